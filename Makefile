@@ -1,0 +1,35 @@
+# Every target creates .venv by itself; the machine needs only python3 (3.11 or later), make, and a package index.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup lab test test-slow lint bench clean
+
+setup: .venv/ready  ## install everything and compile the kernels
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
+	$(BIN)/tengen warmup
+	touch $@
+
+lab: setup  ## the main job: reproduce the papers at a small scale and write one report
+	$(BIN)/tengen lab --quick
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: setup lint  ## what CI runs
+	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
+
+test-slow: setup  ## thousands of games, kills, clusters, kernels without the JIT
+	$(BIN)/pytest -m slow
+
+bench: setup  ## side by side with peers
+	$(BIN)/tengen bench
+
+clean:
+	rm -rf .venv runs

@@ -1,0 +1,29 @@
+"""Name whose fault a failure is; every error a user can cause derives from `TengenError`.
+
+The command line turns a `TengenError` into one line and exit status 1. Anything else that
+escapes is our bug (exit status 4). Nothing here knows Go.
+"""
+
+
+class TengenError(ValueError):
+    """A mistake of the input, told in one line that names the input and the place."""
+
+
+class IllegalMoveError(TengenError):
+    """A move that the rules in force do not allow on this board."""
+
+
+class RecordError(TengenError):
+    """A game record that cannot be read; the message names file, game and byte offset."""
+
+
+class ModelError(TengenError):
+    """A model file that is damaged, foreign, or cannot serve what was asked of it."""
+
+
+class SpecError(TengenError):
+    """A player specification, option or configuration that makes no sense."""
+
+
+class EngineError(TengenError):
+    """An external GTP engine that crashed, hung, or answered badly; says which."""
