@@ -1,0 +1,112 @@
+"""Parse the command line, call the library, print; hold no knowledge of Go.
+
+Commands live one group to a module and are imported only when they are called, so that
+`tengen --help` starts fast. Exit status: 0 done, 1 the user's mistake, 3 interrupted, 4 our bug.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from tengen import __version__
+from tengen.errors import TengenError
+
+# Command -> (module, one-line help). The module offers a Typer `app`.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "play": ("play", "Play against the machine in the terminal."),
+    "gtp": ("gtp", "Speak GTP, for Sabaki, GoGui and other programs."),
+    "analysis": ("analysis", "Speak KataGo's JSON analysis protocol, for KaTrain."),
+    "score": ("score", "Score finished games: dead stones, territory and area."),
+    "predict": ("predict", "Show the likely moves of a position with their probabilities."),
+    "review": ("review", "Annotate a game: surprises, points lost, final score."),
+    "models": ("models", "List the models and their measured strength."),
+    "players": ("players", "List the players and how to name them."),
+    "doctor": ("doctor", "Tell what is installed, what is missing, and how to get it."),
+    "warmup": ("warmup", "Compile all kernels now, so that nothing waits later."),
+    "bench": ("bench", "Measure speed side by side with other libraries."),
+    "games": ("games", "Read, check and convert collections of game records."),
+    "move-prediction": ("move_prediction", "Predict experts' moves (Araki 2007 and beyond)."),
+    "scoring": ("scoring", "Learn which stones are dead (Burzillo, van der Werf)."),
+    "symmetry-network": ("symmetry_network", "Internal symmetry networks (Blair 2008)."),
+    "opening-td": ("opening_td", "Openings by temporal differences (Huang 2003)."),
+    "opening-evolution": ("opening_evolution", "Openings by evolution (Kendall 2004)."),
+    "arena": ("arena", "Matches, tournaments and ratings."),
+    "lab": ("lab", "Reproduce all five papers and write one report."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when that command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands whose modules are present, in the order of the table."""
+        here = os.path.dirname(__file__)
+        return [
+            name
+            for name, (module, _) in COMMANDS.items()
+            if os.path.exists(os.path.join(here, f"{module}.py"))
+        ]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        import typer
+
+        module = importlib.import_module(f"tengen.cli.{COMMANDS[cmd_name][0]}")
+        command: Any = typer.main.get_command(module.app)
+        command.name = cmd_name
+        return command  # type: ignore[no-any-return]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands from the table, without importing them."""
+        rows = [(name, COMMANDS[name][1]) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.group(cls=LazyGroup, help="A laboratory for machines that learn Go.")
+@click.version_option(__version__, prog_name="tengen")
+def cli() -> None:
+    """Hold the commands together."""
+
+
+def main() -> None:
+    """Run the command line and translate failures into exit statuses."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit status, printing errors as one line."""
+    try:
+        result = cli.main(args=arguments, prog_name="tengen", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return int(stop.exit_code)
+    except click.ClickException as mistake:
+        mistake.show()
+        return 1
+    except TengenError as mistake:
+        print(f"tengen: {mistake}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (KeyboardInterrupt, click.Abort):
+        print("tengen: interrupted", file=sys.stderr)
+        return 3
+    except OSError as failure:
+        place = f"{failure.filename}: " if failure.filename else ""
+        print(f"tengen: {place}{failure.strerror or failure}", file=sys.stderr)
+        return 1
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        print("tengen: this is a bug of ours; please report it with the lines above", file=sys.stderr)
+        return 4
+    return int(result) if isinstance(result, int) else 0
