@@ -1,0 +1,505 @@
+"""Keep a Go position in one integer array and apply the rules to it; know nothing of people.
+
+A position is one int64 array `s` of shape (FIELDS, N). The board is stored as a line with a border:
+point(row, column) = (row + 1) * W + column + 1 with W = columns + 1, so the neighbours of p are
+p - 1, p + 1, p - W and p + W, and every step off the board lands on a BORDER point. One border column
+serves as the right edge of one row and the left edge of the next. N = (rows + 2) * W + 1. Point 0 is
+always border and stands for a pass.
+
+Each row of `s` is one field over the points, named by the constants below; the row SCALARS holds single
+numbers. Blocks of stones are circular lists (NEXT) with one stone as their HEAD; what is known of a
+block (SIZE, pseudo-liberties, BHASH) is stored at its head. A pseudo-liberty is a pair (stone, empty
+neighbour); with their number n, sum a and sum of squares b, a * a == n * b holds exactly when all
+of them are the same point: the block is in atari, and a // n is its only liberty.
+
+Kernels trust their callers: they check no argument and raise nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.jit import kernel
+
+EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
+PASS, RESIGN = 0, -1
+
+# Fields: rows of a state.
+COLOUR = 0  # EMPTY, BLACK, WHITE or BORDER
+HEAD = 1  # of a stone: the stone that stands for its block
+NEXT = 2  # of a stone: the next stone of its block, in a circle
+SIZE = 3  # at a head: stones in the block
+PLIB = 4  # at a head: number of pseudo-liberties
+PSUM = 5  # at a head: their sum
+PSQ = 6  # at a head: the sum of their squares
+BHASH = 7  # at a head: xor of the stones' Zobrist keys
+EMPTIES = 8  # the first N_EMPTY entries list the empty points in no order
+EPOS = 9  # of an empty point: its place in that list
+SCALARS = 10  # single numbers, see below
+FIELDS = 11
+
+# Entries of the row SCALARS (a 2x2 board has N = 13).
+ROWS, COLS, TURN, KO, N_EMPTY, PRISONERS_B, PRISONERS_W = 0, 1, 2, 3, 4, 5, 6
+HASH, PLIES, PASSES, LAST, LAST2, SUICIDE = 7, 8, 9, 10, 11, 12
+
+MAX_SIZE = 25
+MAX_POINTS = (MAX_SIZE + 2) * (MAX_SIZE + 1) + 1
+
+
+def _zobrist_keys() -> np.ndarray:
+    """Return the fixed table of keys: [colour, point] for stones, [0, 1 and 2] for the side to move."""
+    generator = np.random.Generator(np.random.PCG64(20031))
+    high = np.iinfo(np.int64).max
+    return generator.integers(-high - 1, high, size=(3, MAX_POINTS), dtype=np.int64, endpoint=True)
+
+
+ZOBRIST = _zobrist_keys()
+
+
+@kernel
+def n_points(rows, cols):
+    """Return the length of a bordered board of this size."""
+    return (rows + 2) * (cols + 1) + 1
+
+
+@kernel
+def new_state(rows, cols):
+    """Return an empty position with Black to move."""
+    s = np.empty((FIELDS, n_points(rows, cols)), np.int64)
+    clear(s, rows, cols)
+    return s
+
+
+@kernel
+def clear(s, rows, cols):
+    """Make `s` the empty position of this size, Black to move, suicide forbidden."""
+    s[:, :] = 0
+    s[COLOUR, :] = BORDER
+    width = cols + 1
+    count = 0
+    for row in range(rows):
+        for col in range(cols):
+            p = (row + 1) * width + col + 1
+            s[COLOUR, p] = EMPTY
+            s[EMPTIES, count] = p
+            s[EPOS, p] = count
+            count += 1
+    s[SCALARS, ROWS] = rows
+    s[SCALARS, COLS] = cols
+    s[SCALARS, TURN] = BLACK
+    s[SCALARS, N_EMPTY] = count
+    s[SCALARS, LAST] = -1
+    s[SCALARS, LAST2] = -1
+
+
+@kernel
+def in_atari(s, head):
+    """Tell whether the block with this head has exactly one liberty."""
+    a = s[PSUM, head]
+    return a * a == s[PLIB, head] * s[PSQ, head]
+
+
+@kernel
+def is_legal(s, p, colour):
+    """Tell whether `colour` may play `p` under simple ko and the suicide rule in force; no superko."""
+    if p == PASS:
+        return True
+    if s[COLOUR, p] != EMPTY:
+        return False
+    if p == s[SCALARS, KO] and colour == s[SCALARS, TURN]:
+        return False
+    width = s[SCALARS, COLS] + 1
+    joins = False
+    for k in range(4):
+        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        c = s[COLOUR, q]
+        if c == EMPTY:
+            return True
+        if c != BORDER:
+            # An own block with another liberty lends it; an enemy block in atari dies here.
+            if in_atari(s, s[HEAD, q]) != (c == colour):
+                return True
+            if c == colour:
+                joins = True
+    # What is left is suicide; one lone stone may never be played so (it would change nothing).
+    return s[SCALARS, SUICIDE] == 1 and joins
+
+
+@kernel
+def hash_after(s, p, colour):
+    """Return the position's hash after `colour` plays the legal point `p`, captures included."""
+    h = s[SCALARS, HASH]
+    if p == PASS:
+        return h
+    h ^= ZOBRIST[colour, p]
+    width = s[SCALARS, COLS] + 1
+    enemy = 3 - colour
+    h0 = h1 = h2 = -1
+    alive = False
+    for k in range(4):
+        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        c = s[COLOUR, q]
+        if c == EMPTY:
+            alive = True
+        elif c == enemy or c == colour:
+            head = s[HEAD, q]
+            if in_atari(s, head) == (c == enemy):
+                alive = True
+            if c == enemy and in_atari(s, head) and head != h0 and head != h1 and head != h2:
+                h ^= s[BHASH, head]
+                h2, h1, h0 = h1, h0, head
+    if alive:
+        return h
+    # Suicide: the stone and every own block next to it leave the board.
+    h = s[SCALARS, HASH]
+    for k in range(4):
+        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        if s[COLOUR, q] == colour:
+            head = s[HEAD, q]
+            if head != h0 and head != h1 and head != h2:
+                h ^= s[BHASH, head]
+                h2, h1, h0 = h1, h0, head
+    return h
+
+
+@kernel
+def _remove_block(s, head, width):
+    """Take a block off the board, give its neighbours their liberties back, return its size."""
+    count = s[SCALARS, N_EMPTY]
+    x = head
+    while True:
+        following = s[NEXT, x]
+        s[COLOUR, x] = EMPTY
+        s[EMPTIES, count] = x
+        s[EPOS, x] = count
+        count += 1
+        for k in range(4):
+            z = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+            c = s[COLOUR, z]
+            if c == BLACK or c == WHITE:
+                h = s[HEAD, z]
+                s[PLIB, h] += 1
+                s[PSUM, h] += x
+                s[PSQ, h] += x * x
+        x = following
+        if x == head:
+            break
+    s[SCALARS, N_EMPTY] = count
+    s[SCALARS, HASH] ^= s[BHASH, head]
+    return s[SIZE, head]
+
+
+@kernel
+def place(s, p, colour):
+    """Put a stone on the legal point `p`: merge, capture, set ko and prisoners; return stones captured.
+
+    Leaves turn, plies and last moves alone. A suicide returns 0 and gives prisoners to the enemy.
+    """
+    width = s[SCALARS, COLS] + 1
+    enemy = 3 - colour
+    # Take p out of the list of empty points.
+    last = s[EMPTIES, s[SCALARS, N_EMPTY] - 1]
+    s[SCALARS, N_EMPTY] -= 1
+    s[EMPTIES, s[EPOS, p]] = last
+    s[EPOS, last] = s[EPOS, p]
+    # A block of one stone.
+    s[COLOUR, p] = colour
+    s[HEAD, p] = p
+    s[NEXT, p] = p
+    s[SIZE, p] = 1
+    s[BHASH, p] = ZOBRIST[colour, p]
+    s[SCALARS, HASH] ^= ZOBRIST[colour, p]
+    n = a = b = 0
+    friends = 0
+    for k in range(4):
+        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        c = s[COLOUR, q]
+        if c == EMPTY:
+            n += 1
+            a += q
+            b += q * q
+        elif c != BORDER:
+            h = s[HEAD, q]
+            s[PLIB, h] -= 1
+            s[PSUM, h] -= p
+            s[PSQ, h] -= p * p
+            friends += c == colour
+    s[PLIB, p] = n
+    s[PSUM, p] = a
+    s[PSQ, p] = b
+    # Join own neighbours: the smaller list is relabelled and spliced into the larger.
+    head = p
+    captured = 0
+    captured_point = 0
+    for k in range(4):
+        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        c = s[COLOUR, q]
+        if c == colour:
+            other = s[HEAD, q]
+            if other != head:
+                head = _merge(s, head, other)
+        elif c == enemy and s[PLIB, s[HEAD, q]] == 0:
+            captured_point = q
+            captured += _remove_block(s, s[HEAD, q], width)
+    s[SCALARS, KO] = 0
+    if captured > 0:
+        s[SCALARS, PRISONERS_B if colour == BLACK else PRISONERS_W] += captured
+        # A lone stone that took a lone stone and can be retaken at once: simple ko.
+        if captured == 1 and friends == 0 and n == 0:
+            s[SCALARS, KO] = captured_point
+    elif s[PLIB, head] == 0:
+        s[SCALARS, PRISONERS_W if colour == BLACK else PRISONERS_B] += _remove_block(
+            s, head, width
+        )
+    return captured
+
+
+@kernel
+def _merge(s, a, b):
+    """Join two blocks and return the head of the result."""
+    if s[SIZE, a] < s[SIZE, b]:
+        a, b = b, a
+    s[SIZE, a] += s[SIZE, b]
+    s[PLIB, a] += s[PLIB, b]
+    s[PSUM, a] += s[PSUM, b]
+    s[PSQ, a] += s[PSQ, b]
+    s[BHASH, a] ^= s[BHASH, b]
+    x = b
+    while True:
+        s[HEAD, x] = a
+        x = s[NEXT, x]
+        if x == b:
+            break
+    after = s[NEXT, a]
+    s[NEXT, a] = s[NEXT, b]
+    s[NEXT, b] = after
+    return a
+
+
+@kernel
+def play_move(s, p, colour):
+    """Play a legal move or a pass and hand the turn to the other side; return stones captured."""
+    captured = 0
+    if p == PASS:
+        s[SCALARS, KO] = 0
+        s[SCALARS, PASSES] += 1
+    else:
+        captured = place(s, p, colour)
+        s[SCALARS, PASSES] = 0
+    s[SCALARS, TURN] = 3 - colour
+    s[SCALARS, PLIES] += 1
+    s[SCALARS, LAST2] = s[SCALARS, LAST]
+    s[SCALARS, LAST] = p
+    return captured
+
+
+# ----- Superko: a table of the hashes of all earlier positions, open addressing, zero is free -----
+
+KO_SIMPLE, KO_POSITIONAL, KO_SITUATIONAL = 0, 1, 2
+
+
+@kernel
+def history_key(h, to_move, ko_rule):
+    """Return the key under which a position is remembered; never zero."""
+    if ko_rule == KO_SITUATIONAL:
+        h ^= ZOBRIST[0, to_move]
+    return h if h != 0 else 1
+
+
+@kernel
+def _slot(table, key):
+    """Return where `key` is or would go."""
+    mask = table.shape[0] - 1
+    i = (key ^ (key >> 29)) & mask
+    while table[i] != 0 and table[i] != key:
+        i = (i + 1) & mask
+    return i
+
+
+@kernel
+def seen(table, key):
+    """Tell whether this key was remembered."""
+    return table[_slot(table, key)] != 0
+
+
+@kernel
+def remember(table, key):
+    """Remember a key; return whether it is new. The table's length must be a power of two."""
+    i = _slot(table, key)
+    new = table[i] == 0
+    table[i] = key
+    return new
+
+
+@kernel
+def regrow(table, larger):
+    """Move all keys to a larger table."""
+    for i in range(table.shape[0]):
+        if table[i] != 0:
+            remember(larger, table[i])
+
+
+@kernel
+def is_allowed(s, table, ko_rule, p, colour):
+    """Tell whether `colour` may play `p`, the chosen ko rule included. Passing is always allowed."""
+    if not is_legal(s, p, colour):
+        return ko_rule != KO_SIMPLE and _ko_only(s, p, colour) and not seen(
+            table, history_key(hash_after(s, p, colour), 3 - colour, ko_rule)
+        )
+    if ko_rule == KO_SIMPLE or p == PASS:
+        return True
+    return not seen(table, history_key(hash_after(s, p, colour), 3 - colour, ko_rule))
+
+
+@kernel
+def _ko_only(s, p, colour):
+    """Tell whether nothing but the simple ko forbids this move (under superko only the table counts)."""
+    ko = s[SCALARS, KO]
+    if p != ko or p == PASS:
+        return False
+    s[SCALARS, KO] = 0
+    legal = is_legal(s, p, colour)
+    s[SCALARS, KO] = ko
+    return legal
+
+
+@kernel
+def allowed_mask(s, table, ko_rule, colour, out):
+    """Fill `out` (rows * columns + 1 booleans, pass last) with the moves `colour` may play."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    for row in range(rows):
+        for col in range(cols):
+            p = (row + 1) * (cols + 1) + col + 1
+            out[row * cols + col] = is_allowed(s, table, ko_rule, p, colour)
+    out[rows * cols] = True
+
+
+@kernel
+def replay(s, table, ko_rule, colours, points, check):
+    """Play moves in order, remembering positions; return how many were played before a refusal.
+
+    With `check` false the moves are trusted. The table must be large enough for all of them.
+    """
+    for i in range(points.shape[0]):
+        p, colour = points[i], colours[i]
+        if check:
+            if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
+                return i
+            if not is_allowed(s, table, ko_rule, p, colour):
+                return i
+        play_move(s, p, colour)
+        remember(table, history_key(s[SCALARS, HASH], s[SCALARS, TURN], ko_rule))
+    return points.shape[0]
+
+
+# ----- Questions about blocks -----
+
+
+@kernel
+def block_liberties(s, p, out):
+    """Write the liberties of the block at `p` to `out` and return how many there are.
+
+    `out` needs room for all of them (N is always enough). Each is written once.
+    """
+    width = s[SCALARS, COLS] + 1
+    head = s[HEAD, p]
+    count = 0
+    x = head
+    while True:
+        for k in range(4):
+            q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+            if s[COLOUR, q] == EMPTY:
+                known = False
+                for i in range(count):
+                    if out[i] == q:
+                        known = True
+                        break
+                if not known:
+                    out[count] = q
+                    count += 1
+        x = s[NEXT, x]
+        if x == head:
+            break
+    return count
+
+
+@kernel
+def count_liberties(s, p, limit):
+    """Return the number of liberties of the block at `p`, counting no further than `limit` (<= 16)."""
+    head = s[HEAD, p]
+    if s[PLIB, head] == 0:
+        return 0
+    if in_atari(s, head):
+        return 1
+    if limit <= 2:
+        return 2
+    width = s[SCALARS, COLS] + 1
+    found = np.empty(16, np.int64)
+    count = 0
+    x = head
+    while True:
+        for k in range(4):
+            q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+            if s[COLOUR, q] == EMPTY:
+                known = False
+                for i in range(count):
+                    if found[i] == q:
+                        known = True
+                        break
+                if not known:
+                    found[count] = q
+                    count += 1
+                    if count >= limit:
+                        return count
+        x = s[NEXT, x]
+        if x == head:
+            break
+    return count
+
+
+@kernel
+def to_grid(s, out):
+    """Write the stones, row by row from the top left, to `out` (rows * columns)."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    for row in range(rows):
+        for col in range(cols):
+            out[row * cols + col] = s[COLOUR, (row + 1) * (cols + 1) + col + 1]
+
+
+@kernel
+def area_score(s):
+    """Return Black's area minus White's by Tromp-Taylor, komi not included."""
+    n = s.shape[1]
+    mark = np.zeros(n, np.uint8)
+    stack = np.empty(n, np.int64)
+    width = s[SCALARS, COLS] + 1
+    score = 0
+    for start in range(n):
+        c = s[COLOUR, start]
+        if c == BLACK:
+            score += 1
+        elif c == WHITE:
+            score -= 1
+        elif c == EMPTY and mark[start] == 0:
+            mark[start] = 1
+            stack[0] = start
+            top, size, touches = 1, 0, 0
+            while top > 0:
+                top -= 1
+                x = stack[top]
+                size += 1
+                for k in range(4):
+                    q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+                    d = s[COLOUR, q]
+                    if d == EMPTY:
+                        if mark[q] == 0:
+                            mark[q] = 1
+                            stack[top] = q
+                            top += 1
+                    elif d != BORDER:
+                        touches |= d
+            if touches == BLACK:
+                score += size
+            elif touches == WHITE:
+                score -= size
+    return score
