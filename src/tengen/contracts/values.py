@@ -1,0 +1,121 @@
+"""Hold the small values that players and models return; compute nothing about Go.
+
+Moves are points of the bordered board, PASS = 0, RESIGN = -1. Values and scores are Black's:
+positive means that Black is ahead, komi included. Arrays over the board are row-major.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+"""An array of floats; its shape stands in the docstring of the name that has this type."""
+
+
+class Status(StrEnum):
+    """What becomes of a block when the game is counted."""
+
+    ALIVE = "alive"
+    DEAD = "dead"
+    SEKI = "seki"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStatus:
+    """Tell what becomes of one block, and how surely.
+
+    `stones` are the points of the block in ascending order, `colour` is BLACK or WHITE,
+    `probability` is that of `status` being right.
+    """
+
+    stones: tuple[int, ...]
+    colour: int
+    status: Status
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Tell the status of every block of a position, and whether it is safe to score it now.
+
+    `safe_probability` is the probability that counting with these statuses is right;
+    `ownership` (rows x columns, +1 Black to -1 White) is there where the scorer can give it.
+    """
+
+    blocks: tuple[BlockStatus, ...]
+    safe: bool
+    safe_probability: float = math.nan
+    ownership: FloatArray | None = None
+
+    def stones(self, status: Status | str) -> tuple[int, ...]:
+        """List the points of all blocks of one status in ascending order."""
+        wanted = Status(status)
+        return tuple(sorted(p for b in self.blocks if b.status is wanted for p in b.stones))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreEstimate:
+    """Give the score of a position for Black, komi included.
+
+    `black` and `white` are the two sides' points (white's with komi); `ownership` runs over rows
+    x columns from +1 (Black) to -1 (White); `safe` says whether the game is over, so that this is
+    a count rather than a guess.
+    """
+
+    score: float
+    black: float = math.nan
+    white: float = math.nan
+    ownership: FloatArray | None = None
+    safe: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Report what a player thinks of one move.
+
+    `winrate` and `score` are those of the side TO MOVE in the analysed position, unlike values
+    elsewhere, because that is how players compare moves; `pv` starts with `move`.
+    """
+
+    move: int
+    visits: int
+    winrate: float
+    score: float = 0.0
+    prior: float = 0.0
+    pv: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Report what a player thinks of a position: candidates, best first, and the whole.
+
+    `choice` is the move the player would play now; `winrate` and `score` are those of the side to
+    move; `ownership` (rows x columns) stays Black's.
+    """
+
+    candidates: tuple[Candidate, ...]
+    choice: int
+    visits: int = 0
+    winrate: float = 0.5
+    score: float = 0.0
+    ownership: FloatArray | None = field(default=None, compare=False)
+
+
+def win_probability(value: float, scale: float = 1.0) -> float:
+    """Turn an expected score into a probability of winning; `scale` stands in a model's card.
+
+    >>> win_probability(0.0)
+    0.5
+    >>> win_probability(-1e9, 2.0)
+    0.0
+    """
+    bent = value / scale
+    if bent < 0:
+        grown = math.exp(max(bent, -700.0))
+        return grown / (1.0 + grown) if bent > -700.0 else 0.0
+    return 1.0 / (1.0 + math.exp(-min(bent, 700.0)))
