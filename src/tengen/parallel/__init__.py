@@ -1,1 +1,10 @@
-"""Placeholder: filled in by its capability."""
+"""Run many independent jobs: in process, in local processes, or on a Ray cluster.
+
+`map_jobs` is the one way of this project to use more than one core or machine. Nothing here knows
+Go. The same jobs give the same results whichever way is used, since every job carries its seed
+(`spawn_seeds`) and no job sees another.
+"""
+
+from tengen.parallel.jobs import WorkerLostError, map_jobs, spawn_seeds
+
+__all__ = ["WorkerLostError", "map_jobs", "spawn_seeds"]

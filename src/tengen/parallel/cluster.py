@@ -1,0 +1,86 @@
+"""Run jobs on a Ray cluster, an optional extra; the only module that imports Ray.
+
+Every node needs tengen installed. Ray itself gives the jobs of lost nodes and workers to others.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, TypeVar
+
+from tengen.errors import TengenError
+from tengen.parallel.jobs import LOOKAHEAD_PER_WORKER, WorkerLostError
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def run_on_ray(
+    function: Callable[[Job], Result], jobs: Iterable[Job], *, address: str, retries: int
+) -> Generator[tuple[int, Result], int, None]:
+    """Yield (number, result) as jobs finish; cancel what is under way when closed."""
+    ray = _connect(address)
+    task = ray.remote(max_retries=retries, retry_exceptions=False)(_call)
+    shared = ray.put(function)
+    cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    source = enumerate(jobs)
+    running: dict[Any, int] = {}
+    undelivered = 0
+    try:
+        while True:
+            # Twice the cores, so that no node waits for us between two jobs.
+            while len(running) < 2 * cores and undelivered < LOOKAHEAD_PER_WORKER * cores:
+                entry = next(source, None)
+                if entry is None:
+                    break
+                running[task.remote(shared, entry[1])] = entry[0]
+            if not running:
+                return
+            ready, _ = ray.wait(list(running), num_returns=1)
+            number = running.pop(ready[0])
+            undelivered = (yield number, _get(ray, ready[0], number, retries)) or 0
+    finally:
+        for reference in running:
+            ray.cancel(reference, force=True)
+
+
+def _connect(address: str) -> Any:
+    """Import Ray and join the cluster, unless this process has joined one."""
+    try:
+        ray = importlib.import_module("ray")
+    except ImportError:
+        raise TengenError("Ray is not installed; run `pip install 'tengen[ray]'`") from None
+    if not ray.is_initialized():
+        try:
+            ray.init(
+                address=None if address == "local" else address,
+                log_to_driver=False,
+                include_dashboard=False if address == "local" else None,
+                logging_level="warning",
+            )
+        except (ConnectionError, ValueError) as failure:
+            raise TengenError(f"no Ray cluster at {address}: {failure}") from None
+    return ray
+
+
+def _call(function: Callable[[Any], Any], job: Any) -> tuple[Exception | None, Any]:
+    """Work on one job on a node; exceptions travel as values, so that Ray does not wrap them."""
+    try:
+        return None, function(job)
+    except Exception as failure:
+        return failure, None
+
+
+def _get(ray: Any, reference: Any, number: int, retries: int) -> Any:
+    """Fetch one result and raise what the job raised."""
+    try:
+        failure, result = ray.get(reference)
+    except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError) as lost:
+        raise WorkerLostError(f"job {number} lost {retries + 1} workers: {lost}") from None
+    except ray.exceptions.RayError as trouble:
+        raise WorkerLostError(f"job {number} failed on the cluster: {trouble}") from None
+    if failure is not None:
+        failure.add_note(f"while working on job {number}")
+        raise failure
+    return result

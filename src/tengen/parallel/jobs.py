@@ -1,0 +1,153 @@
+"""Offer `map_jobs` and the seeds that make its results repeatable; start no process itself.
+
+Terms: a *job* is one picklable argument; a *backend* takes numbered jobs and yields numbered
+results in the order in which they finish.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import TypeVar
+
+import numpy as np
+
+from tengen.errors import TengenError
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+# Results that may wait for an earlier, slower job before no new job is started.
+LOOKAHEAD_PER_WORKER = 32
+
+
+class WorkerLostError(TengenError):
+    """A job took its worker down (killed, out of memory) more often than retries allow."""
+
+
+def map_jobs(
+    function: Callable[[Job], Result],
+    jobs: Iterable[Job],
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    retries: int = 2,
+    ordered: bool = True,
+    on_result: Callable[[int, Result], None] | None = None,
+) -> Iterator[Result]:
+    """Yield `function(job)` for every job; work starts with the first `next`.
+
+    Parameters
+    ----------
+    workers
+        1 runs in this process; more start that many processes (by spawn, so that a script needs
+        its `if __name__ == "__main__":`).
+    ray
+        Address of a Ray cluster (`auto`, `host:port`, or `local` to start one here); wins over
+        `workers`. Needs the extra: `pip install tengen[ray]`.
+    retries
+        How often a job is given to another worker after its worker was lost. A job that raises is
+        not tried again: its exception is raised here, with a note that names the job.
+    ordered
+        Yield in the order of the jobs; otherwise as they finish.
+    on_result
+        Called here with the job's number and its result as soon as it is there.
+
+    `jobs` may be endless: it is read only a little ahead. Closing the iterator, or an interrupt,
+    ends the workers at once. With processes or Ray, functions must be importable by name.
+
+    Raises
+    ------
+    WorkerLostError
+        When one job lost `retries` + 1 workers.
+
+    >>> list(map_jobs(abs, [-1, -2]))
+    [1, 2]
+    """
+    if workers < 1:
+        raise TengenError(f"workers must be at least 1, not {workers}")
+    backend = _backend(function, jobs, workers=workers, ray=ray, retries=retries)
+    return _deliver(backend, ordered=ordered, on_result=on_result)
+
+
+def spawn_seeds(seed: int, count: int, *key: int | str) -> list[int]:
+    """Derive `count` independent seeds (below 2**63) from one; longer lists start like shorter.
+
+    `key` separates streams for different purposes, so that more games in one do not shift another.
+
+    >>> spawn_seeds(7, 2) == spawn_seeds(7, 5)[:2]
+    True
+    >>> spawn_seeds(7, 1, "openings") == spawn_seeds(7, 1, "games")
+    False
+    """
+    prefix = tuple(zlib.crc32(k.encode()) if isinstance(k, str) else k for k in key)
+    return [
+        int(np.random.SeedSequence(seed, spawn_key=(*prefix, i)).generate_state(1, np.uint64)[0])
+        >> 1
+        for i in range(count)
+    ]
+
+
+Backend = Generator[tuple[int, Result], int, None]
+"""Yields (job number, result); is sent the number of results that wait undelivered."""
+
+
+def _backend(
+    function: Callable[[Job], Result],
+    jobs: Iterable[Job],
+    *,
+    workers: int,
+    ray: str | None,
+    retries: int,
+) -> Backend[Result]:
+    """Choose who does the work."""
+    if ray is not None:
+        from tengen.parallel.cluster import run_on_ray
+
+        return run_on_ray(function, jobs, address=ray, retries=retries)
+    if workers > 1:
+        from tengen.parallel.processes import run_in_processes
+
+        return run_in_processes(function, jobs, workers=workers, retries=retries)
+    return _run_here(function, jobs)
+
+
+def _run_here(function: Callable[[Job], Result], jobs: Iterable[Job]) -> Backend[Result]:
+    """Do the work in this process."""
+    for number, job in enumerate(jobs):
+        try:
+            result = function(job)
+        except Exception as failure:
+            failure.add_note(f"while working on job {number}")
+            raise
+        yield number, result
+
+
+def _deliver(
+    backend: Backend[Result],
+    *,
+    ordered: bool,
+    on_result: Callable[[int, Result], None] | None,
+) -> Iterator[Result]:
+    """Put results into order, if asked, and tell the listener about each."""
+    waiting: dict[int, Result] = {}
+    due = 0
+    try:
+        finished = next(backend, None)
+        while finished is not None:
+            number, result = finished
+            if on_result is not None:
+                on_result(number, result)
+            if ordered:
+                waiting[number] = result
+                while due in waiting:
+                    yield waiting.pop(due)
+                    due += 1
+            else:
+                yield result
+            try:
+                finished = backend.send(len(waiting))
+            except StopIteration:
+                finished = None
+    finally:
+        backend.close()

@@ -1,0 +1,246 @@
+"""Run jobs in local processes that may be killed at any moment without losing a job.
+
+Each worker has a pipe of its own, so that a worker that dies damages nobody else's messages. It
+holds up to two jobs, one to work on and one to go on with. Nothing here knows what a job is.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar
+
+from tengen.errors import TengenError
+from tengen.parallel.jobs import LOOKAHEAD_PER_WORKER, WorkerLostError
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+# Jobs that a worker holds: one under way, one waiting, so that it never waits for the parent.
+HELD = 2
+# Libraries with threads of their own; a worker gets its share of the cores and no more.
+THREAD_SETTINGS = (
+    "NUMBA_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+)
+
+CONTEXT = multiprocessing.get_context("spawn")
+
+
+def run_in_processes(
+    function: Callable[[Job], Result], jobs: Iterable[Job], *, workers: int, retries: int
+) -> Generator[tuple[int, Result], int, None]:
+    """Yield (number, result) as jobs finish; end all workers when closed."""
+    try:
+        packed = pickle.dumps(function)
+    except (pickle.PicklingError, AttributeError, TypeError) as failure:
+        raise TengenError(
+            f"{function!r} cannot be sent to a worker; define it at the top of a module ({failure})"
+        ) from None
+    pool = _Pool(packed, workers, retries)
+    try:
+        yield from pool.run(jobs)
+    finally:
+        pool.close()
+
+
+class _Worker:
+    """One process, its pipe, and the jobs it holds."""
+
+    def __init__(self, packed: bytes, workers: int) -> None:
+        self.pipe, far_end = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=_work, args=(far_end,), daemon=True)
+        with _share_of_cores(workers):
+            self.process.start()
+        far_end.close()
+        self.held: deque[int] = deque()
+        self.send(packed)
+
+    def send(self, message: Any) -> None:
+        """Send, unless the worker is gone already, which `wait` will tell."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.pipe.send(message)
+
+    def close(self) -> int | None:
+        """End the process, whatever it does, and return its exit status."""
+        self.pipe.close()
+        self.process.terminate()
+        self.process.join(1.0)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        status = self.process.exitcode
+        self.process.close()
+        return status
+
+
+class _Pool:
+    """Hand out jobs, collect results, replace lost workers."""
+
+    def __init__(self, packed: bytes, workers: int, retries: int) -> None:
+        self.packed, self.size, self.retries = packed, workers, retries
+        self.workers: list[_Worker] = []
+        self.again: deque[int] = deque()
+        self.losses: dict[int, int] = {}
+        self.open: dict[int, Any] = {}
+
+    def run(self, jobs: Iterable[Job]) -> Generator[tuple[int, Any], int, None]:
+        """Yield results until all jobs are done."""
+        source = enumerate(jobs)
+        undelivered = 0
+        self._hand_out(source, undelivered)
+        while self.open:
+            for number, result in self._collect():
+                del self.open[number]
+                self.losses.pop(number, None)
+                undelivered = (yield number, result) or 0
+            self._hand_out(source, undelivered)
+
+    def close(self) -> None:
+        """End all workers."""
+        for worker in self.workers:
+            with suppress(ValueError):
+                worker.process.terminate()
+        for worker in self.workers:
+            worker.close()
+        self.workers = []
+
+    def _hand_out(self, source: Iterator[tuple[int, Any]], undelivered: int) -> None:
+        """Give jobs to the workers that hold least, starting workers while there are too few."""
+        while True:
+            idlest = min(self.workers, key=lambda w: len(w.held), default=None)
+            if len(self.workers) < self.size and (idlest is None or idlest.held):
+                idlest = None
+            elif idlest is None or len(idlest.held) >= HELD:
+                return
+            number = self._next_job(source, undelivered)
+            if number is None:
+                return
+            if idlest is None:
+                idlest = _Worker(self.packed, self.size)
+                self.workers.append(idlest)
+            idlest.held.append(number)
+            idlest.send((number, pickle.dumps(self.open[number])))
+
+    def _next_job(self, source: Iterator[tuple[int, Any]], undelivered: int) -> int | None:
+        """Take a job of a lost worker, or a new one unless too many results wait."""
+        if self.again:
+            return self.again.popleft()
+        if undelivered >= LOOKAHEAD_PER_WORKER * self.size:
+            return None
+        entry = next(source, None)
+        if entry is None:
+            return None
+        number, job = entry
+        self.open[number] = job
+        return number
+
+    def _collect(self) -> Iterator[tuple[int, Any]]:
+        """Wait for news and yield the results among them."""
+        by_pipe = {worker.pipe: worker for worker in self.workers}
+        for pipe in wait(list(by_pipe)):
+            worker = by_pipe[pipe]  # type: ignore[index]
+            try:
+                number, failure, result = worker.pipe.recv()
+            except (EOFError, OSError):
+                self._lost(worker)
+                continue
+            if failure is not None:
+                raise failure
+            worker.held.remove(number)
+            yield number, result
+
+    def _lost(self, worker: _Worker) -> None:
+        """Give the jobs of a lost worker to others; blame the one it was working on."""
+        self.workers.remove(worker)
+        status = worker.close()
+        if worker.held:
+            number = worker.held[0]
+            self.losses[number] = self.losses.get(number, 0) + 1
+            if self.losses[number] > self.retries:
+                raise WorkerLostError(
+                    f"job {number} lost {self.losses[number]} workers; the last ended with exit "
+                    f"status {status}"
+                )
+        self.again.extend(worker.held)
+
+
+def _work(pipe: Connection) -> None:
+    """Be a worker: work off jobs until the parent goes away."""
+    # Ctrl-C reaches the whole group; the parent alone decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    packed = pipe.recv()
+    threading.Thread(target=_listen, args=(pipe, inbox), daemon=True).start()
+    function: Any = None
+    while True:
+        number, packed_job = inbox.get()
+        result, failure = None, None
+        try:
+            if function is None:
+                function = pickle.loads(packed)
+            result = function(pickle.loads(packed_job))
+        except Exception as raised:
+            failure = _portable(raised, number)
+        try:
+            _reply(pipe, number, failure, result)
+        except (BrokenPipeError, ConnectionResetError):
+            os._exit(0)
+
+
+def _listen(pipe: Connection, inbox: queue.SimpleQueue[Any]) -> None:
+    """Take jobs in while others are worked on, and leave when the parent is gone.
+
+    Without this thread a parent that sends and a worker that sends could wait for each other.
+    """
+    try:
+        while True:
+            inbox.put(pipe.recv())
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def _reply(pipe: Connection, number: int, failure: Exception | None, result: Any) -> None:
+    """Send a result, or the failure to pack it."""
+    try:
+        pipe.send((number, failure, result))
+    except (pickle.PicklingError, AttributeError, TypeError) as failure:
+        pipe.send((number, _portable(failure, number), None))
+
+
+def _portable(raised: Exception, number: int) -> Exception:
+    """Return an exception that survives the journey, with the worker's traceback as a note."""
+    import traceback
+
+    trace = "".join(traceback.format_exception(raised))
+    try:
+        portable: Exception = pickle.loads(pickle.dumps(raised))
+    except Exception:
+        portable = RuntimeError(f"{type(raised).__name__}: {raised}")
+    portable.add_note(f"while working on job {number}; in the worker:\n{trace}")
+    return portable
+
+
+@contextmanager
+def _share_of_cores(workers: int) -> Iterator[None]:
+    """Limit the threads of processes started meanwhile to their share of the cores."""
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    share = str(max(1, cores // workers))
+    added = [name for name in THREAD_SETTINGS if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, share))
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)

@@ -1,0 +1,54 @@
+"""Functions that worker processes of the tests import by name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from tengen.errors import TengenError
+
+
+def draw(seed: int) -> float:
+    return float(np.random.default_rng(seed).random())
+
+
+def fail_on_three(job: int) -> int:
+    if job == 3:
+        raise TengenError("three is wrong")
+    return job
+
+
+def die_once(job: tuple[int, str]) -> int:
+    """Kill the own process at the first visit of every third job."""
+    number, folder = job
+    marker = Path(folder) / str(number)
+    if number % 3 == 0 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+def die_always(job: int) -> int:
+    os._exit(9)
+
+
+def echo_big(job: np.ndarray) -> np.ndarray:
+    return job + 1
+
+
+def own_pid(job: int) -> int:
+    time.sleep(0.02)
+    return os.getpid()
+
+
+def unsendable(job: int) -> object:
+    return lambda: job
+
+
+def draw_slowly(seed: int) -> float:
+    time.sleep(0.2)
+    return draw(seed)

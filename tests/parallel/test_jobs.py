@@ -1,0 +1,107 @@
+"""Jobs give the same results in process, in processes and on Ray, and survive lost workers."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.errors import TengenError
+from tengen.parallel import WorkerLostError, map_jobs, spawn_seeds
+
+# Workers inherit this path, so that they can import the functions by name.
+sys.path.insert(0, str(Path(__file__).parent))
+from functions_for_workers import (
+    die_always,
+    die_once,
+    draw,
+    echo_big,
+    fail_on_three,
+    own_pid,
+    unsendable,
+)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_processes_give_what_this_process_gives() -> None:
+    seeds = spawn_seeds(5, 20)
+    assert list(map_jobs(draw, seeds, workers=2)) == list(map_jobs(draw, seeds))
+
+
+def test_unordered_results_are_the_same_set_and_the_listener_hears_each_number() -> None:
+    heard: dict[int, float] = {}
+    seeds = spawn_seeds(5, 20)
+    results = list(
+        map_jobs(draw, seeds, workers=2, ordered=False, on_result=lambda i, r: heard.update({i: r}))
+    )
+    assert sorted(results) == sorted(map(draw, seeds))
+    assert heard == {i: draw(seed) for i, seed in enumerate(seeds)}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_job_that_raises_raises_here_with_its_number(workers: int) -> None:
+    with pytest.raises(TengenError, match="three is wrong") as caught:
+        list(map_jobs(fail_on_three, range(10), workers=workers))
+    assert "job 3" in "".join(caught.value.__notes__)
+
+
+def test_killed_workers_are_replaced_and_their_jobs_done_once_each(tmp_path: Path) -> None:
+    jobs = [(i, str(tmp_path)) for i in range(12)]
+    assert list(map_jobs(die_once, jobs, workers=2)) == [i * i for i in range(12)]
+
+
+def test_a_job_that_always_kills_its_worker_is_given_up() -> None:
+    with pytest.raises(WorkerLostError, match=r"job 0 lost 2 workers.*status 9"):
+        list(map_jobs(die_always, [1], workers=2, retries=1))
+
+
+def test_big_jobs_and_results_do_not_block_each_other() -> None:
+    jobs = [np.full(500_000, i) for i in range(6)]
+    sums = [int(r[0]) for r in map_jobs(echo_big, jobs, workers=2)]
+    assert sums == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_endless_jobs_are_read_lazily_and_closing_ends_the_workers(workers: int) -> None:
+    results = map_jobs(own_pid, itertools.count(), workers=workers, ordered=False)
+    pids = {next(results) for _ in range(20)}
+    results.close()  # type: ignore[attr-defined]
+    assert not any(alive(pid) for pid in pids - {os.getpid()})
+    assert workers == 1 or os.getpid() not in pids
+
+
+def test_what_cannot_travel_is_one_clear_error() -> None:
+    with pytest.raises(TengenError, match="top of a module"):
+        list(map_jobs(lambda job: job, [1, 2], workers=2))
+    with pytest.raises(Exception, match="unsendable"):
+        list(map_jobs(unsendable, [1, 2], workers=2))
+
+
+def test_no_jobs_and_no_workers() -> None:
+    assert list(map_jobs(draw, [], workers=2)) == []
+    with pytest.raises(TengenError, match="at least 1"):
+        map_jobs(draw, [1], workers=0)
+
+
+def test_seeds_differ_and_do_not_shift() -> None:
+    seeds = spawn_seeds(0, 1000)
+    assert len(set(seeds)) == 1000
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    assert set(seeds).isdisjoint(spawn_seeds(1, 1000))
+
+
+def test_ray_without_the_extra_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(TengenError, match="pip install"):
+        list(map_jobs(draw, [1], ray="auto"))
