@@ -8,7 +8,9 @@ NUMBA_DISABLE_JIT=1 to run every kernel as ordinary Python. `parallel_kernel` ad
 
 from __future__ import annotations
 
-from numba import njit
+from numba import njit, prange
+
+__all__ = ["inline_kernel", "kernel", "parallel_kernel", "prange"]
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 parallel_kernel = njit(cache=True, nogil=True, error_model="numpy", parallel=True)
