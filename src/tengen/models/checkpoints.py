@@ -1,0 +1,109 @@
+"""Save and find the states of a training, so that it goes on exactly where it was stopped.
+
+A checkpoint is one file `STEP.safetensors`: arrays, and a JSON state in its header. It is written
+atomically, so a kill costs at most the work since the last one. Nothing here knows what is
+trained.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.errors import ModelError
+from tengen.models.files import write_atomic
+from tengen.models.store import Tensors, pack, unpack
+
+STATE_KEY = "tengen.state"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A state of a training: its step, its arrays, and whatever else is JSON."""
+
+    step: int
+    arrays: Tensors
+    state: dict[str, Any]
+
+
+class Checkpoints:
+    """The checkpoints of one training in one folder; keeps the last few.
+
+    Put random generators into the state with `generator_state`, configurations too: `load` and
+    `latest` give back what was saved, bit for bit.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, keep: int = 3) -> None:
+        self.folder = Path(folder)
+        self.keep = max(1, keep)
+
+    def save(self, step: int, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> Path:
+        """Write the checkpoint of a step and forget the oldest ones."""
+        path = self.path(step)
+        text = json.dumps({"step": step, "state": dict(state)})
+        write_atomic(path, pack(arrays, {STATE_KEY: text}))
+        for old in self.steps()[: -self.keep]:
+            self.path(old).unlink(missing_ok=True)
+        return path
+
+    def steps(self) -> list[int]:
+        """List the steps that have a checkpoint, in ascending order."""
+        if not self.folder.is_dir():
+            return []
+        stems = (path.stem for path in self.folder.glob("*.safetensors"))
+        return sorted(int(stem) for stem in stems if stem.isdigit())
+
+    def load(self, step: int) -> Checkpoint:
+        """Read one checkpoint.
+
+        Raises
+        ------
+        ModelError
+            If it is missing or damaged.
+        """
+        path = self.path(step)
+        arrays, metadata = unpack(path)
+        try:
+            stored = json.loads(metadata[STATE_KEY])
+            return Checkpoint(int(stored["step"]), arrays, dict(stored["state"]))
+        except (KeyError, TypeError, ValueError):
+            raise ModelError(f"{path}: is not a checkpoint of tengen") from None
+
+    def latest(self) -> Checkpoint | None:
+        """Read the newest checkpoint that is whole; None if there is none."""
+        for step in reversed(self.steps()):
+            try:
+                return self.load(step)
+            except ModelError:
+                continue
+        return None
+
+    def path(self, step: int) -> Path:
+        """Name the file of a step."""
+        return self.folder / f"{step:09d}.safetensors"
+
+
+def generator_state(rng: np.random.Generator) -> dict[str, Any]:
+    """Return the state of a generator (numpy's default, PCG64) as JSON can hold it."""
+    return json.loads(json.dumps(rng.bit_generator.state))  # type: ignore[no-any-return]
+
+
+def restore_generator(state: Mapping[str, Any]) -> np.random.Generator:
+    """Make a generator that goes on where `generator_state` was taken.
+
+    >>> rng = np.random.default_rng(1)
+    >>> restore_generator(generator_state(rng)).random() == rng.random()
+    True
+    """
+    if state.get("bit_generator") != "PCG64":
+        raise ModelError(f"cannot restore a generator of kind {state.get('bit_generator')!r}")
+    bits = np.random.PCG64()
+    bits.state = dict(state)  # type: ignore[assignment]
+    return np.random.Generator(bits)

@@ -1,0 +1,152 @@
+"""Find models by name and make the right object of each, without importing learners up front.
+
+A name is looked for in the folder `$TENGEN_MODELS`, if that is set, and then among the shipped
+models. `KINDS` says which class reads which kind of model; it is imported when first needed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tengen.contracts.protocols import Evaluator, Policy, Scorer
+from tengen.errors import ModelError
+from tengen.models.cards import Card
+from tengen.models.store import read_card
+
+SUFFIX = ".safetensors"
+SHIPPED = Path(__file__).parent / "shipped"
+
+# Kind of model -> module:class with a classmethod `load(path)`.
+KINDS: dict[str, str] = {
+    "symmetry-network": "tengen.learners.symmetry_network:SymmetryNetwork",
+    "move-prediction": "tengen.learners.move_prediction:MovePredictor",
+    "scoring": "tengen.learners.scoring:BlockScorer",
+    "opening-td": "tengen.learners.opening_td:OpeningTD",
+    "opening-evolution": "tengen.learners.opening_evolution:OpeningEvolution",
+}
+
+Offer = TypeVar("Offer")
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """A model in the list: its name, file, size, and its card or what is wrong with it."""
+
+    name: str
+    path: Path
+    bytes: int
+    card: Card | None
+    error: str = ""
+
+
+def register_kind(kind: str, target: str) -> None:
+    """Say that models of `kind` are read by `target`, written `module:class`."""
+    if target.count(":") != 1:
+        raise ModelError(f"{target!r} does not say module:class")
+    KINDS[kind] = target
+
+
+def folders() -> list[Path]:
+    """List the folders that are searched for names, first the user's."""
+    own = os.environ.get("TENGEN_MODELS")
+    return [*([Path(own)] if own else []), SHIPPED]
+
+
+def find_model(path_or_name: str | os.PathLike[str]) -> Path:
+    """Return the file of a model given by path or by name.
+
+    Raises
+    ------
+    ModelError
+        If there is none; the message lists the names there are.
+    """
+    text = os.fspath(path_or_name)
+    path = Path(text)
+    if path.suffix == SUFFIX or path.parent != Path(".") or path.is_file():
+        if not path.is_file():
+            raise ModelError(f"{path}: no such model file")
+        return path
+    for folder in folders():
+        candidate = folder / f"{text}{SUFFIX}"
+        if text and candidate.is_file():
+            return candidate
+    names = ", ".join(_names()) or "none"
+    raise ModelError(f"no model called {text!r}; there are: {names}")
+
+
+def has_model(path_or_name: str | os.PathLike[str]) -> bool:
+    """Tell whether a model of that path or name exists."""
+    try:
+        find_model(path_or_name)
+    except ModelError:
+        return False
+    return True
+
+
+def list_models() -> list[ModelInfo]:
+    """List all models by name; damaged ones too, with the reason."""
+    entries = []
+    for name, path in sorted(_names().items()):
+        try:
+            entries.append(ModelInfo(name, path, path.stat().st_size, read_card(path)))
+        except ModelError as failure:
+            entries.append(ModelInfo(name, path, path.stat().st_size, None, str(failure)))
+    return entries
+
+
+def load_learner(path_or_name: str | os.PathLike[str]) -> Any:
+    """Make the object that a model file stands for, by the kind on its card.
+
+    Raises
+    ------
+    ModelError
+        If the file is bad or nobody reads its kind.
+    """
+    path = find_model(path_or_name)
+    kind = read_card(path).kind
+    if kind not in KINDS:
+        raise ModelError(f"{path}: nobody here reads models of kind {kind!r}")
+    module, _, name = KINDS[kind].partition(":")
+    try:
+        reader = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as failure:
+        raise ModelError(
+            f"{path}: models of kind {kind!r} need {KINDS[kind]} ({failure})"
+        ) from None
+    return reader.load(path)
+
+
+def load_evaluator(path_or_name: str | os.PathLike[str]) -> Evaluator:
+    """Load a model that judges positions."""
+    return _offer(path_or_name, Evaluator, "judges positions (`values`)")  # type: ignore[type-abstract]
+
+
+def load_policy(path_or_name: str | os.PathLike[str]) -> Policy:
+    """Load a model that says how likely moves are."""
+    return _offer(path_or_name, Policy, "predicts moves (`priors`)")  # type: ignore[type-abstract]
+
+
+def load_scorer(path_or_name: str | os.PathLike[str] = "scorer") -> Scorer:
+    """Load a model that says which stones are dead."""
+    return _offer(path_or_name, Scorer, "scores games (`status`)")  # type: ignore[type-abstract]
+
+
+def _offer(path_or_name: str | os.PathLike[str], protocol: type[Offer], what: str) -> Offer:
+    """Load a model and refuse it unless it keeps a protocol."""
+    loaded = load_learner(path_or_name)
+    if not isinstance(loaded, protocol):
+        raise ModelError(f"{os.fspath(path_or_name)}: is not a model that {what}")
+    return loaded
+
+
+def _names() -> dict[str, Path]:
+    """Map names to files; the user's folder hides shipped models of the same name."""
+    found: dict[str, Path] = {}
+    for folder in reversed(folders()):
+        if folder.is_dir():
+            found.update({path.stem: path for path in folder.glob(f"*{SUFFIX}")})
+    return found

@@ -1,0 +1,161 @@
+"""Keep one model in one safetensors file with its card; know no learner.
+
+The header holds a single entry, so that the same tensors and card always give the same bytes. The
+card carries a checksum of the tensors: a flipped bit is found when the file is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from tengen.errors import ModelError
+from tengen.models.cards import FORMAT, Card
+from tengen.models.files import write_atomic
+
+CARD_KEY = "tengen.card"
+# Larger files are refused unread: none of our learners makes one, and a header can lie.
+MAX_BYTES = 2**30
+
+Tensors = dict[str, NDArray[Any]]
+"""Arrays by name; any shape, any plain dtype of numbers or bools."""
+Shape = tuple[int | None, ...]
+"""A shape to expect; None stands for any length of that axis."""
+
+
+def save_model(
+    path: str | os.PathLike[str], tensors: Mapping[str, NDArray[Any]], card: Card
+) -> Card:
+    """Write a model atomically and return its card as written, with checksum.
+
+    Raises
+    ------
+    ModelError
+        For tensors that are not finite or not numbers: such a model would play nonsense.
+    """
+    arrays = {name: np.ascontiguousarray(tensors[name]) for name in sorted(tensors)}
+    for name, array in arrays.items():
+        _check_numbers(os.fspath(path), name, array)
+    written = card.model_copy(update={"sha256": _checksum(arrays)})
+    write_atomic(path, pack(arrays, {CARD_KEY: written.model_dump_json()}))
+    return written
+
+
+def load_model(
+    path_or_name: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    expect: Mapping[str, Shape] | None = None,
+) -> tuple[Tensors, Card]:
+    """Read a model by path or by name, with checks of size, checksum and numbers.
+
+    `kind` and `expect` (name -> shape) refuse files that hold something else; further tensors
+    than the expected are allowed.
+
+    Raises
+    ------
+    ModelError
+        For a missing, damaged, truncated or foreign file, in one line.
+    """
+    from tengen.models.registry import find_model
+
+    path = find_model(path_or_name)
+    tensors, metadata = unpack(path)
+    card = _parse_card(path, metadata)
+    if kind is not None and card.kind != kind:
+        raise ModelError(f"{path}: is a model of kind {card.kind}, not {kind}")
+    if card.sha256 != _checksum(tensors):
+        raise ModelError(f"{path}: damaged: the checksum of its tensors does not match")
+    for name, array in tensors.items():
+        _check_numbers(os.fspath(path), name, array)
+    for name, shape in (expect or {}).items():
+        _check_shape(path, tensors, name, shape)
+    return tensors, card
+
+
+def read_card(path_or_name: str | os.PathLike[str]) -> Card:
+    """Read only the card, without the tensors and their checksum."""
+    from tengen.models.registry import find_model
+
+    path = find_model(path_or_name)
+    _, metadata = unpack(path, names=())
+    return _parse_card(path, metadata)
+
+
+def pack(arrays: Mapping[str, NDArray[Any]], metadata: dict[str, str]) -> bytes:
+    """Turn arrays and texts into the bytes of a safetensors file."""
+    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return bytes(save(whole, metadata=metadata))
+
+
+def unpack(path: Path, names: tuple[str, ...] | None = None) -> tuple[Tensors, dict[str, str]]:
+    """Read arrays (all, or those named) and texts of a safetensors file; check its size."""
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise ModelError(f"{path}: {size} bytes are too many for a model (limit {MAX_BYTES})")
+        with safe_open(os.fspath(path), framework="np") as file:
+            metadata = dict(file.metadata() or {})
+            wanted = sorted(file.keys()) if names is None else names
+            return {name: file.get_tensor(name) for name in wanted}, metadata
+    except (SafetensorError, OSError, TypeError, KeyError) as failure:
+        if isinstance(failure, FileNotFoundError):
+            raise ModelError(f"{path}: no such model file") from None
+        raise ModelError(f"{path}: damaged or no safetensors file ({failure})") from None
+
+
+def _parse_card(path: Path, metadata: dict[str, str]) -> Card:
+    """Read the card of a header."""
+    text = metadata.get(CARD_KEY)
+    if text is None:
+        raise ModelError(f"{path}: a safetensors file, but not of tengen: no `{CARD_KEY}` in it")
+    try:
+        card = Card.model_validate(json.loads(text))
+    except (ValidationError, ValueError) as failure:
+        reason = str(failure).splitlines()[0]
+        raise ModelError(f"{path}: its card makes no sense ({reason})") from None
+    if card.format > FORMAT:
+        raise ModelError(
+            f"{path}: written by tengen {card.version} in format {card.format}, newer than ours"
+        )
+    return card
+
+
+def _check_shape(path: Path, tensors: Tensors, name: str, shape: Shape) -> None:
+    """Refuse a tensor that is missing or of another shape."""
+    if name not in tensors:
+        raise ModelError(f"{path}: has no tensor {name!r}")
+    actual = tensors[name].shape
+    fits = len(actual) == len(shape) and all(
+        want is None or want == got for want, got in zip(shape, actual, strict=True)
+    )
+    if not fits:
+        raise ModelError(f"{path}: tensor {name!r} has shape {actual}, not {shape}")
+
+
+def _check_numbers(path: str, name: str, array: NDArray[Any]) -> None:
+    """Refuse what no model should hold."""
+    if array.dtype.kind not in "biuf":
+        raise ModelError(f"{path}: tensor {name!r} holds {array.dtype}, not numbers")
+    if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+        raise ModelError(f"{path}: tensor {name!r} holds numbers that are not finite")
+
+
+def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Sum up names, shapes, types and bytes of arrays in the order of their names."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

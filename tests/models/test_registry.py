@@ -1,0 +1,110 @@
+"""Names find models, and kinds find the classes that read them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen import models
+from tengen.cli import run
+from tengen.errors import ModelError
+from tengen.models import (
+    KINDS,
+    Card,
+    find_model,
+    has_model,
+    list_models,
+    load_evaluator,
+    load_learner,
+    load_model,
+    load_policy,
+    load_scorer,
+    register_kind,
+    save_model,
+)
+
+
+class Toy:
+    """A model that offers priors only."""
+
+    def __init__(self, weights: np.ndarray) -> None:
+        self.weights_ = weights
+
+    @classmethod
+    def load(cls, path: Path) -> Toy:
+        return cls(load_model(path, kind="toy")[0]["w"])
+
+    def priors(self, board: object) -> np.ndarray:
+        return self.weights_
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TENGEN_MODELS", str(tmp_path))
+    monkeypatch.setattr(models.registry, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(models.registry, "KINDS", dict(KINDS))
+    toys = types.ModuleType("toys_of_this_test")
+    toys.Toy = Toy  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "toys_of_this_test", toys)
+    register_kind("toy", "toys_of_this_test:Toy")
+    card = Card(name="mine", kind="toy", what="A toy.", results=[{"what": "elo", "value": 12}])
+    save_model(tmp_path / "mine.safetensors", {"w": np.array([0.5, 0.5])}, card)
+    return tmp_path
+
+
+def test_models_are_found_by_name_and_path(folder: Path) -> None:
+    path = folder / "mine.safetensors"
+    assert find_model("mine") == find_model(str(path)) == find_model(path) == path
+    assert has_model("mine") and not has_model("scorer") and not has_model("")
+    with pytest.raises(ModelError, match=r"no model called 'theirs'; there are: mine"):
+        find_model("theirs")
+
+
+def test_a_model_serves_what_it_offers_and_nothing_else(folder: Path) -> None:
+    assert load_policy("mine").priors(None).tolist() == [0.5, 0.5]  # type: ignore[arg-type]
+    for load in (load_evaluator, load_scorer):
+        with pytest.raises(ModelError, match="is not a model that"):
+            load("mine")
+
+
+def test_an_unread_kind_is_one_clear_error(folder: Path) -> None:
+    save_model(folder / "odd.safetensors", {"w": np.zeros(1)}, Card(name="o", kind="odd", what=""))
+    with pytest.raises(ModelError, match="nobody here reads models of kind 'odd'"):
+        load_learner("odd")
+    register_kind("odd", "no_such_module:Nothing")
+    with pytest.raises(ModelError, match="need no_such_module:Nothing"):
+        load_learner("odd")
+    with pytest.raises(ModelError, match="module:class"):
+        register_kind("odd", "nonsense")
+
+
+def test_the_users_folder_hides_shipped_names_and_damage_is_listed(folder: Path) -> None:
+    (folder / "shipped").mkdir()
+    save_model(
+        folder / "shipped" / "mine.safetensors",
+        {"w": np.zeros(1)},
+        Card(name="mine", kind="toy", what="The shipped one."),
+    )
+    (folder / "bad.safetensors").write_bytes(b"nonsense")
+    bad, mine = list_models()
+    assert bad.card is None and "damaged" in bad.error
+    assert mine.card is not None and mine.card.what == "A toy."
+
+
+def test_the_command_lists_names_and_shows_cards(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["models", "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert entry["name"] == "mine" and entry["results"][0]["value"] == 12
+    assert run(["models"]) == 0
+    assert "elo 12" in capsys.readouterr().out
+    assert run(["models", "mine", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["what"] == "A toy."
+    assert run(["models", "theirs"]) == 1
+    assert "no model called" in capsys.readouterr().err
