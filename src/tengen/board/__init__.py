@@ -1,1 +1,63 @@
-"""The board."""
+"""What a Go position is: coordinates, rules, boards, symmetries, drawing, counting, playouts.
+
+Knows nothing of files, learners or players.
+"""
+
+from tengen.board.batch import BatchBoard
+from tengen.board.board import (
+    BLACK,
+    BORDER,
+    EMPTY,
+    WHITE,
+    Block,
+    Board,
+    Colour,
+    LegalMoves,
+    Move,
+    handicap_points,
+)
+from tengen.board.coordinates import (
+    PASS,
+    RESIGN,
+    Point,
+    format_gtp,
+    format_sgf,
+    index_of,
+    parse_gtp,
+    parse_sgf,
+    point_at,
+    point_of,
+    row_col,
+)
+from tengen.board.playouts import PlayoutResult, playouts
+from tengen.board.rules import Rules
+from tengen.errors import IllegalMoveError
+
+__all__ = [
+    "BLACK",
+    "BORDER",
+    "EMPTY",
+    "PASS",
+    "RESIGN",
+    "WHITE",
+    "BatchBoard",
+    "Block",
+    "Board",
+    "Colour",
+    "IllegalMoveError",
+    "LegalMoves",
+    "Move",
+    "PlayoutResult",
+    "Point",
+    "Rules",
+    "format_gtp",
+    "format_sgf",
+    "handicap_points",
+    "index_of",
+    "parse_gtp",
+    "parse_sgf",
+    "playouts",
+    "point_at",
+    "point_of",
+    "row_col",
+]

@@ -15,6 +15,7 @@ of them are the same point: the block is in atari, and a // n is its only libert
 Kernels trust their callers: they check no argument and raise nothing.
 """
 
+# mypy: ignore-errors
 from __future__ import annotations
 
 import numpy as np
@@ -60,6 +61,12 @@ ZOBRIST = _zobrist_keys()
 def n_points(rows, cols):
     """Return the length of a bordered board of this size."""
     return (rows + 2) * (cols + 1) + 1
+
+
+@kernel
+def near(p, k, width):
+    """Return neighbour number k (0 to 3: east, west, south, north) of a point."""
+    return p + 1 if k == 0 else p - 1 if k == 1 else p + width if k == 2 else p - width
 
 
 @kernel
@@ -111,7 +118,7 @@ def is_legal(s, p, colour):
     width = s[SCALARS, COLS] + 1
     joins = False
     for k in range(4):
-        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        q = near(p, k, width)
         c = s[COLOUR, q]
         if c == EMPTY:
             return True
@@ -137,7 +144,7 @@ def hash_after(s, p, colour):
     h0 = h1 = h2 = -1
     alive = False
     for k in range(4):
-        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        q = near(p, k, width)
         c = s[COLOUR, q]
         if c == EMPTY:
             alive = True
@@ -153,7 +160,7 @@ def hash_after(s, p, colour):
     # Suicide: the stone and every own block next to it leave the board.
     h = s[SCALARS, HASH]
     for k in range(4):
-        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        q = near(p, k, width)
         if s[COLOUR, q] == colour:
             head = s[HEAD, q]
             if head != h0 and head != h1 and head != h2:
@@ -174,7 +181,7 @@ def _remove_block(s, head, width):
         s[EPOS, x] = count
         count += 1
         for k in range(4):
-            z = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+            z = near(x, k, width)
             c = s[COLOUR, z]
             if c == BLACK or c == WHITE:
                 h = s[HEAD, z]
@@ -212,7 +219,7 @@ def place(s, p, colour):
     n = a = b = 0
     friends = 0
     for k in range(4):
-        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        q = near(p, k, width)
         c = s[COLOUR, q]
         if c == EMPTY:
             n += 1
@@ -232,7 +239,7 @@ def place(s, p, colour):
     captured = 0
     captured_point = 0
     for k in range(4):
-        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        q = near(p, k, width)
         c = s[COLOUR, q]
         if c == colour:
             other = s[HEAD, q]
@@ -248,9 +255,7 @@ def place(s, p, colour):
         if captured == 1 and friends == 0 and n == 0:
             s[SCALARS, KO] = captured_point
     elif s[PLIB, head] == 0:
-        s[SCALARS, PRISONERS_W if colour == BLACK else PRISONERS_B] += _remove_block(
-            s, head, width
-        )
+        s[SCALARS, PRISONERS_W if colour == BLACK else PRISONERS_B] += _remove_block(s, head, width)
     return captured
 
 
@@ -343,8 +348,10 @@ def regrow(table, larger):
 def is_allowed(s, table, ko_rule, p, colour):
     """Tell whether `colour` may play `p`, the chosen ko rule included. Passing is always allowed."""
     if not is_legal(s, p, colour):
-        return ko_rule != KO_SIMPLE and _ko_only(s, p, colour) and not seen(
-            table, history_key(hash_after(s, p, colour), 3 - colour, ko_rule)
+        return (
+            ko_rule != KO_SIMPLE
+            and _ko_only(s, p, colour)
+            and not seen(table, history_key(hash_after(s, p, colour), 3 - colour, ko_rule))
         )
     if ko_rule == KO_SIMPLE or p == PASS:
         return True
@@ -407,7 +414,7 @@ def block_liberties(s, p, out):
     x = head
     while True:
         for k in range(4):
-            q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+            q = near(x, k, width)
             if s[COLOUR, q] == EMPTY:
                 known = False
                 for i in range(count):
@@ -439,7 +446,7 @@ def count_liberties(s, p, limit):
     x = head
     while True:
         for k in range(4):
-            q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+            q = near(x, k, width)
             if s[COLOUR, q] == EMPTY:
                 known = False
                 for i in range(count):
@@ -489,7 +496,7 @@ def area_score(s):
                 x = stack[top]
                 size += 1
                 for k in range(4):
-                    q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+                    q = near(x, k, width)
                     d = s[COLOUR, q]
                     if d == EMPTY:
                         if mark[q] == 0:

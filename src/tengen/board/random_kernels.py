@@ -4,6 +4,7 @@ A generator is an array of one uint64 word, advanced by splitmix64. A stream is 
 that work item `index` draws the same numbers whichever worker runs it.
 """
 
+# mypy: ignore-errors
 from __future__ import annotations
 
 import numpy as np

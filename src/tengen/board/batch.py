@@ -1,0 +1,126 @@
+"""Many games side by side in arrays, parallel over games; knows no more rules than `Board`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import batch_kernels, kernels
+from tengen.board.rules import KO_NUMBERS, Rules
+from tengen.errors import IllegalMoveError, TengenError
+
+
+class BatchBoard:
+    """`games` boards of one size and one set of rules, stepped together.
+
+    >>> batch = BatchBoard(1000, 9)
+    >>> batch.play(np.full(1000, 40))
+    >>> int(batch.legal_masks()[0].sum())
+    81
+
+    Parameters
+    ----------
+    games
+        How many boards.
+    rows, cols
+        2 to 25 each; a square when only one is given.
+    rules
+        `Rules` or the name of a preset.
+    max_plies
+        Plies a game may last, which sizes the memory for superko; 3 x points by default.
+    """
+
+    def __init__(
+        self,
+        games: int,
+        rows: int = 19,
+        cols: int | None = None,
+        *,
+        rules: Rules | str = "cgos",
+        komi: float | None = None,
+        max_plies: int | None = None,
+    ) -> None:
+        cols = rows if cols is None else cols
+        if not (2 <= rows <= kernels.MAX_SIZE and 2 <= cols <= kernels.MAX_SIZE):
+            raise TengenError(f"a board of {rows}x{cols} is not between 2x2 and 25x25")
+        self.games, self.rows, self.cols = games, rows, cols
+        self.rules = Rules.preset(rules) if isinstance(rules, str) else rules
+        self.komi = self.rules.komi if komi is None else float(komi)
+        self.max_plies = 3 * rows * cols if max_plies is None else max_plies
+        self._ko_rule = KO_NUMBERS[self.rules.ko]
+        start = kernels.new_state(rows, cols)
+        start[kernels.SCALARS, kernels.SUICIDE] = self.rules.suicide
+        self._start = start
+        self.states: NDArray[np.int64] = np.repeat(start[None], games, axis=0)
+        """One position a game, as the kernels see it."""
+        slots = 1 << max(int(np.ceil(np.log2(2 * self.max_plies + 2))), 4)
+        self._tables = np.zeros((games, slots), np.int64)
+        self.reset(np.arange(games))
+
+    def reset(self, games: NDArray[np.int64]) -> None:
+        """Start these games anew."""
+        self.states[games] = self._start
+        self._tables[games] = 0
+        key = kernels.history_key(0, kernels.BLACK, self._ko_rule)
+        empty = np.zeros(self._tables.shape[1], np.int64)
+        kernels.remember(empty, key)
+        self._tables[games] = empty
+
+    def legal_masks(self) -> NDArray[np.bool_]:
+        """Return which moves each side to move may play: games x (points + 1), pass last."""
+        out = np.empty((self.games, self.rows * self.cols + 1), np.bool_)
+        batch_kernels.batch_masks(self.states, self._tables, self._ko_rule, out)
+        return out
+
+    def play(self, moves: NDArray[np.integer]) -> None:
+        """Play one row-major index a game (points = pass, -1 leaves a game alone).
+
+        Raises
+        ------
+        IllegalMoveError
+            Naming the first game whose move is refused or too long; the other games have moved.
+        """
+        indices = np.asarray(moves, np.int64)
+        if indices.shape != (self.games,):
+            raise TengenError(f"{indices.shape} moves for {self.games} games")
+        points = self.rows * self.cols
+        if (indices > points).any():
+            game = int(np.argmax(indices > points))
+            raise IllegalMoveError(f"move {indices[game]} of game {game} is not on the board")
+        if (self.plies >= self.max_plies)[indices >= 0].any():
+            raise IllegalMoveError(f"a game is over after max_plies = {self.max_plies} plies")
+        refused = np.empty(self.games, np.bool_)
+        batch_kernels.batch_play(self.states, self._tables, self._ko_rule, indices, refused)
+        if refused.any():
+            game = int(np.argmax(refused))
+            raise IllegalMoveError(f"move {indices[game]} of game {game} is illegal")
+
+    @property
+    def turns(self) -> NDArray[np.int64]:
+        """The side to move in every game."""
+        return self.states[:, kernels.SCALARS, kernels.TURN]
+
+    @property
+    def plies(self) -> NDArray[np.int64]:
+        """Plies played in every game."""
+        return self.states[:, kernels.SCALARS, kernels.PLIES]
+
+    @property
+    def over(self) -> NDArray[np.bool_]:
+        """Whether both sides passed in a row, or max_plies was reached."""
+        out = np.empty(self.games, np.bool_)
+        batch_kernels.batch_over(self.states, out)
+        return out | (self.plies >= self.max_plies)
+
+    def area_scores(self) -> NDArray[np.float64]:
+        """Return Black's area minus White's in every game by Tromp-Taylor, komi subtracted."""
+        out = np.empty(self.games, np.int64)
+        batch_kernels.batch_scores(self.states, out)
+        return out.astype(np.float64) - self.komi
+
+    def grids(self) -> NDArray[np.int8]:
+        """Return all stones as games x rows x columns."""
+        bordered = self.states[:, kernels.COLOUR, :-1].reshape(
+            self.games, self.rows + 2, self.cols + 1
+        )
+        return bordered[:, 1:-1, 1:].astype(np.int8)
