@@ -1,1 +1,24 @@
-"""Placeholder: filled in by its capability."""
+"""Read, write and collect game records: SGF and its damaged relatives, archives, arrays.
+
+Layers by knowledge: `sgf_grammar` (bytes and trees), `sgf_properties` and `encodings` (values),
+`record` and `sgf` (games), `archives` (files), `reader` (any format), `arrays` and `corpus`
+(many games). Nothing here knows whether a move is legal.
+"""
+
+from tengen.records.arrays import GameArrays
+from tengen.records.corpus import Corpus
+from tengen.records.faults import Fault
+from tengen.records.reader import loads, read_game, read_games
+from tengen.records.record import GameRecord
+from tengen.records.sgf_properties import Result
+
+__all__ = [
+    "Corpus",
+    "Fault",
+    "GameArrays",
+    "GameRecord",
+    "Result",
+    "loads",
+    "read_game",
+    "read_games",
+]

@@ -1,0 +1,172 @@
+"""Hold many games as flat arrays for bulk work: what kernels and learners read.
+
+Game `g` owns `moves[offsets[g]:offsets[g + 1]]`. Points are indices on the bordered board of
+that game's own size, a pass is 0. Nothing here knows files or the rules of Go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.records.record import GameRecord
+from tengen.records.sgf_properties import Result
+
+KINDS = ("unknown", "score", "resign", "time", "forfeit", "win", "draw", "void")
+"""Kinds of results; `GameArrays.kind` holds indices into it."""
+
+
+@dataclass
+class GameArrays:
+    """A collection of games as flat arrays, one entry of most arrays per game."""
+
+    moves: NDArray[np.int16]
+    """All moves of all games, one game behind the other: point or PASS."""
+    colours: NDArray[np.int8]
+    """Who played each of them."""
+    offsets: NDArray[np.int64]
+    """Where each game's moves begin; one entry more than games."""
+    rows: NDArray[np.int16]
+    cols: NDArray[np.int16]
+    komi: NDArray[np.float32]
+    handicap: NDArray[np.int16]
+    first: NDArray[np.int8]
+    """Colour that begins."""
+    kind: NDArray[np.int8]
+    """How the game ended: index into KINDS."""
+    winner: NDArray[np.int8]
+    """BLACK, WHITE or EMPTY (nobody, or not known)."""
+    score: NDArray[np.float32]
+    """Counted score from Black's view; NaN when nothing was counted."""
+    setup: NDArray[np.int16]
+    """Stones on the board before the first move, one game behind the other."""
+    setup_colours: NDArray[np.int8]
+    setup_offsets: NDArray[np.int64]
+    rules: NDArray[np.object_]
+    """What RU says, one str per game."""
+    file: NDArray[np.object_]
+    number: NDArray[np.int32]
+    """Number of the game in its file, from 1."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Return the number of moves of each game, passes included."""
+        return np.diff(self.offsets)
+
+    def take(self, indices: Sequence[int] | NDArray[np.int64]) -> GameArrays:
+        """Return the games at `indices`, in that order."""
+        chosen = np.asarray(indices, dtype=np.int64)
+        flat, offsets = _ragged(self.offsets, chosen)
+        stones, setup_offsets = _ragged(self.setup_offsets, chosen)
+        special = {
+            "moves": self.moves[flat],
+            "colours": self.colours[flat],
+            "offsets": offsets,
+            "setup": self.setup[stones],
+            "setup_colours": self.setup_colours[stones],
+            "setup_offsets": setup_offsets,
+        }
+        rest = {
+            item.name: getattr(self, item.name)[chosen]
+            for item in fields(self)
+            if item.name not in special
+        }
+        return GameArrays(**special, **rest)
+
+    def where(self, mask: NDArray[np.bool_]) -> GameArrays:
+        """Return the games for which `mask` is true."""
+        return self.take(np.flatnonzero(mask))
+
+    def shuffled(self, seed: int) -> GameArrays:
+        """Return all games in the order that follows from `seed`."""
+        return self.take(np.random.default_rng(seed).permutation(len(self)))
+
+    def split(self, fraction: float, seed: int) -> tuple[GameArrays, GameArrays]:
+        """Return two parts, whole games only: `fraction` of them by chance, and the rest."""
+        order = np.random.default_rng(seed).permutation(len(self))
+        cut = round(fraction * len(self))
+        return self.take(np.sort(order[:cut])), self.take(np.sort(order[cut:]))
+
+    def record(self, index: int) -> GameRecord:
+        """Return one game as a record; what arrays do not hold, such as names, is lost."""
+        a, b = self.offsets[index : index + 2]
+        c, d = self.setup_offsets[index : index + 2]
+        kind = KINDS[self.kind[index]]
+        margin = abs(float(self.score[index])) if kind == "score" else None
+        return GameRecord(
+            rows=int(self.rows[index]),
+            cols=int(self.cols[index]),
+            moves=list(zip(self.colours[a:b].tolist(), self.moves[a:b].tolist(), strict=True)),
+            setup=list(
+                zip(self.setup_colours[c:d].tolist(), self.setup[c:d].tolist(), strict=True)
+            ),
+            komi=float(self.komi[index]),
+            handicap=int(self.handicap[index]),
+            first=int(self.first[index]) if a == b else 0,
+            result=Result(kind, int(self.winner[index]), margin),
+            rules=str(self.rules[index]),
+            file=str(self.file[index]),
+            game=int(self.number[index]),
+        )
+
+
+def concatenate(parts: Sequence[GameArrays]) -> GameArrays:
+    """Return all games of all parts in order."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return from_records([])
+    columns = {
+        item.name: np.concatenate([getattr(part, item.name) for part in parts])
+        for item in fields(GameArrays)
+        if not item.name.endswith("offsets")
+    }
+    for name in ("offsets", "setup_offsets"):
+        lengths = np.concatenate([np.diff(getattr(part, name)) for part in parts])
+        columns[name] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return GameArrays(**columns)
+
+
+def from_records(records: Sequence[GameRecord]) -> GameArrays:
+    """Return records as arrays; their `edits` are not kept."""
+    moves = [move for record in records for move in record.moves]
+    setup = [stone for record in records for stone in record.setup]
+    scores = [record.result.score for record in records]
+    return GameArrays(
+        moves=np.array([point for _, point in moves], dtype=np.int16),
+        colours=np.array([colour for colour, _ in moves], dtype=np.int8),
+        offsets=_offsets([len(record.moves) for record in records]),
+        rows=np.array([record.rows for record in records], dtype=np.int16),
+        cols=np.array([record.cols for record in records], dtype=np.int16),
+        komi=np.array([record.komi for record in records], dtype=np.float32),
+        handicap=np.array([record.handicap for record in records], dtype=np.int16),
+        first=np.array([record.turn for record in records], dtype=np.int8),
+        kind=np.array([KINDS.index(record.result.kind) for record in records], dtype=np.int8),
+        winner=np.array([record.result.winner for record in records], dtype=np.int8),
+        score=np.array([np.nan if s is None else s for s in scores], dtype=np.float32),
+        setup=np.array([point for _, point in setup], dtype=np.int16),
+        setup_colours=np.array([colour for colour, _ in setup], dtype=np.int8),
+        setup_offsets=_offsets([len(record.setup) for record in records]),
+        rules=np.array([record.rules for record in records], dtype=np.object_),
+        file=np.array([record.file for record in records], dtype=np.object_),
+        number=np.array([record.game for record in records], dtype=np.int32),
+    )
+
+
+def _offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+def _ragged(
+    offsets: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the flat positions of the chosen rows, and the offsets of the result."""
+    lengths = (offsets[1:] - offsets[:-1])[chosen]
+    result = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    shift = np.repeat(offsets[:-1][chosen] - result[:-1], lengths)
+    return np.arange(result[-1], dtype=np.int64) + shift, result

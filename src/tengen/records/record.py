@@ -1,0 +1,133 @@
+"""Hold one game as a value: board, setup, moves, result and the tree it came from.
+
+Points are indices on the bordered board, as `tengen.board` counts them; a pass is 0. A record
+does not know whether its moves are legal: play them on a `Board`, or run `tengen games check`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tengen.records import encodings, sgf_grammar
+from tengen.records.sgf_grammar import GameTree
+from tengen.records.sgf_properties import (
+    BLACK,
+    WHITE,
+    Result,
+    format_move,
+    format_number,
+    format_point,
+    format_size,
+    format_text,
+    parse_text,
+)
+
+Stone = tuple[int, int]
+"""(colour, point)."""
+
+
+@dataclass
+class GameRecord:
+    """One game: its main line as numbers, and the whole tree when it came from a file.
+
+    `setup` are the stones on the board before the first move. `edits` are stones that a record
+    puts or takes away later: (number of moves before it, colour or EMPTY, point); nearly no
+    game has them, and whoever replays must apply them.
+    """
+
+    rows: int = 19
+    cols: int = 19
+    moves: list[Stone] = field(default_factory=list)
+    """(colour, point or PASS) of the main line."""
+    komi: float = 0.0
+    handicap: int = 0
+    setup: list[Stone] = field(default_factory=list)
+    edits: list[tuple[int, int, int]] = field(default_factory=list)
+    first: int = 0
+    """Colour that PL gives the first move; 0 when it is not told."""
+    result: Result = field(default_factory=Result)
+    rules: str = ""
+    file: str = ""
+    game: int = 1
+    """Number of the game in its file, from 1."""
+    offset: int = 0
+    encoding: str = "utf-8"
+    raw: bytes | None = field(default=None, repr=False, compare=False)
+    """The game's own bytes, from which `tree` is read when asked for."""
+    repaired: bool = False
+    _tree: GameTree | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def tree(self) -> GameTree:
+        """The whole game tree with all variations; made from the fields if there was no file."""
+        if self._tree is None:
+            if self.raw is not None:
+                lead = encodings.LEAD_BYTES.get(self.encoding, b"")
+                self._tree = sgf_grammar.parse_game(self.raw, lead=lead).tree
+            else:
+                self._tree = _make_tree(self)
+        return self._tree
+
+    @property
+    def properties(self) -> dict[str, list[str]]:
+        """The root's properties as text: `record.properties["PB"][0]`."""
+        root = self.tree.nodes[0]
+        return {
+            name: [parse_text(value, self.encoding) for value in values]
+            for name, values in root.items()
+        }
+
+    @property
+    def turn(self) -> int:
+        """Colour to play first: of the first move, else PL, else White after handicap stones."""
+        if self.moves:
+            return self.moves[0][0]
+        if self.first:
+            return self.first
+        return WHITE if self.setup and all(c == BLACK for c, _ in self.setup) else BLACK
+
+    def sgf(self) -> bytes:
+        """Write the game as SGF in its own encoding, all variations and unknown properties kept."""
+        return sgf_grammar.format_tree(self.tree)
+
+
+def _make_tree(record: GameRecord) -> GameTree:
+    """Build the tree of a record that was made by a program."""
+    tree = GameTree()
+    root = {
+        "GM": [b"1"],
+        "FF": [b"4"],
+        "CA": [b"UTF-8"],
+        "SZ": [format_size(record.rows, record.cols)],
+        "KM": [format_number(record.komi)],
+    }
+    if record.rules:
+        root["RU"] = [format_text(record.rules)]
+    if record.handicap:
+        root["HA"] = [b"%d" % record.handicap]
+    if record.result.kind != "unknown":
+        root["RE"] = [format_text(str(record.result))]
+    for name, colour in (("AB", BLACK), ("AW", WHITE)):
+        stones = [format_point(point, record.cols) for c, point in record.setup if c == colour]
+        if stones:
+            root[name] = stones
+    if record.first:
+        root["PL"] = [b"B" if record.first == BLACK else b"W"]
+    tree.add(-1, root)
+    edits = list(record.edits)
+    for number, (colour, point) in enumerate(record.moves):
+        _add_edits(tree, edits, number, record.cols)
+        name = "B" if colour == BLACK else "W"
+        tree.add(len(tree.nodes) - 1, {name: [format_move(point, record.cols)]})
+    _add_edits(tree, edits, len(record.moves), record.cols)
+    return tree
+
+
+def _add_edits(tree: GameTree, edits: list[tuple[int, int, int]], number: int, cols: int) -> None:
+    """Append one node for the stones put or taken before move `number`, if there are any."""
+    node: dict[str, list[bytes]] = {}
+    while edits and edits[0][0] <= number:
+        _, colour, point = edits.pop(0)
+        node.setdefault(("AE", "AB", "AW")[colour], []).append(format_point(point, cols))
+    if node:
+        tree.add(len(tree.nodes) - 1, node)

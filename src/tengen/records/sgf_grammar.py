@@ -1,0 +1,431 @@
+"""Turn bytes into game trees and back; nothing here is Go-specific or knows an encoding.
+
+A *value* is the raw bytes between `[` and `]`, escapes still in it. A *node* is a dict from
+property name to its list of values. A *tree* is all nodes of one game in the order of the file
+(pre-order), each with the index of its parent, so that no code needs recursion and the main line
+is found by walking while the next node's parent is the one before it.
+
+Lenient in, strict out. Reading forgives: text before, between and after games; a missing first
+`;`; long property names of FF[1] to FF[3] (lower-case letters are dropped); a missing `)` at the end of
+the file or before the next game (seen by FF, GM or SZ, which only a root may have); an unescaped
+`]` (the text goes on when what follows it cannot follow a value); a file that ends in
+the middle of a value; stray characters. Each is told as a `Repair` with its byte offset. A game
+with more than `MAX_REPAIRS` of them is noise and is refused, as is one beyond the limits below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from tengen.records.faults import Damage, shown
+
+Node = dict[str, list[bytes]]
+"""Property name to raw values."""
+
+# Limits that keep memory bounded on hostile input; real games stay far below them.
+MAX_GAME_BYTES = 1 << 24
+MAX_NODES = 400_000
+MAX_DEPTH = 100_000
+MAX_REPAIRS = 50
+
+ROOT_NAMES = frozenset({"FF", "GM", "SZ"})
+"""Properties that only the root of a game may have: inside a tree they betray the next game."""
+
+_CHUNK = 1 << 20
+_START = re.compile(rb"\(\s*+(?:;|[A-Z]{1,2}\s*+\[)")
+_ROOT_START = re.compile(rb"\(\s*+;\s*+(?:FF|GM|SZ|CA|AP)\s*+\[")
+
+# A decision about damage looks at most this far ahead, so it does not depend on how a stream
+# happens to be cut into chunks.
+LOOKAHEAD = 1 << 16
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Something mended while reading, and the byte where it lay."""
+
+    reason: str
+    offset: int
+
+
+@dataclass
+class GameTree:
+    """All nodes of one game in pre-order."""
+
+    nodes: list[Node] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    """Index of each node's parent; -1 for the root."""
+    offsets: list[int] = field(default_factory=list)
+    """Byte offset of each node; what `add` makes has the offset 0."""
+
+    def add(self, parent: int, node: Node, offset: int = 0) -> int:
+        """Append a node after everything below `parent` and return its index."""
+        self.nodes.append(node)
+        self.parents.append(parent)
+        self.offsets.append(offset)
+        return len(self.nodes) - 1
+
+    def main_line(self) -> range:
+        """Return the indices of the first child, its first child, and so on."""
+        last = 0
+        while last + 1 < len(self.nodes) and self.parents[last + 1] == last:
+            last += 1
+        return range(last + 1 if self.nodes else 0)
+
+
+@dataclass(frozen=True)
+class ParsedGame:
+    """A tree with where it lay (offsets in its source) and what was mended."""
+
+    tree: GameTree
+    start: int
+    end: int
+    repairs: tuple[Repair, ...]
+
+
+class NeedMoreError(Exception):
+    """The game goes on behind the end of the bytes at hand."""
+
+
+class Patterns:
+    """The grammar as regular expressions, for one notion of what a character is.
+
+    In a double-byte encoding the second byte may look like `]` or a backslash; `lead` is the
+    class of first bytes, and a pair is taken whole. All quantifiers are possessive: nothing
+    backtracks, so hostile input costs no more than its length.
+    """
+
+    def __init__(self, lead: bytes) -> None:
+        if lead:
+            plain = rb"(?:[^\]\\" + lead + rb"]|[" + lead + rb"][\x00-\xff])*+"
+        else:
+            plain = rb"[^\]\\]*+"
+        text = plain + rb"(?:\\[\x00-\xff]" + plain + rb")*+"
+        name = rb"[a-z]*+[A-Z][A-Za-z]*+"
+        # What may stand behind a value, if that value ended where it seems to end.
+        follow = (
+            rb"(?:;\s*+(?:[;()]|" + name + rb"\s*+\[|\Z)"
+            rb"|\(\s*+(?:[;(]|" + name + rb"\s*+\[|\Z)"
+            rb"|\)[^\[\]()]*+(?:[()]|\Z)"
+            rb"|" + name + rb"\s*+\[|\Z)"
+        )
+        self.token = re.compile(
+            rb"\s*+(?:([;()])|("
+            + name
+            + rb")\s*+((?:\["
+            + text
+            + rb"\]\s*+)++)(?="
+            + follow
+            + rb"))"
+        )
+        self.value = re.compile(rb"\[(" + text + rb")\]")
+        self.more = re.compile(text + rb"\]")
+        self.follows = re.compile(rb"\s*+(?:\[|" + follow + rb")")
+        self.stray = re.compile(
+            rb"[^;()\[\]]*+(?:;\s*+" + name + rb"\s*+\[|\(\s*+;|\)[^\[\]()]*+(?:[()]|\Z))"
+        )
+        self.opening = re.compile(rb"(" + name + rb")\s*+(?=\[)")
+
+
+_PATTERNS: dict[bytes, Patterns] = {}
+_SPACE = re.compile(rb"\s*+")
+_JUNK = re.compile(rb"[^;()A-Z\[]++|[\x00-\xff]")
+_SWALLOWED = re.compile(rb"\(\s*+;\s*+(?:FF|GM|CA|SZ|AP)\s*+\[[^\[\]]*+\Z")
+_LOWER = re.compile("[a-z]+")
+
+
+def patterns(lead: bytes = b"") -> Patterns:
+    """Return the compiled grammar for a class of lead bytes (empty: single bytes or UTF-8)."""
+    if lead not in _PATTERNS:
+        _PATTERNS[lead] = Patterns(lead)
+    return _PATTERNS[lead]
+
+
+def find_start(data: bytes, position: int = 0) -> int:
+    """Return where the next game begins at or after `position`, or -1."""
+    found = _START.search(data, position)
+    return found.start() if found else -1
+
+
+def find_root(data: bytes, position: int = 0) -> int:
+    """Return the next `(;` behind which a root property stands first, or -1.
+
+    It serves to find the next game behind a damaged one, whose own variations also look like `(;`.
+    """
+    found = _ROOT_START.search(data, position)
+    return found.start() if found else -1
+
+
+def parse_game(data: bytes, start: int = 0, *, final: bool = True, lead: bytes = b"") -> ParsedGame:
+    """Read the game whose `(` is at `start`.
+
+    `final` says that the source ends with `data`; otherwise a game that touches the end raises
+    `NeedMoreError`. Raises `Damage` for what cannot be mended. Does not look at what values mean.
+    """
+    return _Reader(data, start, final, patterns(lead)).read()
+
+
+class _Reader:
+    """One pass over one game."""
+
+    def __init__(self, data: bytes, start: int, final: bool, grammar: Patterns) -> None:
+        self.data, self.start, self.final, self.grammar = data, start, final, grammar
+        self.size = len(data)
+        self.tree = GameTree()
+        self.repairs: list[Repair] = []
+        self.current = -1  # the node new properties belong to, and parent of the next one
+        self.opened = [-1]  # per open parenthesis, the node to return to
+        self.parenthesis = start  # the last `(`
+        self.since = (
+            0  # nodes since the last parenthesis; a root property may follow only the first
+        )
+
+    def read(self) -> ParsedGame:
+        """Read up to the `)` that closes the game, or to where it must have been."""
+        match = self.grammar.token.match
+        position = self.start + 1
+        while True:
+            found = match(self.data, position)
+            if found is None:
+                position = self._mend(position)
+                if position >= self.size:
+                    return self._unclosed(self.size)
+                continue
+            position = found.end()
+            if found[2] is not None:
+                end = self._property(found[2], found[3].rstrip(), found.start(2), found.start(3))
+            else:
+                end = self._mark(self.data[position - 1], position - 1)
+            if end >= 0:
+                return ParsedGame(self.tree, self.start, end, tuple(self.repairs))
+
+    def _mark(self, mark: int, offset: int) -> int:
+        """Take `;`, `(` or `)`; return the end of the game or -1."""
+        if mark == 0x3B:
+            self._node(offset)
+        elif mark == 0x28:
+            self.opened.append(self.current)
+            self.parenthesis, self.since = offset, 0
+            if len(self.opened) > MAX_DEPTH:
+                raise Damage(f"variations nested more than {MAX_DEPTH:,} deep", offset)
+        else:
+            self.current = self.opened.pop()
+            self.since = 2
+            if not self.opened:
+                if not self.tree.nodes:
+                    raise Damage("a game without a single node", self.start)
+                return offset + 1
+        return -1
+
+    def _node(self, offset: int) -> None:
+        if len(self.tree.nodes) >= MAX_NODES:
+            raise Damage(f"more than {MAX_NODES:,} nodes", offset)
+        if offset - self.start > MAX_GAME_BYTES:
+            raise Damage(f"a game longer than {MAX_GAME_BYTES:,} bytes", offset)
+        self.current = self.tree.add(self.current, {}, offset)
+        self.since += 1
+
+    def _property(self, name: bytes, raw: bytes, offset: int, values_at: int) -> int:
+        """Take one property; return the end of the game if it belongs to the next one, or -1."""
+        key = name.decode("ascii")
+        if not key.isupper():
+            key = _LOWER.sub("", key)
+        if self.since == 0 or self.current < 0:
+            self._note("missing ';'", offset)
+            self._node(offset)
+        if key in ROOT_NAMES and self.since == 1 and self.current > 0:
+            for column in (self.tree.nodes, self.tree.parents, self.tree.offsets):
+                column.pop()
+            return self._next_game(self.parenthesis)
+        values = [raw[1:-1]] if raw.count(b"[") == 1 else self.grammar.value.findall(raw)
+        if b"(" in raw and (swallowed := _SWALLOWED.search(raw, 0, len(raw) - 1)):
+            self._note("missing ']' before the next game", offset)
+            return self._next_game(values_at + swallowed.start())
+        node = self.tree.nodes[self.current]
+        if key in node:
+            node[key] += values
+        else:
+            node[key] = values
+        return -1
+
+    def _next_game(self, offset: int) -> int:
+        self._note("missing ')' before the next game", offset)
+        return offset
+
+    def _unclosed(self, end: int) -> ParsedGame:
+        if not self.final:
+            raise NeedMoreError
+        if not self.tree.nodes:
+            raise Damage("a game without a single node", self.start)
+        self._note(f"missing ')' at the end ({len(self.opened)} open)", end)
+        return ParsedGame(self.tree, self.start, end, tuple(self.repairs))
+
+    def _note(self, reason: str, offset: int) -> None:
+        self.repairs.append(Repair(reason, offset))
+        if len(self.repairs) > MAX_REPAIRS:
+            first = self.repairs[0]
+            raise Damage(f"more than {MAX_REPAIRS} errors, the first: {first.reason}", first.offset)
+
+    def _mend(self, position: int) -> int:
+        """Repair what is at `position` and return where to go on."""
+        space = _SPACE.match(self.data, position)
+        position = space.end() if space else position
+        if not self.final and self.size - position < LOOKAHEAD:
+            raise NeedMoreError
+        if position >= self.size:
+            return self.size
+        opening = self.grammar.opening.match(self.data, position)
+        if opening:
+            return self._mend_property(opening[1], position, opening.end())
+        if self.data[position] == 0x5B and (value := self.grammar.value.match(self.data, position)):
+            self._note(f"a value without a name, {shown(value[1])}", position)
+            return value.end()
+        junk = _JUNK.match(self.data, position)
+        assert junk is not None
+        self._note(f"stray characters {shown(junk[0])}", position)
+        return junk.end()
+
+    def _mend_property(self, name: bytes, offset: int, position: int) -> int:
+        """Read a property one of whose values does not end where it seems to."""
+        data, grammar = self.data, self.grammar
+        values: list[bytes] = []
+        while data[position : position + 1] == b"[":
+            value = grammar.value.match(data, position)
+            if value is None:
+                if not self.final:
+                    raise NeedMoreError
+                self._note(f"the file ends inside a value of {name.decode('ascii')}", position)
+                return self.size
+            end = value.end()
+            while not grammar.follows.match(data, end) and not grammar.stray.match(data, end):
+                longer = grammar.more.match(data, end)
+                if longer is None:
+                    break
+                self._note("unescaped ']' taken as text", end - 1)
+                end = longer.end()
+            if end - self.start > MAX_GAME_BYTES:
+                raise Damage(f"a game longer than {MAX_GAME_BYTES:,} bytes", offset)
+            inside = data[position + 1 : end - 1]
+            values.append(inside if end == value.end() else _escape_inner(inside))
+            space = _SPACE.match(data, end)
+            position = space.end() if space else end
+        raw = b"".join(b"[%b]" % value for value in values)
+        self._property(name, raw, offset, offset)
+        return position
+
+
+def _escape_inner(raw: bytes) -> bytes:
+    """Put the backslashes that were missing before `]` into a raw value."""
+    return re.sub(rb"(\\[\x00-\xff])|\]", lambda m: m[1] or rb"\]", raw)
+
+
+def parse_collection(stream: BinaryIO, lead: bytes = b"") -> Iterator[ParsedGame | Damage]:
+    """Yield every game of a stream, or the `Damage` in its place, in bounded memory.
+
+    Offsets count from where the stream stood. Text outside of games is passed over. Does not
+    complain when there is no game at all.
+    """
+    for item, _ in parse_slices(stream, lead):
+        yield item
+
+
+def parse_slices(
+    stream: BinaryIO, lead: bytes = b""
+) -> Iterator[tuple[ParsedGame | Damage, bytes]]:
+    """Yield what `parse_collection` yields, each with the game's own bytes."""
+    window = Window(stream)
+    find = find_start
+    while True:
+        start = find(window.data, window.position)
+        if start < 0:
+            if not window.slide():
+                return
+            continue
+        window.position = start
+        try:
+            game = parse_game(window.data, start, final=window.final, lead=lead)
+            if game.end > len(window.data) - LOOKAHEAD and not window.final:
+                raise NeedMoreError
+        except NeedMoreError:
+            if window.grow():
+                continue
+            reason = f"a game longer than {MAX_GAME_BYTES:,} bytes"
+            yield Damage(reason, window.base + start), b""
+            window.position, find = start + 1, find_root
+        except Damage as damage:
+            yield Damage(damage.reason, window.base + damage.offset), b""
+            window.position, find = max(damage.offset, start + 1), find_root
+        else:
+            yield _shifted(game, window.base), window.data[start : game.end]
+            window.position, find = game.end, find_start
+
+
+def _shifted(game: ParsedGame, base: int) -> ParsedGame:
+    if base:
+        game.tree.offsets = [offset + base for offset in game.tree.offsets]
+        repairs = tuple(Repair(mended.reason, mended.offset + base) for mended in game.repairs)
+        return ParsedGame(game.tree, game.start + base, game.end + base, repairs)
+    return game
+
+
+class Window:
+    """The part of a stream at hand: at most one game of the largest size and a chunk."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.data = b""
+        self.base = 0
+        """Offset of `data[0]` in the stream."""
+        self.position = 0
+        self.final = False
+
+    def slide(self) -> bool:
+        """Drop what was read except a possible `(` at its end, and read on; False at the end."""
+        if self.final:
+            return False
+        keep = self.data.rfind(b"(", self.position)
+        if keep < 0 or len(self.data) - keep > LOOKAHEAD:
+            keep = len(self.data)
+        self.position = keep
+        return self.grow()
+
+    def grow(self) -> bool:
+        """Read more behind what stands at `position`; False when that is too much for one game."""
+        held = self.data[self.position :]
+        if len(held) > MAX_GAME_BYTES:
+            return False
+        more = self.stream.read(max(_CHUNK, len(held)))
+        self.final = not more
+        self.base += self.position
+        self.data, self.position = held + more, 0
+        return True
+
+
+def format_tree(tree: GameTree) -> bytes:
+    """Write a tree as one SGF game, without the line break behind it.
+
+    >>> format_tree(parse_game(b"(;SZ[9] ;B[aa](;W[bb]) (;W[cc]C[\\\\]])").tree)
+    b'(;SZ[9];B[aa](;W[bb])(;W[cc]C[\\\\]]))'
+    """
+    children = [0] * len(tree.nodes)
+    for parent in tree.parents[1:]:
+        children[parent] += 1
+    pieces = [b"("]
+    branches: list[int] = []  # the parent of each open variation
+    for index, (node, parent) in enumerate(zip(tree.nodes, tree.parents, strict=True)):
+        if index and children[parent] > 1:
+            if index > parent + 1:  # not the first child: close the sibling before it
+                while branches.pop() != parent:
+                    pieces.append(b")")
+                pieces.append(b")")
+            branches.append(parent)
+            pieces.append(b"(")
+        pieces.append(b";")
+        for name, values in node.items():
+            pieces.append(name.encode("ascii"))
+            pieces.extend(b"[%b]" % value for value in values)
+    pieces.append(b")" * (len(branches) + 1))
+    return b"".join(pieces)
