@@ -1,0 +1,349 @@
+"""Search by playouts (UCT with RAVE): the strongest player that needs no learned model.
+
+Any policy can widen and order the search, any evaluator can judge its leaves. With `playouts` it is a
+function of position and generator; with `seconds` it uses a clock and keeps its tree from move to move.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, PASS, RESIGN, Board, index_of
+from tengen.board.rules import KO_NUMBERS
+from tengen.board.shapes import shape_table
+from tengen.contracts import Analysis, Candidate, Evaluator, Policy, win_probability
+from tengen.errors import SpecError
+from tengen.players import mcts_kernels as k
+
+SLICE_SECONDS = 0.05
+"""How long a thread searches before it looks at the clock."""
+
+
+@dataclass
+class Tree:
+    """One search tree with the position at its root and the games' earlier positions."""
+
+    board: Board
+    ti: NDArray[np.int32]
+    tf: NDArray[np.float64]
+    meta: NDArray[np.int64]
+    ownership: NDArray[np.int32]
+    seed: int
+    scratch: NDArray[np.int64]
+    rate: float = 500.0
+    """Playouts a second, measured, to size slices of work."""
+
+    @classmethod
+    def grow(cls, board: Board, capacity: int, seed: int) -> Tree:
+        """Return a tree with nothing but its root."""
+        tf = np.zeros((capacity, k.F_WIDTH))
+        tf[0, k.F_EVAL] = k.NO_EVAL
+        meta = np.zeros(k.M_WIDTH, np.int64)
+        meta[k.M_USED] = 1
+        return cls(
+            board.copy(),
+            np.zeros((capacity, k.T_WIDTH), np.int32),
+            tf,
+            meta,
+            np.zeros(board.rows * board.cols, np.int32),
+            seed,
+            board.state.copy(),
+        )
+
+    def descend(self, board: Board) -> bool:
+        """Make the position of `board` the root if it lies below; return whether it does."""
+        known = self.board.moves
+        if board.moves[: len(known)] != known or not _same_game(self.board, board):
+            return False
+        node = 0
+        for _, move in board.moves[len(known) :]:
+            first, count = self.ti[node, k.T_FIRST], self.ti[node, k.T_COUNT]
+            moves = self.ti[first : first + count, k.T_MOVE]
+            here = np.flatnonzero(moves == move)
+            if count == 0 or not here.size:
+                return False
+            node = int(first + here[0])
+        if node:
+            ti, tf = np.zeros_like(self.ti), np.zeros_like(self.tf)
+            k.keep_subtree(self.ti, self.tf, self.meta, node, ti, tf)
+            self.ti, self.tf = ti, tf
+            self.ownership[:] = 0
+        self.board = board.copy()
+        self.scratch = board.state.copy()
+        return True
+
+    def children(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the rows of the root's children."""
+        first, count = self.ti[0, k.T_FIRST], self.ti[0, k.T_COUNT]
+        return self.ti[first : first + count], self.tf[first : first + count]
+
+
+def _same_game(a: Board, b: Board) -> bool:
+    return (
+        (a.rows, a.cols, a.komi, a.rules) == (b.rows, b.cols, b.komi, b.rules)
+        and np.array_equal(a._start, b._start)
+        and len(a.moves) <= len(b.moves)
+    )
+
+
+@dataclass(frozen=True)
+class MctsPlayer:
+    """Choose the move that most playouts went through.
+
+    Parameters
+    ----------
+    playouts
+        Playouts a move; ignored when `seconds` is given.
+    seconds
+        Seconds a move instead.
+    policy, evaluator
+        Models to widen the search and to judge leaves; None for neither.
+    threads
+        Trees grown side by side without the GIL and added up at the root.
+    resign
+        Resign when the win rate falls below this.
+    """
+
+    playouts: int = 1000
+    seconds: float | None = None
+    policy: Policy | None = None
+    evaluator: Evaluator | None = None
+    threads: int = 1
+    resign: float = 0.03
+    expand_at: float = 2.0
+    rave: float = 2000.0
+    policy_weight: float = 0.6
+    score_weight: float = 0.05
+    mix: float = 0.5
+    prior_weight: float = 10.0
+    explore: float = 0.0
+    scale: float = 8.0
+    """Points of score that an evaluator's win probability bends over."""
+    max_nodes: int = 400_000
+    name: str = "mcts"
+    _kept: list[Tree] = field(default_factory=list, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.playouts < 1 or self.threads < 1:
+            raise SpecError("mcts needs at least one playout and one thread")
+        if self.seconds is not None and not self.seconds > 0:
+            raise SpecError(f"mcts cannot think for {self.seconds} seconds")
+
+    def choose(self, board: Board, rng: np.random.Generator) -> int:
+        """Search and return the most visited move, a pass that wins, or a resignation."""
+        last: Analysis | None = None
+        for last in self.analyse(board, rng, interval=1e9, limited=True):
+            pass
+        assert last is not None
+        return last.choice
+
+    def within(self, seconds: float) -> MctsPlayer:
+        """Return a player like this one that takes at most `seconds` for a move."""
+        return replace(self, seconds=seconds, _kept=self._kept)
+
+    def analyse(
+        self,
+        board: Board,
+        rng: np.random.Generator,
+        *,
+        interval: float = 1.0,
+        limited: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Analysis]:
+        """Yield what the search says every `interval` seconds; with `limited` until the budget ends."""
+        trees = self._trees(board, rng)
+        start = reported = time.monotonic()
+        budget = self.seconds if limited else None
+        goal = self.playouts if limited and self.seconds is None else None
+        with ThreadPoolExecutor(self.threads) as pool:
+            while True:
+                now = time.monotonic()
+                left = SLICE_SECONDS if budget is None else budget - (now - start)
+                done = sum(tree.tf[0, k.F_N] for tree in trees)
+                if goal is not None and done >= goal:
+                    break
+                if left <= 0 or stop() or self._decided(trees, budget, now - start):
+                    break
+                if now - reported >= interval:
+                    reported = now
+                    yield self._report(board, trees)
+                wanted = [self._slice(tree, left, goal, len(trees)) for tree in trees]
+                ran = list(pool.map(self._advance, trees, wanted)) if len(trees) > 1 else [
+                    self._advance(trees[0], wanted[0])
+                ]
+                if not any(ran):
+                    break
+        yield self._report(board, trees)
+
+    # ----- Searching -----
+
+    def _trees(self, board: Board, rng: np.random.Generator) -> list[Tree]:
+        seeds = rng.integers(0, 2**62, self.threads)
+        if self.seconds is not None and len(self._kept) == self.threads:
+            if all(tree.descend(board) for tree in self._kept):
+                return self._kept
+        room = self.max_nodes
+        if self.seconds is None:
+            # Each expansion adds at most one child a point, after `expand_at` visits.
+            per_leaf = board.rows * board.cols + 1
+            room = min(room, int(self.playouts / max(self.expand_at, 1) + 2) * per_leaf + per_leaf)
+        trees = [Tree.grow(board, room, int(seed)) for seed in seeds]
+        if self.seconds is not None:
+            self._kept[:] = trees
+        return trees
+
+    def _slice(self, tree: Tree, left: float, goal: int | None, trees: int) -> int:
+        count = max(int(tree.rate * min(SLICE_SECONDS, left)), 1)
+        if goal is not None:
+            share = -(-goal // trees)
+            count = min(max(count, 256), share - int(tree.tf[0, k.F_N]))
+        return max(count, 0)
+
+    def _advance(self, tree: Tree, count: int) -> int:
+        """Run `count` playouts in one tree, asking the models where the kernel stops for them."""
+        settings = self._settings(tree.board)
+        ko_rule = KO_NUMBERS[tree.board.rules.ko]
+        ask = self.policy is not None or self.evaluator is not None
+        begin, ran = time.perf_counter(), 0
+        while ran < count:
+            done = k.search(
+                tree.board.state,
+                tree.board._table,
+                ko_rule,
+                tree.ti,
+                tree.tf,
+                tree.meta,
+                shape_table(),
+                settings,
+                tree.ownership,
+                tree.seed,
+                count - ran,
+                ask,
+                tree.scratch,
+            )
+            ran += done
+            node = int(tree.meta[k.M_ASKS])
+            if node < 0:
+                break
+            self._consult(tree, node)
+        spent = time.perf_counter() - begin
+        if ran and spent > 0:
+            tree.rate = 0.5 * tree.rate + 0.5 * ran / spent
+        return ran
+
+    def _consult(self, tree: Tree, node: int) -> None:
+        """Write the models' opinion of the position in `scratch` into the tree."""
+        board = tree.board.copy()
+        board.state = tree.scratch
+        if self.policy is not None:
+            priors = self.policy.priors(board)
+            first, count = tree.ti[node, k.T_FIRST], tree.ti[node, k.T_COUNT]
+            for child in range(first, first + count):
+                move = int(tree.ti[child, k.T_MOVE])
+                tree.tf[child, k.F_POLICY] = priors[index_of(move, board.rows, board.cols)]
+        if self.evaluator is not None:
+            value = float(self.evaluator.values([board])[0])
+            tree.tf[node, k.F_EVAL] = win_probability(value, self.scale)
+
+    def _settings(self, board: Board) -> NDArray[np.float64]:
+        settings = np.zeros(k.C_WIDTH)
+        settings[k.C_EXPAND] = self.expand_at
+        settings[k.C_RAVE] = self.rave
+        settings[k.C_POLICY] = self.policy_weight if self.policy is not None else 0.0
+        settings[k.C_SCORE] = self.score_weight
+        settings[k.C_MIX] = self.mix if self.evaluator is not None else 0.0
+        settings[k.C_KOMI] = board.komi
+        settings[k.C_PRIOR] = self.prior_weight
+        settings[k.C_EXPLORE] = self.explore
+        return settings
+
+    def _decided(self, trees: list[Tree], budget: float | None, spent: float) -> bool:
+        """Tell whether no other move can catch up in the time that is left."""
+        if budget is None or spent < 0.2 * budget:
+            return False
+        visits = np.sort(self._sum(trees)[1][:, k.F_N])
+        rate = sum(tree.rate for tree in trees)
+        return len(visits) < 2 or bool(visits[-1] - visits[-2] > rate * (budget - spent))
+
+    # ----- Reporting -----
+
+    def _sum(self, trees: list[Tree]) -> tuple[list[int], NDArray[np.float64]]:
+        """Add up the root's children over the trees."""
+        total: dict[int, NDArray[np.float64]] = {}
+        for tree in trees:
+            rows, numbers = tree.children()
+            for row, number in zip(rows, numbers, strict=True):
+                move = int(row[k.T_MOVE])
+                total[move] = total[move] + number if move in total else number.copy()
+        if not total:
+            return [PASS], np.zeros((1, k.F_WIDTH))
+        return list(total), np.array(list(total.values()))
+
+    def _report(self, board: Board, trees: list[Tree]) -> Analysis:
+        moves, numbers = self._sum(trees)
+        visits = numbers[:, k.F_N]
+        order = np.argsort(-visits, kind="stable")
+        sign = 1.0 if board.turn == BLACK else -1.0
+        candidates = []
+        for i in order:
+            n = visits[i]
+            if n > 0:
+                candidates.append(
+                    Candidate(
+                        move=moves[i],
+                        visits=int(n),
+                        winrate=float(numbers[i, k.F_W] / n),
+                        score=sign * float(numbers[i, k.F_SCORE] / n),
+                        prior=float(numbers[i, k.F_POLICY] / len(trees)),
+                        pv=_main_line(trees[0], moves[i]),
+                    )
+                )
+        total = sum(float(tree.tf[0, k.F_N]) for tree in trees)
+        wins = sum(float(tree.tf[0, k.F_W]) for tree in trees)
+        score = sum(float(tree.tf[0, k.F_SCORE]) for tree in trees) / max(total, 1.0)
+        winrate = 1.0 - wins / total if total else 0.5
+        owner = sum(tree.ownership for tree in trees) / max(total, 1.0)
+        return Analysis(
+            tuple(candidates),
+            self._choice(board, candidates, winrate),
+            int(total),
+            winrate,
+            sign * score,
+            np.asarray(owner, np.float64).reshape(board.rows, board.cols),
+        )
+
+    def _choice(self, board: Board, candidates: list[Candidate], winrate: float) -> int:
+        if not candidates:
+            return PASS
+        if board.last_move == PASS:
+            # The enemy passed: passing ends the game; do so when that wins as the board stands.
+            score = board.area_score()
+            if (score > 0) if board.turn == BLACK else (score < 0):
+                return PASS
+        best = candidates[0]
+        if best.winrate < self.resign and winrate < self.resign and best.visits >= 50:
+            return RESIGN
+        return best.move if board.is_legal(best.move) else PASS
+
+
+def _main_line(tree: Tree, move: int, length: int = 12) -> tuple[int, ...]:
+    """Follow the most visited children below a move."""
+    line, node = [move], 0
+    first, count = int(tree.ti[0, k.T_FIRST]), int(tree.ti[0, k.T_COUNT])
+    for child in range(first, first + count):
+        if tree.ti[child, k.T_MOVE] == move:
+            node = child
+    while node and tree.ti[node, k.T_COUNT] and len(line) < length:
+        first, count = int(tree.ti[node, k.T_FIRST]), int(tree.ti[node, k.T_COUNT])
+        visits = tree.tf[first : first + count, k.F_N]
+        if visits.max() < 1:
+            break
+        node = first + int(np.argmax(visits))
+        line.append(int(tree.ti[node, k.T_MOVE]))
+    return tuple(line)

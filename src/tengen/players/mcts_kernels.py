@@ -1,0 +1,351 @@
+"""Grow a search tree by playouts: selection, expansion, playout, backup, all inside one kernel.
+
+A tree is two arrays with a row a node: `ti` (int32: T_MOVE, T_FIRST child, T_COUNT of children) and `tf`
+(float64: visits, wins, the same for RAVE, prior visits and wins, policy probability, score sum, evaluation).
+Children of a node stand in a row, so that choosing among them reads memory in order. A node's
+numbers are from the view of the side that made the move into it. Node 0 is the root.
+
+A kernel cannot call a model. Where one is used, `search` stops at every node it has just expanded, leaves its
+number in meta[M_ASKS] and its position in `s`, and is called again once the answers are written.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tengen.board.fast_kernels import (
+    HEAD_,
+    RECORD,
+    SIZE_,
+    U0,
+    U1,
+    V_LAST,
+    V_RNG,
+    V_SIZE,
+    U,
+    atari,
+    final_score,
+    is_playable,
+    load,
+)
+from tengen.board.fast_kernels import near as near_record
+from tengen.board.heavy_kernels import heavy_playout, liberties_after, shape_index
+from tengen.board.kernels import (
+    BLACK,
+    BORDER,
+    COLOUR,
+    COLS,
+    EMPTY,
+    HEAD,
+    LAST,
+    N_EMPTY,
+    PASS,
+    PASSES,
+    ROWS,
+    SCALARS,
+    TURN,
+    EMPTIES,
+    area_score,
+    is_allowed,
+    near,
+    play_move,
+)
+from tengen.board.random_kernels import seed_stream
+from tengen.jit import kernel
+
+T_MOVE, T_FIRST, T_COUNT, T_WIDTH = 0, 1, 2, 3
+F_N, F_W, F_RN, F_RW, F_PN, F_PW, F_POLICY, F_SCORE, F_EVAL, F_WIDTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+M_USED, M_SIMS, M_ASKS, M_DEPTH, M_WIDTH = 0, 1, 2, 3, 8
+
+# Settings, a float64 array.
+(
+    C_EXPAND,  # visits after which a leaf gets children
+    C_RAVE,  # RAVE visits that weigh as much as that many real ones
+    C_POLICY,  # weight of the policy's probability in the choice
+    C_SCORE,  # weight of the margin beside winning
+    C_MIX,  # weight of the evaluator against the playout, 0 to 1
+    C_KOMI,
+    C_PRIOR,  # scale of the built-in priors, in visits
+    C_EXPLORE,  # weight of the classical exploration term
+    C_WIDTH,
+) = range(9)
+
+MAX_DEPTH = 400
+NO_EVAL = -1.0
+
+
+@kernel
+def near_last(s, dist, queue):
+    """Fill `dist` with the steps (1 to 3, else 4) from the last move; walking along a block is free."""
+    n = s.shape[1]
+    for i in range(n):
+        dist[i] = 4
+    last = s[SCALARS, LAST]
+    if last <= 0:
+        return
+    width = s[SCALARS, COLS] + 1
+    dist[last] = 0
+    queue[0] = last
+    head, tail = 0, 1
+    while head < tail:
+        p = queue[head]
+        head += 1
+        for k in range(4):
+            q = near(p, k, width)
+            c = s[COLOUR, q]
+            if c == BORDER:
+                continue
+            joined = c != EMPTY and s[COLOUR, p] == c and s[HEAD, p] == s[HEAD, q]
+            d = dist[p] + (0 if joined else 1)
+            if d < dist[q] and d < 4:
+                dist[q] = d
+                if tail < queue.shape[0]:
+                    queue[tail] = q
+                    tail += 1
+
+
+@kernel
+def _lonely(s, p, row, col):
+    """Tell whether no stone stands within three steps of a point."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    for dr in range(-3, 4):
+        for dc in range(-3, 4):
+            r, c = row + dr, col + dc
+            if abs(dr) + abs(dc) <= 3 and 0 <= r < rows and 0 <= c < cols:
+                if s[COLOUR, (r + 1) * (cols + 1) + c + 1] != EMPTY:
+                    return False
+    return True
+
+
+@kernel
+def _prior(s, b, p, colour, width, shapes, dist, scale, row_out):
+    """Write built-in prior visits and wins for a move into a tree row."""
+    o = U(p) * RECORD
+    u = U(colour)
+    visits, wins = 1.0, 0.5
+    gain = 0
+    rescue = False
+    for k in range(4):
+        q = near_record(o, k, width)
+        c = b[q]
+        if c != U0 and c != U(3):
+            h = b[q + HEAD_]
+            if atari(b, h):
+                if c != u:
+                    gain += np.int64(b[h + SIZE_])
+                else:
+                    rescue = True
+    libs = liberties_after(b, o, u, width)
+    if gain > 0:
+        bonus = 1.5 if gain == 1 else 3.0
+        visits += bonus
+        wins += bonus
+    elif rescue and libs >= 2:
+        visits += 1.5
+        wins += 1.5
+    if libs <= 1 and gain == 0:
+        visits += 1.5
+    if shapes[shape_index(b, o, U1, width)]:
+        visits += 1.0
+        wins += 1.0
+    d = dist[p]
+    if d < 4:
+        bonus = 2.4 if d == 1 else 2.0 if d == 2 else 0.8
+        visits += bonus
+        wins += bonus * 0.9
+    cols = s[SCALARS, COLS]
+    row, col = p // (cols + 1) - 1, p % (cols + 1) - 1
+    line = min(row, col, s[SCALARS, ROWS] - 1 - row, cols - 1 - col)
+    if line < 3 and _lonely(s, p, row, col):
+        visits += 1.0
+        if line == 2:
+            wins += 1.0
+    row_out[F_PN] = visits * scale
+    row_out[F_PW] = wins * scale
+
+
+@kernel
+def expand(node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v, dist, queue):
+    """Give a leaf its children: all sensible legal moves and the pass, with priors."""
+    colour = s[SCALARS, TURN]
+    width = U((s[SCALARS, COLS] + 1) * 8)
+    load(s, b, empty, v)
+    near_last(s, dist, queue)
+    first = meta[M_USED]
+    count = 0
+    for i in range(s[SCALARS, N_EMPTY]):
+        p = s[EMPTIES, i]
+        if is_playable(b, U(p) * RECORD, U(colour), width) and is_allowed(
+            s, table, ko_rule, p, colour
+        ):
+            child = first + count
+            ti[child, T_MOVE] = p
+            ti[child, T_COUNT] = 0
+            tf[child, :] = 0.0
+            tf[child, F_EVAL] = NO_EVAL
+            _prior(s, b, p, colour, width, shapes, dist, settings[C_PRIOR], tf[child])
+            count += 1
+    # Passing is a poor idea while anything else can be done, unless it ends the game as a win.
+    child = first + count
+    ti[child, T_MOVE] = PASS
+    ti[child, T_COUNT] = 0
+    tf[child, :] = 0.0
+    tf[child, F_EVAL] = NO_EVAL
+    tf[child, F_PN] = 2.0 * settings[C_PRIOR]
+    tf[child, F_PW] = 0.2 * settings[C_PRIOR]
+    if s[SCALARS, PASSES] >= 1:
+        margin = area_score(s) - settings[C_KOMI]
+        if (margin > 0) == (colour == BLACK):
+            tf[child, F_PW] = 2.0 * settings[C_PRIOR]
+    count += 1
+    ti[node, T_FIRST] = first
+    ti[node, T_COUNT] = count
+    meta[M_USED] = first + count
+
+
+@kernel
+def _choose(node, ti, tf, settings):
+    """Return the child with the best mixture of results, RAVE, priors and policy."""
+    first, count = ti[node, T_FIRST], ti[node, T_COUNT]
+    total = tf[node, F_N]
+    root_total = math.sqrt(total + 1.0)
+    log_total = math.log(total + 1.0)
+    best, best_value = first, -1e9
+    for c in range(first, first + count):
+        n = tf[c, F_N] + tf[c, F_PN]
+        value = (tf[c, F_W] + tf[c, F_PW]) / n
+        rn = tf[c, F_RN]
+        if rn > 0.0:
+            beta = rn / (rn + n + rn * n / settings[C_RAVE])
+            value += beta * (tf[c, F_RW] / rn - value)
+        if settings[C_POLICY] > 0.0:
+            value += settings[C_POLICY] * tf[c, F_POLICY] * root_total / (1.0 + tf[c, F_N])
+        if settings[C_EXPLORE] > 0.0:
+            value += settings[C_EXPLORE] * math.sqrt(log_total / n)
+        if value > best_value:
+            best, best_value = c, value
+    return best
+
+
+@kernel
+def search(
+    root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed, sims, ask, s
+):
+    """Run up to `sims` playouts; return how many were completed.
+
+    Stops early when the tree is full, or, with `ask`, at a node that wants a model's opinion
+    (meta[M_ASKS] is then its number, else -1). `s` is scratch for a position like `root`.
+    """
+    rows, cols = root[SCALARS, ROWS], root[SCALARS, COLS]
+    points = root.shape[1]
+    width = U((cols + 1) * 8)
+    b = np.zeros(points * 8, np.uint64)
+    empty = np.zeros(points, np.uint64)
+    v = np.zeros(V_SIZE, np.uint64)
+    limit = 3 * rows * cols
+    trace = np.zeros(limit + 1, np.uint64)
+    rng = np.zeros(1, np.uint64)
+    path = np.zeros(MAX_DEPTH + 2, np.int64)
+    movers = np.zeros(MAX_DEPTH + 2, np.int64)
+    dist = np.zeros(points, np.int64)
+    queue = np.zeros(points * 2, np.int64)
+    amaf = np.zeros(points, np.int64)
+    most_children = rows * cols + 1
+    meta[M_ASKS] = -1
+    done = 0
+    while done < sims:
+        # Descend.
+        s[:, :] = root
+        node, depth = 0, 0
+        path[0] = 0
+        while True:
+            if ti[node, T_COUNT] == 0:
+                if s[SCALARS, PASSES] >= 2 or depth >= MAX_DEPTH:
+                    break
+                if tf[node, F_N] < settings[C_EXPAND] and node != 0:
+                    break
+                if meta[M_USED] + most_children > ti.shape[0]:
+                    if node == 0:
+                        return done
+                    break
+                expand(
+                    node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v, dist, queue
+                )
+                if ask:
+                    meta[M_ASKS] = node
+                    return done
+            node = _choose(node, ti, tf, settings)
+            movers[depth] = s[SCALARS, TURN]
+            depth += 1
+            path[depth] = node
+            play_move(s, np.int64(ti[node, T_MOVE]), s[SCALARS, TURN])
+        # Judge.
+        plies = 0
+        to_move = s[SCALARS, TURN]
+        if s[SCALARS, PASSES] >= 2:
+            score = area_score(s) - settings[C_KOMI]
+        else:
+            load(s, b, empty, v)
+            seed_stream(rng, seed, meta[M_SIMS])
+            v[V_RNG] = rng[0]
+            plies = heavy_playout(b, empty, v, U(to_move), width, limit, trace, shapes)
+            score = final_score(b, rows, cols, ownership) - settings[C_KOMI]
+        meta[M_SIMS] += 1
+        black = 1.0 if score > 0 else 0.5 if score == 0 else 0.0
+        if settings[C_SCORE] > 0.0:
+            squashed = 0.5 + 0.5 * score / (abs(score) + 0.1 * rows * cols)
+            black += settings[C_SCORE] * (squashed - black)
+        if tf[node, F_EVAL] != NO_EVAL:
+            black += settings[C_MIX] * (tf[node, F_EVAL] - black)
+        # Remember who first played where, last moves first, so that earlier ones win.
+        for i in range(points):
+            amaf[i] = 0
+        for i in range(plies - 1, -1, -1):
+            p = np.int64(trace[U(i)] // RECORD)
+            amaf[p] = to_move if i % 2 == 0 else 3 - to_move
+        # Back up.
+        for d in range(depth, -1, -1):
+            node = path[d]
+            mover = movers[d - 1] if d > 0 else 3 - root[SCALARS, TURN]
+            tf[node, F_N] += 1.0
+            tf[node, F_W] += black if mover == BLACK else 1.0 - black
+            tf[node, F_SCORE] += score
+            first, count = ti[node, T_FIRST], ti[node, T_COUNT]
+            turn = 3 - mover
+            win = black if turn == BLACK else 1.0 - black
+            for c in range(first, first + count):
+                p = ti[c, T_MOVE]
+                if p != PASS and amaf[p] == turn:
+                    tf[c, F_RN] += 1.0
+                    tf[c, F_RW] += win
+            if d > 0:
+                amaf[ti[node, T_MOVE]] = mover
+        done += 1
+    return done
+
+
+@kernel
+def keep_subtree(ti, tf, meta, node, new_ti, new_tf):
+    """Copy the tree below `node` into empty arrays of the same size; its row becomes the root."""
+    origin = np.zeros(ti.shape[0], np.int32)
+    origin[0] = node
+    new_ti[0, :] = ti[node]
+    new_tf[0, :] = tf[node]
+    used = 1
+    done = 0
+    while done < used:
+        old = origin[done]
+        count = ti[old, T_COUNT]
+        if count > 0:
+            first = ti[old, T_FIRST]
+            new_ti[done, T_FIRST] = used
+            for c in range(first, first + count):
+                origin[used] = c
+                new_ti[used, :] = ti[c]
+                new_tf[used, :] = tf[c]
+                used += 1
+        done += 1
+    meta[M_USED] = used
