@@ -1,1 +1,9 @@
-"""Placeholder: filled in by its capability."""
+"""Who picks a move: players by spec string, the built-in expert, and when to pass.
+
+`make_player("mcts:playouts=500")` and `make_expert("builtin")` are the doors; `PLAYERS` lists what
+there is. Players know boards, models and the GTP client; nothing of matches or ratings.
+"""
+
+from tengen.players.spec import PLAYERS, Option, PlayerKind, make_expert, make_player, parse_spec
+
+__all__ = ["PLAYERS", "Option", "PlayerKind", "make_expert", "make_player", "parse_spec"]

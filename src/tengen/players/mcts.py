@@ -174,9 +174,11 @@ class MctsPlayer:
                     reported = now
                     yield self._report(board, trees)
                 wanted = [self._slice(tree, left, goal, len(trees)) for tree in trees]
-                ran = list(pool.map(self._advance, trees, wanted)) if len(trees) > 1 else [
-                    self._advance(trees[0], wanted[0])
-                ]
+                ran = (
+                    list(pool.map(self._advance, trees, wanted))
+                    if len(trees) > 1
+                    else [self._advance(trees[0], wanted[0])]
+                )
                 if not any(ran):
                     break
         yield self._report(board, trees)

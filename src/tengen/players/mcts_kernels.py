@@ -231,9 +231,7 @@ def _choose(node, ti, tf, settings):
 
 
 @kernel
-def search(
-    root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed, sims, ask, s
-):
+def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed, sims, ask, s):
     """Run up to `sims` playouts; return how many were completed.
 
     Stops early when the tree is full, or, with `ask`, at a node that wants a model's opinion
@@ -272,7 +270,20 @@ def search(
                         return done
                     break
                 expand(
-                    node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v, dist, queue
+                    node,
+                    s,
+                    table,
+                    ko_rule,
+                    ti,
+                    tf,
+                    meta,
+                    shapes,
+                    settings,
+                    b,
+                    empty,
+                    v,
+                    dist,
+                    queue,
                 )
                 if ask:
                     meta[M_ASKS] = node

@@ -1,0 +1,80 @@
+"""Play the move after which a model likes the position best; look no further than one ply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tengen.board import BLACK, PASS, Board, index_of
+from tengen.contracts import Evaluator, Policy
+from tengen.contracts.values import FloatArray
+from tengen.errors import SpecError
+from tengen.players.passing import candidates, sensible
+from tengen.players.policy import SamplePlayer, playable_priors
+
+
+class GreedyPlayer:
+    """Play the best move by an evaluator after one ply, or a policy's likeliest move.
+
+    With `temperature` > 0 (in points of the evaluator) moves are drawn with probability proportional
+    to exp(value / temperature); ties are broken at random. With an evaluator and a policy only the
+    policy's best `width` moves are tried. Own eyes are never filled.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: Evaluator | None = None,
+        policy: Policy | None = None,
+        temperature: float = 0.0,
+        width: int | None = None,
+        resign: bool = False,
+    ) -> None:
+        if model is None and policy is None:
+            raise SpecError("greedy needs model=... or policy=...")
+        if width is not None and policy is None:
+            raise SpecError("width=... needs policy=...")
+        self.name = "greedy"
+        self.model = model
+        self.policy = policy
+        self.temperature = temperature
+        self.width = width
+        self.resign = resign
+
+    def choose(self, board: Board, rng: np.random.Generator) -> int:
+        """Choose the best move, or draw one by its value."""
+        if self.model is None:
+            assert self.policy is not None
+            return SamplePlayer(model=self.policy, temperature=self.temperature).choose(board, rng)
+        moves = best_by_policy(self.policy, board, self.width or 8) if self.policy else None
+        moves = candidates(board) if moves is None else moves
+        if not moves:
+            return sensible(board, PASS, resign=self.resign)
+        values = values_after(self.model, board, moves)
+        if self.temperature > 0:
+            weights = np.exp((values - values.max()) / self.temperature)
+            move = moves[int(rng.choice(len(moves), p=weights / weights.sum()))]
+        else:
+            best = np.flatnonzero(values >= values.max() - 1e-12)
+            move = moves[int(rng.choice(best))]
+        return sensible(board, move, resign=self.resign)
+
+
+def values_after(model: Evaluator, board: Board, moves: Sequence[int]) -> FloatArray:
+    """Return the value of each move for the side to move: the model's after playing it."""
+    after = []
+    for move in moves:
+        child = board.copy()
+        child.push(move)
+        after.append(child)
+    values = np.asarray(model.values(after), np.float64)
+    return values if board.turn == BLACK else -values
+
+
+def best_by_policy(policy: Policy, board: Board, width: int) -> list[int]:
+    """List the policy's best `width` moves that fill no own eye, best first; none if there is none."""
+    priors = playable_priors(policy, board)
+    moves = candidates(board)
+    moves.sort(key=lambda p: -priors[index_of(p, board.rows, board.cols)])
+    return moves[:width]

@@ -1,0 +1,168 @@
+"""Decide when to pass and when to resign, for every player that does not search that itself.
+
+Under area scoring the count is Tromp-Taylor's: what stands on the board is alive. A side that is
+ahead as it stands may pass; one that is ahead only without the enemy's dead stones captures them
+first. Who owns what is read from heavy playouts, and from unconditional life (Benson). Under
+territory scoring dead stones come off by themselves, so that a settled board is passed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, EMPTY, PASS, RESIGN, Board, index_of, playouts, point_at
+from tengen.board import kernels as k
+from tengen.players.simple_kernels import is_own_eye
+
+PLAYOUTS = 64
+"""Playouts behind every judgement here; about 5 ms on 9x9."""
+
+SETTLED = 0.8
+"""Ownership beyond which a point or a block counts as decided."""
+
+HOPELESS = 0.02
+"""Win rate of playouts below which a player that may resign does."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What playouts say of a position: ownership (row-major, Black +1), mean score, win rate."""
+
+    ownership: NDArray[np.float64]
+    score: float
+    win_rate: float
+
+
+def judge(board: Board, n: int = PLAYOUTS) -> Judgement:
+    """Run playouts from the position; the same position gets the same judgement."""
+    result = playouts(board, n, seed=board.hash >> 1, kind="heavy", threads=1)
+    return Judgement(result.ownership, result.mean_score, result.win_rate)
+
+
+def score_as_it_stands(board: Board, judgement: Judgement | None = None) -> float:
+    """Return Black's score, komi included, if the game were counted now.
+
+    Area: every stone alive, as Tromp and Taylor count. Territory: with a judgement's dead stones
+    taken off.
+    """
+    if board.rules.scoring == "area":
+        return board.area_score()
+    judgement = judgement or judge(board)
+    grid = board.grid().ravel()
+    own = np.sign(judgement.ownership) * (np.abs(judgement.ownership) > 0.3)
+    black, white = board.prisoners
+    dead_white = int(((grid == 2) & (own > 0)).sum())
+    dead_black = int(((grid == 1) & (own < 0)).sum())
+    black += dead_white + int(((grid != 1) & (own > 0)).sum())
+    white += dead_black + int(((grid != 2) & (own < 0)).sum())
+    return black - white - board.komi
+
+
+def can_pass_and_win(board: Board) -> bool:
+    """Tell whether the enemy has just passed and passing too wins the count under the rules."""
+    if board.last_move != PASS or not board.moves or board.moves[-1][0] == board.turn:
+        return False
+    score = score_as_it_stands(board)
+    return score > 0 if board.turn == BLACK else score < 0
+
+
+def is_settled(board: Board, judgement: Judgement | None = None) -> bool:
+    """Tell whether every point clearly belongs to somebody, so that nothing is left to gain."""
+    judgement = judgement or judge(board)
+    return bool((np.abs(judgement.ownership) >= SETTLED).all())
+
+
+def cleanup_move(board: Board, judgement: Judgement | None = None) -> int:
+    """Return a move that captures or closes in on dead enemy stones; PASS when there is none.
+
+    Never fills a liberty that leaves the own block in atari without capturing.
+    """
+    judgement = judgement or judge(board)
+    side = 1.0 if board.turn == BLACK else -1.0
+    best, best_value = PASS, 0.0
+    for block in board.blocks():
+        if block.colour == board.turn:
+            continue
+        cells = [index_of(p, board.rows, board.cols) for p in block.stones]
+        if side * float(judgement.ownership[cells].mean()) < SETTLED:
+            continue
+        for p in block.liberties:
+            value = len(block.stones) + 10.0 / len(block.liberties)
+            if value > best_value and _is_sound(board, p):
+                best, best_value = p, value
+    return best
+
+
+def _is_sound(board: Board, point: int) -> bool:
+    """Tell whether a move is legal, no own eye, and captures or keeps two liberties."""
+    if not board.is_legal(point) or is_own_eye(board.state, point, board.turn):
+        return False
+    trial = board.state.copy()
+    if k.place(trial, point, board.turn) > 0:
+        return True
+    return int(k.count_liberties(trial, point, 2)) >= 2
+
+
+def should_pass(board: Board, judgement: Judgement | None = None) -> bool:
+    """Tell whether passing is sensible now, under the rules in force.
+
+    It is when the enemy passed and the count is won; under territory scoring when the board is
+    settled; under area scoring when it is settled and either won as it stands or no dead enemy
+    stone is left that could be captured to change it.
+    """
+    if can_pass_and_win(board):
+        return True
+    if board.rules.scoring == "area" and _points_left(board):
+        return False
+    judgement = judgement or judge(board)
+    if not is_settled(board, judgement):
+        return False
+    if board.rules.scoring == "territory":
+        return True
+    score = board.area_score() * (1 if board.turn == BLACK else -1)
+    return score > 0 or cleanup_move(board, judgement) == PASS
+
+
+def should_resign(board: Board, judgement: Judgement | None = None) -> bool:
+    """Tell whether the side to move has next to no chance left, after a fair part of the game."""
+    if len(board.moves) * 3 < board.rows * board.cols:
+        return False
+    judgement = judgement or judge(board)
+    rate = judgement.win_rate if board.turn == BLACK else 1 - judgement.win_rate
+    return rate < HOPELESS
+
+
+def sensible(board: Board, move: int, *, resign: bool = False) -> int:
+    """Return `move`, or a better idea at the end: pass and win, clean up, resign.
+
+    A player that wants to pass although it is behind as it stands captures dead stones first.
+    """
+    if can_pass_and_win(board):
+        return PASS
+    late = move == PASS or len(board.moves) * 3 >= board.rows * board.cols
+    if resign and late and should_resign(board):
+        return RESIGN
+    if move == PASS and board.rules.scoring == "area":
+        score = board.area_score() * (1 if board.turn == BLACK else -1)
+        return PASS if score > 0 else cleanup_move(board)
+    if move != PASS and board.rules.scoring == "territory" and late and is_settled(board):
+        return PASS
+    return move
+
+
+def candidates(board: Board) -> list[int]:
+    """List the legal points that fill no own eye of the side to move, in row-major order."""
+    mask = board.legal_mask()[:-1]
+    points = (point_at(int(i), board.rows, board.cols) for i in np.flatnonzero(mask))
+    return [p for p in points if not is_own_eye(board.state, p, board.turn)]
+
+
+def _points_left(board: Board) -> bool:
+    """Tell whether an empty point touches both colours, so that a stone there gains by area."""
+    grid = np.pad(board.grid(), 1, constant_values=3)
+    near = [grid[:-2, 1:-1], grid[2:, 1:-1], grid[1:-1, :-2], grid[1:-1, 2:]]
+    touches = [np.any([n == c for n in near], axis=0) for c in (1, 2)]
+    return bool(((grid[1:-1, 1:-1] == EMPTY) & touches[0] & touches[1]).any())

@@ -1,0 +1,134 @@
+"""Find who judges positions or proposes moves: a trained model by name or path, or a built-in one.
+
+Built-in evaluators: `playouts` (mean score of heavy playouts), `static` (the rule player plays both
+sides to the end), `area` (Tromp-Taylor count as it stands). Built-in policies: `uniform` (legal
+moves that fill no own eye) and `static` (the rule player's opinion, softened).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tengen.board import Board, index_of, playouts
+from tengen.contracts import Evaluator, Policy
+from tengen.contracts.values import FloatArray
+from tengen.errors import ModelError, SpecError
+from tengen.models import load_evaluator, load_policy
+from tengen.players.passing import candidates
+
+
+class PlayoutEvaluator:
+    """Judge by the mean score of heavy playouts, seeded by the position itself."""
+
+    scale = 5.0
+    """Points that turn even chances into 73 %; a rough figure for playouts' spread."""
+
+    def __init__(self, playouts: int = 64) -> None:
+        self.playouts = playouts
+
+    def values(self, boards: Sequence[Board]) -> FloatArray:
+        """Return the mean final score for Black, komi included, one per board."""
+        return np.array([self._run(board)[0] for board in boards], np.float64)
+
+    def ownership(self, board: Board) -> FloatArray:
+        """Return who owned each point, +1 Black to -1 White."""
+        return self._run(board)[1]
+
+    def _run(self, board: Board) -> tuple[float, FloatArray]:
+        seed = board.hash >> 1
+        result = playouts(board, self.playouts, seed=seed, kind="heavy", threads=1)
+        return result.mean_score, result.ownership
+
+
+class AreaEvaluator:
+    """Judge by the Tromp-Taylor count as it stands: honest about nothing but captures."""
+
+    def values(self, boards: Sequence[Board]) -> FloatArray:
+        """Return the count for Black, komi included, one per board."""
+        return np.array([board.area_score() for board in boards], np.float64)
+
+
+class StaticEvaluator:
+    """Judge by letting the rule player finish the game for both sides."""
+
+    def values(self, boards: Sequence[Board]) -> FloatArray:
+        """Return the final score for Black, komi included, one per board."""
+        from tengen.players.static import finish_score
+
+        return np.array([finish_score(board) for board in boards], np.float64)
+
+
+class UniformPolicy:
+    """Propose every legal move that fills no own eye alike; pass when there is none."""
+
+    def priors(self, board: Board) -> FloatArray:
+        """Return equal probabilities over the candidates."""
+        out = np.zeros(board.rows * board.cols + 1)
+        moves = candidates(board)
+        cells = [index_of(p, board.rows, board.cols) for p in moves] or [-1]
+        out[cells] = 1 / len(cells)
+        return out
+
+
+class StaticPolicy:
+    """Propose moves by the rule player's opinion of each; `temperature` in its points."""
+
+    def __init__(self, temperature: float = 1.5) -> None:
+        self.temperature = temperature
+
+    def priors(self, board: Board) -> FloatArray:
+        """Return a softmax of the rule player's values over legal moves; pass where none is."""
+        from tengen.players.static import move_values
+
+        values = move_values(board)
+        out = np.zeros(board.rows * board.cols + 1)
+        usable = np.isfinite(values)
+        if not usable.any():
+            out[-1] = 1.0
+            return out
+        bent = values[usable] / self.temperature
+        out[:-1][usable] = np.exp(bent - bent.max())
+        total: FloatArray = out / out.sum()
+        return total
+
+
+EVALUATORS: dict[str, Callable[[], Evaluator]] = {
+    "playouts": PlayoutEvaluator,
+    "static": StaticEvaluator,
+    "area": AreaEvaluator,
+}
+POLICIES: dict[str, Callable[[], Policy]] = {"uniform": UniformPolicy, "static": StaticPolicy}
+
+
+def make_evaluator(name: str) -> Evaluator:
+    """Return the built-in evaluator or the model of this name.
+
+    Raises
+    ------
+    SpecError
+        If there is neither, or the model judges no positions.
+    """
+    if name in EVALUATORS:
+        return EVALUATORS[name]()
+    try:
+        return load_evaluator(name)
+    except ModelError as mistake:
+        raise SpecError(f"{mistake}; built in: {', '.join(EVALUATORS)}") from None
+
+
+def make_policy(name: str) -> Policy:
+    """Return the built-in policy or the model of this name.
+
+    Raises
+    ------
+    SpecError
+        If there is neither, or the model predicts no moves.
+    """
+    if name in POLICIES:
+        return POLICIES[name]()
+    try:
+        return load_policy(name)
+    except ModelError as mistake:
+        raise SpecError(f"{mistake}; built in: {', '.join(POLICIES)}") from None

@@ -1,0 +1,384 @@
+"""Make players and experts from spec strings such as `mcts:playouts=500`; know no way of playing.
+
+A spec is `NAME` or `NAME:key=value,...`. After `gtp:` the rest is a command line. An option that
+names another player (`then=`) takes the rest of the string, so it comes last:
+`opening:model=td-best-9x9,moves=15,then=mcts:playouts=500`. A value may be put in double quotes
+to hold a comma: `greedy:model="a,b.safetensors"`. `PLAYERS` is the table of all players; a module
+is imported only when one of its players is made.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tengen.contracts import Expert, Player
+from tengen.errors import SpecError
+
+_HERE = "tengen.players"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One key that a player's spec may have.
+
+    `kind` is one of the names in `READERS`; `help` says what it does; `default` is what happens
+    without it, for people. `least` bounds numbers from below.
+    """
+
+    name: str
+    kind: str
+    help: str
+    default: str = ""
+    required: bool = False
+    least: float = -math.inf
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlayerKind:
+    """One row of the table of players: what it is called, where it lives, what it takes."""
+
+    name: str
+    target: str
+    help: str
+    options: tuple[Option, ...] = ()
+    example: str = ""
+
+    @property
+    def syntax(self) -> str:
+        """Show how a spec of this player is written."""
+        if self.name == "gtp":
+            return "gtp:COMMAND LINE"
+        parts = [
+            f"{o.name}={o.kind.upper()}" if o.required else f"[{o.name}={o.kind.upper()}]"
+            for o in self.options
+        ]
+        return self.name + (":" + ",".join(parts) if parts else "")
+
+
+_MODEL = Option("model", "evaluator", "who judges positions: a model, `playouts`, `static`, `area`")
+_POLICY = Option("policy", "policy", "who proposes moves: a model, `static`, `uniform`")
+_RESIGN = Option("resign", "bool", "resign when the game is hopeless", "no")
+
+PLAYERS: dict[str, PlayerKind] = {
+    kind.name: kind
+    for kind in (
+        PlayerKind(
+            "random",
+            "simple:RandomPlayer",
+            "Uniformly random legal moves that fill no own eye.",
+            (Option("fill_eyes", "bool", "play into own eyes too", "no"),),
+            "random",
+        ),
+        PlayerKind(
+            "maxlib",
+            "simple:MaxlibPlayer",
+            "The move that makes own blocks' average liberties exceed the enemy's the most.",
+            (
+                Option(
+                    "average",
+                    "choice",
+                    "one vote a block or a stone",
+                    "block",
+                    choices=("block", "stone"),
+                ),
+            ),
+            "maxlib",
+        ),
+        PlayerKind(
+            "static",
+            "static:StaticPlayer",
+            "Rules of one ply: captures, ladders, cuts, shape, influence. Deterministic, fast.",
+            (_RESIGN,),
+            "static",
+        ),
+        PlayerKind(
+            "sample",
+            "policy:SamplePlayer",
+            "A move drawn from a policy.",
+            (
+                Option("model", "policy", _POLICY.help, required=True),
+                Option("temperature", "float", "below 1: rather the likely moves", "1", least=0.0),
+            ),
+            "sample:model=predictor-19x19",
+        ),
+        PlayerKind(
+            "greedy",
+            "greedy:GreedyPlayer",
+            "The best move by a model after one ply, or a policy's likeliest move.",
+            (
+                _MODEL,
+                _POLICY,
+                Option(
+                    "temperature", "float", "points; above 0: Boltzmann sampling", "0", least=0.0
+                ),
+                Option(
+                    "width",
+                    "int",
+                    "with model and policy: only its best so many moves",
+                    "all",
+                    least=1,
+                ),
+                _RESIGN,
+            ),
+            "greedy:model=isn-9x9",
+        ),
+        PlayerKind(
+            "alphabeta",
+            "alphabeta:AlphaBetaPlayer",
+            "Search to a depth with a model at the leaves.",
+            (
+                _MODEL,
+                _POLICY,
+                Option("depth", "int", "plies", "3, or unlimited with seconds", least=1),
+                Option("width", "int", "search only the policy's best so many moves", "8", least=1),
+                Option("seconds", "float", "deepen for so long", "no clock", least=0.0),
+                _RESIGN,
+            ),
+            "alphabeta:model=isn-9x9,policy=predictor-19x19,depth=5,width=8",
+        ),
+        PlayerKind(
+            "mcts",
+            "mcts:MctsPlayer",
+            "Monte Carlo tree search with RAVE, heavy playouts, priors and leaf values.",
+            (
+                Option("playouts", "int", "playouts a move", "1000", least=1),
+                Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
+                _POLICY,
+                _MODEL,
+                Option("threads", "int", "trees side by side", "1", least=1),
+            ),
+            "mcts:playouts=2000",
+        ),
+        PlayerKind(
+            "opening",
+            "opening:OpeningPlayer",
+            "A learned opening for the first plies, then another player.",
+            (
+                Option("model", "evaluator", "who judges the opening", required=True),
+                Option(
+                    "moves",
+                    "int",
+                    "plies of the game that count as opening",
+                    "as the model says, else a quarter of the points",
+                    least=0,
+                ),
+                Option("then", "player", "who plays on; takes the rest of the spec", "mcts"),
+            ),
+            "opening:model=td-best-9x9,then=mcts:playouts=500",
+        ),
+        PlayerKind(
+            "gtp",
+            "external:ExternalPlayer",
+            "Any GTP engine; the rest of the spec is its command line.",
+            (),
+            "gtp:gnugo --mode gtp --level 10 --chinese-rules --positional-superko "
+            "--capture-all-dead",
+        ),
+    )
+}
+
+
+def make_player(spec: str) -> Player:
+    """Make the player that a spec names.
+
+    >>> make_player("random").name
+    'random'
+
+    Raises
+    ------
+    SpecError
+        For an unknown name, key or value; the message lists what exists.
+    """
+    name, rest = _split_name(spec)
+    kind = PLAYERS.get(name)
+    if kind is None:
+        raise SpecError(f"{_unknown('player', name, list(PLAYERS))} (in {spec!r})")
+    if name == "gtp":
+        if not rest.strip():
+            raise SpecError(f"{spec!r}: after gtp: comes a command line")
+        options: dict[str, Any] = {"command": rest.strip()}
+    else:
+        options = _read_options(kind, rest, spec)
+    try:
+        player: Player = _import(kind)(**options)
+    except (TypeError, SpecError) as mistake:
+        raise SpecError(f"{spec!r}: {mistake}") from None
+    player.name = spec.strip()
+    return player
+
+
+def make_expert(spec: str = "builtin") -> Expert:
+    """Make an expert: `builtin`, `builtin:playouts=N`, or any player spec, playing both sides.
+
+    Raises
+    ------
+    SpecError
+        For anything else.
+    """
+    name, rest = _split_name(spec)
+    if name == "builtin":
+        from tengen.players.expert import BuiltinExpert
+
+        return BuiltinExpert(**_read_options(_BUILTIN, rest, spec))
+    if name not in PLAYERS:
+        raise SpecError(f"{_unknown('expert', name, ['builtin', *PLAYERS])} (in {spec!r})")
+    from tengen.players.expert import PlayerExpert
+
+    return PlayerExpert(make_player(spec))
+
+
+_BUILTIN = PlayerKind(
+    "builtin",
+    "expert:BuiltinExpert",
+    "Finish games by static play and playouts in milliseconds.",
+    (Option("playouts", "int", "playouts a game", "by board size", least=1),),
+)
+
+
+def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
+    """Split a spec into its name and its options as text; checks names, keys, no values.
+
+    >>> parse_spec("opening:model=m,then=mcts:playouts=5")
+    ('opening', {'model': 'm', 'then': 'mcts:playouts=5'})
+    """
+    name, rest = _split_name(spec)
+    kind = PLAYERS.get(name)
+    if kind is None:
+        raise SpecError(f"{_unknown('player', name, list(PLAYERS))} (in {spec!r})")
+    if name == "gtp":
+        return name, {"command": rest.strip()}
+    return name, _split_options(kind, rest, spec)
+
+
+def _split_name(spec: str) -> tuple[str, str]:
+    name, _, rest = spec.strip().partition(":")
+    return name.strip().lower(), rest
+
+
+def _split_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, str]:
+    """Read `key=value,...`; a key of kind `player` takes all that follows."""
+    table = {option.name: option for option in kind.options}
+    found: dict[str, str] = {}
+    while rest.strip():
+        key, equals, rest = rest.partition("=")
+        key = key.strip()
+        if key not in table:
+            raise SpecError(f"{_unknown(f'option of {kind.name}', key, list(table))} (in {spec!r})")
+        if not equals:
+            raise SpecError(f"{spec!r}: option {key} of {kind.name} needs a value: {key}=...")
+        if key in found:
+            raise SpecError(f"{spec!r}: option {key} is given twice")
+        if table[key].kind == "player":
+            found[key] = rest.strip()
+            break
+        rest = rest.lstrip()
+        if rest.startswith('"'):
+            found[key], quote, rest = rest[1:].partition('"')
+            if not quote or (rest.strip() and not rest.lstrip().startswith(",")):
+                raise SpecError(f"{spec!r}: the quotes of option {key} do not end")
+            rest = rest.lstrip()[1:]
+        else:
+            value, _, rest = rest.partition(",")
+            found[key] = value.strip()
+        if not found[key]:
+            raise SpecError(f"{spec!r}: option {key} of {kind.name} is empty")
+    return found
+
+
+def _read_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, Any]:
+    """Turn the options of a spec into what the player's class takes."""
+    texts = _split_options(kind, rest, spec)
+    for option in kind.options:
+        if option.required and option.name not in texts:
+            raise SpecError(f"{spec!r}: {kind.name} needs {option.name}=... ({option.help})")
+    values = {}
+    for option in kind.options:
+        if option.name in texts:
+            try:
+                values[option.name] = READERS[option.kind](texts[option.name], option)
+            except SpecError as mistake:
+                raise SpecError(f"{spec!r}: {option.name}: {mistake}") from None
+    return values
+
+
+def _read_int(text: str, option: Option) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        raise SpecError(f"{text!r} is no whole number") from None
+    return int(_at_least(value, option))
+
+
+def _read_float(text: str, option: Option) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise SpecError(f"{text!r} is no number") from None
+    if not math.isfinite(value):
+        raise SpecError(f"{text!r} is no finite number")
+    return _at_least(value, option)
+
+
+def _at_least(value: float, option: Option) -> float:
+    if value < option.least:
+        raise SpecError(f"{value} is less than {option.least:g}")
+    return value
+
+
+def _read_bool(text: str, option: Option) -> bool:
+    words = {"yes": True, "true": True, "1": True, "on": True}
+    words |= {"no": False, "false": False, "0": False, "off": False}
+    if text.lower() not in words:
+        raise SpecError(f"{text!r} is neither yes nor no")
+    return words[text.lower()]
+
+
+def _read_choice(text: str, option: Option) -> str:
+    if text not in option.choices:
+        raise SpecError(f"{text!r} is none of {', '.join(option.choices)}")
+    return text
+
+
+def _read_evaluator(text: str, option: Option) -> object:
+    from tengen.players.sources import make_evaluator
+
+    return make_evaluator(text)
+
+
+def _read_policy(text: str, option: Option) -> object:
+    from tengen.players.sources import make_policy
+
+    return make_policy(text)
+
+
+READERS: dict[str, Callable[[str, Option], object]] = {
+    "int": _read_int,
+    "float": _read_float,
+    "bool": _read_bool,
+    "choice": _read_choice,
+    "evaluator": _read_evaluator,
+    "policy": _read_policy,
+    "player": lambda text, option: make_player(text),
+}
+"""How the text of an option of each kind is read; raises `SpecError`."""
+
+
+def _import(kind: PlayerKind) -> Callable[..., Player]:
+    module, _, name = kind.target.partition(":")
+    try:
+        found: Callable[..., Player] = getattr(importlib.import_module(f"{_HERE}.{module}"), name)
+    except ModuleNotFoundError as failure:
+        raise SpecError(f"the player {kind.name} cannot be used: {failure}") from None
+    return found
+
+
+def _unknown(what: str, name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    return f"there is no {what} {name!r}{hint} There are: {', '.join(known) or 'none'}"
