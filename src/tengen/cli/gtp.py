@@ -1,0 +1,45 @@
+"""Start a GTP engine on standard input and output; make its player only when needed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tengen.contracts import Player
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def gtp(
+    player: Annotated[
+        str, typer.Option("--player", help="Who plays; `tengen players` lists the names.")
+    ] = "mcts",
+    rules: Annotated[
+        str, typer.Option("--rules", help="Rules at the start: cgos, chinese, japanese, ...")
+    ] = "cgos",
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Every random choice follows from it.")
+    ] = None,
+) -> None:
+    """Speak GTP, for Sabaki, GoGui and other programs.
+
+    Without a seed one is drawn; `get_random_seed` tells it.
+    """
+    import secrets
+
+    from tengen.gtp.engine import Engine
+
+    chosen = secrets.randbits(31) if seed is None else seed
+    engine = Engine(_make_player, player, rules=rules, seed=chosen)
+    engine.run(sys.stdin.buffer, sys.stdout.buffer)
+
+
+def _make_player(spec: str) -> Player:
+    """Import the players when one is needed."""
+    from tengen.players import make_player
+
+    return make_player(spec)

@@ -1,0 +1,169 @@
+"""Read the arguments of analysis commands and write reports in the forms that programs expect.
+
+Three dialects: `lz` (win rates as integers up to 10000), `kata` (fractions, scores, ownership),
+and `cgos` (one JSON line). Win rates and scores are the mover's, as is ownership in `kata`.
+Nothing here thinks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tengen.contracts.values import Analysis, Candidate
+from tengen.gtp.protocol import GtpFailure
+
+Dialect = Literal["lz", "kata", "cgos"]
+Vertex = Callable[[int], str]
+"""Writes a move as a GTP vertex."""
+
+COLOURS = {"b": 1, "black": 1, "w": 2, "white": 2}
+BOOLEANS = {"true": True, "false": False}
+# Seconds between reports when a program names none, and bounds for what it names.
+DEFAULT_INTERVAL, SHORTEST_INTERVAL, LONGEST_INTERVAL = 1.0, 0.05, 1e6
+
+
+@dataclass(frozen=True)
+class AnalysisOptions:
+    """What a program asked of an analysis."""
+
+    colour: int | None = None
+    interval: float = DEFAULT_INTERVAL
+    ownership: bool = False
+    root_info: bool = False
+    max_moves: int = 1 << 20
+    min_moves: int = 0
+
+
+def parse_options(args: Sequence[str]) -> AnalysisOptions:
+    """Read `[colour] [interval] (key value)*` in any mix.
+
+    Raises
+    ------
+    GtpFailure
+        For keys that are unknown (programs probe for what is supported) and wrong values.
+    """
+    found: dict[str, object] = {}
+    words = iter(args)
+    for word in words:
+        key = word.lower()
+        if key in COLOURS:
+            found["colour"] = COLOURS[key]
+        elif _is_number(key):
+            found["interval"] = _interval(key)
+        elif key in KEYS:
+            name, read = KEYS[key]
+            value = next(words, None)
+            if value is None:
+                raise GtpFailure(f"{word} needs a value")
+            found[name] = read(value.lower())
+        else:
+            raise GtpFailure(f"unknown key {word}")
+    return AnalysisOptions(**found)  # type: ignore[arg-type]
+
+
+def format_report(
+    report: Analysis, vertex: Vertex, dialect: Dialect, options: AnalysisOptions, turn: int
+) -> str:
+    """Write one report as one line."""
+    if dialect == "cgos":
+        return _format_cgos(report, vertex)
+    shown = report.candidates[: max(options.max_moves, options.min_moves)]
+    parts = [_format_info(c, order, vertex, dialect) for order, c in enumerate(shown)]
+    if dialect == "kata" and options.root_info:
+        parts.append(
+            f"rootInfo visits {report.visits} winrate {report.winrate:.6g} "
+            f"scoreLead {report.score:.6g}"
+        )
+    if dialect == "kata" and options.ownership and report.ownership is not None:
+        sign = 1.0 if turn == 1 else -1.0
+        parts.append("ownership " + " ".join(f"{sign * x:.3f}" for x in report.ownership))
+    return " ".join(parts)
+
+
+def _format_info(candidate: Candidate, order: int, vertex: Vertex, dialect: Dialect) -> str:
+    """Write one candidate."""
+    pv = " ".join(vertex(move) for move in candidate.pv or (candidate.move,))
+    head = f"info move {vertex(candidate.move)} visits {candidate.visits}"
+    if dialect == "lz":
+        return (
+            f"{head} winrate {round(candidate.winrate * 10000)} prior "
+            f"{round(candidate.prior * 10000)} order {order} pv {pv}"
+        )
+    return (
+        f"{head} winrate {candidate.winrate:.6g} scoreMean {candidate.score:.6g} "
+        f"scoreLead {candidate.score:.6g} prior {candidate.prior:.6g} order {order} pv {pv}"
+    )
+
+
+def _format_cgos(report: Analysis, vertex: Vertex) -> str:
+    """Write the JSON line that CGOS shows to watchers."""
+    value: dict[str, object] = {
+        "winrate": round(report.winrate, 4),
+        "score": round(report.score, 2),
+        "visits": report.visits,
+        "moves": [
+            {
+                "move": vertex(c.move),
+                "winrate": round(c.winrate, 4),
+                "score": round(c.score, 2),
+                "prior": round(c.prior, 4),
+                "visits": c.visits,
+                "pv": " ".join(vertex(move) for move in c.pv or (c.move,)),
+            }
+            for c in report.candidates[:20]
+        ],
+    }
+    if report.ownership is not None:
+        value["ownership"] = _pack_ownership(report.ownership.tolist())
+    return json.dumps(value)
+
+
+def _pack_ownership(values: Sequence[float]) -> str:
+    """Pack -1 to +1 into CGOS's 63 characters, one per point from the top left."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    return "".join(letters[round((min(max(v, -1.0), 1.0) + 1) / 2 * 62)] for v in values)
+
+
+def _is_number(word: str) -> bool:
+    """Tell whether a word is a plain non-negative number."""
+    return word.isascii() and word.replace(".", "", 1).isdigit()
+
+
+def _interval(word: str) -> float:
+    """Turn centiseconds into seconds within bounds."""
+    if not _is_number(word):
+        raise GtpFailure(f"interval {word} is no number of centiseconds")
+    return min(max(float(word) / 100, SHORTEST_INTERVAL), LONGEST_INTERVAL)
+
+
+def _boolean(word: str) -> bool:
+    """Read true or false."""
+    if word not in BOOLEANS:
+        raise GtpFailure(f"{word} is neither true nor false")
+    return BOOLEANS[word]
+
+
+def _count(word: str) -> int:
+    """Read a number of moves."""
+    if not (word.isascii() and word.isdigit() and len(word) < 9):
+        raise GtpFailure(f"{word} is no number of moves")
+    return int(word)
+
+
+def _off(word: str) -> bool:
+    """Accept an option that is not supported only when it is switched off."""
+    if _boolean(word):
+        raise GtpFailure("not supported")
+    return False
+
+
+KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "interval": ("interval", _interval),
+    "ownership": ("ownership", _boolean),
+    "rootinfo": ("root_info", _boolean),
+    "maxmoves": ("max_moves", _count),
+    "minmoves": ("min_moves", _count),
+}

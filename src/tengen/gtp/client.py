@@ -1,0 +1,411 @@
+"""Drive any GTP engine: send commands, wait no longer than allowed, blame the right fault.
+
+A `Channel` carries bytes; `ProcessChannel` to a subprocess, `LocalChannel` to an engine in this
+process, for tests. `Client` speaks the protocol over one. Nothing here knows Go.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import select
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from tengen.gtp.faults import (
+    EngineBadAnswer,
+    EngineCrash,
+    EngineExit,
+    EngineFault,
+    EngineRefusal,
+    EngineStartFault,
+    EngineTimeout,
+)
+from tengen.gtp.protocol import Command, Dispatcher
+
+# An answer larger than this is garbage; kata-analyze on 19x19 stays far below.
+MAX_ANSWER = 1 << 22
+# Lines of standard error that are kept.
+STDERR_LINES = 200
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds an engine may take; None is for ever.
+
+    `game` bounds all its thinking in one game; `command` is for commands that need no thought.
+    """
+
+    startup: float | None = 30.0
+    command: float | None = 30.0
+    move: float | None = 120.0
+    game: float | None = None
+    close: float = 2.0
+
+
+class Gone(Exception):
+    """The other end of a channel is closed."""
+
+
+class Channel(Protocol):
+    """A way to an engine."""
+
+    name: str
+
+    def send(self, data: bytes, deadline: float | None) -> None:
+        """Send all of `data`; raise `Gone` or `TimeoutError`."""
+        ...
+
+    def receive(self, deadline: float | None) -> bytes:
+        """Return what has arrived, at least a byte; raise `Gone` or `TimeoutError`."""
+        ...
+
+    def stderr(self) -> tuple[str, ...]:
+        """Return the last lines of standard error."""
+        ...
+
+    def fate(self) -> int | None:
+        """Return the exit status of an engine that is gone; None if there is none."""
+        ...
+
+    def close(self, patience: float) -> None:
+        """End the engine; wait that long for it to go by itself; leave no process behind."""
+        ...
+
+
+class ProcessChannel:
+    """A way to an engine in a subprocess of its own group, so that helpers it starts go too."""
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+        self.name = os.path.basename(words[0]) if words else "(nothing)"
+        if not words:
+            raise EngineStartFault(self.name, "", "the command line is empty")
+        try:
+            self.process = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=cwd,
+                env={**os.environ, **env} if env else None,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except (OSError, ValueError) as failure:
+            reason = getattr(failure, "strerror", None) or str(failure)
+            raise EngineStartFault(self.name, "", f"cannot be started: {reason}") from None
+        assert self.process.stdin and self.process.stdout and self.process.stderr
+        self._in, self._out = self.process.stdin.fileno(), self.process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._lines: deque[str] = deque(maxlen=STDERR_LINES)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        self._closed = False
+
+    def send(self, data: bytes, deadline: float | None) -> None:
+        """Write without ever blocking for longer than the deadline."""
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[os.write(self._in, rest) :]
+            except BlockingIOError:
+                self._wait([], [self._in], deadline)
+            except (BrokenPipeError, ConnectionResetError):
+                raise Gone from None
+
+    def receive(self, deadline: float | None) -> bytes:
+        """Read what is there, waiting for something until the deadline."""
+        while True:
+            try:
+                data = os.read(self._out, 1 << 16)
+            except BlockingIOError:
+                self._wait([self._out], [], deadline)
+                continue
+            except OSError:
+                raise Gone from None
+            if not data:
+                raise Gone
+            return data
+
+    def stderr(self) -> tuple[str, ...]:
+        """Return the last lines of standard error."""
+        if self.process.poll() is not None:
+            self._listener.join(0.2)
+        return tuple(self._lines)
+
+    def fate(self) -> int | None:
+        """Wait a moment for the exit status of a process whose pipe is closed."""
+        with suppress(subprocess.TimeoutExpired):
+            return self.process.wait(0.5)
+        return None
+
+    def close(self, patience: float) -> None:
+        """Close its input, wait, then end its whole group; always reap it."""
+        if self._closed:
+            return
+        self._closed = True
+        assert self.process.stdin and self.process.stdout and self.process.stderr
+        with suppress(OSError):
+            self.process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(patience)
+        for sign, pause in ((signal.SIGTERM, 0.5), (signal.SIGKILL, None)):
+            # The group may outlive its leader: an engine may have started helpers.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, sign)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(pause)
+        self._listener.join(0.5)
+        self.process.stdout.close()
+        if not self._listener.is_alive():
+            self.process.stderr.close()
+
+    def _wait(self, readers: list[int], writers: list[int], deadline: float | None) -> None:
+        """Wait until a pipe is ready."""
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            raise TimeoutError
+        if not any(select.select(readers, writers, [], left)):
+            raise TimeoutError
+
+    def _listen(self) -> None:
+        """Keep the last lines of standard error, of any length and encoding."""
+        assert self.process.stderr
+        rest = b""
+        with suppress(OSError, ValueError):
+            while chunk := self.process.stderr.read(1 << 14):
+                *lines, rest = (rest + chunk)[-(1 << 16) :].split(b"\n")
+                self._lines.extend(line.decode("utf-8", "replace")[:1000] for line in lines)
+        if rest:
+            self._lines.append(rest.decode("utf-8", "replace")[:1000])
+
+
+class LocalChannel:
+    """A way to an engine in this process, given by its table of commands."""
+
+    def __init__(self, commands: Mapping[str, Command], name: str = "local") -> None:
+        self.name = name
+        self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._dispatcher = Dispatcher(commands, lambda text: self._answers.put(text.encode()))
+        self._over = False
+
+    def send(self, data: bytes, deadline: float | None) -> None:
+        """Let the engine answer every line at once."""
+        for line in data.decode().splitlines():
+            if self._over:
+                raise Gone
+            # Whoever sends a line is not going to wait for an endless analysis.
+            self._over = not self._dispatcher.handle(line, lambda: True)
+
+    def receive(self, deadline: float | None) -> bytes:
+        """Return the next piece of an answer."""
+        try:
+            return self._answers.get_nowait()
+        except queue.Empty:
+            raise Gone from None
+
+    def stderr(self) -> tuple[str, ...]:
+        """Return nothing: the engine shares our standard error."""
+        return ()
+
+    def fate(self) -> int | None:
+        """Return success: an engine in this process does not crash alone."""
+        return 0
+
+    def close(self, patience: float) -> None:
+        """Take no more commands."""
+        self._over = True
+
+
+class Client:
+    """A conversation with one engine.
+
+    Make one by `Client.start(command_line)`; use it in a `with` block, or call `close`. After a
+    fault the engine is ended, and every later command raises the same fault.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        *,
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.channel, self.limits, self._clock = channel, limits or Limits(), clock
+        self.name = channel.name
+        self.version = ""
+        self.commands: frozenset[str] = frozenset()
+        self.thinking = 0.0
+        """Seconds this engine has thought in this game."""
+        self.fault: EngineFault | None = None
+        self._buffer = b""
+        self._closed = False
+
+    @classmethod
+    def start(
+        cls,
+        command: str | Sequence[str],
+        *,
+        limits: Limits | None = None,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Start an engine and ask for its name, version and commands.
+
+        Raises
+        ------
+        EngineFault
+            If it does not start, or not in time.
+        """
+        client = cls(ProcessChannel(command, cwd=cwd, env=env), limits=limits)
+        try:
+            client.greet()
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+    def greet(self) -> None:
+        """Learn the engine's name, version and commands, within the time for start-up."""
+        deadline = self._deadline(self.limits.startup)
+        try:
+            listed = self._exchange("list_commands", deadline, "start-up time")
+        except EngineTimeout as fault:
+            self.fault = EngineStartFault(fault.engine, fault.command, fault.reason, fault.stderr)
+            raise self.fault from None
+        self.commands = frozenset(listed.split())
+        for attribute in ("name", "version"):
+            with suppress(EngineRefusal):
+                text = self._exchange(attribute, deadline, "start-up time")
+                setattr(self, attribute, text.strip() or getattr(self, attribute))
+
+    def command(self, name: str, *args: object, timeout: float | None = None) -> str:
+        """Send a command and return the text of its answer.
+
+        Raises
+        ------
+        EngineRefusal
+            If the engine answers with a failure; it may be used on.
+        EngineFault
+            For anything worse; the engine is ended.
+        """
+        limit = self.limits.command if timeout is None else timeout
+        line = " ".join([name, *map(str, args)])
+        return self._exchange(line, self._deadline(limit), "time for a command")
+
+    def think(self, name: str, *args: object) -> str:
+        """Send a command for which the engine thinks, on its time for moves and for the game."""
+        left = None if self.limits.game is None else max(0.0, self.limits.game - self.thinking)
+        limits = [limit for limit in (self.limits.move, left) if limit is not None]
+        limit = min(limits) if limits else None
+        whose = "time for the game" if left is not None and limit == left else "time for a move"
+        start = self._clock()
+        try:
+            line = " ".join([name, *map(str, args)])
+            return self._exchange(line, self._deadline(limit), whose)
+        finally:
+            self.thinking += self._clock() - start
+
+    def new_game(self) -> None:
+        """Give the engine its time for a new game."""
+        self.thinking = 0.0
+
+    def known(self, name: str) -> bool:
+        """Tell whether the engine lists a command."""
+        return name in self.commands
+
+    def stderr(self) -> tuple[str, ...]:
+        """Return the last lines that the engine wrote to standard error."""
+        return self.channel.stderr()
+
+    def close(self) -> None:
+        """Tell the engine to quit, and end it if it does not; safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        if self.fault is None:
+            with suppress(Gone, TimeoutError, OSError):
+                self.channel.send(b"quit\n", self._deadline(self.limits.close))
+        self.channel.close(self.limits.close if self.fault is None else 0.0)
+
+    def __enter__(self) -> Self:
+        """Use the client in a `with` block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the engine."""
+        self.close()
+
+    def _deadline(self, seconds: float | None) -> float | None:
+        return None if seconds is None else self._clock() + seconds
+
+    def _exchange(self, line: str, deadline: float | None, limit_name: str) -> str:
+        """Send a line and read its answer."""
+        if self.fault is not None:
+            raise self.fault
+        if self._closed:
+            raise EngineExit(self.name, line, "was closed")
+        if "\n" in line or "\r" in line:
+            raise ValueError(f"a command is one line, not {line!r}")
+        try:
+            self.channel.send(line.encode() + b"\n", deadline)
+            answer = self._answer(line, deadline)
+        except TimeoutError:
+            raise self._fail(EngineTimeout, line, f"{limit_name} ran out") from None
+        except Gone:
+            raise self._gone(line) from None
+        if answer[:1] == "?":
+            text = answer[1:].strip() or "failed without a reason"
+            raise EngineRefusal(self.name, line, f"refused: {text}", self.channel.stderr())
+        return answer[1:].strip()
+
+    def _answer(self, line: str, deadline: float | None) -> str:
+        """Read one answer up to its empty line; it starts with `=` or `?`."""
+        while True:
+            data = self._buffer.replace(b"\r", b"").lstrip(b"\n")
+            if data and data[:1] not in b"=?":
+                shown = data.split(b"\n")[0].decode("utf-8", "replace")[:80]
+                raise self._fail(EngineBadAnswer, line, f"answered {shown!r}, which is not GTP")
+            text, end, rest = data.partition(b"\n\n")
+            if end:
+                self._buffer = rest
+                return text.decode("utf-8", "replace")
+            if len(data) > MAX_ANSWER:
+                raise self._fail(EngineBadAnswer, line, "its answer does not end")
+            self._buffer = data + self.channel.receive(deadline)
+
+    def _gone(self, line: str) -> EngineFault:
+        """Tell a crash from an early exit."""
+        status = self.channel.fate()
+        if status is not None and status < 0:
+            with suppress(ValueError):
+                return self._fail(
+                    EngineCrash, line, f"was killed by {signal.Signals(-status).name}"
+                )
+        if status:
+            return self._fail(EngineCrash, line, f"crashed with exit status {status}")
+        if status is None:
+            return self._fail(EngineExit, line, "closed its output")
+        return self._fail(EngineExit, line, "exited early")
+
+    def _fail(self, kind: type[EngineFault], line: str, reason: str) -> EngineFault:
+        """Note a fault, end the engine, and return the fault to raise."""
+        self.fault = kind(self.name, line, reason, self.channel.stderr())
+        self.close()
+        return self.fault

@@ -1,0 +1,93 @@
+"""Say what is dead and what the score is: by the learned scorer, or by playouts without one.
+
+Playouts know no seki and no rules of life; they are only a stand-in. Counting itself is
+`tengen.board`'s.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board import BLACK, EMPTY, WHITE, Board, index_of, playouts
+from tengen.contracts.protocols import ScoreEstimator, Scorer
+from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
+
+PLAYOUTS = 400
+# Mean ownership by the other side above which a block is called dead.
+DEAD_ABOVE = 0.5
+
+
+class PlayoutScorer:
+    """A scorer without a model: random games from the position say who ends up where."""
+
+    def __init__(self, *, count: int = PLAYOUTS, seed: int = 1) -> None:
+        self.count, self.seed = count, seed
+
+    def status(self, board: Board) -> Verdict:
+        """Call a block dead when most playouts give its points to the other side."""
+        result = playouts(board, self.count, seed=self.seed, kind="heavy", threads=1)
+        blocks = []
+        for block in board.blocks():
+            places = [index_of(p, board.rows, board.cols) for p in block.stones]
+            mine = float(result.ownership[places].mean()) * (1 if block.colour == BLACK else -1)
+            status = Status.DEAD if mine < -DEAD_ABOVE else Status.ALIVE
+            sure = min(max(0.5 + abs(mine) / 2, 0.0), 1.0)
+            blocks.append(BlockStatus(block.stones, block.colour, status, sure))
+        settled = float(np.mean(np.abs(result.ownership) > DEAD_ABOVE))
+        return Verdict(tuple(blocks), settled > 0.9, settled, result.ownership)
+
+
+class Judge:
+    """Judge positions with the model called `scorer` if there is one."""
+
+    def __init__(self, scorer: Scorer | None = None) -> None:
+        self._scorer = scorer
+
+    @property
+    def scorer(self) -> Scorer:
+        """The scorer in use; loaded when first needed."""
+        if self._scorer is None:
+            from tengen.models import has_model, load_scorer
+
+            self._scorer = load_scorer("scorer") if has_model("scorer") else PlayoutScorer()
+        return self._scorer
+
+    def status(self, board: Board) -> Verdict:
+        """Judge every block of a position."""
+        return self.scorer.status(board)
+
+    def score(self, board: Board) -> ScoreEstimate:
+        """Count a position under its rules, without what is dead."""
+        scorer = self.scorer
+        if isinstance(scorer, ScoreEstimator):
+            return scorer.score(board)
+        verdict = scorer.status(board)
+        return ScoreEstimate(
+            count_without(board, verdict.stones(Status.DEAD)),
+            ownership=verdict.ownership,
+            safe=verdict.safe,
+        )
+
+    def estimate(self, board: Board) -> float:
+        """Guess the final score of a game that may still be in progress."""
+        if isinstance(self.scorer, PlayoutScorer) or not self.status(board).safe:
+            return playouts(board, PLAYOUTS, seed=1, kind="heavy", threads=1).mean_score
+        return self.score(board).score
+
+
+def count_without(board: Board, dead: tuple[int, ...]) -> float:
+    """Count the score for Black after taking dead stones off, by area or by territory."""
+    grid = board.grid()
+    taken = {BLACK: 0, WHITE: 0}
+    for point in dead:
+        index = index_of(point, board.rows, board.cols)
+        taken[int(grid.flat[index])] += 1
+        grid.flat[index] = EMPTY
+    clean = Board.from_grid(grid, rules=board.rules, komi=board.komi)
+    clean.handicap = board.handicap
+    area = clean.area_score()
+    if board.rules.scoring == "area":
+        return area
+    stones = int((grid == BLACK).sum()) - int((grid == WHITE).sum())
+    by_black, by_white = board.prisoners
+    return area - stones + (by_black + taken[WHITE]) - (by_white + taken[BLACK])

@@ -1,0 +1,209 @@
+"""Speak the lines of the Go Text Protocol, version 2; nothing in this module knows Go.
+
+A *request* is a line: an optional id, a command, arguments. An *answer* is `=` or `?`, the id,
+text, and an empty line. `Dispatcher` calls a table of commands; `serve` runs one over two streams
+and reads ahead, so that pipelined commands are answered in order and a long answer can see that
+there is more input.
+"""
+
+from __future__ import annotations
+
+import queue
+import re
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from tengen.errors import TengenError
+
+# A line longer than this is refused; the longest useful one (gogui-play_sequence) is far shorter.
+MAX_LINE = 1 << 20
+# The comment by which GoGui asks to stop a command under way.
+INTERRUPT = "# interrupt"
+
+_ID = re.compile(r"([0-9]+)(?:\s+|$)")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+class GtpFailure(TengenError):
+    """A command that cannot be done; its text follows the `?`."""
+
+
+class Quit(Exception):
+    """Raised by a command after whose answer the session ends."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One command: its id as written (empty if none), its name and its arguments."""
+
+    id: str
+    name: str
+    args: tuple[str, ...] = ()
+
+
+def parse_request(line: str) -> Request | None:
+    """Read one line; None for empty lines and comments, which get no answer.
+
+    Control characters are dropped, tabs are spaces, `#` starts a comment.
+
+    >>> parse_request("12 play b d4 # good")
+    Request(id='12', name='play', args=('b', 'd4'))
+    >>> parse_request("# nothing") is None
+    True
+    """
+    text = _UNPRINTABLE.sub("", line.replace("\t", " ").replace("\n", " "))
+    text = text.partition("#")[0].strip()
+    if not text:
+        return None
+    found = _ID.match(text)
+    number = found.group(1) if found else ""
+    words = text[found.end() :].split() if found else text.split()
+    return Request(number, words[0] if words else "", tuple(words[1:]))
+
+
+def format_answer(number: str, text: str, *, ok: bool = True) -> str:
+    r"""Write one answer; lines that are empty are left out, since an empty line ends it.
+
+    >>> format_answer("7", "one\n\ntwo")
+    '=7 one\ntwo\n\n'
+    """
+    lines = [_UNPRINTABLE.sub("", line).rstrip() for line in text.split("\n")]
+    body = "\n".join(line for line in lines if line)
+    return f"{'=' if ok else '?'}{number}{' ' + body if body else ''}\n\n"
+
+
+class Call:
+    """What a command gets: its arguments, and a way to answer line by line."""
+
+    def __init__(
+        self, request: Request, write: Callable[[str], None], waiting: Callable[[], bool]
+    ) -> None:
+        self.request = request
+        self.args = request.args
+        self.streaming = False
+        self.waiting = waiting
+        """Tells whether there is more input (or its end), which stops an analysis."""
+        self._write = write
+
+    def stream(self, line: str) -> None:
+        """Send a line of the answer now; the answer ends when the command returns."""
+        if not self.streaming:
+            self._write(f"={self.request.id}\n")
+            self.streaming = True
+        self._write(_UNPRINTABLE.sub("", line) + "\n")
+
+    def open(self) -> None:
+        """Send the head of the answer now, before there is a first line."""
+        if not self.streaming:
+            self._write(f"={self.request.id}\n")
+            self.streaming = True
+
+
+Command = Callable[[Call], str]
+"""Returns the text of the answer; raises `GtpFailure` (any `TengenError`) to fail."""
+
+
+class Dispatcher:
+    """Answer lines from a table of commands; every line with a command gets one answer."""
+
+    def __init__(self, commands: Mapping[str, Command], write: Callable[[str], None]) -> None:
+        self.commands = commands
+        self.write = write
+
+    def handle(self, line: str, waiting: Callable[[], bool] = lambda: False) -> bool:
+        """Answer one line; return False when the session is over."""
+        request = parse_request(line)
+        if request is None:
+            return True
+        command = self.commands.get(request.name)
+        if command is None:
+            self.write(format_answer(request.id, "unknown command", ok=False))
+            return True
+        call = Call(request, self.write, waiting)
+        try:
+            text, ok, over = command(call), True, False
+        except Quit:
+            text, ok, over = "", True, True
+        except TengenError as failure:
+            text, ok, over = str(failure), False, False
+        except Exception as bug:
+            traceback.print_exc(file=sys.stderr)
+            text, ok, over = f"internal error: {type(bug).__name__}: {bug}", False, False
+        if not call.streaming:
+            self.write(format_answer(request.id, text, ok=ok))
+        elif not ok:
+            # The answer has begun with `=`; the failure can only be told as its last line.
+            self.write(f"error {text.splitlines()[0] if text else ''}\n\n")
+        else:
+            self.write(f"{text}\n\n" if text else "\n")
+        return not over
+
+
+def serve(
+    commands: Mapping[str, Command],
+    source: BinaryIO,
+    target: BinaryIO,
+    *,
+    when_idle: Callable[[], None] = lambda: None,
+    on_interrupt: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer the commands of `source` on `target` until `quit` or the end of input.
+
+    `when_idle` is called once, when the first commands are answered and no more are there: the
+    place for slow preparations. `on_interrupt` is called, from another thread, for GoGui's
+    `# interrupt`. Every answer is flushed.
+    """
+    inbox: queue.Queue[str | None] = queue.Queue()
+    reader = threading.Thread(target=_read, args=(source, inbox, on_interrupt), daemon=True)
+    reader.start()
+
+    def write(text: str) -> None:
+        target.write(text.encode("utf-8", "replace"))
+        target.flush()
+
+    dispatcher = Dispatcher(commands, write)
+    prepared = False
+    answered = False
+    while True:
+        try:
+            line = inbox.get(timeout=0.05 if answered else 0.3) if not prepared else inbox.get()
+        except queue.Empty:
+            prepared = True
+            when_idle()
+            continue
+        if line is None:
+            return
+        answered = True
+        try:
+            if not dispatcher.handle(line, lambda: not inbox.empty()):
+                return
+        except BrokenPipeError:
+            # Nobody listens any more; there is nothing left to say.
+            return
+
+
+def _read(source: BinaryIO, inbox: queue.Queue[str | None], interrupt: Callable[[], None]) -> None:
+    """Put lines into the inbox, and None at the end of input."""
+    while True:
+        try:
+            raw = source.readline(MAX_LINE)
+        except (ValueError, OSError):
+            raw = b""
+        if not raw:
+            inbox.put(None)
+            return
+        line = raw.decode("utf-8", "replace")
+        if len(raw) >= MAX_LINE and not raw.endswith(b"\n"):
+            # Half a command must not be done, nor its rest be taken for another command.
+            while raw and not raw.endswith(b"\n"):
+                raw = source.readline(MAX_LINE)
+            found = _ID.match(line.lstrip())
+            line = f"{found.group(1) if found else ''} line_too_long"
+        if line.strip().lower() == INTERRUPT:
+            interrupt()
+        elif line.strip():
+            inbox.put(line)

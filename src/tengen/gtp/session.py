@@ -1,0 +1,154 @@
+"""Play games with an engine through a client: keep its board like ours and ask it for moves.
+
+The engine's board follows ours by the fewest commands: moves are added or taken back where the
+games share a beginning, everything is sent anew where they do not. Its moves are checked on our
+board, so that an illegal one is its fault and never the opponent's.
+"""
+
+from __future__ import annotations
+
+import json
+
+from tengen.board import BLACK, RESIGN, WHITE, Board, Rules, format_gtp, parse_gtp
+from tengen.errors import TengenError
+from tengen.gtp.client import Client
+from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove
+from tengen.gtp.game import start_of
+from tengen.gtp.sgf import record_of_board
+
+LETTERS = {BLACK: "b", WHITE: "w"}
+# Names by which KGS's command knows the same ko and scoring; superko is left to the engine.
+KGS_NAMES = {"territory": "japanese", "area": "chinese"}
+
+
+class EngineSession:
+    """An engine's side of our games.
+
+    Not for two threads at once. `client` may be closed and asked for faults directly.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self._start: str | None = None
+        self._komi: float | None = None
+        self._moves: list[tuple[int, int]] = []
+
+    def sync(self, board: Board) -> None:
+        """Bring the engine's board to the position and game of ours.
+
+        Raises
+        ------
+        EngineFault
+            If the engine refuses what it must accept, or fails.
+        """
+        start = repr(start_of(board, komi=0.0))
+        shared = _shared(self._moves, board.moves)
+        back = len(self._moves) - shared
+        if start != self._start or (back and not self.client.known("undo")):
+            self._begin(board)
+            self._start, shared = start, 0
+        else:
+            for _ in range(back):
+                self.client.command("undo")
+                self._moves.pop()
+        if board.komi != self._komi:
+            self.client.command("komi", f"{board.komi:g}")
+            self._komi = board.komi
+        for colour, point in board.moves[shared:]:
+            self.client.command("play", LETTERS[colour], self._vertex(board, point))
+            self._moves.append((colour, point))
+
+    def genmove(self, board: Board, *, seed: int | None = None) -> int:
+        """Let the engine choose for `board.turn`; the engine plays its move on its own board.
+
+        With a seed, an engine that knows set_random_seed is made to repeat itself.
+
+        Raises
+        ------
+        EngineFault
+            For an illegal move, nonsense, or any failure.
+        """
+        self.sync(board)
+        if seed is not None and self.client.known("set_random_seed"):
+            self.client.command("set_random_seed", seed & 0x3FFFFFFF)
+        line = f"genmove {LETTERS[board.turn]}"
+        answer = self.client.think("genmove", LETTERS[board.turn])
+        try:
+            move = parse_gtp(answer, board.rows, board.cols)
+        except TengenError:
+            raise EngineBadAnswer(
+                self.client.name, line, f"answered {answer[:40]!r}, no move", self.client.stderr()
+            ) from None
+        if move != RESIGN:
+            self._moves.append((board.turn, move))
+            if not board.is_legal(move):
+                raise EngineIllegalMove(
+                    self.client.name,
+                    line,
+                    f"played {answer.strip()}, which is illegal at move {len(board.moves) + 1}",
+                    self.client.stderr(),
+                )
+        return move
+
+    def explain(self) -> str:
+        """Ask why it played its last move; empty if it cannot tell."""
+        if not self.client.known("gomill-explain_last_move"):
+            return ""
+        return self.client.command("gomill-explain_last_move")
+
+    def _begin(self, board: Board) -> None:
+        """Send everything but the moves: rules, size, setup."""
+        self._start, self._komi, self._moves = None, None, []
+        self._send_rules(board.rules)
+        if board.rows == board.cols:
+            self.client.command("boardsize", board.rows)
+        else:
+            self.client.command("rectangular_boardsize", board.cols, board.rows)
+        self.client.command("clear_board")
+        self.client.new_game()
+        record = record_of_board(start_of(board))
+        if not record.setup:
+            return
+        stones = [(LETTERS[c], self._vertex(board, point)) for c, point in record.setup]
+        all_black = all(colour == BLACK for colour, _ in record.setup)
+        if all_black and len(stones) > 1 and self.client.known("set_free_handicap"):
+            self.client.command("set_free_handicap", *(vertex for _, vertex in stones))
+        elif self.client.known("set_position"):
+            self.client.command("set_position", *(word for pair in stones for word in pair))
+        else:
+            for colour, vertex in stones:
+                self.client.command("play", colour, vertex)
+
+    def _send_rules(self, rules: Rules) -> None:
+        """Tell the rules to engines that can be told; others keep their own."""
+        if self.client.known("kata-set-rules"):
+            self.client.command(
+                "kata-set-rules",
+                json.dumps(
+                    {
+                        "ko": rules.ko.upper(),
+                        "scoring": rules.scoring.upper(),
+                        "suicide": rules.suicide,
+                        "tax": "SEKI" if rules.scoring == "territory" else "NONE",
+                        "whiteHandicapBonus": {"none": "0"}.get(
+                            rules.handicap_bonus, rules.handicap_bonus.upper()
+                        ),
+                    }
+                ),
+            )
+        elif self.client.known("kgs-rules"):
+            self.client.command("kgs-rules", KGS_NAMES[rules.scoring])
+
+    @staticmethod
+    def _vertex(board: Board, point: int) -> str:
+        return format_gtp(point, board.rows, board.cols)
+
+
+def _shared(ours: list[tuple[int, int]], theirs: list[tuple[int, int]]) -> int:
+    """Count the moves that two games share at their beginning."""
+    count = 0
+    for mine, other in zip(ours, theirs, strict=False):
+        if mine != other:
+            break
+        count += 1
+    return count

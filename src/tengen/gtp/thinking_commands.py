@@ -1,0 +1,172 @@
+"""Answer commands for which the player thinks: moves and analyses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from tengen.contracts.protocols import Analyser, Explainer, Player, TimedPlayer
+from tengen.contracts.values import Analysis, Candidate
+from tengen.errors import TengenError
+from tengen.gtp.analysis import AnalysisOptions, Dialect, format_report, parse_options
+from tengen.gtp.engine import Engine
+from tengen.gtp.protocol import Call
+from tengen.gtp.words import RESIGN, need, read_colour
+
+if TYPE_CHECKING:
+    from tengen.board import Board
+
+# How often a finished analysis looks whether somebody stops it.
+NAP = 0.02
+
+
+def genmove(engine: Engine, call: Call) -> str:
+    """Choose and play a move."""
+    return _genmove(engine, read_colour(need(call.args, 1)[0]), engine.player)
+
+
+def reg_genmove(engine: Engine, call: Call) -> str:
+    """Choose a move without playing it."""
+    colour = read_colour(need(call.args, 1)[0])
+    board = engine.game.view(colour)
+    return engine.vertex(engine.player.choose(board, engine.game.generator()))
+
+
+def genmove_cleanup(engine: Engine, call: Call) -> str:
+    """Choose and play a move, capturing what is dead before passing.
+
+    A player that can do so offers `cleaning()`; others move as usual.
+    """
+    cleaning = getattr(engine.player, "cleaning", None)
+    player = engine.player if cleaning is None else cleaning()
+    return _genmove(engine, read_colour(need(call.args, 1)[0]), player)
+
+
+def lz_analyze(engine: Engine, call: Call) -> str:
+    """Analyse until there is input, in Leela Zero's words."""
+    return _analyze(engine, call, "lz")
+
+
+def kata_analyze(engine: Engine, call: Call) -> str:
+    """Analyse until there is input, in KataGo's words."""
+    return _analyze(engine, call, "kata")
+
+
+def lz_genmove_analyze(engine: Engine, call: Call) -> str:
+    """Choose and play a move, reporting meanwhile in Leela Zero's words."""
+    return _genmove_analyze(engine, call, "lz")
+
+
+def kata_genmove_analyze(engine: Engine, call: Call) -> str:
+    """Choose and play a move, reporting meanwhile in KataGo's words."""
+    return _genmove_analyze(engine, call, "kata")
+
+
+def cgos_genmove_analyze(engine: Engine, call: Call) -> str:
+    """Choose and play a move, with one report in JSON."""
+    return _genmove_analyze(engine, call, "cgos")
+
+
+def _genmove(engine: Engine, colour: int, player: Player) -> str:
+    """Let a player choose under the clock, play its move, and keep its reasons."""
+    board, player = engine.game.view(colour), _in_time(engine, colour, player)
+    start = time.monotonic()
+    move = int(player.choose(board.copy(), engine.game.generator()))
+    engine.game.clock.spend(colour, time.monotonic() - start)
+    engine.explanation = player.explain(board, move) if isinstance(player, Explainer) else ""
+    return _play(engine, colour, move)
+
+
+def _in_time(engine: Engine, colour: int, player: Player) -> Player:
+    """Tell a player how long it may think, if somebody counts and it can."""
+    game = engine.game
+    budget = game.clock.budget(colour, game.rows * game.cols, len(game.board.moves))
+    if budget is not None and isinstance(player, TimedPlayer):
+        return player.within(budget)
+    return player
+
+
+def _play(engine: Engine, colour: int, move: int) -> str:
+    """Play the chosen move on the engine's board and name it."""
+    if move != RESIGN:
+        try:
+            engine.game.play(colour, move)
+        except TengenError as failure:
+            raise RuntimeError(f"player {engine.spec} chose an illegal move: {failure}") from None
+    return engine.vertex(move)
+
+
+def _analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
+    """Report until there is input; the answer is closed only then."""
+    options = parse_options(call.args)
+    colour = options.colour or engine.game.board.turn
+    board, player = engine.game.view(colour), engine.player
+    call.open()
+
+    def stop() -> bool:
+        return call.waiting() or engine.interrupted.is_set()
+
+    if not stop():
+        for report in _reports(player, board, engine, options, limited=False, stop=stop):
+            _show(engine, call, report, dialect, options, colour)
+            if stop():
+                break
+    while not stop():
+        time.sleep(NAP)
+    return ""
+
+
+def _genmove_analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
+    """Report while choosing, then play and name the move in a last line."""
+    options = parse_options(call.args)
+    colour = options.colour or engine.game.board.turn
+    board = engine.game.view(colour)
+    player = _in_time(engine, colour, engine.player)
+    start = time.monotonic()
+    report = None
+    call.open()
+    for report in _reports(
+        player, board, engine, options, limited=True, stop=engine.interrupted.is_set
+    ):
+        if dialect != "cgos":
+            _show(engine, call, report, dialect, options, colour)
+    engine.game.clock.spend(colour, time.monotonic() - start)
+    if report is None:
+        raise TengenError(f"player {engine.spec} gave no move")
+    if dialect == "cgos":
+        _show(engine, call, report, dialect, options, colour)
+    return f"play {_play(engine, colour, report.choice)}"
+
+
+def _reports(
+    player: Player,
+    board: Board,
+    engine: Engine,
+    options: AnalysisOptions,
+    *,
+    limited: bool,
+    stop: Callable[[], bool],
+) -> Iterator[Analysis]:
+    """Ask a player that can analyse, or make one report of another's choice."""
+    rng = engine.game.generator()
+    if isinstance(player, Analyser):
+        return player.analyse(board, rng, interval=options.interval, limited=limited, stop=stop)
+    move = int(player.choose(board.copy(), rng))
+    candidates = () if move == RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
+    return iter([Analysis(candidates, move, visits=1)])
+
+
+def _show(
+    engine: Engine,
+    call: Call,
+    report: Analysis,
+    dialect: Dialect,
+    options: AnalysisOptions,
+    colour: int,
+) -> None:
+    """Send one report and remember it."""
+    engine.last_report = report
+    line = format_report(report, engine.vertex, dialect, options, colour)
+    if line:
+        call.stream(line)
