@@ -17,16 +17,16 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from tengen.records.faults import Fault
 
 RECORD_SUFFIXES = (".sgf", ".mgt", ".gib", ".ngf", ".txt")
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
-_PACKED: dict[str, Callable[[BinaryIO], BinaryIO]] = {
-    ".gz": lambda stream: cast(BinaryIO, gzip.GzipFile(fileobj=stream)),
-    ".bz2": lambda stream: cast(BinaryIO, bz2.BZ2File(stream)),
-    ".xz": lambda stream: cast(BinaryIO, lzma.LZMAFile(stream)),
+_PACKED: dict[str, Callable[[BinaryIO], IO[bytes]]] = {
+    ".gz": lambda stream: gzip.open(stream),
+    ".bz2": lambda stream: bz2.open(stream),
+    ".xz": lambda stream: lzma.open(stream),
 }
 _BROKEN = (
     zipfile.BadZipFile,
@@ -90,20 +90,32 @@ def _open_file(path: Path, on_fault: Callable[[Fault], None], *, asked: bool) ->
             on_fault(Fault(str(path), None, stream.tell(), f"damaged archive: {reason}"))
 
 
-class _Guarded(io.RawIOBase):
-    """A packed stream whose damage ends it with an `EOFError` that names it, and nothing else."""
+class BrokenStreamError(Exception):
+    """Packed bytes that cannot be unpacked; `offset` counts the bytes before them."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, reason: str, offset: int) -> None:
+        super().__init__(reason)
+        self.offset = offset
+
+
+class _Guarded(io.RawIOBase):
+    """A packed stream that fails in one way only, with `BrokenStreamError`."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
+        self._offset = 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
         try:
-            return self._stream.read(size)
+            data = self._stream.read(size)
         except (OSError, *_BROKEN) as broken:
-            raise EOFError(str(broken) or type(broken).__name__) from None
+            reason = str(broken) or type(broken).__name__
+            raise BrokenStreamError(reason, self._offset) from None
+        self._offset += len(data)
+        return data
 
 
 def _zip_members(stream: BinaryIO, name: str) -> Iterator[Source]:
@@ -111,9 +123,7 @@ def _zip_members(stream: BinaryIO, name: str) -> Iterator[Source]:
         for member in sorted(archive.namelist()):
             if not member.endswith("/") and member.lower().endswith(RECORD_SUFFIXES):
                 with archive.open(member) as inner:
-                    yield Source(
-                        f"{name}/{member}", cast(BinaryIO, _Guarded(cast(BinaryIO, inner))), False
-                    )
+                    yield _guarded(f"{name}/{member}", inner)
 
 
 def _tar_members(stream: BinaryIO, name: str) -> Iterator[Source]:
@@ -124,5 +134,9 @@ def _tar_members(stream: BinaryIO, name: str) -> Iterator[Source]:
             if member.isfile() and member.name.lower().endswith(RECORD_SUFFIXES):
                 inner = archive.extractfile(member)
                 if inner is not None:
-                    yield Source(f"{name}/{member.name}", cast(BinaryIO, inner), False)
-            archive.members.clear()
+                    yield _guarded(f"{name}/{member.name}", inner)
+            archive.members = []  # type: ignore[attr-defined]
+
+
+def _guarded(name: str, stream: IO[bytes]) -> Source:
+    return Source(name, cast(BinaryIO, _Guarded(stream)), False)

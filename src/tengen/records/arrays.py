@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.records import kernels
 from tengen.records.record import GameRecord
 from tengen.records.sgf_properties import Result
 
@@ -63,7 +65,7 @@ class GameArrays:
         chosen = np.asarray(indices, dtype=np.int64)
         flat, offsets = _ragged(self.offsets, chosen)
         stones, setup_offsets = _ragged(self.setup_offsets, chosen)
-        special = {
+        special: dict[str, Any] = {
             "moves": self.moves[flat],
             "colours": self.colours[flat],
             "offsets": offsets,
@@ -91,6 +93,27 @@ class GameArrays:
         order = np.random.default_rng(seed).permutation(len(self))
         cut = round(fraction * len(self))
         return self.take(np.sort(order[:cut])), self.take(np.sort(order[cut:]))
+
+    def hashes(self) -> NDArray[np.uint64]:
+        """Return a hash per game, the same for games that are mirror images or rotations."""
+        found = np.empty(len(self), dtype=np.uint64)
+        kernels.canonical_hashes(
+            self.moves,
+            self.colours,
+            self.offsets,
+            self.setup,
+            self.setup_colours,
+            self.setup_offsets,
+            self.rows,
+            self.cols,
+            found,
+        )
+        return found
+
+    def without_duplicates(self) -> GameArrays:
+        """Return each game once, the first of its mirror images, in the same order."""
+        _, first = np.unique(self.hashes(), return_index=True)
+        return self.take(np.sort(first))
 
     def record(self, index: int) -> GameRecord:
         """Return one game as a record; what arrays do not hold, such as names, is lost."""

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tengen.board import BLACK, WHITE
 from tengen.records import encodings, sgf_grammar
 from tengen.records.sgf_grammar import GameTree
 from tengen.records.sgf_properties import (
-    BLACK,
-    WHITE,
     Result,
-    format_move,
     format_number,
     format_point,
     format_size,
@@ -108,7 +106,11 @@ def _make_tree(record: GameRecord) -> GameTree:
     if record.result.kind != "unknown":
         root["RE"] = [format_text(str(record.result))]
     for name, colour in (("AB", BLACK), ("AW", WHITE)):
-        stones = [format_point(point, record.cols) for c, point in record.setup if c == colour]
+        stones = [
+            format_point(point, record.rows, record.cols)
+            for c, point in record.setup
+            if c == colour
+        ]
         if stones:
             root[name] = stones
     if record.first:
@@ -116,18 +118,20 @@ def _make_tree(record: GameRecord) -> GameTree:
     tree.add(-1, root)
     edits = list(record.edits)
     for number, (colour, point) in enumerate(record.moves):
-        _add_edits(tree, edits, number, record.cols)
+        _add_edits(tree, edits, number, record.rows, record.cols)
         name = "B" if colour == BLACK else "W"
-        tree.add(len(tree.nodes) - 1, {name: [format_move(point, record.cols)]})
-    _add_edits(tree, edits, len(record.moves), record.cols)
+        tree.add(len(tree.nodes) - 1, {name: [format_point(point, record.rows, record.cols)]})
+    _add_edits(tree, edits, len(record.moves), record.rows, record.cols)
     return tree
 
 
-def _add_edits(tree: GameTree, edits: list[tuple[int, int, int]], number: int, cols: int) -> None:
+def _add_edits(
+    tree: GameTree, edits: list[tuple[int, int, int]], number: int, rows: int, cols: int
+) -> None:
     """Append one node for the stones put or taken before move `number`, if there are any."""
     node: dict[str, list[bytes]] = {}
     while edits and edits[0][0] <= number:
         _, colour, point = edits.pop(0)
-        node.setdefault(("AE", "AB", "AW")[colour], []).append(format_point(point, cols))
+        node.setdefault(("AE", "AB", "AW")[colour], []).append(format_point(point, rows, cols))
     if node:
         tree.add(len(tree.nodes) - 1, node)

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from tengen.board import BLACK, EMPTY, WHITE
 from tengen.records import encodings, sgf_grammar
 from tengen.records.faults import Damage, Fault, shown
 from tengen.records.record import GameRecord
 from tengen.records.sgf_grammar import GameTree, Node, ParsedGame
 from tengen.records.sgf_properties import (
-    BLACK,
-    EMPTY,
-    WHITE,
-    Result,
+    parse_handicap,
     parse_komi,
     parse_move,
+    parse_player,
     parse_point_list,
     parse_result,
     parse_size,
@@ -131,7 +130,7 @@ def _take_node(record: GameRecord, node: Node, at: int, stones: dict[int, int]) 
         if name in ("B", "W"):
             _take_moves(record, name, values, at)
         elif name in _INFORMATION:
-            _INFORMATION[name](record, values[0], at)
+            _INFORMATION[name](record, values[0])
 
 
 def _points(raw: bytes, name: str, record: GameRecord, at: int) -> list[int]:
@@ -153,38 +152,31 @@ def _take_moves(record: GameRecord, name: str, values: list[bytes], at: int) -> 
             raise Damage(f"move {number}, {name} {shown(raw)}: {wrong}", at) from None
 
 
-def _take_komi(record: GameRecord, raw: bytes, at: int) -> None:
-    # Information nobody plays by is not worth refusing a game: unreadable komi counts as none.
-    try:
-        record.komi = parse_komi(raw)
-    except ValueError:
-        record.komi = 0.0
+def _take_komi(record: GameRecord, raw: bytes) -> None:
+    record.komi = parse_komi(raw)
 
 
-def _take_handicap(record: GameRecord, raw: bytes, at: int) -> None:
-    digits = raw.strip()
-    record.handicap = int(digits) if digits.isdigit() and len(digits) < 4 else 0
+def _take_handicap(record: GameRecord, raw: bytes) -> None:
+    record.handicap = parse_handicap(raw)
 
 
-def _take_result(record: GameRecord, raw: bytes, at: int) -> None:
+def _take_result(record: GameRecord, raw: bytes) -> None:
     record.result = parse_result(parse_text(raw, record.encoding))
 
 
-def _take_rules(record: GameRecord, raw: bytes, at: int) -> None:
+def _take_rules(record: GameRecord, raw: bytes) -> None:
     record.rules = parse_text(raw, record.encoding).strip()
 
 
-def _take_first(record: GameRecord, raw: bytes, at: int) -> None:
+def _take_first(record: GameRecord, raw: bytes) -> None:
     if not record.moves:
-        record.first = {b"b": BLACK, b"w": WHITE}.get(raw.strip()[:1].lower(), 0)
+        record.first = parse_player(raw)
 
 
-_INFORMATION: dict[str, Callable[[GameRecord, bytes, int], None]] = {
+_INFORMATION: dict[str, Callable[[GameRecord, bytes], None]] = {
     "KM": _take_komi,
     "HA": _take_handicap,
     "RE": _take_result,
     "RU": _take_rules,
     "PL": _take_first,
 }
-
-__all__ = ["OnFault", "Result", "encoding_of", "interpret", "read_stream", "record_of"]

@@ -6,9 +6,9 @@ property name to its list of values. A *tree* is all nodes of one game in the or
 is found by walking while the next node's parent is the one before it.
 
 Lenient in, strict out. Reading forgives: text before, between and after games; a missing first
-`;`; long property names of FF[1] to FF[3] (lower-case letters are dropped); a missing `)` at the end of
-the file or before the next game (seen by FF, GM or SZ, which only a root may have); an unescaped
-`]` (the text goes on when what follows it cannot follow a value); a file that ends in
+`;`; long property names of FF[1] to FF[3] (lower-case letters are dropped); a missing `)` at the
+end of the file or before the next game (seen by FF, GM or SZ, which only a root may have); an
+unescaped `]` (the text goes on when what follows it cannot follow a value); a file that ends in
 the middle of a value; stray characters. Each is told as a `Repair` with its byte offset. A game
 with more than `MAX_REPAIRS` of them is noise and is refused, as is one beyond the limits below.
 """
@@ -359,11 +359,12 @@ def parse_slices(
             yield Damage(damage.reason, window.base + damage.offset), b""
             window.position, find = max(damage.offset, start + 1), find_root
         else:
-            yield _shifted(game, window.base), window.data[start : game.end]
+            yield shifted(game, window.base), window.data[start : game.end]
             window.position, find = game.end, find_start
 
 
-def _shifted(game: ParsedGame, base: int) -> ParsedGame:
+def shifted(game: ParsedGame, base: int) -> ParsedGame:
+    """Return the game with `base` added to all its offsets."""
     if base:
         game.tree.offsets = [offset + base for offset in game.tree.offsets]
         repairs = tuple(Repair(mended.reason, mended.offset + base) for mended in game.repairs)

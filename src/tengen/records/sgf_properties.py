@@ -10,23 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tengen.board import BLACK, EMPTY, PASS, WHITE, coordinates
 from tengen.records import encodings
 
-EMPTY, BLACK, WHITE = 0, 1, 2
-PASS = 0
 MIN_SIZE, MAX_SIZE = 2, 25
-
-_LETTERS = {bytes([97 + i]): i for i in range(26)} | {bytes([65 + i]): 26 + i for i in range(26)}
-
-
-def point_at(row: int, col: int, cols: int) -> int:
-    """Return the index of a point on the bordered board; row 0 is at the top."""
-    return (row + 1) * (cols + 1) + col + 1
-
-
-def row_and_col(point: int, cols: int) -> tuple[int, int]:
-    """Return row and column of a point on the bordered board."""
-    return point // (cols + 1) - 1, point % (cols + 1) - 1
 
 
 def parse_size(raw: bytes) -> tuple[int, int]:
@@ -53,18 +40,20 @@ def format_size(rows: int, cols: int) -> bytes:
 def parse_point(raw: bytes, rows: int, cols: int) -> int:
     """Return the point of two letters; raises ValueError when it is not on the board."""
     letters = raw.strip()
-    if len(letters) != 2 or letters[:1] not in _LETTERS or letters[1:] not in _LETTERS:
-        raise ValueError("not a point")
-    col, row = _LETTERS[letters[:1]], _LETTERS[letters[1:]]
-    if row >= rows or col >= cols:
-        raise ValueError(f"not on a board of {cols}x{rows}")
-    return point_at(row, col, cols)
+    if len(letters) != 2:
+        raise ValueError(f"no point of a board of {cols}x{rows}")
+    try:
+        point = coordinates.parse_sgf(letters.decode("ascii", "replace"), rows, cols)
+    except ValueError:
+        point = PASS
+    if point == PASS:
+        raise ValueError(f"no point of a board of {cols}x{rows}")
+    return point
 
 
-def format_point(point: int, cols: int) -> bytes:
-    """Write a point as two letters."""
-    row, col = row_and_col(point, cols)
-    return bytes((97 + col, 97 + row))
+def format_point(point: int, rows: int, cols: int) -> bytes:
+    """Write a point as two letters, and a pass as nothing."""
+    return coordinates.format_sgf(point, rows, cols).encode("ascii")
 
 
 def parse_move(raw: bytes, rows: int, cols: int) -> int:
@@ -79,39 +68,44 @@ def parse_move(raw: bytes, rows: int, cols: int) -> int:
     return parse_point(letters, rows, cols)
 
 
-def format_move(point: int, cols: int) -> bytes:
-    """Write a move; a pass is empty."""
-    return b"" if point == PASS else format_point(point, cols)
-
-
 def parse_point_list(raw: bytes, rows: int, cols: int) -> list[int]:
     """Return the points of one value of a list: a point or a rectangle `aa:cc`."""
     first, colon, second = raw.partition(b":")
     if not colon:
         return [parse_point(raw, rows, cols)]
-    top, left = row_and_col(parse_point(first, rows, cols), cols)
-    bottom, right = row_and_col(parse_point(second, rows, cols), cols)
-    top, bottom = min(top, bottom), max(top, bottom)
-    left, right = min(left, right), max(left, right)
+    row_1, col_1 = coordinates.row_col(parse_point(first, rows, cols), cols)
+    row_2, col_2 = coordinates.row_col(parse_point(second, rows, cols), cols)
     return [
-        point_at(row, col, cols) for row in range(top, bottom + 1) for col in range(left, right + 1)
+        coordinates.point_of(row, col, cols)
+        for row in range(min(row_1, row_2), max(row_1, row_2) + 1)
+        for col in range(min(col_1, col_2), max(col_1, col_2) + 1)
     ]
+
+
+def parse_handicap(raw: bytes) -> int:
+    """Return the number of handicap stones; what is no number counts as none."""
+    digits = raw.strip()
+    return int(digits) if digits.isdigit() and len(digits) < 4 else 0
+
+
+def parse_player(raw: bytes) -> int:
+    """Return the colour PL names, in any spelling; 0 when it names none."""
+    return {b"b": BLACK, b"w": WHITE}.get(raw.strip()[:1].lower(), 0)
 
 
 def parse_komi(raw: bytes) -> float:
     """Return komi in points: `6.5`, `6,5`, `6.5 points`; hundredths as `650` and `375`.
 
     Chinese servers write komi in hundredths, some of points (650), some of stones (375 = 7.5
-    points); a quarter at the end tells stones.
+    points); a quarter at the end tells stones. What is no number counts as none: nobody plays
+    by it, so it is not worth refusing a game.
 
     >>> parse_komi(b"6,5"), parse_komi(b"375"), parse_komi(b"650"), parse_komi(b"")
     (6.5, 7.5, 6.5, 0.0)
     """
-    if not raw.strip():
-        return 0.0
     found = re.match(rb"\s*+([-+]?\d{0,6}(?:[.,]\d{1,9})?)", raw)
     if not found or not re.search(rb"\d", found[1]):
-        raise ValueError("not a number")
+        return 0.0
     komi = float(found[1].replace(b",", b"."))
     if abs(komi) >= 100:
         komi /= 100
@@ -204,8 +198,8 @@ def parse_result(text: str) -> Result:
 
     >>> str(parse_result("B+3.50")), str(parse_result("White wins by resignation"))
     ('B+3.5', 'W+R')
-    >>> str(parse_result("黑中盘胜")), str(parse_result("白番2目半勝")), str(parse_result("백 반집승"))
-    ('B+R', 'W+2.5', 'W+0.5')
+    >>> [str(parse_result(text)) for text in ("黑中盘胜", "白番2目半勝", "백 반집승")]
+    ['B+R', 'W+2.5', 'W+0.5']
     """
     text = text.strip()[:200]
     if not text or text == "?":

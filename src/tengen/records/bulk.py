@@ -1,0 +1,270 @@
+"""Read main lines in bulk: kernels for clean games, the exact reader for all others.
+
+The order of games, their numbers and the faults told are those of `sgf.read_stream`; only the
+speed differs. Memory is bounded by one window of the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.records import arrays, kernels, sgf, sgf_grammar
+from tengen.records.arrays import KINDS, GameArrays
+from tengen.records.faults import Damage, Fault
+from tengen.records.record import GameRecord
+from tengen.records.sgf_grammar import LOOKAHEAD, NeedMoreError, ParsedGame, Window
+from tengen.records.sgf_properties import (
+    Result,
+    parse_handicap,
+    parse_komi,
+    parse_player,
+    parse_result,
+    parse_text,
+)
+
+_GAMES = 1 << 14  # games the kernel may return in one call
+
+
+@dataclass
+class Batch:
+    """Some games of one source: arrays, and what is needed to make records of them."""
+
+    arrays: GameArrays
+    raw: bytes = field(repr=False)
+    """The window the games lie in."""
+    spans: NDArray[np.int64]
+    """Start and end of each game in `raw`."""
+    encoded: NDArray[np.bool_]
+    """Which games have bytes beyond ASCII."""
+    base: int
+    """Offset of `raw` in the source."""
+    exact: list[GameRecord] | None = None
+    """The records themselves when the exact reader made them."""
+
+    def where(self, mask: NDArray[np.bool_]) -> Batch:
+        """Return the games for which `mask` is true."""
+        if mask.all():
+            return self
+        exact = self.exact
+        if exact is not None:
+            exact = [record for record, kept in zip(exact, mask, strict=True) if kept]
+        chosen = self.arrays.where(mask)
+        return Batch(chosen, self.raw, self.spans[mask], self.encoded[mask], self.base, exact)
+
+    def records(self) -> Iterator[GameRecord]:
+        """Yield the games as records; their trees are read only when asked for."""
+        if self.exact is not None:
+            yield from self.exact
+            return
+        for index, (start, end) in enumerate(self.spans.tolist()):
+            record = self.arrays.record(index)
+            record.raw = self.raw[start:end]
+            record.offset = self.base + start
+            if self.encoded[index]:
+                record.encoding = sgf.encoding_of(record.tree, record.raw)
+            yield record
+
+
+def read_batches(stream: BinaryIO, file: str, on_fault: sgf.OnFault) -> Iterator[Batch]:
+    """Yield all games of a stream in batches; tell damaged and mended ones to `on_fault`."""
+    window = Window(stream)
+    workspace = _Workspace()
+    number = 0
+    while True:
+        batch, status = workspace.read(window, file, number)
+        if batch is not None:
+            number += len(batch.arrays)
+            yield batch
+        if status == kernels.DONE:
+            if not window.slide():
+                break
+        elif status == kernels.MORE:
+            if not window.grow():
+                number += 1
+                _too_long(window, file, number, on_fault)
+        elif status == kernels.UNCLEAN:
+            number += 1
+            record = _read_exactly(window, file, number, on_fault)
+            if record is not None:
+                yield batch_of([record])
+    if number == 0:
+        on_fault(Fault(file, None, 0, "no SGF game in it"))
+
+
+def batch_of(records: list[GameRecord]) -> Batch:
+    """Wrap records that another reader made."""
+    nothing = np.zeros((len(records), 2), dtype=np.int64)
+    return Batch(
+        arrays.from_records(records), b"", nothing, np.zeros(len(records), np.bool_), 0, records
+    )
+
+
+def _read_exactly(
+    window: Window, file: str, number: int, on_fault: sgf.OnFault
+) -> GameRecord | None:
+    """Read the one game at the window's position as `sgf_grammar` does, and move behind it."""
+    while True:
+        start, base = window.position, window.base
+        item: ParsedGame | Damage
+        try:
+            item = sgf_grammar.parse_game(window.data, start, final=window.final)
+            if item.end > len(window.data) - LOOKAHEAD and not window.final:
+                raise NeedMoreError
+        except NeedMoreError:
+            if window.grow():
+                continue
+            _too_long(window, file, number, on_fault)
+            return None
+        except Damage as damage:
+            _skip_to_root(window, max(damage.offset, start + 1))
+            item = Damage(damage.reason, base + damage.offset)
+            return sgf.record_of(item, b"", file, number, on_fault)
+        raw = window.data[start : item.end]
+        window.position = item.end
+        return sgf.record_of(sgf_grammar.shifted(item, base), raw, file, number, on_fault)
+
+
+def _too_long(window: Window, file: str, number: int, on_fault: sgf.OnFault) -> None:
+    reason = f"a game longer than {sgf_grammar.MAX_GAME_BYTES:,} bytes"
+    on_fault(Fault(file, number, window.base + window.position, reason))
+    _skip_to_root(window, window.position + 1)
+
+
+def _skip_to_root(window: Window, position: int) -> None:
+    """Move to the next root behind a damaged game, reading on as needed."""
+    window.position = position
+    while True:
+        found = sgf_grammar.find_root(window.data, window.position)
+        if found >= 0:
+            window.position = found
+            return
+        if not window.slide():
+            window.position = len(window.data)
+            return
+
+
+class _Workspace:
+    """The arrays the kernel writes into, kept from window to window."""
+
+    def __init__(self) -> None:
+        self.games = np.empty((_GAMES, kernels.FIELDS), dtype=np.int64)
+        self._reserve(0)
+
+    def _reserve(self, size: int) -> None:
+        room = size // 3 + 16
+        self.moves = np.empty(room, dtype=np.int16)
+        self.colours = np.empty(room, dtype=np.int8)
+        self.setup = np.empty(room, dtype=np.int16)
+        self.setup_colours = np.empty(room, dtype=np.int8)
+
+    def read(self, window: Window, file: str, number: int) -> tuple[Batch | None, int]:
+        """Run the kernel on what is left of the window, and move the window's position."""
+        data = window.data
+        if len(data) // 3 + 16 > len(self.moves):
+            self._reserve(len(data))
+        n_games, n_moves, n_setup, position, status = kernels.read_main_lines(
+            np.frombuffer(data, dtype=np.uint8),
+            window.position,
+            len(data),
+            window.final,
+            self.moves,
+            self.colours,
+            self.setup,
+            self.setup_colours,
+            self.games,
+        )
+        window.position = position
+        if n_games == 0:
+            return None, status
+        return self._batch(data, window.base, file, number, n_games, n_moves, n_setup), status
+
+    def _batch(
+        self,
+        data: bytes,
+        base: int,
+        file: str,
+        number: int,
+        n_games: int,
+        n_moves: int,
+        n_setup: int,
+    ) -> Batch:
+        games = self.games[:n_games].copy()
+        bounds = games[:, kernels.KOMI : kernels.ENCODED].tolist()
+        komi, results, rules, handicap, players = [], [], [], [], []
+        for k0, k1, r0, r1, u0, u1, h0, h1, p0, p1 in bounds:
+            komi.append(_komi(data[k0:k1]) if k1 else 0.0)
+            results.append(_result(data[r0:r1]))
+            rules.append(_text(data[u0:u1]))
+            handicap.append(_handicap(data[h0:h1]) if h1 else 0)
+            players.append(parse_player(data[p0:p1]) if p1 else 0)
+        offsets = np.append(games[:, kernels.MOVES], n_moves)
+        setup_offsets = np.append(games[:, kernels.SETUP], n_setup)
+        colours, setup_colours = self.colours[:n_moves].copy(), self.setup_colours[:n_setup].copy()
+        kinds, winners, scores = zip(*results, strict=True)
+        made = GameArrays(
+            moves=self.moves[:n_moves].copy(),
+            colours=colours,
+            offsets=offsets,
+            rows=games[:, kernels.ROWS].astype(np.int16),
+            cols=games[:, kernels.COLS].astype(np.int16),
+            komi=np.array(komi, dtype=np.float32),
+            handicap=np.array(handicap, dtype=np.int16),
+            first=_first(colours, offsets, setup_colours, setup_offsets, players),
+            kind=np.array(kinds, dtype=np.int8),
+            winner=np.array(winners, dtype=np.int8),
+            score=np.array(scores, dtype=np.float32),
+            setup=self.setup[:n_setup].copy(),
+            setup_colours=setup_colours,
+            setup_offsets=setup_offsets,
+            rules=np.array(rules, dtype=np.object_),
+            file=np.full(n_games, file, dtype=np.object_),
+            number=np.arange(number + 1, number + n_games + 1, dtype=np.int32),
+        )
+        spans = games[:, kernels.START : kernels.END + 1]
+        return Batch(made, data, spans, games[:, kernels.ENCODED] != 0, base)
+
+
+def _first(
+    colours: NDArray[np.int8],
+    offsets: NDArray[np.int64],
+    setup_colours: NDArray[np.int8],
+    setup_offsets: NDArray[np.int64],
+    players: list[int],
+) -> NDArray[np.int8]:
+    """Return who begins: the first move, else PL, else White after handicap stones."""
+    first = np.array(players, dtype=np.int8)
+    played = np.diff(offsets) > 0
+    first[played] = colours[offsets[:-1][played]]
+    for game in np.flatnonzero(first == 0):
+        stones = setup_colours[setup_offsets[game] : setup_offsets[game + 1]]
+        first[game] = 2 if len(stones) and (stones == 1).all() else 1
+    return first
+
+
+# Komi, results and rules repeat from game to game: read each spelling once.
+@lru_cache(maxsize=4096)
+def _komi(raw: bytes) -> float:
+    return parse_komi(raw)
+
+
+@lru_cache(maxsize=4096)
+def _handicap(raw: bytes) -> int:
+    return parse_handicap(raw)
+
+
+@lru_cache(maxsize=4096)
+def _text(raw: bytes) -> str:
+    return parse_text(raw, "ascii").strip()
+
+
+@lru_cache(maxsize=4096)
+def _result(raw: bytes) -> tuple[int, int, float]:
+    result: Result = parse_result(_text(raw))
+    score = result.score
+    return KINDS.index(result.kind), result.winner, float("nan") if score is None else score

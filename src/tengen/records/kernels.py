@@ -1,0 +1,417 @@
+"""Read the main lines of clean SGF games straight from bytes into arrays.
+
+One pass, a state machine, no allocation. A game that is not plainly clean (anything
+`sgf_grammar` would have to mend or weigh, rectangles of stones, setup after moves, points off the
+board) is not judged here: the kernel stops at it and the exact reader takes that one game. So both
+readers agree by construction on what the kernel accepts, and a test holds them to it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.jit import kernel
+
+# Columns of the table of games.
+START, END = 0, 1  # bytes of the game: from its `(` to behind its `)`
+MOVES, N_MOVES = 2, 3  # first move and number of moves in the arrays of moves
+SETUP, N_SETUP = 4, 5
+ROWS, COLS = 6, 7
+KOMI, KOMI_END = 8, 9  # bytes of the value of KM; both 0 when there is none
+RESULT, RESULT_END = 10, 11
+RULES, RULES_END = 12, 13
+HANDICAP, HANDICAP_END = 14, 15
+FIRST, FIRST_END = 16, 17
+ENCODED = 18  # 1 when the game has bytes beyond ASCII
+FIELDS = 19
+
+# Why the kernel came back.
+DONE = 0  # no further game begins in the buffer
+MORE = 1  # the game at the position touches the end of the buffer
+UNCLEAN = 2  # the game at the position needs the exact reader
+FULL = 3  # no room for further games
+
+# Property names as two packed letters.
+_B = 66
+_W = 87
+_AB = 65 * 256 + 66
+_AW = 65 * 256 + 87
+_AE = 65 * 256 + 69
+_SZ = 83 * 256 + 90
+_GM = 71 * 256 + 77
+_FF = 70 * 256 + 70
+_CA = 67 * 256 + 65
+_KM = 75 * 256 + 77
+_RE = 82 * 256 + 69
+_RU = 82 * 256 + 85
+_HA = 72 * 256 + 65
+_PL = 80 * 256 + 76
+
+
+@kernel
+def is_space(byte):
+    """Tell white space as the grammar knows it."""
+    return byte == 32 or (9 <= byte <= 13)
+
+
+@kernel
+def skip_space(data, position, size):
+    """Return the first position that is not white space."""
+    while position < size and is_space(data[position]):
+        position += 1
+    return position
+
+
+@kernel
+def utf8_length(data, position, size):
+    """Return how many bytes the UTF-8 character here has, 0 when it is none or cut off."""
+    byte = data[position]
+    low, high = 0x80, 0xBF
+    if 0xC2 <= byte <= 0xDF:
+        length = 2
+    elif 0xE0 <= byte <= 0xEF:
+        length = 3
+        low = 0xA0 if byte == 0xE0 else 0x80
+        high = 0x9F if byte == 0xED else 0xBF
+    elif 0xF0 <= byte <= 0xF4:
+        length = 4
+        low = 0x90 if byte == 0xF0 else 0x80
+        high = 0x8F if byte == 0xF4 else 0xBF
+    else:
+        return 0
+    if position + length > size or not low <= data[position + 1] <= high:
+        return 0
+    for i in range(position + 2, position + length):
+        if not 0x80 <= data[i] <= 0xBF:
+            return 0
+    return length
+
+
+@kernel
+def letter_index(byte):
+    """Return 0 for `a` to 24 for `y`, or -1; larger boards go to the exact reader."""
+    if 97 <= byte <= 121:
+        return byte - 97
+    return -1
+
+
+@kernel
+def read_size(data, start, end):
+    """Return (rows, cols) of SZ, or (0, 0) when it is not plain."""
+    first, second, digits, colons = 0, 0, 0, 0
+    for i in range(start, end):
+        byte = data[i]
+        if 48 <= byte <= 57:
+            digits += 1
+            first = first * 10 + (byte - 48)
+        elif byte == 58 and colons == 0 and digits > 0:
+            colons = 1
+            second, first, digits = first, 0, 0
+        else:
+            return 0, 0
+        if digits > 2:
+            return 0, 0
+    if digits == 0:
+        return 0, 0
+    rows = first
+    cols = second if colons else first
+    if rows < 2 or rows > 25 or cols < 2 or cols > 25:
+        return 0, 0
+    return rows, cols
+
+
+@kernel
+def read_main_lines(data, position, size, final, moves, colours, setup, setup_colours, games):
+    """Read games from `data[position:size]`; return (games, moves, stones, position, status).
+
+    `moves` and `setup` get points on the bordered board; both must have room for a third of the
+    bytes, more than can ever be needed.
+    """
+    n_games, n_moves, n_setup = 0, 0, 0
+    limit = games.shape[0]
+    while True:
+        # Find `(` with `;` behind it. Everything else between games is text.
+        while position < size and data[position] != 40:
+            position += 1
+        if position >= size:
+            return n_games, n_moves, n_setup, position, DONE
+        behind = skip_space(data, position + 1, size)
+        if behind >= size:
+            return n_games, n_moves, n_setup, position, (DONE if final else MORE)
+        if data[behind] != 59:
+            # A game without its first `;` has a property here; anything else is text.
+            i = behind
+            while i < size and i < behind + 3 and 65 <= data[i] <= 90:
+                i += 1
+            letters = i - behind
+            i = skip_space(data, i, size)
+            if i >= size and not final and letters > 0:
+                return n_games, n_moves, n_setup, position, MORE
+            if i < size and data[i] == 91 and 1 <= letters <= 2:
+                return n_games, n_moves, n_setup, position, UNCLEAN
+            position += 1
+            continue
+        if n_games >= limit:
+            return n_games, n_moves, n_setup, position, FULL
+        game = games[n_games]
+        game[:] = 0
+        game[START] = position
+        game[MOVES] = n_moves
+        game[SETUP] = n_setup
+        status, m, s = read_main_line(
+            data, behind, size, moves, colours, setup, setup_colours, game
+        )
+        if status == DONE:
+            # The text behind the game must not look like the rest of a value.
+            i = game[END]
+            while i < size and data[i] != 40 and data[i] != 41:
+                if data[i] == 91 or data[i] == 93:
+                    status = UNCLEAN
+                    break
+                i += 1
+            if i >= size and not final:
+                status = MORE
+        elif status == MORE and final:
+            status = UNCLEAN
+        if status != DONE:
+            return n_games, n_moves, n_setup, position, status
+        game[N_MOVES] = m - n_moves
+        game[N_SETUP] = s - n_setup
+        n_moves, n_setup = m, s
+        position = game[END]
+        n_games += 1
+
+
+@kernel
+def read_main_line(data, position, size, moves, colours, setup, setup_colours, game):
+    """Read one game from its first `;`; return (status, end of moves, end of setup).
+
+    Moves are kept as 32 x row + column until the size is known.
+    """
+    n_moves, n_setup = game[MOVES], game[SETUP]
+    depth = 1
+    nodes = 0  # nodes of the main line so far
+    since = 0  # nodes since the last parenthesis
+    main = True  # the first `)` ends the main line
+    encoded, strange = False, False
+    while True:
+        position = skip_space(data, position, size)
+        if position >= size:
+            return MORE, n_moves, n_setup
+        byte = data[position]
+        if byte == 59:
+            since += 1
+            nodes += 1
+            position += 1
+            continue
+        if byte == 40:
+            depth += 1
+            since = 0
+            position = skip_space(data, position + 1, size)
+            if position >= size:
+                return MORE, n_moves, n_setup
+            if data[position] != 59 or depth > 1000:
+                return UNCLEAN, n_moves, n_setup
+            continue
+        if byte == 41:
+            depth -= 1
+            main = False
+            position += 1
+            since = 2
+            if depth == 0:
+                game[END] = position
+                break
+            position = skip_space(data, position, size)
+            if position < size and data[position] != 40 and data[position] != 41:
+                return UNCLEAN, n_moves, n_setup
+            continue
+        # A property: one or two capital letters, then values.
+        name = 0
+        while position < size and 65 <= data[position] <= 90:
+            if name > 255:
+                return UNCLEAN, n_moves, n_setup
+            name = name * 256 + data[position]
+            position += 1
+        if name == 0 or since == 0:
+            return UNCLEAN, n_moves, n_setup
+        position = skip_space(data, position, size)
+        if position >= size:
+            return MORE, n_moves, n_setup
+        if data[position] != 91:
+            return UNCLEAN, n_moves, n_setup
+        if (name == _GM or name == _FF or name == _SZ) and (nodes > 1 or depth > 1):
+            return UNCLEAN, n_moves, n_setup
+        values = 0
+        while position < size and data[position] == 91:
+            start = position + 1
+            position = start
+            ascii_only = True
+            while position < size and data[position] != 93:
+                byte = data[position]
+                if byte == 92:
+                    if position + 1 < size and data[position + 1] < 128:
+                        position += 1
+                elif byte >= 128:
+                    ascii_only = False
+                    length = utf8_length(data, position, size)
+                    if length == 0:
+                        return UNCLEAN, n_moves, n_setup
+                    position += length - 1
+                elif byte == 40:  # may be the next game, swallowed by a missing `]`
+                    i = skip_space(data, position + 1, size)
+                    if i < size and data[i] == 59:
+                        return UNCLEAN, n_moves, n_setup
+                position += 1
+            if position >= size:
+                return MORE, n_moves, n_setup
+            end = position
+            position = skip_space(data, position + 1, size)
+            values += 1
+            encoded = encoded or not ascii_only
+            if not main:
+                continue
+            if name == _B or name == _W:
+                point = -1
+                if end - start == 2:
+                    col = letter_index(data[start])
+                    row = letter_index(data[start + 1])
+                    if row >= 0 and col >= 0:
+                        point = row * 32 + col
+                elif end == start:
+                    point = 1023
+                if point < 0:
+                    return UNCLEAN, n_moves, n_setup
+                moves[n_moves] = point
+                colours[n_moves] = 1 if name == _B else 2
+                n_moves += 1
+            elif name == _AB or name == _AW:
+                if end - start != 2 or n_moves > game[MOVES]:
+                    return UNCLEAN, n_moves, n_setup
+                col = letter_index(data[start])
+                row = letter_index(data[start + 1])
+                if row < 0 or col < 0:
+                    return UNCLEAN, n_moves, n_setup
+                point = row * 32 + col
+                if n_setup - game[SETUP] > 60:
+                    return UNCLEAN, n_moves, n_setup
+                for i in range(game[SETUP], n_setup):
+                    if setup[i] == point:
+                        return UNCLEAN, n_moves, n_setup
+                setup[n_setup] = point
+                setup_colours[n_setup] = 1 if name == _AB else 2
+                n_setup += 1
+            elif name == _AE:
+                return UNCLEAN, n_moves, n_setup
+            elif name == _SZ:
+                if game[ROWS] != 0:
+                    return UNCLEAN, n_moves, n_setup
+                rows, cols = read_size(data, start, end)
+                if rows == 0:
+                    return UNCLEAN, n_moves, n_setup
+                game[ROWS] = rows
+                game[COLS] = cols
+            elif name == _GM:
+                if end - start != 1 or data[start] != 49:
+                    return UNCLEAN, n_moves, n_setup
+            elif name == _CA:
+                utf = end - start >= 4 and (data[start] | 32) == 117
+                strange = strange or not (utf and (data[start + 1] | 32) == 116)
+            elif values == 1:
+                field = -1
+                if name == _KM:
+                    field = KOMI
+                elif name == _RE:
+                    field = RESULT
+                elif name == _RU:
+                    field = RULES
+                elif name == _HA:
+                    field = HANDICAP
+                elif name == _PL:
+                    field = FIRST
+                if field >= 0:
+                    again = game[field] != 0 or (name == _PL and n_moves > game[MOVES])
+                    if again or not ascii_only:
+                        return UNCLEAN, n_moves, n_setup
+                    game[field] = start
+                    game[field + 1] = end
+    if encoded:
+        game[ENCODED] = 1
+        if strange:
+            return UNCLEAN, n_moves, n_setup
+    if game[ROWS] == 0:
+        game[ROWS] = 19
+        game[COLS] = 19
+    ok = to_points(moves, game[MOVES], n_moves, game[ROWS], game[COLS], True)
+    ok = to_points(setup, game[SETUP], n_setup, game[ROWS], game[COLS], False) and ok
+    return (DONE if ok else UNCLEAN), n_moves, n_setup
+
+
+@kernel
+def to_points(points, start, end, rows, cols, passes):
+    """Turn 32 x row + column into points of the board, in place; False when one is not on it."""
+    for i in range(start, end):
+        row, col = points[i] >> 5, points[i] & 31
+        if row < rows and col < cols:
+            points[i] = (row + 1) * (cols + 1) + col + 1
+        elif passes and (
+            points[i] == 1023 or (row == 19 and col == 19 and rows < 20 and cols < 20)
+        ):
+            points[i] = 0
+        else:
+            return False
+    return True
+
+
+@kernel
+def mix(h, value):
+    """Stir a value into a 64-bit hash (the finaliser of splitmix64 after an odd step)."""
+    h = (h ^ np.uint64(value)) * np.uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+@kernel
+def turned(point, rows, cols, symmetry):
+    """Return a row-major number for the point seen through one of eight symmetries; 0 for pass."""
+    if point == 0:
+        return 0
+    row = (point - 1) // (cols + 1) - 1
+    col = (point - 1) % (cols + 1)
+    if symmetry & 1:
+        col = cols - 1 - col
+    if symmetry & 2:
+        row = rows - 1 - row
+    if symmetry & 4:
+        row, col = col, row
+    return 1 + row * 32 + col
+
+
+@kernel
+def canonical_hashes(moves, colours, offsets, setup, setup_colours, setup_offsets, rows, cols, out):
+    """Fill `out` with a hash per game that is the same for all its mirror images and rotations.
+
+    Setup counts as a set, moves in order, passes at the end not at all: servers differ in them.
+    On boards that are not square the symmetries that swap rows and columns give the same hash
+    for a game and for its transposed twin.
+    """
+    for game in range(rows.shape[0]):
+        last = offsets[game + 1]
+        while last > offsets[game] and moves[last - 1] == 0:
+            last -= 1
+        best = np.uint64(0xFFFFFFFFFFFFFFFF)
+        for symmetry in range(8):
+            n_rows, n_cols = rows[game], cols[game]
+            if symmetry & 4:
+                n_rows, n_cols = n_cols, n_rows
+            h = mix(np.uint64(1), n_rows * 64 + n_cols)
+            stones = np.uint64(0)
+            for i in range(setup_offsets[game], setup_offsets[game + 1]):
+                place = turned(setup[i], rows[game], cols[game], symmetry)
+                stones ^= mix(np.uint64(2), place * 4 + setup_colours[i])
+            h = mix(h, stones)
+            for i in range(offsets[game], last):
+                place = turned(moves[i], rows[game], cols[game], symmetry)
+                h = mix(h, place * 4 + colours[i])
+            best = min(best, h)
+        out[game] = best

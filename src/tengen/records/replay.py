@@ -1,0 +1,157 @@
+"""Put records on the board: positions of a game, and checking moves against the rules.
+
+By default records are replayed with simple ko and the suicide rule of their RU: superko rules
+of old servers differed, and a record is not wrong because it broke ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tengen.board import BLACK, WHITE, Board, Rules
+from tengen.errors import IllegalMoveError, RecordError, TengenError
+from tengen.records import replay_kernels
+from tengen.records.arrays import GameArrays
+from tengen.records.corpus import Corpus
+from tengen.records.record import GameRecord
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A move (or a setup, move 0) of a record that the board refuses."""
+
+    file: str
+    game: int
+    move: int
+    """Number of the move, from 1; 0 for the setup."""
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: game {self.game}, move {self.move}: {self.reason}"
+
+
+def rules_of(record: GameRecord) -> Rules:
+    """Return the rules RU names, Japanese ones when it names none we know."""
+    try:
+        return Rules.preset(record.rules)
+    except TengenError:
+        return Rules.preset("japanese")
+
+
+def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None = None) -> Board:
+    """Return the position before move number `move` (from 1), or the final one.
+
+    Raises
+    ------
+    RecordError
+        If the game has no such move.
+    IllegalMoveError
+        If a move before it breaks the rules; the message names file, game and move.
+    """
+    count = len(record.moves) if move is None else move - 1
+    if not 0 <= count <= len(record.moves):
+        raise RecordError(f"{record.file}: game {record.game} has no move {move}")
+    rules = (rules or rules_of(record)).with_(ko="simple") if rules is None else rules
+    board = Board(record.rows, record.cols, rules=rules, komi=record.komi)
+    number = 0
+    try:
+        _set_up(board, record)
+        edits = list(record.edits)
+        for number, (colour, point) in enumerate(record.moves[:count], 1):
+            while edits and edits[0][0] < number:
+                edits = _edit(board, edits)
+            board.play(point, colour)
+        number += 1
+        while edits and edits[0][0] < number:
+            edits = _edit(board, edits)
+    except TengenError as wrong:
+        refusal = Refusal(record.file, record.game, number, str(wrong))
+        raise IllegalMoveError(str(refusal)) from None
+    if count < len(record.moves):
+        board.turn = record.moves[count][0]
+    return board
+
+
+def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | Refusal]:
+    """Replay every game of a corpus; yield each batch of games when done, after its refusals.
+
+    Games without setup go through a kernel; a refused one and those with setup or edits are
+    played on a `Board`, which says why. Does not judge results.
+    """
+    for batch in corpus.record_batches():
+        games = batch.arrays
+        plain = np.diff(games.setup_offsets) == 0
+        if batch.exact is not None:
+            plain &= np.array([not record.edits for record in batch.exact])
+        if rules is not None and rules.ko != "simple":
+            plain[:] = False
+        suicide = np.array([_suicide(name, rules) for name in games.rules], dtype=np.bool_)
+        refused = np.full(len(games), -1, dtype=np.int64)
+        replay_kernels.replay_games(
+            games.moves,
+            games.colours,
+            games.offsets,
+            games.rows,
+            games.cols,
+            suicide,
+            plain,
+            refused,
+        )
+        for index, record in zip(
+            np.flatnonzero((refused >= 0) | ~plain),
+            batch.where((refused >= 0) | ~plain).records(),
+            strict=True,
+        ):
+            try:
+                board_at(record, rules=rules)
+            except IllegalMoveError as wrong:
+                yield _refusal(record, str(wrong))
+            else:
+                assert refused[index] < 0, "kernel and board disagree"
+        yield games
+
+
+def _refusal(record: GameRecord, message: str) -> Refusal:
+    head = f"{record.file}: game {record.game}, move "
+    number, _, reason = message.removeprefix(head).partition(": ")
+    return Refusal(record.file, record.game, int(number), reason)
+
+
+_SUICIDE: dict[str, bool] = {}
+
+
+def _suicide(name: str, rules: Rules | None) -> bool:
+    if rules is not None:
+        return rules.suicide
+    if name not in _SUICIDE:
+        _SUICIDE[name] = rules_of(GameRecord(rules=name)).suicide
+    return _SUICIDE[name]
+
+
+def _set_up(board: Board, record: GameRecord) -> None:
+    black = [point for colour, point in record.setup if colour == BLACK]
+    white = [point for colour, point in record.setup if colour == WHITE]
+    board.set_stones(black=black, white=white, to_play=record.turn)
+    board.handicap = record.handicap
+
+
+def _edit(board: Board, edits: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Put and take the stones of one node; history and prisoners begin anew."""
+    here = edits[0][0]
+    stones = {point: int(board[point]) for point in _points(board)}
+    while edits and edits[0][0] == here:
+        _, colour, point = edits.pop(0)
+        stones[point] = colour
+    black = [point for point, colour in stones.items() if colour == BLACK]
+    white = [point for point, colour in stones.items() if colour == WHITE]
+    board.set_stones(black=black, white=white, to_play=board.turn)
+    return edits
+
+
+def _points(board: Board) -> Iterator[int]:
+    for row in range(board.rows):
+        for col in range(board.cols):
+            yield (row + 1) * (board.cols + 1) + col + 1
