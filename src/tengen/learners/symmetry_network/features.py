@@ -1,0 +1,103 @@
+"""Name the fourteen inputs and seven outputs of a cell and the categories of blocks; compute nothing.
+
+Inputs are one-hot: 0 to 5 a white stone whose block has category C1 to C6, 6 to 11 a black one, 12 an
+empty point, 13 off the board. A block's category comes from the network's own outputs one step earlier,
+summed over the block's liberties: `eyes` = sum of the likelihoods of an own eye, `openings` = sum of the
+likelihoods of own territory minus `eyes`.
+
+    C1 eyes < e1, openings < o1       C2 eyes < e1, o1 <= openings < o2     C3 eyes < e1, openings >= o2
+    C4 e1 <= eyes < e2, openings < o1 C5 e1 <= eyes < e2, openings >= o1    C6 eyes >= e2
+
+The paper's table of thresholds is lost; (e1, e2, o1, o2) = (0.5, 1.5, 0.5, 1.5) rounds to whole eyes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tengen.errors import SpecError
+from tengen.learners.symmetry_network.representations import (
+    Irreducible,
+    Representation,
+    T,
+    odd,
+    swapped_pair,
+)
+
+WHITE_STONE, BLACK_STONE, EMPTY_POINT, OFF_BOARD = 0, 6, 12, 13
+INPUTS = 14
+CATEGORIES = 6
+
+OUTPUTS = (
+    "territory",  # Z+: an empty point becomes White's
+    "white_lives",  # Zo: a white stone avoids capture
+    "black_dies",  # Zb: White captures a black stone
+    "white_eye",  # Aw: an empty point becomes White's eye
+    "black_eye",  # Ab: an empty point becomes Black's eye
+    "black_eye_by_capture",  # Ao: a white stone is captured and leaves Black an eye
+    "white_eye_by_capture",  # Abk: a black stone is captured and leaves White an eye
+)
+Z_EMPTY, Z_WHITE, Z_BLACK, A_WHITE, A_BLACK, A_OF_WHITE, A_OF_BLACK = range(7)
+
+# Output biases before training: few eyes, stones mostly live. With 0.5 for a stone's life an own stone
+# would be worth less than nothing to its owner, and an untrained network would only pass.
+INITIAL_BIASES = (0.0, 1.0, -1.0, -2.0, -2.0, -2.0, -2.0)
+
+CATEGORY_MODES = {"eyes": 0, "liberties": 1, "none": 2}
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Say how blocks are sorted into six categories.
+
+    mode `eyes` is the paper's; `liberties` the one it tried first (1, 2, 3, 4, 5, 6 or more
+    liberties); `none` puts every block into C1.
+    """
+
+    mode: str = "eyes"
+    eyes: tuple[float, float] = (0.5, 1.5)
+    openings: tuple[float, float] = (0.5, 1.5)
+
+    def packed(self) -> np.ndarray:
+        """Return mode and thresholds as the five whole numbers the kernels take."""
+        if self.mode not in CATEGORY_MODES:
+            raise SpecError(f"categories {self.mode!r}: choose from {', '.join(CATEGORY_MODES)}")
+        limits = [round(v * 2**20) for v in (*self.eyes, *self.openings)]
+        return np.array([CATEGORY_MODES[self.mode], *limits], np.int64)
+
+
+def input_type(*, colour: bool) -> Representation:
+    """Return how the inputs turn: not at all, or white and black of a category exchanged."""
+    if not colour:
+        return Representation.trivial(INPUTS)
+    # Pairs (white Ck, black Ck) do not lie side by side; `colour_order` says where they lie.
+    return Representation((swapped_pair(),) * CATEGORIES + (T, T))
+
+
+def output_type(*, colour: bool) -> Representation:
+    """Return how the outputs' net inputs turn; with colours Z+ is odd and Zo becomes -Zb."""
+    if not colour:
+        return Representation.trivial(len(OUTPUTS))
+    return Representation((odd(T), swapped_pair(-1), swapped_pair(), swapped_pair()))
+
+
+def input_order(*, colour: bool) -> list[int]:
+    """Return which input each number of `input_type` is."""
+    if not colour:
+        return list(range(INPUTS))
+    pairs = [i for k in range(CATEGORIES) for i in (WHITE_STONE + k, BLACK_STONE + k)]
+    return [*pairs, EMPTY_POINT, OFF_BOARD]
+
+
+def hidden_type(mixture: dict[str, int], *, colour: bool) -> Representation:
+    """Return hidden units of a mixture of types; with colours, every second one of a type is odd."""
+    plain = Representation.mixture(**mixture)
+    if not colour:
+        return plain
+    blocks: list[Irreducible] = []
+    for block in plain.blocks:
+        before = sum(b.name.rstrip("-") == block.name for b in blocks)
+        blocks.append(odd(block) if before % 2 else block)
+    return Representation(tuple(blocks))

@@ -1,0 +1,415 @@
+"""Play whole games with a network and take the TD(lambda) gradient of a game, each in one kernel.
+
+A game keeps two views of the position: `now`, the inputs as they came about (categories from the
+outputs one step earlier), which are learned from; and `base`, the same stones categorised with the
+current outputs, against which passes and candidate moves are compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.kernels import (
+    BLACK,
+    BORDER,
+    COLOUR,
+    COLS,
+    EMPTIES,
+    EMPTY,
+    HASH,
+    KO_POSITIONAL,
+    N_EMPTY,
+    PASS,
+    ROWS,
+    SCALARS,
+    TURN,
+    WHITE,
+    area_score,
+    history_key,
+    is_allowed,
+    new_state,
+    play_move,
+    remember,
+)
+from tengen.board.random_kernels import seed_stream, uniform
+from tengen.jit import kernel
+from tengen.learners.symmetry_network.evaluation_kernels import (
+    HIDDEN,
+    OFF_BOARD,
+    OUT,
+    READS,
+    UNIT,
+    ZERO,
+    candidate,
+    categorise,
+    evaluate,
+    make_view,
+    make_work,
+    offset,
+    tanh_all,
+    weigh_liberties,
+)
+
+# Final classes of a vertex, in the order of rewards.CLASSES.
+WHITE_POINT, WHITE_STONE, NOBODY, BLACK_STONE, BLACK_POINT = 0, 1, 2, 3, 4
+
+
+@kernel
+def settle(s, net, cats, table, now, work, rounds):
+    """Evaluate a position that has no past: repeat evaluation and categories `rounds` times.
+
+    Starts from neutral outputs; fills `now` and `work`. Returns the board's value.
+    """
+    for p in range(s.shape[1]):
+        now.out[p, 0] = now.out[p, 1] = now.out[p, 2] = np.float32(0.5)
+        for k in range(3, 7):
+            now.out[p, k] = np.float32(0.12)
+    total = 0.0
+    for _ in range(rounds):
+        weigh_liberties(s, now.out, work, cats)
+        categorise(s, now, work, cats)
+        total = evaluate(s, net, now, work, table)
+    return total
+
+
+@kernel
+def rate_moves(s, seen, net, cats, table, c, now, base, work, points, values):
+    """Value the position after every allowed move, captures rewarded; return how many moves there are.
+
+    The first entry is the pass. Values are White's. `now` must be evaluated; fills `base` and `work`.
+    """
+    me = s[SCALARS, TURN]
+    weigh_liberties(s, now.out, work, cats)
+    categorise(s, base, work, cats)
+    total = evaluate(s, net, base, work, table)
+    points[0] = PASS
+    values[0] = total
+    n = 1
+    prize = c if me == WHITE else -c
+    for i in range(s[SCALARS, N_EMPTY]):
+        p = s[EMPTIES, i]
+        if is_allowed(s, seen, KO_POSITIONAL, p, me):
+            gain, captured = candidate(s, net, base, work, cats, table, p, me)
+            points[n] = p
+            values[n] = total + gain + prize * captured
+            n += 1
+    return n
+
+
+@kernel
+def draw_move(values, n, beta, me, rng):
+    """Draw the index of a move with probability proportional to exp(beta * value for `me`).
+
+    A beta of 1e9 or more takes the best, the first among equals.
+    """
+    sign = 1.0 if me == WHITE else -1.0
+    best = 0
+    for i in range(1, n):
+        if sign * values[i] > sign * values[best]:
+            best = i
+    if beta >= 1e9:
+        return best
+    total = 0.0
+    for i in range(n):
+        total += np.exp(beta * sign * (values[i] - values[best]))
+    left = uniform(rng) * total
+    for i in range(n):
+        left -= np.exp(beta * sign * (values[i] - values[best]))
+        if left <= 0.0:
+            return i
+    return best
+
+
+@kernel
+def final_classes(s, classes):
+    """Write the class in which every vertex ends; empty regions belong to who alone surrounds them."""
+    n = s.shape[1]
+    width = s[SCALARS, COLS] + 1
+    stack = np.empty(n, np.int64)
+    classes[:] = -1
+    for start in range(n):
+        c = s[COLOUR, start]
+        if c == BLACK or c == WHITE:
+            classes[start] = BLACK_STONE if c == BLACK else WHITE_STONE
+        elif c == EMPTY and classes[start] < 0:
+            classes[start] = NOBODY
+            stack[0] = start
+            size, touches, i = 1, 0, 0
+            while i < size:
+                for k in range(4):
+                    q = stack[i] + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+                    d = s[COLOUR, q]
+                    if d == EMPTY:
+                        if classes[q] < 0:
+                            classes[q] = NOBODY
+                            stack[size] = q
+                            size += 1
+                    elif d != BORDER:
+                        touches |= d
+                i += 1
+            if touches == BLACK or touches == WHITE:
+                for i in range(size):
+                    classes[stack[i]] = BLACK_POINT if touches == BLACK else WHITE_POINT
+
+
+@kernel
+def decode(c, out, p, q):
+    """Write the likelihoods of the five classes that a vertex's outputs imply, given its state."""
+    for i in range(5):
+        q[i] = ZERO
+    if c == EMPTY:
+        q[0] = out[p, 3]
+        q[1] = max(out[p, 0] - out[p, 3], ZERO)
+        q[4] = out[p, 4]
+        q[3] = max(UNIT - out[p, 0] - out[p, 4], ZERO)
+    elif c == WHITE:
+        q[1] = out[p, 1]
+        q[4] = out[p, 5]
+        q[3] = max(UNIT - out[p, 1] - out[p, 5], ZERO)
+    else:
+        q[0] = out[p, 6]
+        q[1] = max(out[p, 2] - out[p, 6], ZERO)
+        q[3] = UNIT - out[p, 2]
+    total = q[0] + q[1] + q[3] + q[4]
+    if total > ZERO:
+        for i in range(5):
+            q[i] = q[i] / total
+
+
+@kernel
+def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, rows, cols, linear, grads):
+    """Add the gradient of a finished game to `grads` (a Net of the same shapes, float32).
+
+    xs, stones (plies + 1, N) hold inputs and colours of every position, outs (plies + 1, N, 8) the
+    outputs. Returns the sum of squared errors of the outputs that apply and how many there are.
+    """
+    width = cols + 1
+    n = xs.shape[1]
+    aim = np.zeros((n, 5), np.float32)
+    q5 = np.zeros(5, np.float32)
+    delta = np.zeros((n, OUT), np.float32)
+    h = np.zeros((n, HIDDEN), np.float32)
+    dh = np.zeros(HIDDEN, np.float32)
+    d72 = np.zeros(9 * OUT, np.float32)
+    back = np.ascontiguousarray(net.oh.T)
+    mix = np.float32(1.0 - lam)
+    keep = np.float32(lam)
+    square = 0.0
+    terms = 0
+    for t in range(plies, -1, -1):
+        # The lambda-return in class space, then the errors of the outputs that apply.
+        for row in range(rows):
+            for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
+                if t == plies:
+                    aim[p, classes[p]] = UNIT
+                elif t < plies - 1:
+                    decode(stones[t + 1, p], outs[t + 1], p, q5)
+                    for i in range(5):
+                        aim[p, i] = mix * q5[i] + keep * aim[p, i]
+                for k in range(OUT):
+                    delta[p, k] = ZERO
+                c = stones[t, p]
+                for i in range(3):
+                    k = READS[c, i]
+                    if k == 7:
+                        continue
+                    goal = ZERO
+                    for m in range(5):
+                        goal += targets[k, m] * aim[p, m]
+                    d = goal - outs[t, p, k]
+                    delta[p, k] = d
+                    square += d * d
+                    terms += 1
+        _position_gradient(net, back, xs[t], delta, h, dh, d72, rows, cols, linear, grads)
+    return square, terms
+
+
+@kernel
+def _position_gradient(net, back, x, delta, h, dh, d72, rows, cols, linear, grads):
+    """Add the gradient of one position, given the errors at the net inputs of its outputs."""
+    width = cols + 1
+    for row in range(rows):
+        start = (row + 1) * width + 1
+        for p in range(start, start + cols):
+            for k in range(OUT):
+                grads.bo[k] += delta[p, k]
+            for nu in range(9):
+                i = np.int64(x[p + offset(nu, width)])
+                for k in range(OUT):
+                    grads.oi[nu, i, k] += delta[p, k]
+            if not linear:
+                for j in range(HIDDEN):
+                    h[p, j] = net.bh[j]
+                for nu in range(9):
+                    i = np.int64(x[p + offset(nu, width)])
+                    for j in range(HIDDEN):
+                        h[p, j] += net.hi[nu, i, j]
+        if not linear:
+            tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
+    if linear:
+        return
+    for row in range(rows):
+        for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
+            for j in range(HIDDEN):
+                dh[j] = ZERO
+            for nu in range(9):
+                q = p - offset(nu, width)
+                for k in range(OUT):
+                    d = delta[q, k]
+                    d72[nu * OUT + k] = d
+                    if d != ZERO:
+                        for j in range(HIDDEN):
+                            dh[j] += d * back[nu * OUT + k, j]
+            for j in range(HIDDEN):
+                v = h[p, j]
+                for k in range(9 * OUT):
+                    grads.oh[j, k] += v * d72[k]
+                dh[j] *= UNIT - v * v
+                grads.bh[j] += dh[j]
+            for nu in range(9):
+                i = np.int64(x[p + offset(nu, width)])
+                for j in range(HIDDEN):
+                    grads.hi[nu, i, j] += dh[j]
+
+
+@kernel
+def self_play(
+    net, cats, table, targets, c, rows, cols, beta, lam, limit, seed, index, linear, grads
+):
+    """Play game `index` of `seed` against itself and add its gradient to `grads`.
+
+    Returns (plies, ended by two passes, area score for Black, squared error, terms of it).
+    """
+    s = new_state(rows, cols)
+    n = s.shape[1]
+    seen = np.zeros(_table_size(limit), np.int64)
+    rng = np.zeros(1, np.uint64)
+    seed_stream(rng, seed, index)
+    now, base, work = make_view(n), make_view(n), make_work(n)
+    xs = np.empty((limit + 1, n), np.uint8)
+    stones = np.empty((limit + 1, n), np.uint8)
+    outs = np.empty((limit + 1, n, OUT), np.float32)
+    points = np.zeros(n + 1, np.int64)
+    values = np.zeros(n + 1)
+    remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
+    plies = 0
+    passes = 0
+    while True:
+        categorise(s, now, work, cats)
+        evaluate(s, net, now, work, table)
+        for p in range(n):
+            xs[plies, p] = now.x[p]
+            stones[plies, p] = s[COLOUR, p]
+            for k in range(OUT):
+                outs[plies, p, k] = now.out[p, k]
+        if plies == limit or passes == 2:
+            break
+        me = s[SCALARS, TURN]
+        m = rate_moves(s, seen, net, cats, table, c, now, base, work, points, values)
+        p = points[draw_move(values, m, beta, me, rng)]
+        play_move(s, p, me)
+        remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
+        passes = passes + 1 if p == PASS else 0
+        plies += 1
+    classes = np.empty(n, np.int64)
+    final_classes(s, classes)
+    square, terms = td_gradient(
+        net, targets, lam, plies, xs, stones, outs, classes, rows, cols, linear, grads
+    )
+    return plies, passes == 2, area_score(s), square, terms
+
+
+@kernel
+def _table_size(limit):
+    """Return a power of two with room for every position of a game."""
+    size = 1024
+    while size < 4 * limit:
+        size *= 2
+    return size
+
+
+@kernel
+def duel(
+    black,
+    white,
+    cats_b,
+    cats_w,
+    table_b,
+    table_w,
+    cb,
+    cw,
+    beta_b,
+    beta_w,
+    s,
+    limit,
+    seed,
+    index,
+    moves,
+):
+    """Let two networks play a game from position `s` (changed); return (plies, area score for Black).
+
+    A negative beta makes that side play at random instead, not filling its own eyes. `moves` takes
+    the points played.
+    """
+    n = s.shape[1]
+    seen = np.zeros(_table_size(limit), np.int64)
+    rng = np.zeros(1, np.uint64)
+    seed_stream(rng, seed, index)
+    now_b, now_w, base = make_view(n), make_view(n), make_view(n)
+    work_b, work_w = make_work(n), make_work(n)
+    points = np.zeros(n + 1, np.int64)
+    values = np.zeros(n + 1)
+    remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
+    settle(s, black, cats_b, table_b, now_b, work_b, 3)
+    settle(s, white, cats_w, table_w, now_w, work_w, 3)
+    plies = 0
+    passes = 0
+    while plies < limit and passes < 2:
+        me = s[SCALARS, TURN]
+        if me == BLACK:
+            if beta_b < 0.0:
+                p = _random_move(s, seen, me, rng, points)
+            else:
+                m = rate_moves(
+                    s, seen, black, cats_b, table_b, cb, now_b, base, work_b, points, values
+                )
+                p = points[draw_move(values, m, beta_b, me, rng)]
+            weigh_liberties(s, now_w.out, work_w, cats_w)
+        else:
+            if beta_w < 0.0:
+                p = _random_move(s, seen, me, rng, points)
+            else:
+                m = rate_moves(
+                    s, seen, white, cats_w, table_w, cw, now_w, base, work_w, points, values
+                )
+                p = points[draw_move(values, m, beta_w, me, rng)]
+            weigh_liberties(s, now_b.out, work_b, cats_b)
+        play_move(s, p, me)
+        remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
+        moves[plies] = p
+        passes = passes + 1 if p == PASS else 0
+        plies += 1
+        categorise(s, now_b, work_b, cats_b)
+        evaluate(s, black, now_b, work_b, table_b)
+        categorise(s, now_w, work_w, cats_w)
+        evaluate(s, white, now_w, work_w, table_w)
+    return plies, area_score(s)
+
+
+@kernel
+def _random_move(s, seen, me, rng, points):
+    """Draw a random allowed move that does not fill an own eye; pass if there is none."""
+    width = s[SCALARS, COLS] + 1
+    n = 0
+    for i in range(s[SCALARS, N_EMPTY]):
+        p = s[EMPTIES, i]
+        inside = True
+        for k in range(4):
+            q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+            inside = inside and (s[COLOUR, q] == me or s[COLOUR, q] == BORDER)
+        if not inside and is_allowed(s, seen, KO_POSITIONAL, p, me):
+            points[n] = p
+            n += 1
+    if n == 0:
+        return PASS
+    return points[min(np.int64(uniform(rng) * n), n - 1)]
