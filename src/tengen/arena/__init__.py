@@ -1,1 +1,48 @@
-"""Placeholder: filled in by its capability."""
+"""Who wins, and how surely: matches, tournaments, ratings and the results database.
+
+`load_tournament` reads a TOML file, `Database.open` makes the file of results, `run_tournament`
+plays what is missing, `results_of` makes the tables. Nothing here knows how a player finds a move.
+"""
+
+from tengen.arena.config import (
+    Conditions,
+    Entrant,
+    Openings,
+    Tournament,
+    load_tournament,
+    parse_tournament,
+)
+from tengen.arena.database import ArenaBusyError, Database, GameRow
+from tengen.arena.game import PlayedGame, play_game
+from tengen.arena.ratings import PairScore, Rating, Sprt, rate, wilson
+from tengen.arena.results import MatchResult, Results, match_result, results_of
+from tengen.arena.runner import Summary, run_tournament
+from tengen.arena.schedule import GameJob, pairings, schedule
+
+__all__ = [
+    "ArenaBusyError",
+    "Conditions",
+    "Database",
+    "Entrant",
+    "GameJob",
+    "GameRow",
+    "MatchResult",
+    "Openings",
+    "PairScore",
+    "PlayedGame",
+    "Rating",
+    "Results",
+    "Sprt",
+    "Summary",
+    "Tournament",
+    "load_tournament",
+    "match_result",
+    "pairings",
+    "parse_tournament",
+    "play_game",
+    "rate",
+    "results_of",
+    "run_tournament",
+    "schedule",
+    "wilson",
+]

@@ -1,0 +1,218 @@
+"""Say what a tournament is: who plays whom, under which conditions; play nothing.
+
+A tournament comes from a TOML file or from the arguments of `tengen arena match`. It is written
+into the database with the first game, and a later run on that database must agree with it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from tengen.board import Rules
+from tengen.errors import SpecError, TengenError
+
+Model = TypeVar("Model", bound=BaseModel)
+Kind = Literal["match", "round-robin", "gauntlet", "ladder"]
+Judge = Literal["auto", "tromp-taylor", "scorer"]
+
+MAX_SIZE = 25
+DEFAULT_OPENING_PLIES = 4
+"""Random plies before the players take over; enough that deterministic players rarely repeat."""
+
+
+class _Strict(BaseModel):
+    """A frozen table of a configuration that refuses names it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Entrant(_Strict):
+    """One participant: a name for the tables and the spec that makes the player."""
+
+    name: str = Field(min_length=1, max_length=1000)
+    spec: str = Field(min_length=1)
+    elo: float | None = Field(default=None, allow_inf_nan=False)
+    """The known rating of an anchor; the scale is shifted so that anchors stand there."""
+    restart: bool = False
+    """Make the player anew for every game (an engine that does not forget its last game)."""
+
+
+class Conditions(_Strict):
+    """What all games of a tournament have in common, except who plays and how it opens."""
+
+    rows: int = Field(default=9, ge=2, le=MAX_SIZE)
+    cols: int = Field(default=9, ge=2, le=MAX_SIZE)
+    komi: float = Field(default=7.5, allow_inf_nan=False)
+    rules: str = "cgos"
+    judge: Judge = "auto"
+    """Who counts: every stone alive (Tromp-Taylor) or the learned scorer; `auto` takes the
+    scorer only under territory rules, which cannot be counted without knowing what is dead."""
+    max_plies: int | None = Field(default=None, ge=1)
+    """Plies after which a game is counted as it stands; 3 x points by default."""
+    move_seconds: float | None = Field(default=None, gt=0)
+    """A player that takes longer for a move loses on time; no limit by default."""
+    resign: bool = True
+    """Whether a resignation ends the game; otherwise it counts as a pass."""
+
+    @field_validator("rules")
+    @classmethod
+    def _known_rules(cls, name: str) -> str:
+        Rules.preset(name)
+        return name
+
+    @property
+    def ply_limit(self) -> int:
+        """Plies after which a game is counted as it stands."""
+        return self.max_plies or 3 * self.rows * self.cols
+
+    @property
+    def counter(self) -> Literal["tromp-taylor", "scorer"]:
+        """Who counts the games."""
+        if self.judge == "auto":
+            return "scorer" if Rules.preset(self.rules).scoring == "territory" else "tromp-taylor"
+        return self.judge
+
+
+class Openings(_Strict):
+    """How games begin before the players take over."""
+
+    plies: int = Field(default=DEFAULT_OPENING_PLIES, ge=0, le=200)
+    """Plies of each opening: random ones, or the first of each record of `file`."""
+    file: str | None = None
+    """Game records to take openings from, instead of random plies."""
+
+
+class Tournament(_Strict):
+    """A whole tournament: kind, number of games, seed, conditions, openings and entrants."""
+
+    kind: Kind = "match"
+    games: int = Field(default=20, ge=1)
+    """Games of each pairing; colours alternate, two games to an opening."""
+    seed: int = Field(default=0, ge=0, lt=2**63)
+    conditions: Conditions = Conditions()
+    openings: Openings = Openings()
+    entrants: tuple[Entrant, ...] = Field(min_length=2)
+    challengers: tuple[str, ...] = ()
+    """In a gauntlet: those who meet all others, and not each other."""
+    reach: int = Field(default=1, ge=1)
+    """In a ladder: how many rungs up and down everyone plays."""
+    pairs: tuple[tuple[str, str], ...] = ()
+    """Pairings to play besides those of the kind."""
+    max_failures: int = Field(default=3, ge=1)
+    """Void games in a row through one player's fault after which the tournament stops."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        names = [entrant.name for entrant in self.entrants]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two players are called {twice[0]!r}")
+        if self.kind == "match" and len(names) != 2:
+            raise ValueError(f"a match has two players, not {len(names)}")
+        if self.kind == "gauntlet" and not self.challengers:
+            raise ValueError("a gauntlet needs `challengers`, a list of players' names")
+        if self.kind != "gauntlet" and self.challengers:
+            raise ValueError("only a gauntlet has challengers")
+        mentioned = [*self.challengers, *(name for pair in self.pairs for name in pair)]
+        for name in mentioned:
+            if name not in names:
+                raise ValueError(f"no player is called {name!r}; there are {', '.join(names)}")
+        if any(first == second for first, second in self.pairs):
+            raise ValueError("a player cannot meet itself; give it a second name")
+        return self
+
+    def entrant(self, name: str) -> Entrant:
+        """Return the entrant of this name."""
+        return next(entrant for entrant in self.entrants if entrant.name == name)
+
+    @property
+    def anchors(self) -> dict[str, float]:
+        """Players whose rating is given."""
+        return {e.name: e.elo for e in self.entrants if e.elo is not None}
+
+
+def load_tournament(path: str | Path) -> Tournament:
+    """Read a tournament from a TOML file.
+
+    Raises
+    ------
+    SpecError
+        If it is not TOML or makes no sense; the message names the file and the place.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+        return parse_tournament(tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as mistake:
+        raise SpecError(f"{path}: not TOML: {mistake}") from None
+    except SpecError as mistake:
+        raise SpecError(f"{path}: {mistake}") from None
+
+
+def parse_tournament(table: dict[str, Any]) -> Tournament:
+    """Make a tournament of the tables of a TOML file.
+
+    At the top stand `kind`, `games`, `seed`, `size` (9 or [rows, columns]), `komi`, `rules`,
+    `judge`, `openings` (plies, or a table with `file` and `plies`) and so on; below, one table
+    `[players.NAME]` with `spec` for everyone.
+
+    >>> parse_tournament({"players": {"a": {"spec": "random"}, "b": {"spec": "maxlib"}}}).games
+    20
+
+    Raises
+    ------
+    SpecError
+        If something makes no sense; the message names the place.
+    """
+    fields = dict(table)
+    players = fields.pop("players", None)
+    if not isinstance(players, dict):
+        raise SpecError("no players; write a table [players.NAME] with `spec` for each")
+    entrants = [
+        {"name": name, **(entry if isinstance(entry, dict) else {"spec": entry})}
+        for name, entry in players.items()
+    ]
+    conditions: dict[str, Any] = {
+        name: fields.pop(name) for name in Conditions.model_fields if name in fields
+    }
+    if "size" in fields:
+        size = fields.pop("size")
+        conditions["rows"], conditions["cols"] = size if isinstance(size, list) else (size, size)
+    openings = fields.pop("openings", {})
+    if isinstance(openings, int):
+        openings = {"plies": openings}
+    tables = {"conditions": conditions, "openings": openings, "entrants": entrants}
+    return checked(Tournament, {**fields, **tables})
+
+
+def checked(kind: type[Model], values: dict[str, Any]) -> Model:
+    """Make a model of values, turning what is wrong with them into one line.
+
+    Raises
+    ------
+    SpecError
+        That names the first place that makes no sense.
+    """
+    try:
+        return kind.model_validate(values)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            raise SpecError(f"{place}: no such setting") from None
+        message = first["msg"].removeprefix("Value error, ")
+        raise SpecError(f"{place}: {message}" if place else message) from None
+    except SpecError:
+        raise
+    except TengenError as mistake:
+        raise SpecError(str(mistake)) from None

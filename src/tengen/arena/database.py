@@ -1,0 +1,347 @@
+"""Keep finished games in one SQLite file, each committed by itself; compute nothing about them.
+
+A file holds one tournament. `meta` has the format's version and the tournament as JSON, `players`
+who takes part, `games` one row for every finished game and `voids` the games that have to be
+played again. One process may write at a time: a lock on a file beside the database, which the
+system releases even when its owner is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tengen import __version__
+from tengen.arena.config import Entrant, Tournament, checked
+from tengen.arena.game import PlayedGame, winner_name
+from tengen.arena.schedule import GameKey
+from tengen.errors import TengenError
+
+FORMAT = 1
+"""Version of the tables; a file of another version is refused."""
+
+_COLUMNS = (
+    ("a", "TEXT NOT NULL"),
+    ("b", "TEXT NOT NULL"),
+    ("number", "INTEGER NOT NULL"),
+    ("black", "TEXT NOT NULL"),
+    ("white", "TEXT NOT NULL"),
+    ("result", "TEXT NOT NULL"),
+    ("winner", "TEXT"),
+    ("reason", "TEXT NOT NULL"),
+    ("fault", "TEXT"),
+    ("detail", "TEXT"),
+    ("seed", "INTEGER NOT NULL"),
+    ("opening", "INTEGER NOT NULL"),
+    ("moves", "TEXT NOT NULL"),
+    ("plies", "INTEGER NOT NULL"),
+    ("seconds_black", "REAL NOT NULL"),
+    ("seconds_white", "REAL NOT NULL"),
+    ("seconds", "REAL NOT NULL"),
+    ("started", "TEXT NOT NULL"),
+    ("versions", "TEXT NOT NULL"),
+    ("sgf", "TEXT NOT NULL"),
+)
+_DEFINED = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS)
+_NAMES = ", ".join(name for name, _ in _COLUMNS)
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS players (name TEXT PRIMARY KEY, spec TEXT NOT NULL, elo REAL);
+CREATE TABLE IF NOT EXISTS games ({_DEFINED}, PRIMARY KEY (a, b, number));
+CREATE TABLE IF NOT EXISTS voids (id INTEGER PRIMARY KEY, {_DEFINED});
+"""
+
+
+class ArenaBusyError(TengenError):
+    """Another run is writing into this database."""
+
+
+@dataclass(frozen=True)
+class GameRow:
+    """One finished game as the tables see it."""
+
+    a: str
+    b: str
+    number: int
+    black: str
+    white: str
+    result: str
+    winner: str | None
+    """Name of the winner; None for a draw."""
+    reason: str
+    fault: str | None
+    detail: str | None
+    seed: int
+    opening: int
+    """Plies of the opening."""
+    moves: str
+    plies: int
+    seconds_black: float
+    seconds_white: float
+    seconds: float
+    started: str
+    versions: str
+    sgf: str
+
+    @property
+    def key(self) -> GameKey:
+        """Which game of the tournament it is."""
+        return self.a, self.b, self.number
+
+
+class Database:
+    """A results database: open for writing with `open`, for looking with `look`."""
+
+    def __init__(self, connection: sqlite3.Connection, path: str, lock: int | None) -> None:
+        self._connection, self.path, self._lock = connection, path, lock
+
+    @classmethod
+    def open(cls, path: str | Path | None, tournament: Tournament) -> Database:
+        """Open a database to write this tournament's games, making it where there is none.
+
+        Without a path it lives in memory and is gone with the process. More games and more
+        players than last time are welcome; anything else must be as it was.
+
+        Raises
+        ------
+        ArenaBusyError
+            If another run writes into it.
+        TengenError
+            If the file is no results database, or holds another tournament.
+        """
+        if path is None:
+            database = cls(sqlite3.connect(":memory:"), "memory", None)
+            database._make(tournament)
+            return database
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = _take_lock(path)
+        try:
+            connection = sqlite3.connect(path, timeout=30)
+            database = cls(connection, str(path), lock)
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+                # A power cut must not lose a game that was reported as finished.
+                connection.execute("PRAGMA synchronous=FULL")
+                database._make(tournament)
+            except sqlite3.DatabaseError as failure:
+                connection.close()
+                raise TengenError(f"{path}: no results database: {failure}") from None
+        except BaseException:
+            os.close(lock)
+            raise
+        return database
+
+    @classmethod
+    def look(cls, path: str | Path) -> Database:
+        """Open a database to read it, also while a run writes into it.
+
+        Raises
+        ------
+        TengenError
+            If it is not there or no results database.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise TengenError(f"{path}: no such results database")
+        # Where nothing may be written beside it (a shipped ladder), SQLite must be told that
+        # nobody else writes either.
+        frozen = not os.access(path.parent, os.W_OK) or not os.access(path, os.W_OK)
+        mode = "mode=ro&immutable=1" if frozen else "mode=ro"
+        try:
+            connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=30)
+            database = cls(connection, str(path), None)
+            database._check_format()
+        except sqlite3.DatabaseError as failure:
+            raise TengenError(f"{path}: no results database: {failure}") from None
+        return database
+
+    def close(self) -> None:
+        """Close the file and let others write."""
+        self._connection.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ----- Writing -----
+
+    def add(self, game: PlayedGame) -> None:
+        """Write one game and commit it: finished ones among the games, void ones apart.
+
+        Raises
+        ------
+        TengenError
+            If this game was finished already.
+        """
+        table = "voids" if game.is_void else "games"
+        marks = ", ".join("?" * len(_COLUMNS))
+        try:
+            with self._connection:
+                self._connection.execute(
+                    f"INSERT INTO {table} ({_NAMES}) VALUES ({marks})", _values(game)
+                )
+        except sqlite3.IntegrityError:
+            raise TengenError(f"{self.path}: game {game.key} is there already") from None
+
+    def compact(self) -> None:
+        """Turn the file into one that can be read where nothing may be written, for shipping."""
+        self._connection.execute("PRAGMA journal_mode=DELETE")
+        self._connection.execute("VACUUM")
+
+    # ----- Reading -----
+
+    @property
+    def tournament(self) -> Tournament:
+        """The tournament whose games these are."""
+        text = self._meta("tournament")
+        if text is None:
+            raise TengenError(f"{self.path}: holds no tournament")
+        return checked(Tournament, json.loads(text))
+
+    def games(self) -> list[GameRow]:
+        """List the finished games by number, then by pairing, whenever they were played."""
+        rows = self._connection.execute(f"SELECT {_NAMES} FROM games ORDER BY number, a, b")
+        return [GameRow(*row) for row in rows]
+
+    def finished(self) -> set[GameKey]:
+        """Return the keys of all finished games."""
+        return set(self._connection.execute("SELECT a, b, number FROM games"))
+
+    def voids(self) -> list[GameRow]:
+        """List the void games in the order in which they happened."""
+        rows = self._connection.execute(f"SELECT {_NAMES} FROM voids ORDER BY id")
+        return [GameRow(*row) for row in rows]
+
+    def _meta(self, key: str) -> str | None:
+        row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    # ----- Making -----
+
+    def _make(self, tournament: Tournament) -> None:
+        """Make the tables, or check that those there belong to this tournament."""
+        names = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master")}
+        if names and "meta" not in names:
+            raise TengenError(f"{self.path}: an SQLite file, but no results database")
+        with self._connection:
+            for statement in _SCHEMA.strip().split(";\n"):
+                self._connection.execute(statement)
+            if self._meta("format") is None:
+                self._set_meta("format", str(FORMAT))
+                self._set_meta("made_by", f"tengen {__version__}")
+            self._check_format()
+            before = self._meta("tournament")
+            if before is not None:
+                old = checked(Tournament, json.loads(before))
+                tournament = _joined(old, tournament, self.path)
+            self._set_meta("tournament", tournament.model_dump_json())
+            for entrant in tournament.entrants:
+                self._connection.execute(
+                    "INSERT OR REPLACE INTO players VALUES (?, ?, ?)",
+                    (entrant.name, entrant.spec, entrant.elo),
+                )
+
+    def _set_meta(self, key: str, value: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def _check_format(self) -> None:
+        version = self._meta("format")
+        if version != str(FORMAT):
+            raise TengenError(
+                f"{self.path}: results in format {version}, this version knows {FORMAT}"
+            )
+
+
+def _joined(old: Tournament, new: Tournament, path: str) -> Tournament:
+    """Return the new tournament with the old one's players too, if both can share a file."""
+    for name in ("conditions", "openings", "seed"):
+        was, now = getattr(old, name), getattr(new, name)
+        if was != now:
+            raise TengenError(
+                f"{path}: holds games with {name} {was!s}, not {now!s}; take another file"
+            )
+    known = {entrant.name: entrant for entrant in old.entrants}
+    for entrant in new.entrants:
+        before = known.get(entrant.name, entrant)
+        if before.spec != entrant.spec:
+            raise TengenError(
+                f"{path}: {entrant.name!r} was {before.spec!r} there, not {entrant.spec!r}; "
+                "give it another name"
+            )
+    names = {entrant.name for entrant in new.entrants}
+    extra: list[Entrant] = [entrant for entrant in old.entrants if entrant.name not in names]
+    if not extra:
+        return new
+    kind = "round-robin" if new.kind == "match" else new.kind
+    return new.model_copy(update={"kind": kind, "entrants": (*new.entrants, *extra)})
+
+
+def _values(game: PlayedGame) -> tuple[object, ...]:
+    """Return one game's row, in the order of the columns."""
+    job = game.job
+    return (
+        *job.key,
+        job.black.name,
+        job.white.name,
+        str(game.result),
+        winner_name(game),
+        game.reason,
+        game.fault or None,
+        game.detail or None,
+        job.seed,
+        len(job.opening),
+        game.vertices,
+        len(game.moves),
+        game.seconds[1],
+        game.seconds[2],
+        game.wall,
+        game.started,
+        json.dumps(game.versions),
+        game.sgf(),
+    )
+
+
+def _take_lock(path: Path) -> int:
+    """Lock the file beside the database; the lock dies with the process that holds it.
+
+    Raises
+    ------
+    ArenaBusyError
+        If somebody else holds it.
+    """
+    import fcntl
+
+    beside = path.with_name(path.name + ".lock")
+    lock = os.open(beside, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        owner = os.read(lock, 32).decode("ascii", "replace").strip() or "unknown"
+        os.close(lock)
+        raise ArenaBusyError(
+            f"{path}: another run (process {owner}) is writing into it; wait or stop that one"
+        ) from None
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode("ascii"), 0)
+    return lock
+
+
+@contextlib.contextmanager
+def reading(path: str | Path) -> Iterator[Database]:
+    """Open a database to read it while a block runs."""
+    database = Database.look(path)
+    try:
+        yield database
+    finally:
+        database.close()

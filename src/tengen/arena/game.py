@@ -1,0 +1,293 @@
+"""Play one game between two players and tell how it ended and whose fault that was.
+
+The referee knows the rules, the clock and who counts. It does not know schedules or databases. A
+player that plays an illegal move or exceeds the time limit loses the game. A player that fails
+(an engine that crashed, an exception) makes the game void, since nothing is learned from it about
+strength; void games are played again.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from tengen import __version__
+from tengen.arena.schedule import GameJob, GameKey
+from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, format_gtp
+from tengen.contracts import Player, ScoreEstimator
+from tengen.errors import EngineError, TengenError
+from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove, EngineRefusal, EngineTimeout
+from tengen.records import GameRecord, Result
+from tengen.records.sgf_properties import format_text
+
+Reason = Literal["passes", "resign", "length", "illegal", "answer", "time", "failure"]
+"""How a game ended; `illegal`, `answer`, `time` and `failure` are faults of a player."""
+
+REASON_WORDS: dict[Reason, str] = {
+    "passes": "both passed",
+    "resign": "resignation",
+    "length": "stopped at the limit of plies and counted",
+    "illegal": "illegal move",
+    "answer": "an answer that makes no sense",
+    "time": "time limit exceeded",
+    "failure": "a player failed; the game is void",
+}
+
+SIDES = {BLACK: "Black", WHITE: "White"}
+
+
+@dataclass
+class PlayedGame:
+    """How one game went; what is written into the database."""
+
+    job: GameJob
+    result: Result
+    reason: Reason
+    moves: list[tuple[int, int]]
+    """(colour, point) of all plies, the opening included."""
+    fault: str = ""
+    """Name of the player whose fault ended the game, if any."""
+    detail: str = ""
+    """What exactly the fault was."""
+    seconds: dict[int, float] = field(default_factory=lambda: {BLACK: 0.0, WHITE: 0.0})
+    """Seconds that each colour took for its moves."""
+    move_seconds: list[float] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    started: str = ""
+    wall: float = 0.0
+    """Seconds from start to end."""
+
+    @property
+    def key(self) -> GameKey:
+        """Which game of the tournament it is."""
+        return self.job.key
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it has to be played again."""
+        return self.result.kind == "void"
+
+    @property
+    def vertices(self) -> str:
+        """All plies as GTP vertices, one space between; Black and White alternate."""
+        rows, cols = self.job.conditions.rows, self.job.conditions.cols
+        return " ".join(format_gtp(point, rows, cols) for _, point in self.moves)
+
+    def sgf(self) -> str:
+        """Write the game as SGF, with all that is needed to play it again."""
+        job, conditions = self.job, self.job.conditions
+        record = GameRecord(
+            rows=conditions.rows,
+            cols=conditions.cols,
+            moves=self.moves,
+            komi=conditions.komi,
+            rules=conditions.rules,
+            result=self.result,
+        )
+        nodes = record.tree.nodes
+        first, second, number = job.key
+        texts = {
+            "AP": f"Tengen:{__version__}",
+            "PB": job.black.name,
+            "PW": job.white.name,
+            "DT": self.started[:10],
+            "GN": f"{first} - {second}, game {number + 1}",
+            "RE": str(self.result),
+            "C": self._remarks(),
+        }
+        nodes[0].update({name: [format_text(text)] for name, text in texts.items()})
+        first_own = len(nodes) - len(self.move_seconds)
+        for node, seconds in zip(nodes[first_own:], self.move_seconds, strict=True):
+            node["C"] = [format_text(f"{seconds:.3f} s")]
+        return record.sgf().decode("utf-8")
+
+    def _remarks(self) -> str:
+        """Say in the record who played, with what, and how it ended."""
+        job = self.job
+        lines = [
+            f"{SIDES[colour]}: {entrant.name} ({self.versions.get(entrant.name, '?')}), "
+            f"{entrant.spec}, {self.seconds[colour]:.3f} s"
+            for colour, entrant in ((BLACK, job.black), (WHITE, job.white))
+        ]
+        ending = REASON_WORDS[self.reason] + (f": {self.detail}" if self.detail else "")
+        lines += [
+            f"seed {job.seed}, opening of {len(job.opening)} plies",
+            f"counted by {job.conditions.counter}",
+            f"end: {ending}",
+        ]
+        return "\n".join(lines)
+
+
+def play_game(
+    job: GameJob,
+    black: Player,
+    white: Player,
+    *,
+    scorer: ScoreEstimator | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> PlayedGame:
+    """Play the game of a job between two players that are there already.
+
+    Every player draws from a generator of its own, seeded by the job, so that the same players
+    with the same job play the same game. `scorer` counts where the conditions ask for it.
+    """
+    board = Board(
+        job.conditions.rows,
+        job.conditions.cols,
+        rules=job.conditions.rules,
+        komi=job.conditions.komi,
+    )
+    for point in job.opening:
+        board.play(point)
+    game = PlayedGame(job, Result("void"), "failure", board.moves)
+    game.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    start = clock()
+    _Referee(game, board, {BLACK: black, WHITE: white}, clock).play(scorer)
+    game.wall = clock() - start
+    return game
+
+
+class _Referee:
+    """Ask the players in turn, check what they say and end the game."""
+
+    def __init__(
+        self,
+        game: PlayedGame,
+        board: Board,
+        players: dict[int, Player],
+        clock: Callable[[], float],
+    ) -> None:
+        self.game, self.board, self.players, self.clock = game, board, players, clock
+        self.conditions = game.job.conditions
+        self.generators = {
+            colour: np.random.default_rng([game.job.seed, colour]) for colour in players
+        }
+
+    def play(self, scorer: ScoreEstimator | None) -> None:
+        """Play until the game is over."""
+        if not self._greet():
+            return
+        while not self.board.is_over:
+            if len(self.board.moves) >= self.conditions.ply_limit:
+                self._count("length", scorer)
+                return
+            if not self._ply():
+                return
+        self._count("passes", scorer)
+
+    def _greet(self) -> bool:
+        """Tell the players that a game begins; False when one is not up to it."""
+        for colour, player in self.players.items():
+            entrant = self.game.job.black if colour == BLACK else self.game.job.white
+            try:
+                begin = getattr(player, "new_game", None)
+                if begin is not None:
+                    begin(int(self.generators[colour].integers(2**31)))
+                self.game.versions[entrant.name] = str(getattr(player, "version", __version__))
+            except Exception as failure:
+                self._fail(colour, failure)
+                return False
+        return True
+
+    def _ply(self) -> bool:
+        """Let the side to move play; False when that ended the game."""
+        colour = self.board.turn
+        start = self.clock()
+        try:
+            move = int(self.players[colour].choose(self.board.copy(), self.generators[colour]))
+        except Exception as failure:
+            self._fail(colour, failure)
+            return False
+        took = self.clock() - start
+        self.game.seconds[colour] += took
+        limit = self.conditions.move_seconds
+        if limit is not None and took > limit:
+            self._lose(colour, "time", f"{took:.2f} s for a move, {limit:g} s allowed")
+            return False
+        if move == RESIGN:
+            if self.conditions.resign:
+                self._end("resign", Result("resign", _other(colour)))
+                return False
+            move = PASS
+        try:
+            self.board.play(move)
+        except TengenError as mistake:
+            self._lose(colour, "illegal", str(mistake))
+            return False
+        self.game.move_seconds.append(took)
+        return True
+
+    def _count(self, reason: Reason, scorer: ScoreEstimator | None) -> None:
+        """End the game by counting it."""
+        if self.conditions.counter == "scorer":
+            if scorer is None:
+                raise TengenError("the learned scorer is to count this game, but there is none")
+            score = float(scorer.score(self.board.copy()).score)
+        else:
+            score = self.board.area_score()
+        if score == 0:
+            self._end(reason, Result("draw"))
+        else:
+            winner = BLACK if score > 0 else WHITE
+            self._end(reason, Result("score", winner, abs(score)))
+
+    def _fail(self, colour: int, failure: Exception) -> None:
+        """Void the game, or give it to the other side, by what went wrong."""
+        text = str(failure)
+        if not isinstance(failure, EngineError):
+            text = f"{type(failure).__name__}: {failure}"
+        lost = _lost_by(failure)
+        if lost is not None:
+            self._lose(colour, lost, text)
+            return
+        self._blame(colour, text)
+        self._end("failure", Result("void"))
+
+    def _lose(self, colour: int, reason: Reason, detail: str) -> None:
+        """Give the game to the other side for a fault."""
+        self._blame(colour, detail)
+        kind = "time" if reason == "time" else "forfeit"
+        self._end(reason, Result(kind, _other(colour)))
+
+    def _blame(self, colour: int, detail: str) -> None:
+        job = self.game.job
+        self.game.fault = (job.black if colour == BLACK else job.white).name
+        self.game.detail = f"{SIDES[colour]}, move {len(self.board.moves) + 1}: {detail}"
+
+    def _end(self, reason: Reason, result: Result) -> None:
+        self.game.reason, self.game.result = reason, result
+
+
+def _lost_by(failure: Exception) -> Reason | None:
+    """Tell how a player lost by its failure; None when the game is void.
+
+    What an engine would do again (an illegal move, nonsense, refusing a legal move, thinking too
+    long) loses. What may be an accident (a crash) or a wrong set-up (a size it does not know) does
+    not.
+    """
+    match failure:
+        case EngineIllegalMove():
+            return "illegal"
+        case EngineBadAnswer():
+            return "answer"
+        case EngineRefusal() if failure.command.split(" ")[0] in ("play", "genmove"):
+            return "answer"
+        case EngineTimeout() if "genmove" in failure.command:
+            return "time"
+    return None
+
+
+def winner_name(game: PlayedGame) -> str | None:
+    """Return the winner's name, None for draws and void games."""
+    if game.result.winner == EMPTY:
+        return None
+    return (game.job.black if game.result.winner == BLACK else game.job.white).name
+
+
+def _other(colour: int) -> int:
+    return BLACK + WHITE - colour

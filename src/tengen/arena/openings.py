@@ -1,0 +1,117 @@
+"""Make the first moves of games, so that deterministic players do not repeat a game.
+
+Every opening is played twice, with colours changed, so that it need not be fair. An opening is a
+tuple of points, Black first. Whether it is a good opening is not asked.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from tengen.arena.config import Conditions, Openings
+from tengen.board import BLACK, PASS, WHITE, Board, point_at
+from tengen.board.symmetry import elements, transform
+from tengen.errors import SpecError, TengenError
+
+Opening = tuple[int, ...]
+
+# Draws of a random opening before one that was there already is taken after all: small boards
+# have too few.
+TRIES = 50
+
+
+def openings_of(
+    openings: Openings, conditions: Conditions, *, count: int, seed: int
+) -> list[Opening]:
+    """Return `count` openings; a longer list begins like a shorter one.
+
+    Random ones differ from each other, turned and mirrored ones too, as long as there are enough.
+
+    Raises
+    ------
+    SpecError
+        If a file of openings has none for this board.
+    """
+    if openings.file is not None:
+        known = read_openings(openings.file, openings.plies, conditions)
+        order = np.random.default_rng(seed).permutation(len(known))
+        return [known[int(order[i % len(known)])] for i in range(count)]
+    return random_openings(openings.plies, conditions, count=count, seed=seed)
+
+
+def random_openings(plies: int, conditions: Conditions, *, count: int, seed: int) -> list[Opening]:
+    """Return openings of uniformly random legal moves; no passes."""
+    rng = np.random.default_rng(seed)
+    found: list[Opening] = []
+    seen: set[bytes] = set()
+    for _ in range(count):
+        for _ in range(TRIES):
+            board = _random_board(plies, conditions, rng)
+            picture = canonical(board)
+            if picture not in seen:
+                break
+        seen.add(picture)
+        found.append(tuple(point for _, point in board.moves))
+    return found
+
+
+@lru_cache(maxsize=8)
+def read_openings(path: str, plies: int, conditions: Conditions) -> list[Opening]:
+    """Take the first plies of every game of a file that fits the board, each opening once.
+
+    Games with setup stones, handicap, passes or moves out of turn among these plies, and games
+    that are shorter, are left out.
+
+    Raises
+    ------
+    SpecError
+        If none is left.
+    """
+    from tengen.records import read_games
+
+    found: dict[bytes, Opening] = {}
+    for record in read_games(path, on_fault=lambda fault: None):
+        if (record.rows, record.cols) != (conditions.rows, conditions.cols) or record.setup:
+            continue
+        moves = record.moves[:plies]
+        turns = [colour for colour, _ in moves] == [BLACK, WHITE] * (plies // 2) + [BLACK] * (
+            plies % 2
+        )
+        if not turns or any(point == PASS for _, point in moves):
+            continue
+        board = _empty(conditions)
+        try:
+            for colour, point in moves:
+                board.play(point, colour)
+        except TengenError:
+            continue
+        found.setdefault(canonical(board), tuple(point for _, point in moves))
+    if not found:
+        raise SpecError(
+            f"{path}: no opening of {plies} plies for a {conditions.rows}x{conditions.cols} board"
+        )
+    return list(found.values())
+
+
+def canonical(board: Board) -> bytes:
+    """Return a picture of the stones that is the same for all turned and mirrored boards."""
+    grid = board.grid()
+    pictures = (transform(grid, element) for element in elements(board.rows, board.cols))
+    return min(np.ascontiguousarray(picture).tobytes() for picture in pictures)
+
+
+def _empty(conditions: Conditions) -> Board:
+    return Board(conditions.rows, conditions.cols, rules=conditions.rules, komi=conditions.komi)
+
+
+def _random_board(plies: int, conditions: Conditions, rng: np.random.Generator) -> Board:
+    """Play random legal moves on an empty board; fewer when there are no more."""
+    board = _empty(conditions)
+    for _ in range(plies):
+        moves = np.flatnonzero(board.legal_mask()[:-1])
+        if len(moves) == 0:
+            break
+        board.push(point_at(int(rng.choice(moves)), board.rows, board.cols))
+    return board

@@ -1,0 +1,284 @@
+"""Say how strong players are from who beat whom; know no games, only counts.
+
+Ratings are Bradley-Terry strengths on the Elo scale: 400 points are odds of 10 to 1. A small
+Gaussian prior (`ALPHA`) keeps them finite when somebody won everything. Draws count half a win for
+each side. Intervals are at 95 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+ELO_PER_NAT = 400.0 / math.log(10.0)
+"""Elo points of one unit of log odds."""
+ALPHA = 1e-3
+"""Weight of the prior: it costs ALPHA x strength^2 nats, strength in nats around the mean."""
+RESAMPLES = 400
+"""Resampled tournaments behind an interval."""
+
+
+@dataclass(frozen=True)
+class PairScore:
+    """What two players did against each other; `wins` are the first one's."""
+
+    first: str
+    second: str
+    wins: int
+    losses: int
+    draws: int = 0
+
+    @property
+    def games(self) -> int:
+        """Games that count."""
+        return self.wins + self.losses + self.draws
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A player's Elo with its interval, and the games behind it."""
+
+    name: str
+    elo: float
+    low: float
+    high: float
+    games: int
+    anchored: bool = False
+
+
+def win_rate(wins: float, losses: float, draws: float) -> float:
+    """Return the share of points won, draws counting half; nan without games."""
+    games = wins + losses + draws
+    return (wins + draws / 2) / games if games else math.nan
+
+
+def wilson(wins: float, games: float, z: float = 1.959963984540054) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a win rate; draws may come as halves.
+
+    Unlike the normal approximation it makes sense at 0 and 100 %; without games it is [0, 1].
+
+    >>> low, high = wilson(70, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.604, 0.781)
+    >>> wilson(0, 0)
+    (0.0, 1.0)
+    """
+    if games <= 0:
+        return 0.0, 1.0
+    rate = wins / games
+    centre = rate + z * z / (2 * games)
+    spread = z * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
+    scale = 1 + z * z / games
+    low = 0.0 if wins == 0 else max(0.0, (centre - spread) / scale)
+    high = 1.0 if wins == games else min(1.0, (centre + spread) / scale)
+    return low, high
+
+
+def likelihood_of_superiority(wins: int, losses: int) -> float:
+    """Return the probability that the first is the stronger, given a flat prior; draws say nothing.
+
+    >>> likelihood_of_superiority(5, 5)
+    0.5
+    """
+    from scipy.special import betainc
+
+    return float(1.0 - betainc(wins + 1, losses + 1, 0.5))
+
+
+# ----- Elo -----
+
+
+def rate(
+    scores: Sequence[PairScore],
+    *,
+    anchors: Mapping[str, float] | None = None,
+    alpha: float = ALPHA,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> list[Rating]:
+    """Rate everyone on one scale, best first.
+
+    With one anchor the scale is shifted so that it stands where it is said to; with several, so
+    that they do on average; without, so that the mean is 0. The intervals come from tournaments
+    resampled pairing by pairing, each shifted likewise, so that a single anchor has none. Players
+    that no chain of games connects are compared by the prior alone, which says nothing.
+    """
+    names = sorted({name for score in scores for name in (score.first, score.second)})
+    if not names:
+        return []
+    index = {name: i for i, name in enumerate(names)}
+    anchors = {name: elo for name, elo in (anchors or {}).items() if name in index}
+    wins = _win_matrix(scores, index)
+    centre = _shifted(fit_elo(wins, alpha=alpha), index, anchors)
+    rng = np.random.default_rng(seed)
+    samples = np.array(
+        [
+            _shifted(
+                ELO_PER_NAT * _fit_weighted(_resample(scores, index, rng), alpha), index, anchors
+            )
+            for _ in range(resamples)
+        ]
+    ).reshape(resamples, len(names))
+    low, high = np.quantile(samples, [0.025, 0.975], axis=0) if resamples else (centre, centre)
+    ratings = [
+        Rating(
+            name,
+            float(centre[i]),
+            float(min(low[i], centre[i])),
+            float(max(high[i], centre[i])),
+            sum(s.games for s in scores if name in (s.first, s.second)),
+            name in anchors,
+        )
+        for name, i in index.items()
+    ]
+    return sorted(ratings, key=lambda rating: (-rating.elo, rating.name))
+
+
+def fit_elo(wins: FloatArray, *, alpha: float = ALPHA) -> FloatArray:
+    """Fit Elo ratings of mean 0 to a matrix of wins (row beats column; draws as halves)."""
+    import choix
+
+    start = _fit_weighted(wins, alpha)
+    # choix takes single comparisons without weights: a win is given twice and a draw once each
+    # way; so the prior is doubled too.
+    doubled = np.rint(2 * wins).astype(int)
+    data = [
+        (int(i), int(j)) for i, j in np.argwhere(doubled > 0) for _ in range(int(doubled[i, j]))
+    ]
+    if not data:
+        return np.zeros(len(wins))
+    strengths = choix.opt_pairwise(len(wins), data, alpha=2 * alpha, initial_params=start, tol=1e-6)
+    elo: FloatArray = ELO_PER_NAT * (strengths - np.mean(strengths))
+    return elo
+
+
+def expected_score(difference: float) -> float:
+    """Return the expected share of points of a player that is so many Elo points stronger.
+
+    >>> round(expected_score(400), 3)
+    0.909
+    """
+    return 1.0 / (1.0 + math.pow(10.0, -difference / 400.0))
+
+
+def elo_difference(rate: float) -> float:
+    """Return the Elo difference that a share of points means; infinite at 0 and 1."""
+    if not 0.0 < rate < 1.0:
+        return math.inf if rate >= 1.0 else -math.inf
+    return 400.0 * math.log10(rate / (1.0 - rate))
+
+
+def _fit_weighted(wins: FloatArray, alpha: float) -> FloatArray:
+    """Fit strengths of mean 0 by Newton's method, as choix does but on counts, for resampling."""
+    total = wins + wins.T
+    won = wins.sum(axis=1)
+    strengths = np.zeros(len(wins))
+    for _ in range(100):
+        expected = 1.0 / (1.0 + np.exp(np.clip(strengths[None, :] - strengths[:, None], -60, 60)))
+        gradient = (total * expected).sum(axis=1) - won + 2 * alpha * strengths
+        weight = total * expected * (1 - expected)
+        hessian = np.diag(weight.sum(axis=1) + 2 * alpha) - weight
+        step = np.linalg.solve(hessian, gradient)
+        # Far from the solution a full step overshoots; strengths are a few nats at most.
+        step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
+        strengths = strengths - step
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    centred: FloatArray = strengths - strengths.mean()
+    return centred
+
+
+def _win_matrix(scores: Sequence[PairScore], index: Mapping[str, int]) -> FloatArray:
+    wins = np.zeros((len(index), len(index)))
+    for score in scores:
+        i, j = index[score.first], index[score.second]
+        wins[i, j] += score.wins + score.draws / 2
+        wins[j, i] += score.losses + score.draws / 2
+    return wins
+
+
+def _resample(
+    scores: Sequence[PairScore], index: Mapping[str, int], rng: np.random.Generator
+) -> FloatArray:
+    """Draw another tournament of the same size from each pairing's rates.
+
+    Half a win is added to each side first: a pairing of 10 to 0 could have ended otherwise.
+    """
+    wins = np.zeros((len(index), len(index)))
+    for score in scores:
+        if not score.games:
+            continue
+        shares = np.array([score.wins + 0.5, score.losses + 0.5, score.draws])
+        won, lost, drawn = rng.multinomial(score.games, shares / shares.sum())
+        i, j = index[score.first], index[score.second]
+        wins[i, j] += won + drawn / 2
+        wins[j, i] += lost + drawn / 2
+    return wins
+
+
+def _shifted(elo: FloatArray, index: Mapping[str, int], anchors: Mapping[str, float]) -> FloatArray:
+    """Move the scale to the anchors."""
+    if not anchors:
+        return elo
+    offsets = [value - float(elo[index[name]]) for name, value in anchors.items()]
+    return elo + sum(offsets) / len(offsets)
+
+
+# ----- Sequential test of two players -----
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """Wald's sequential test: is the first stronger by `elo1` or only by `elo0`?
+
+    `alpha` and `beta` are the probabilities of the two wrong answers. Draws count half, which
+    makes the test a little careful.
+    """
+
+    elo0: float = 0.0
+    elo1: float = 50.0
+    alpha: float = 0.05
+    beta: float = 0.05
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The log likelihood ratios at which it decides for `elo0` and for `elo1`."""
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+
+    def llr(self, wins: float, losses: float, draws: float = 0) -> float:
+        """Return the log likelihood ratio of a result."""
+        p0, p1 = expected_score(self.elo0), expected_score(self.elo1)
+        won, lost = wins + draws / 2, losses + draws / 2
+        return won * math.log(p1 / p0) + lost * math.log((1 - p1) / (1 - p0))
+
+    def verdict(self, points: Sequence[float]) -> SprtVerdict:
+        """Go through the first player's points game by game and stop at the first decision.
+
+        Give games in the order of the schedule, not as they end: games that end early are not a
+        fair sample of all.
+        """
+        low, high = self.bounds
+        llr = 0.0
+        for number, point in enumerate(points, 1):
+            llr += self.llr(point, 1 - point)
+            if llr <= low:
+                return SprtVerdict("elo0", llr, number)
+            if llr >= high:
+                return SprtVerdict("elo1", llr, number)
+        return SprtVerdict("undecided", llr, len(points))
+
+
+@dataclass(frozen=True)
+class SprtVerdict:
+    """What a sequential test says after so many games."""
+
+    answer: Literal["elo0", "elo1", "undecided"]
+    llr: float
+    games: int

@@ -1,0 +1,313 @@
+"""Turn the rows of a database into tables: who beat whom, by colour, how surely; print nothing.
+
+A game that repeats another one, move by move between the same players with the same colours,
+says nothing new: it counts once, and the tables say how many were left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tengen.arena.config import Tournament
+from tengen.arena.database import Database, GameRow
+from tengen.arena.ratings import (
+    PairScore,
+    Rating,
+    Sprt,
+    SprtVerdict,
+    likelihood_of_superiority,
+    rate,
+    wilson,
+    win_rate,
+)
+
+
+@dataclass
+class Standing:
+    """What one player did in a tournament, duplicates left out."""
+
+    name: str
+    wins: int = 0
+    losses: int = 0
+    draws: int = 0
+    wins_black: int = 0
+    games_black: int = 0
+    wins_white: int = 0
+    games_white: int = 0
+    seconds: float = 0.0
+    plies: int = 0
+    """Plies it played itself, for the time of a move."""
+    faults: int = 0
+    """Games it lost by a fault."""
+    voids: int = 0
+    """Games that are void through its fault."""
+    rating: Rating | None = None
+
+    @property
+    def games(self) -> int:
+        """Games that count."""
+        return self.wins + self.losses + self.draws
+
+    @property
+    def rate(self) -> float:
+        """Share of points won; nan without games."""
+        return win_rate(self.wins, self.losses, self.draws)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of the rate."""
+        return wilson(self.wins + self.draws / 2, self.games)
+
+    @property
+    def seconds_per_move(self) -> float:
+        """Mean time of a move."""
+        return self.seconds / self.plies if self.plies else 0.0
+
+
+@dataclass
+class Results:
+    """All tables of a tournament."""
+
+    tournament: Tournament
+    rows: list[GameRow]
+    """All finished games."""
+    unique: list[GameRow]
+    """Those that repeat no other."""
+    voids: list[GameRow]
+    standings: list[Standing] = field(default_factory=list)
+    """Best first."""
+    cross: dict[tuple[str, str], PairScore] = field(default_factory=dict)
+    """What the first of two did against the second; every pairing stands both ways."""
+
+    @property
+    def duplicates(self) -> int:
+        """Games that repeat another and do not count."""
+        return len(self.rows) - len(self.unique)
+
+    @property
+    def faults(self) -> int:
+        """Games lost by a fault or void through one."""
+        return sum(row.fault is not None for row in self.rows) + len(self.voids)
+
+
+def unique_games(rows: Sequence[GameRow]) -> list[GameRow]:
+    """Leave out games that repeat an earlier one of the list: same players, colours and moves."""
+    seen: set[tuple[str, str, str]] = set()
+    found = []
+    for row in rows:
+        mark = row.black, row.white, row.moves
+        if mark not in seen:
+            seen.add(mark)
+            found.append(row)
+    return found
+
+
+def pair_scores(rows: Sequence[GameRow]) -> list[PairScore]:
+    """Count wins, losses and draws of every pairing."""
+    counts: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        count = counts.setdefault((row.a, row.b), [0, 0, 0])
+        count[0 if row.winner == row.a else 1 if row.winner == row.b else 2] += 1
+    return [PairScore(a, b, *count) for (a, b), count in counts.items()]
+
+
+def results_of(database: Database, *, resamples: int | None = None, seed: int = 0) -> Results:
+    """Make all tables of a database; `resamples=0` saves the time for intervals of ratings."""
+    tournament = database.tournament
+    return tabulate(tournament, database.games(), database.voids(), resamples=resamples, seed=seed)
+
+
+def tabulate(
+    tournament: Tournament,
+    rows: list[GameRow],
+    voids: list[GameRow],
+    *,
+    resamples: int | None = None,
+    seed: int = 0,
+) -> Results:
+    """Make all tables of a list of games."""
+    results = Results(tournament, rows, unique_games(rows), voids)
+    scores = pair_scores(results.unique)
+    options: dict[str, Any] = {} if resamples is None else {"resamples": resamples}
+    ratings = rate(scores, anchors=tournament.anchors, seed=seed, **options)
+    for score in scores:
+        results.cross[score.first, score.second] = _add(
+            results.cross.get((score.first, score.second)), score
+        )
+        back = PairScore(score.second, score.first, score.losses, score.wins, score.draws)
+        results.cross[back.first, back.second] = _add(
+            results.cross.get((back.first, back.second)), back
+        )
+    standings = {entrant.name: Standing(entrant.name) for entrant in tournament.entrants}
+    for row in results.unique:
+        _count_game(standings, row)
+    for row in rows:
+        if row.fault in standings:
+            standings[row.fault].faults += 1
+    for row in voids:
+        if row.fault in standings:
+            standings[row.fault].voids += 1
+    for rating in ratings:
+        standings[rating.name].rating = rating
+    results.standings = sorted(standings.values(), key=_rank)
+    return results
+
+
+def _rank(standing: Standing) -> tuple[float, str]:
+    return (-standing.rating.elo if standing.rating else float("inf"), standing.name)
+
+
+def _add(before: PairScore | None, score: PairScore) -> PairScore:
+    """Add up what two players did in pairings named either way round."""
+    if before is None:
+        return score
+    return PairScore(
+        score.first,
+        score.second,
+        before.wins + score.wins,
+        before.losses + score.losses,
+        before.draws + score.draws,
+    )
+
+
+def _count_game(standings: Mapping[str, Standing], row: GameRow) -> None:
+    """Add one game to the standings of its two players."""
+    black, white = standings[row.black], standings[row.white]
+    black.games_black += 1
+    white.games_white += 1
+    if row.winner is None:
+        black.draws += 1
+        white.draws += 1
+    elif row.winner == row.black:
+        black.wins += 1
+        black.wins_black += 1
+        white.losses += 1
+    else:
+        white.wins += 1
+        white.wins_white += 1
+        black.losses += 1
+    own = row.plies - row.opening
+    black_first = row.opening % 2 == 0
+    black.plies += (own + black_first) // 2
+    white.plies += (own + (not black_first)) // 2
+    black.seconds += row.seconds_black
+    white.seconds += row.seconds_white
+
+
+# ----- A match of two -----
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """How a match between two players ended; `games` are those that count."""
+
+    a: str
+    b: str
+    games: int
+    wins_a: int
+    wins_b: int
+    draws: int
+    duplicates: int
+    faults: int
+    left: int
+    """Games not played yet."""
+    wins_black: int
+    """Games that count and that Black won."""
+    a_black: tuple[int, int]
+    """Wins and games of the first with Black."""
+    a_white: tuple[int, int]
+    sprt: SprtVerdict | None = None
+
+    @property
+    def win_rate_a(self) -> float | None:
+        """Share of points of the first; None without games."""
+        return win_rate(self.wins_a, self.wins_b, self.draws) if self.games else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of the rate."""
+        return wilson(self.wins_a + self.draws / 2, self.games)
+
+    @property
+    def superiority(self) -> float:
+        """Probability that the first is the stronger."""
+        return likelihood_of_superiority(self.wins_a, self.wins_b)
+
+    def value(self) -> dict[str, Any]:
+        """Return what `arena match --json` prints."""
+        value: dict[str, Any] = {
+            "a": self.a,
+            "b": self.b,
+            "games": self.games,
+            "wins_a": self.wins_a,
+            "wins_b": self.wins_b,
+            "draws": self.draws,
+            "win_rate_a": self.win_rate_a,
+            "interval": list(self.interval),
+            "duplicates": self.duplicates,
+            "faults": self.faults,
+            "left": self.left,
+            "a_black": {"wins": self.a_black[0], "games": self.a_black[1]},
+            "a_white": {"wins": self.a_white[0], "games": self.a_white[1]},
+            "superiority": self.superiority,
+        }
+        if self.sprt is not None:
+            value["sprt"] = {
+                "answer": self.sprt.answer,
+                "llr": self.sprt.llr,
+                "games": self.sprt.games,
+            }
+        return value
+
+
+def match_result(
+    a: str,
+    b: str,
+    rows: Sequence[GameRow],
+    voids: Sequence[GameRow],
+    *,
+    left: int = 0,
+    sprt: Sprt | None = None,
+) -> MatchResult:
+    """Count the games between two players."""
+    both = {a, b}
+    rows = [row for row in rows if {row.black, row.white} == both]
+    unique = unique_games(rows)
+    own_black = [row for row in unique if row.black == a]
+    own_white = [row for row in unique if row.white == a]
+    faults = sum(row.fault is not None for row in rows)
+    faults += sum({row.black, row.white} == both for row in voids)
+    return MatchResult(
+        a=a,
+        b=b,
+        games=len(unique),
+        wins_a=sum(row.winner == a for row in unique),
+        wins_b=sum(row.winner == b for row in unique),
+        draws=sum(row.winner is None for row in unique),
+        duplicates=len(rows) - len(unique),
+        faults=faults,
+        left=left,
+        wins_black=sum(row.winner == row.black for row in unique),
+        a_black=(sum(row.winner == a for row in own_black), len(own_black)),
+        a_white=(sum(row.winner == a for row in own_white), len(own_white)),
+        sprt=None if sprt is None else sprt.verdict(points_in_order(a, rows)),
+    )
+
+
+def points_in_order(name: str, rows: Sequence[GameRow]) -> list[float]:
+    """Return a player's points game by game, up to the first pair of games that is not complete.
+
+    In a sequential test a game that is still going on must not be overtaken by a shorter one.
+    """
+    by_number = {row.number: row for row in rows}
+    points = []
+    seen = {row.key for row in unique_games(rows)}
+    number = 0
+    while number in by_number and number + 1 in by_number:
+        for row in (by_number[number], by_number[number + 1]):
+            if row.key in seen:
+                points.append(0.5 if row.winner is None else float(row.winner == name))
+        number += 2
+    return points

@@ -1,0 +1,296 @@
+"""Play the missing games of a tournament and write each into the database as it ends.
+
+Workers play and know no database; this process writes and plays nothing. What was written is
+never played again. Void games are, until one player has failed too often in a row.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Protocol
+
+from tengen.arena.config import Entrant, Tournament
+from tengen.arena.database import Database
+from tengen.arena.game import PlayedGame, play_game
+from tengen.arena.schedule import GameJob, GameKey, schedule
+from tengen.contracts import Player, ScoreEstimator
+from tengen.errors import EngineError, TengenError
+from tengen.parallel import map_jobs
+
+# Workers that one game may lose before the run stops: a worker killed by accident is not the
+# game's fault, so this is generous.
+RETRIES = 10
+
+
+class Listener(Protocol):
+    """Somebody who watches a run."""
+
+    def begin(self, total: int, done: int) -> None:
+        """Hear that `done` of `total` games are there already."""
+
+    def finished(self, game: PlayedGame) -> None:
+        """Hear of one game, after it was written."""
+
+    def stopping(self) -> None:
+        """Hear that the run ends after the games under way."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How a run ended."""
+
+    total: int
+    """Games of the tournament."""
+    played: int
+    """Games finished in this run."""
+    left: int
+    """Games still missing."""
+    stopped: bool
+    """Whether somebody asked to stop."""
+
+
+@dataclass(frozen=True)
+class WorkerJob:
+    """A game with the file whose presence means that no further game is to begin."""
+
+    job: GameJob
+    stop_file: str | None
+
+
+def run_tournament(
+    tournament: Tournament,
+    database: Database,
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    listener: Listener | None = None,
+    enough: Callable[[PlayedGame], bool] | None = None,
+) -> Summary:
+    """Play all games of the tournament that are not in the database yet.
+
+    The first interrupt (Ctrl-C) ends the run after the games under way, the second at once.
+    `enough` is asked after each game and ends the run likewise.
+
+    Raises
+    ------
+    EngineError
+        If a player keeps failing.
+    WorkerLostError
+        If one game keeps killing its workers.
+    """
+    jobs = schedule(tournament)
+    return run_jobs(
+        jobs,
+        database,
+        workers=workers,
+        ray=ray,
+        listener=listener,
+        enough=enough,
+        max_failures=tournament.max_failures,
+    )
+
+
+def run_jobs(
+    jobs: list[GameJob],
+    database: Database,
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    listener: Listener | None = None,
+    enough: Callable[[PlayedGame], bool] | None = None,
+    max_failures: int = 3,
+) -> Summary:
+    """Play those of these games that are not in the database yet; see `run_tournament`."""
+    stop = _Stop(database.path, listener)
+    failures = _Failures(max_failures)
+    wanted = {job.key for job in jobs}
+    played = 0
+    before = len(wanted & database.finished())
+    if listener is not None:
+        listener.begin(len(jobs), before)
+    with stop:
+        while missing := _missing(jobs, database.finished()):
+            results = map_jobs(
+                play_job,
+                stop.until(missing),
+                workers=workers,
+                ray=ray,
+                retries=RETRIES,
+                ordered=False,
+            )
+            with contextlib.closing(results), _players_closed():  # type: ignore[type-var]
+                for game in results:
+                    if game is None:
+                        continue
+                    database.add(game)
+                    played += not game.is_void
+                    if listener is not None:
+                        listener.finished(game)
+                    failures.note(game)
+                    if enough is not None and not game.is_void and enough(game):
+                        stop.ask()
+            if stop.asked:
+                break
+    left = len(_missing(jobs, database.finished()))
+    return Summary(len(jobs), played, left, stop.asked)
+
+
+def _missing(jobs: list[GameJob], finished: set[GameKey]) -> list[GameJob]:
+    return [job for job in jobs if job.key not in finished]
+
+
+class _Failures:
+    """Count void games in a row by player, and by game; raise when it gets too many."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.by_player: dict[str, int] = {}
+        self.by_game: dict[GameKey, int] = {}
+
+    def note(self, game: PlayedGame) -> None:
+        """Take notice of how a game ended."""
+        if not game.is_void:
+            for entrant in (game.job.black, game.job.white):
+                self.by_player[entrant.name] = 0
+            return
+        self.by_player[game.fault] = self.by_player.get(game.fault, 0) + 1
+        self.by_game[game.key] = self.by_game.get(game.key, 0) + 1
+        if self.by_player[game.fault] >= self.limit or self.by_game[game.key] >= self.limit:
+            times = max(self.by_player[game.fault], self.by_game[game.key])
+            raise EngineError(
+                f"stopped: {game.fault} failed {times} times in a row; the last time in game "
+                f"{game.key[2] + 1} of {game.key[0]} - {game.key[1]}: {game.detail}"
+            )
+
+
+class _Stop:
+    """Turn the first Ctrl-C, or a file beside the database, into a wish to stop."""
+
+    def __init__(self, path: str, listener: Listener | None) -> None:
+        self.file = None if path == "memory" else Path(path + ".stop")
+        self.listener = listener
+        self._asked = False
+        self._before: signal.Handlers | int | Callable[..., object] | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether no further game is to begin."""
+        if not self._asked and self.file is not None and self.file.exists():
+            self.ask()
+        return self._asked
+
+    def ask(self) -> None:
+        """Let no further game begin."""
+        if self._asked:
+            return
+        self._asked = True
+        if self.file is not None:
+            # Workers hold a game or two besides the one they play; the file tells them.
+            self.file.touch()
+        if self.listener is not None:
+            self.listener.stopping()
+
+    def until(self, jobs: list[GameJob]) -> Iterator[WorkerJob]:
+        """Yield jobs until somebody wants to stop."""
+        for job in jobs:
+            if self.asked:
+                return
+            yield WorkerJob(job, None if self.file is None else str(self.file))
+
+    def __enter__(self) -> _Stop:
+        if self.file is not None:
+            self.file.unlink(missing_ok=True)
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+        if self.file is not None:
+            self.file.unlink(missing_ok=True)
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+        self.ask()
+
+
+# ----- In the worker -----
+
+_players: dict[tuple[Entrant, int], Player] = {}
+_scorer: list[ScoreEstimator] = []
+
+
+def play_job(work: WorkerJob) -> PlayedGame | None:
+    """Play one game in a worker, which keeps its players for the next; None when told to stop."""
+    if work.stop_file is not None and Path(work.stop_file).exists():
+        return None
+    job = work.job
+    if not _players:
+        atexit.register(close_players)
+    # The first of a pairing sits on chair 0 in both games, so that it keeps its process; and an
+    # engine that meets itself under two names is two processes.
+    chairs = {job.key[0]: 0, job.key[1]: 1}
+    entrants = (job.black, job.white)
+    try:
+        black, white = (_player(entrant, chairs[entrant.name]) for entrant in entrants)
+        game = play_game(job, black, white, scorer=_the_scorer(job))
+    except EngineError:
+        close_players()
+        raise
+    for entrant in entrants:
+        if entrant.restart or game.is_void:
+            _dismiss(entrant, chairs[entrant.name])
+    return game
+
+
+def close_players() -> None:
+    """End all engines that this process keeps."""
+    for entrant, chair in list(_players):
+        _dismiss(entrant, chair)
+
+
+def _player(entrant: Entrant, chair: int) -> Player:
+    """Return the player on this chair, made anew when there is none."""
+    from tengen.players import make_player
+
+    key = entrant, chair
+    if key not in _players:
+        _players[key] = make_player(entrant.spec)
+    return _players[key]
+
+
+def _dismiss(entrant: Entrant, chair: int) -> None:
+    player = _players.pop((entrant, chair), None)
+    close = getattr(player, "close", None)
+    if close is not None:
+        with contextlib.suppress(TengenError, OSError):
+            close()
+
+
+def _the_scorer(job: GameJob) -> ScoreEstimator | None:
+    """Return the learned scorer where it is to count."""
+    if job.conditions.counter != "scorer":
+        return None
+    if not _scorer:
+        from tengen.gtp.judging import Judge
+
+        _scorer.append(Judge())
+    return _scorer[0]
+
+
+@contextlib.contextmanager
+def _players_closed() -> Iterator[None]:
+    """End the engines of this process, where games were played in it, after a block."""
+    try:
+        yield
+    finally:
+        close_players()

@@ -1,0 +1,245 @@
+"""Match players, run tournaments, show and export results; only parse, call and print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tengen.cli.common import Json, Quiet, Ray, Seed, Workers, emit, remark, table
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+Out = Annotated[
+    Path | None, typer.Option("--out", help="Results database; games there are not played again.")
+]
+Size = Annotated[str, typer.Option("--size", help="9, or rows x columns as in 9x13.")]
+Komi = Annotated[float, typer.Option("--komi", help="White's compensation in points.")]
+RulesName = Annotated[str, typer.Option("--rules", help="Rules: cgos, chinese, tromp_taylor, ...")]
+OpeningsText = Annotated[
+    str,
+    typer.Option("--openings", help="Random plies before the players take over, or an SGF file."),
+]
+Judge = Annotated[
+    str, typer.Option("--judge", help="Who counts: auto, tromp-taylor or scorer (the learned one).")
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Insist that --out exists; it is always continued.")
+]
+
+
+@app.command()
+def match(
+    a: Annotated[str, typer.Argument(help="Spec of the first player.")],
+    b: Annotated[str, typer.Argument(help="Spec of the second player.")],
+    games: Annotated[int, typer.Option("--games", min=1, help="Games; colours alternate.")] = 20,
+    size: Size = "9",
+    komi: Komi = 7.5,
+    rules: RulesName = "cgos",
+    openings: OpeningsText = "4",
+    opening_plies: Annotated[
+        int, typer.Option("--opening-plies", min=1, help="Plies to take from a file of openings.")
+    ] = 8,
+    judge: Judge = "auto",
+    move_seconds: Annotated[
+        float | None, typer.Option("--move-seconds", help="Lose on time after so many for a move.")
+    ] = None,
+    sprt: Annotated[
+        str | None, typer.Option("--sprt", help="Stop early: ELO0,ELO1 of a sequential test.")
+    ] = None,
+    out: Out = None,
+    resume: Resume = False,
+    workers: Workers = 1,
+    ray: Ray = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Play a match between two players and tell who won, with a 95 % interval."""
+    from tengen.arena.config import Tournament, checked
+    from tengen.arena.match import match_settings, play_match
+
+    _insist(resume, out)
+    settings = match_settings(
+        a,
+        b,
+        games=games,
+        size=size,
+        komi=komi,
+        rules=rules,
+        openings=openings,
+        opening_plies=opening_plies,
+        judge=judge,
+        move_seconds=move_seconds,
+        seed=seed,
+    )
+    tournament = checked(Tournament, settings)
+    result = play_match(
+        tournament, out=out, workers=workers, ray=ray, sprt=sprt, quiet=quiet or json
+    )
+    emit(result.value(), as_json=json)
+    if not json:
+        _print_match(result)
+    if result.left and out is not None and result.sprt is None:
+        remark(f"{result.left} games are left; the same command plays them", quiet=quiet)
+    return 3 if result.left and (result.sprt is None or result.sprt.answer == "undecided") else 0
+
+
+@app.command()
+def run(
+    config: Annotated[Path, typer.Argument(help="Tournament in TOML.")],
+    out: Out = None,
+    resume: Resume = False,
+    workers: Workers = 1,
+    ray: Ray = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Instead of the file's.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Run a round robin, gauntlet, ladder or match from a TOML file; again: go on with it.
+
+    Results go to the file's name with `.sqlite` unless --out says otherwise.
+    """
+    from tengen.arena import Database, load_tournament, results_of, run_tournament
+    from tengen.arena.display import LiveTable
+
+    tournament = load_tournament(config)
+    if seed is not None:
+        tournament = tournament.model_copy(update={"seed": seed})
+    path = out or config.with_suffix(".sqlite")
+    _insist(resume, path)
+    with Database.open(path, tournament) as database:
+        names = [entrant.name for entrant in tournament.entrants]
+        with LiveTable(names, database.games(), quiet=quiet or json) as listener:
+            summary = run_tournament(
+                tournament, database, workers=workers, ray=ray, listener=listener
+            )
+        results = results_of(database)
+    _show(results, json)
+    if summary.left:
+        remark(
+            f"{summary.left} games are left; `tengen arena run {config}` plays them", quiet=quiet
+        )
+    return 3 if summary.left else 0
+
+
+@app.command()
+def show(
+    database: Annotated[Path, typer.Argument(help="Results database.")],
+    json: Json = False,
+) -> None:
+    """Show the standings and the cross table of a results database, also during a run."""
+    from tengen.arena import results_of
+    from tengen.arena.database import reading
+
+    with reading(database) as opened:
+        results = results_of(opened)
+    _show(results, json)
+
+
+@app.command()
+def rate(
+    player: Annotated[str, typer.Argument(help="Spec of the player to place.")],
+    size: Size = "9",
+    games: Annotated[int, typer.Option("--games", min=2, help="Games to play in all.")] = 40,
+    ladder: Annotated[
+        Path | None, typer.Option("--ladder", help="Ladder's database instead of the shipped one.")
+    ] = None,
+    out: Out = None,
+    workers: Workers = 1,
+    ray: Ray = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Place a new player on the ladder by playing a few of its rungs."""
+    from tengen.arena.placing import place
+
+    placed = place(
+        player,
+        size=size,
+        games=games,
+        ladder=ladder,
+        out=out,
+        workers=workers,
+        ray=ray,
+        seed=seed,
+        say=lambda text: remark(text, quiet=quiet or json),
+    )
+    emit(placed.value(), as_json=json)
+    if not json:
+        rows = [
+            (rung.second, f"{elo:.0f}", rung.games, rung.wins, rung.losses, rung.draws)
+            for rung, elo in placed.rungs
+        ]
+        table("", ["rung", "Elo", "games", "won", "lost", "drawn"], rows)
+        low, high = placed.interval
+        print(f"{player}: {placed.elo:.0f} Elo, 95 %: {low:.0f} to {high:.0f}")
+    return 3 if placed.stopped else 0
+
+
+@app.command()
+def export(
+    database: Annotated[Path, typer.Argument(help="Results database.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="File to write: .csv, .json, .html or .sgf; - is stdout.")
+    ],
+    kind: Annotated[
+        str | None, typer.Option("--format", help="csv, json, html or sgf if the name tells not.")
+    ] = None,
+) -> None:
+    """Write results as CSV (a row a game), JSON, one HTML page, or all games as SGF."""
+    from tengen.arena.database import reading
+    from tengen.arena.export import export_results
+
+    with reading(database) as opened:
+        text = export_results(opened, kind or out.suffix.removeprefix("."))
+    if str(out) == "-":
+        print(text, end="")
+    else:
+        out.write_text(text, encoding="utf-8")
+
+
+def _insist(resume: bool, path: Path | None) -> None:
+    """Refuse to resume what is not there."""
+    from tengen.errors import TengenError
+
+    if resume and (path is None or not path.exists()):
+        raise TengenError(f"{path or '--out'}: nothing to resume")
+
+
+def _print_match(result: Any) -> None:
+    """Print a match for people."""
+    rate = result.win_rate_a
+    low, high = result.interval
+    print(f"{result.a} - {result.b}: {result.wins_a} - {result.wins_b}, {result.draws} drawn")
+    if rate is not None:
+        print(f"win rate {rate:.1%}, 95 %: {low:.1%} to {high:.1%}")
+        print(
+            f"as Black {result.a_black[0]}/{result.a_black[1]}, "
+            f"as White {result.a_white[0]}/{result.a_white[1]}; "
+            f"stronger with probability {result.superiority:.3f}"
+        )
+    print(f"games that repeat another and do not count: {result.duplicates}")
+    print(f"faults: {result.faults}")
+    if result.sprt is not None:
+        print(
+            f"sequential test after {result.sprt.games} games: {result.sprt.answer} "
+            f"(log likelihood ratio {result.sprt.llr:.2f})"
+        )
+
+
+def _show(results: Any, json: bool) -> None:
+    """Print all tables of a tournament."""
+    from tengen.arena.export import cross_table, results_value, standings_table
+
+    if json:
+        emit(results_value(results), as_json=True)
+        return
+    table("", *standings_table(results))
+    table("points won by the row's player", *cross_table(results))
+    if results.duplicates:
+        print(f"{results.duplicates} games repeat another one and do not count")
+    if results.faults:
+        print(f"{results.faults} games lost or void through a fault; see `tengen arena export`")
