@@ -73,7 +73,9 @@ def format_answer(number: str, text: str, *, ok: bool = True) -> str:
     """
     lines = [_UNPRINTABLE.sub("", line).rstrip() for line in text.split("\n")]
     body = "\n".join(line for line in lines if line)
-    return f"{'=' if ok else '?'}{number}{' ' + body if body else ''}\n\n"
+    # Pictures start on a line of their own, so that their columns stay under each other.
+    gap = "\n" if text.startswith("\n") else " "
+    return f"{'=' if ok else '?'}{number}{gap + body if body else ''}\n\n"
 
 
 class Call:

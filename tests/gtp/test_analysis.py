@@ -1,0 +1,119 @@
+"""Analyses as Sabaki, Lizzie, LizGoban and CGOS read them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tengen.gtp.analysis import AnalysisOptions, parse_options
+from tengen.gtp.protocol import Call, GtpFailure, parse_request
+
+
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        ("", AnalysisOptions()),
+        ("10", AnalysisOptions(interval=0.1)),
+        ("B 50", AnalysisOptions(colour=1, interval=0.5)),
+        ("white interval 20", AnalysisOptions(colour=2, interval=0.2)),
+        ("interval 20 b", AnalysisOptions(colour=1, interval=0.2)),
+        ("ownership true 100 w", AnalysisOptions(colour=2, interval=1.0, ownership=True)),
+        ("rootInfo true maxmoves 3", AnalysisOptions(root_info=True, max_moves=3)),
+        ("0", AnalysisOptions(interval=0.05)),
+    ],
+)
+def test_arguments_come_in_any_order(args: str, options: AnalysisOptions) -> None:
+    assert parse_options(args.split()) == options
+
+
+@pytest.mark.parametrize(
+    "args",
+    ["allow b D4 1", "avoid b D4 1", "ownership", "ownership maybe", "interval x", "maxmoves -1"],
+)
+def test_what_is_unknown_is_refused(args: str) -> None:
+    with pytest.raises(GtpFailure):
+        parse_options(args.split())
+
+
+def analyse(talk, line: str, reports: int = 1) -> list[str]:
+    """Run an analysis that is stopped after some looks at the input."""
+    looks = iter([False] * (reports * 1) + [True] * 100)
+    talk.written.clear()
+    talk.dispatcher.handle(line, lambda: next(looks))
+    text = "".join(talk.written)
+    assert text.endswith("\n\n") and text.count("\n\n") == 1, text
+    return text[:-2].split("\n")
+
+
+def test_leela_zeros_words(make_talk) -> None:
+    talk = make_talk("any")
+    talk("boardsize 5", "play b c3")
+    head, line = analyse(talk, "12 lz-analyze 10")
+    assert head == "=12"
+    words = line.split()
+    assert words[:2] == ["info", "move"]
+    assert words[3:7] == ["visits", "10", "winrate", "2500"]
+    assert words[words.index("pv") + 1 :] == [words[2], "pass"]
+
+
+def test_katagos_words(make_talk) -> None:
+    talk = make_talk("any")
+    talk("boardsize 5", "play b c3")
+    _, line = analyse(talk, "kata-analyze w 10 ownership true rootInfo true")
+    assert "winrate 0.25 " in line and "scoreLead -3.5" in line and "rootInfo visits 10" in line
+    ownership = line.split("ownership ")[1].split()
+    assert len(ownership) == 25
+    # White is to move, so Black's corner of the toy's map turns negative.
+    assert (float(ownership[0]), float(ownership[-1])) == (1.0, -1.0)
+
+
+def test_an_analysis_that_is_stopped_at_once_is_still_an_answer(make_talk) -> None:
+    talk = make_talk("any")
+    assert talk.raw("3 lz-analyze") == "=3\n\n"
+    assert talk.refused("lz-analyze b interval 20 allow b D4 1") == "unknown key allow"
+
+
+def test_an_analysis_that_has_ended_waits_for_input(make_talk) -> None:
+    talk = make_talk("first")
+    talk("boardsize 5")
+    head, line = analyse(talk, "analyze b 5", reports=4)
+    assert head == "=" and line.startswith("info move A5 visits 1 ")
+
+
+@pytest.mark.parametrize("spec", ["first", "any"])
+@pytest.mark.parametrize(
+    "dialect", ["lz-genmove_analyze", "kata-genmove_analyze", "genmove_analyze"]
+)
+def test_moves_with_reports_end_with_the_move(make_talk, spec: str, dialect: str) -> None:
+    talk = make_talk(spec)
+    talk("boardsize 5")
+    text = talk.raw(f"8 {dialect} w 50")
+    head, *reports, last = text.removesuffix("\n\n").split("\n")
+    assert head == "=8" and all(r.startswith("info move") for r in reports) and reports
+    assert last.split()[0] == "play"
+    assert last.split()[1] == reports[-1].split()[2]
+    assert [c for c, _ in talk.engine.game.board.moves] == [2]
+
+
+def test_cgos_gets_one_line_of_json(make_talk) -> None:
+    talk = make_talk("any")
+    talk("boardsize 5")
+    head, line, last = talk.raw("cgos-genmove_analyze b").removesuffix("\n\n").split("\n")
+    report = json.loads(line)
+    assert head == "=" and last == f"play {report['moves'][0]['move']}"
+    assert len(report["ownership"]) == 25
+    assert report["ownership"][0] == "A" and report["ownership"][-1] == "+"
+
+
+def test_gogui_interrupts_stop_a_search(make_talk) -> None:
+    talk = make_talk("any")
+    talk("boardsize 5")
+    request = parse_request("lz-analyze")
+    assert request is not None
+    written: list[str] = []
+    call = Call(request, written.append, lambda: False)
+    from tengen.gtp.thinking_commands import lz_analyze
+
+    talk.engine.interrupted.set()
+    assert lz_analyze(talk.engine, call) == ""

@@ -1,0 +1,147 @@
+"""The wire: ids, comments, order, flushes, long answers, and what ends a session."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+
+import pytest
+
+from tengen.gtp.protocol import (
+    MAX_LINE,
+    Call,
+    Dispatcher,
+    GtpFailure,
+    Quit,
+    Request,
+    format_answer,
+    parse_request,
+    serve,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "request_"),
+    [
+        ("name", Request("", "name")),
+        ("  name  \r\n", Request("", "name")),
+        ("20 name", Request("20", "name")),
+        ("00020\tplay\tB  d4", Request("00020", "play", ("B", "d4"))),
+        ("99999999999999999999999 name", Request("99999999999999999999999", "name")),
+        ("play b d4#comment", Request("", "play", ("b", "d4"))),
+        ("5", Request("5", "")),
+        ("\x00na\x07me\x7f", Request("", "name")),
+        ("٣ name", Request("", "٣", ("name",))),
+        ("-3 name", Request("", "-3", ("name",))),
+        ("", None),
+        ("   \t ", None),
+        ("# 3 name", None),
+        ("\x01\x02", None),
+    ],
+)
+def test_lines_are_read_as_the_standard_says(line: str, request_: Request | None) -> None:
+    assert parse_request(line) == request_
+
+
+def test_answers_end_with_the_only_empty_line() -> None:
+    assert format_answer("", "") == "=\n\n"
+    assert format_answer("3", "no", ok=False) == "?3 no\n\n"
+    assert format_answer("", "\n a\n\n b\r\n") == "=\n a\n b\n\n"
+    assert format_answer("", "a\x00\x1bb") == "= ab\n\n"
+
+
+def table() -> dict[str, object]:
+    def fail(call: Call) -> str:
+        raise GtpFailure("as asked")
+
+    def bug(call: Call) -> str:
+        raise KeyError("a bug")
+
+    def stream(call: Call) -> str:
+        call.stream("one")
+        call.stream("two")
+        return "end"
+
+    def leave(call: Call) -> str:
+        raise Quit
+
+    return {
+        "echo": lambda call: " ".join(call.args),
+        "fail": fail,
+        "bug": bug,
+        "stream": stream,
+        "quit": leave,
+    }
+
+
+def test_every_command_gets_one_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    written: list[str] = []
+    dispatcher = Dispatcher(table(), written.append)  # type: ignore[arg-type]
+    lines = ["1 echo a b", "# silence", "2 fail", "3 bug", "4 nonsense", "5", "6 stream", "7 quit"]
+    going_on = [dispatcher.handle(line) for line in lines]
+    assert "".join(written) == (
+        "=1 a b\n\n?2 as asked\n\n?3 internal error: KeyError: 'a bug'\n\n?4 unknown command\n\n"
+        "?5 unknown command\n\n=6\none\ntwo\nend\n\n=7\n\n"
+    )
+    assert going_on == [True] * 7 + [False]
+    assert "KeyError" in capsys.readouterr().err
+
+
+def test_pipelined_commands_are_answered_in_order_until_quit() -> None:
+    source = io.BytesIO(b"1 echo a\n\n2 echo b\r\n3 quit\n4 echo never\n")
+    target = io.BytesIO()
+    serve(table(), source, target)  # type: ignore[arg-type]
+    assert target.getvalue() == b"=1 a\n\n=2 b\n\n=3\n\n"
+
+
+def test_the_end_of_input_ends_the_session_and_a_last_line_needs_no_newline() -> None:
+    target = io.BytesIO()
+    serve(table(), io.BytesIO(b"echo \xff\xfe"), target)  # type: ignore[arg-type]
+    assert target.getvalue().decode() == "= \ufffd\ufffd\n\n"
+
+
+def test_a_line_without_end_is_refused_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = io.BytesIO()
+    long = b"3 echo " + b"x" * (2 * MAX_LINE) + b" echo y\necho z\n"
+    serve(table(), io.BytesIO(long), target)  # type: ignore[arg-type]
+    assert target.getvalue() == b"?3 unknown command\n\n= z\n\n"
+
+
+def test_input_is_seen_while_a_command_runs_and_idleness_once() -> None:
+    read_end, write_end = os.pipe()
+    idle = threading.Event()
+    seen = threading.Event()
+
+    def wait(call: Call) -> str:
+        while not call.waiting():
+            seen.wait(0.01)
+        return "stopped"
+
+    target = io.BytesIO()
+    with os.fdopen(read_end, "rb") as source, os.fdopen(write_end, "wb", buffering=0) as sink:
+        runner = threading.Thread(
+            target=serve,
+            args=({"wait": wait, **table()}, source, target),
+            kwargs={"when_idle": idle.set},
+        )
+        runner.start()
+        sink.write(b"echo early\n")
+        assert idle.wait(5)
+        sink.write(b"wait\n")
+        sink.write(b"9 echo late\nquit\n")
+        runner.join(5)
+    assert target.getvalue() == b"= early\n\n= stopped\n\n=9 late\n\n=\n\n"
+
+
+def test_gogui_interrupts_get_no_answer() -> None:
+    interrupts: list[int] = []
+    target = io.BytesIO()
+    serve(
+        table(),  # type: ignore[arg-type]
+        io.BytesIO(b"# interrupt\necho a\n"),
+        target,
+        on_interrupt=lambda: interrupts.append(1),
+    )
+    assert interrupts == [1]
+    assert target.getvalue() == b"= a\n\n"
