@@ -17,16 +17,16 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from tengen.records.faults import Fault
 
 RECORD_SUFFIXES = (".sgf", ".mgt", ".gib", ".ngf", ".txt")
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
-_PACKED: dict[str, Callable[[BinaryIO], IO[bytes]]] = {
-    ".gz": lambda stream: gzip.open(stream),
-    ".bz2": lambda stream: bz2.open(stream),
-    ".xz": lambda stream: lzma.open(stream),
+_PACKED: dict[str, Callable[[BinaryIO], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
 }
 _BROKEN = (
     zipfile.BadZipFile,

@@ -49,7 +49,8 @@ class GameArrays:
     setup_offsets: NDArray[np.int64]
     rules: NDArray[np.object_]
     """What RU says, one str per game."""
-    file: NDArray[np.object_]
+    files: NDArray[np.object_]
+    """Name of the file each game came from."""
     number: NDArray[np.int32]
     """Number of the game in its file, from 1."""
 
@@ -133,7 +134,7 @@ class GameArrays:
             first=int(self.first[index]) if a == b else 0,
             result=Result(kind, int(self.winner[index]), margin),
             rules=str(self.rules[index]),
-            file=str(self.file[index]),
+            file=str(self.files[index]),
             game=int(self.number[index]),
         )
 
@@ -176,7 +177,7 @@ def from_records(records: Sequence[GameRecord]) -> GameArrays:
         setup_colours=np.array([colour for colour, _ in setup], dtype=np.int8),
         setup_offsets=_offsets([len(record.setup) for record in records]),
         rules=np.array([record.rules for record in records], dtype=np.object_),
-        file=np.array([record.file for record in records], dtype=np.object_),
+        files=np.array([record.file for record in records], dtype=np.object_),
         number=np.array([record.game for record in records], dtype=np.int32),
     )
 

@@ -94,7 +94,7 @@ def read_batches(stream: BinaryIO, file: str, on_fault: sgf.OnFault) -> Iterator
             if record is not None:
                 yield batch_of([record])
     if number == 0:
-        on_fault(Fault(file, None, 0, "no SGF game in it"))
+        on_fault(sgf.no_game(file, window.base + len(window.data)))
 
 
 def batch_of(records: list[GameRecord]) -> Batch:
@@ -223,7 +223,7 @@ class _Workspace:
             setup_colours=setup_colours,
             setup_offsets=setup_offsets,
             rules=np.array(rules, dtype=np.object_),
-            file=np.full(n_games, file, dtype=np.object_),
+            files=np.full(n_games, file, dtype=np.object_),
             number=np.arange(number + 1, number + n_games + 1, dtype=np.int32),
         )
         spans = games[:, kernels.START : kernels.END + 1]

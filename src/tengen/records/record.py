@@ -6,6 +6,7 @@ does not know whether its moves are legal: play them on a `Board`, or run `tenge
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from tengen.board import BLACK, WHITE
@@ -87,6 +88,40 @@ class GameRecord:
     def sgf(self) -> bytes:
         """Write the game as SGF in its own encoding, all variations and unknown properties kept."""
         return sgf_grammar.format_tree(self.tree)
+
+    def utf8_sgf(self, *, main_line: bool = False) -> bytes:
+        """Write the game as SGF in UTF-8, whatever it was read in; at will without variations.
+
+        Bytes that do not belong to the encoding it was read in become U+FFFD.
+        """
+        return sgf_grammar.format_tree(_in_utf8(self.tree, self.encoding, main_line))
+
+
+_SOUND = re.compile(r"(?:[^\]\\]|\\.)*", re.DOTALL)
+
+
+def _in_utf8(tree: GameTree, codec: str, main_line: bool) -> GameTree:
+    """Return a copy of the tree with every value in UTF-8."""
+    twin = GameTree()
+    for index in tree.main_line() if main_line else range(len(tree.nodes)):
+        node = {
+            name: [_value_in_utf8(value, codec) for value in values]
+            for name, values in tree.nodes[index].items()
+        }
+        twin.add(tree.parents[index], node)
+    if twin.nodes and ("CA" in twin.nodes[0] or codec != "utf-8"):
+        twin.nodes[0]["CA"] = [b"UTF-8"]
+    return twin
+
+
+def _value_in_utf8(value: bytes, codec: str) -> bytes:
+    """Convert one raw value; what it escapes stays escaped."""
+    if value.isascii():
+        return value
+    text = encodings.decode(value, codec)
+    if not _SOUND.fullmatch(text):  # a backslash or bracket that was half of a broken character
+        return format_text(text)
+    return text.encode("utf-8", "replace")
 
 
 def _make_tree(record: GameRecord) -> GameTree:

@@ -8,7 +8,7 @@ from tengen.jit import kernel
 
 @kernel
 def replay_games(moves, colours, offsets, rows, cols, suicide, wanted, refused):
-    """Replay every wanted game under simple ko; put the index of the refused move, or -1, in `refused`.
+    """Replay every wanted game under simple ko; `refused` gets the index of a refused move or -1.
 
     Returns the number of moves played. Does not know setup stones.
     """

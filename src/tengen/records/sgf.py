@@ -34,14 +34,18 @@ _SETUP = (("AB", BLACK), ("AW", WHITE), ("AE", EMPTY))
 def read_stream(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[GameRecord]:
     """Yield every readable game of a stream; tell damaged and mended ones to `on_fault`."""
     number = 0
-    empty = True
     for item, raw in sgf_grammar.parse_slices(stream):
-        number, empty = number + 1, False
+        number += 1
         record = record_of(item, raw, file, number, on_fault)
         if record is not None:
             yield record
-    if empty:
-        on_fault(Fault(file, None, 0, "no SGF game in it"))
+    if number == 0:
+        on_fault(no_game(file, stream.tell()))
+
+
+def no_game(file: str, size: int) -> Fault:
+    """Return the fault of a file of `size` bytes without a single game."""
+    return Fault(file, None, 0, "no SGF game in it" if size else "an empty file")
 
 
 def record_of(

@@ -234,6 +234,8 @@ def _winner(text: str) -> int:
 def _margin(text: str) -> float | None:
     """Read the margin of a result; stones of Chinese counting are worth two points."""
     worth = 2.0 if "子" in text else 1.0
+    if worth == 2.0 and re.search(r"1\d\d", text):
+        return None  # the winner's whole area (185 stones), not the margin
     if found := _WHOLE_AND_FRACTION.search(text):
         return worth * (int(found[1]) + int(found[2]) / max(int(found[3]), 1))
     if found := _FRACTION.search(text):

@@ -1,0 +1,156 @@
+"""Read, check and convert collections of game records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tengen.cli.common import Json, Quiet, Seed, emit, remark, table
+
+if TYPE_CHECKING:
+    from tengen.records import Corpus
+
+app = typer.Typer(no_args_is_help=True, help="Read, check and convert collections of game records.")
+
+Paths = Annotated[
+    list[str], typer.Argument(help="Files, folders, .zip, .tar.gz, .tar.bz2; - is standard input.")
+]
+_SHOWN = 20  # faults told one by one; the rest is only counted
+
+
+@app.command()
+def stat(paths: Paths, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Count games, moves, sizes, results and damage.
+
+    Repaired games count as read; damaged ones are told on standard error with file, game and byte.
+    """
+    from tengen.records import Corpus
+    from tengen.records.summary import summarise
+
+    corpus = Corpus(paths)
+    summary = summarise(corpus)
+    _report(corpus, summary.games, quiet)
+    value = {
+        "games": summary.games,
+        "damaged": summary.damaged,
+        "moves": summary.moves,
+        "sizes": dict(summary.sizes.most_common()),
+        "results": dict(summary.results.most_common()),
+        "repairs": summary.repairs,
+        "faults": [str(fault) for fault in corpus.faults],
+    }
+    emit(value, as_json=as_json)
+    if not as_json:
+        rows: list[tuple[object, object]] = [
+            ("games", f"{summary.games:,}"),
+            ("damaged", f"{summary.damaged:,}"),
+            ("repairs", f"{summary.repairs:,}"),
+            ("moves", f"{summary.moves:,}"),
+        ]
+        rows += [(f"size {size}", f"{count:,}") for size, count in summary.sizes.most_common()]
+        rows += [(f"result {end}", f"{count:,}") for end, count in summary.results.most_common()]
+        table("", ["what", "count"], rows)
+
+
+@app.command()
+def check(
+    paths: Paths,
+    rules: Annotated[
+        str | None,
+        typer.Option(help="Rules to check by; default: each record's own, with simple ko."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with status 1 if anything is wrong.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Replay every game on the board and report the moves it refuses."""
+    from tengen.board import Rules
+    from tengen.records import Corpus
+    from tengen.records.replay import Refusal
+    from tengen.records.replay import check as replay
+
+    corpus = Corpus(paths)
+    games = moves = 0
+    refusals: list[Refusal] = []
+    for item in replay(corpus, Rules.preset(rules) if rules else None):
+        if isinstance(item, Refusal):
+            refusals.append(item)
+            remark(str(item), quiet=quiet)
+        else:
+            games, moves = games + len(item), moves + len(item.moves)
+    _report(corpus, games, quiet)
+    value = {
+        "games": games,
+        "damaged": corpus.damaged,
+        "moves": moves,
+        "refused": len(refusals),
+        "refusals": [
+            {"file": r.file, "game": r.game, "move": r.move, "reason": r.reason} for r in refusals
+        ],
+    }
+    text = (
+        f"{games:,} games with {moves:,} moves replayed: {len(refusals):,} refused by the board, "
+        f"{corpus.damaged:,} damaged"
+    )
+    emit(value, as_json=as_json, text=text)
+    if strict and (refusals or corpus.damaged):
+        raise typer.Exit(1)
+
+
+@app.command()
+def convert(
+    paths: Paths,
+    out: Annotated[
+        str,
+        typer.Option(
+            help="Where to: .sgf (one collection), .txt (one line each), .npz (arrays), a folder "
+            "(one file each; end it with /), or - for SGF on standard output."
+        ),
+    ],
+    main_line: Annotated[bool, typer.Option("--main-line", help="Leave variations out.")] = False,
+    unique: Annotated[
+        bool, typer.Option("--unique", help="Leave duplicates and mirror images out.")
+    ] = False,
+    size: Annotated[
+        int | None, typer.Option(help="Only games on square boards of this size.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many games.")] = None,
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="In an order by chance.")] = False,
+    seed: Seed = 1,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write games in another form, in UTF-8, damaged ones repaired or left out."""
+    from tengen.records import Corpus, writer
+
+    corpus = Corpus(paths)
+    if unique:
+        corpus = corpus.unique()
+    if size is not None:
+        corpus = corpus.where(lambda games: (games.rows == size) & (games.cols == size))
+    games = writer.write(
+        corpus, out, main_line=main_line, limit=limit, shuffle_seed=seed if shuffle else None
+    )
+    _report(corpus, games, quiet)
+    remark(f"{games:,} games written to {out}", quiet=quiet or out == "-")
+    if out != "-":
+        emit({"games": games, "damaged": corpus.damaged, "out": out}, as_json=as_json)
+
+
+def _report(corpus: Corpus, games: int, quiet: bool) -> None:
+    """Tell the faults met; when not a single game was read, fail with the first of them."""
+    from tengen.errors import RecordError
+
+    refused = [fault for fault in corpus.faults if not fault.repaired]
+    if games == 0 and len(refused) == 1:
+        raise refused[0].error()
+    for fault in corpus.faults[:_SHOWN]:
+        remark(f"{fault} ({'repaired' if fault.repaired else 'refused'})", quiet=quiet)
+    rest = corpus.damaged + corpus.repaired - min(len(corpus.faults), _SHOWN)
+    if rest:
+        remark(f"and {rest:,} more", quiet=quiet)
+    if games == 0:
+        raise RecordError(f"{', '.join(map(str, corpus.paths))}: no game could be read")

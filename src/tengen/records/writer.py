@@ -1,0 +1,125 @@
+"""Write collections: SGF files and folders, the one-line form, arrays; always UTF-8."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tengen.board import coordinates
+from tengen.errors import RecordError
+from tengen.records.arrays import GameArrays
+from tengen.records.corpus import Corpus
+from tengen.records.record import GameRecord
+
+
+def write_sgf(records: Iterable[GameRecord], path: str | Path, *, main_line: bool = False) -> int:
+    """Write games as one SGF collection, one to a line where they have no line breaks."""
+    count = 0
+    with Path(path).open("wb") as stream:
+        for record in records:
+            stream.write(record.utf8_sgf(main_line=main_line) + b"\n")
+            count += 1
+    return count
+
+
+def write(
+    corpus: Corpus,
+    out: str,
+    *,
+    main_line: bool = False,
+    limit: int | None = None,
+    shuffle_seed: int | None = None,
+) -> int:
+    """Write a corpus in the form the name `out` tells; return how many games were written.
+
+    `.sgf` a collection, `.txt` the one-line form (19x19 without setup only), `.npz` arrays, a
+    folder one file each, `-` SGF on standard output. With a seed the order is by chance.
+
+    Raises
+    ------
+    RecordError
+        If the name tells no form.
+    """
+    if out.endswith(".npz"):
+        return _write_arrays(corpus, Path(out), limit, shuffle_seed)
+    records = iter(corpus) if shuffle_seed is None else corpus.shuffled(shuffle_seed)
+    records = islice(records, limit)
+    if out == "-":
+        return _write_standard_output(records, main_line)
+    if out.endswith(".sgf"):
+        return write_sgf(records, out, main_line=main_line)
+    if out.endswith(".txt"):
+        return _write_lines(records, Path(out))
+    if out.endswith("/") or Path(out).is_dir():
+        return _write_folder(records, Path(out), main_line)
+    raise RecordError(f"{out}: end the name with .sgf, .txt, .npz or / to say what to write")
+
+
+def load_arrays(path: str | Path) -> GameArrays:
+    """Read arrays written as `.npz`; nothing in it is executed.
+
+    Raises
+    ------
+    RecordError
+        If the file is not such a collection.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            columns: dict[str, Any] = {item.name: file[item.name] for item in fields(GameArrays)}
+    except (ValueError, KeyError, OSError, EOFError) as wrong:
+        raise RecordError(f"{path}: not a collection of arrays: {wrong}") from None
+    for name in ("rules", "files"):
+        columns[name] = columns[name].astype(np.object_)
+    return GameArrays(**columns)
+
+
+def _write_arrays(corpus: Corpus, path: Path, limit: int | None, seed: int | None) -> int:
+    games = corpus.as_arrays()
+    if seed is not None:
+        games = games.shuffled(seed)
+    if limit is not None:
+        games = games.take(np.arange(min(limit, len(games))))
+    columns = {item.name: getattr(games, item.name) for item in fields(games)}
+    for name in ("rules", "files"):
+        columns[name] = columns[name].astype(np.str_)
+    np.savez_compressed(path, **columns)
+    return len(games)
+
+
+def _write_standard_output(records: Iterator[GameRecord], main_line: bool) -> int:
+    count = 0
+    for record in records:
+        sys.stdout.buffer.write(record.utf8_sgf(main_line=main_line) + b"\n")
+        count += 1
+    sys.stdout.buffer.flush()
+    return count
+
+
+def _write_lines(records: Iterator[GameRecord], path: Path) -> int:
+    count = 0
+    with path.open("wb") as stream:
+        for record in records:
+            if (record.rows, record.cols) != (19, 19) or record.setup or record.edits:
+                continue
+            moves = "".join(
+                f";{'BW'[colour - 1]}[{coordinates.format_sgf(point, 19, 19)}]"
+                for colour, point in record.moves
+            )
+            count += 1
+            stream.write(f"{count}\t{moves}\n".encode("ascii"))
+    return count
+
+
+def _write_folder(records: Iterator[GameRecord], folder: Path, main_line: bool) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for record in records:
+        count += 1
+        (folder / f"{count:06d}.sgf").write_bytes(record.utf8_sgf(main_line=main_line) + b"\n")
+    return count
