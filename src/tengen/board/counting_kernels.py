@@ -1,0 +1,482 @@
+"""Say of every point what it counts for once the dead stones are known; knows no rules of play.
+
+`plain_kinds` floods: an empty region that touches one colour is that colour's. `careful_kinds`
+asks more, for each colour in turn:
+
+1. *Reach.* A colour reaches the empty points it can walk to from its stones. It can step onto a
+   gate (a point between two enemy stones in a line, or between one and the edge) but not past
+   it: the enemy answers on the far side. Points both colours reach are dame; points only one
+   reaches are its regions.
+2. *Groups.* Blocks are joined by the regions and the dame they share.
+3. *False eyes.* A block that hangs on a region by one point only, and on no other way, may be
+   cut off there: that point is false.
+4. *Eyes.* Every region is worth 0, 1 or 2 eyes (`eye_value`), false points and points next to
+   dame being open to the enemy. A group with fewer than two eyes is in seki.
+5. *Fill.* A false point must be filled, and gives nothing, if one of the sides it joins has no
+   eye of its own. Where an enemy stone was thrown in there, taking it costs its neighbour too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.counting_eyes_kernels import MAX_CELLS, eye_value
+from tengen.jit import kernel
+
+EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
+
+# What a point counts for. Black's kinds are odd, White's even; see KIND_NAMES in counting.py.
+NOBODY = 0  # an empty point that neither colour reaches
+BLACK_TERRITORY, WHITE_TERRITORY = 1, 2
+BLACK_STONE, WHITE_STONE = 3, 4
+BLACK_SEKI_STONE, WHITE_SEKI_STONE = 5, 6
+BLACK_SEKI_POINT, WHITE_SEKI_POINT = 7, 8  # would be territory, but its owner lives in seki
+BLACK_FALSE_EYE, WHITE_FALSE_EYE = 9, 10  # the owner must fill it
+BLACK_OPEN, WHITE_OPEN = 11, 12  # the owner's side of an open border: not closed, not counted
+DAME = 13
+
+
+@kernel
+def lay_out(grid, dead, board, fallen):
+    """Copy the grid with a border into `board`, the dead as empty and in `fallen`."""
+    rows, cols = grid.shape
+    width = cols + 1
+    board[:] = BORDER
+    fallen[:] = EMPTY
+    for r in range(rows):
+        for c in range(cols):
+            p = (r + 1) * width + c + 1
+            if dead[r, c]:
+                board[p] = EMPTY
+                fallen[p] = grid[r, c]
+            else:
+                board[p] = grid[r, c]
+
+
+@kernel
+def flood_empty(board, width, region_of, touches, stack):
+    """Number the empty regions; `touches` gets bit 1 for Black beside it, bit 2 for White."""
+    n = len(board)
+    region_of[:] = -1
+    count = 0
+    for start in range(n):
+        if board[start] != EMPTY or region_of[start] >= 0:
+            continue
+        touch = 0
+        region_of[start] = count
+        stack[0] = start
+        top = 1
+        while top:
+            top -= 1
+            p = stack[top]
+            for q in (p - width, p - 1, p + 1, p + width):
+                if board[q] == EMPTY:
+                    if region_of[q] < 0:
+                        region_of[q] = count
+                        stack[top] = q
+                        top += 1
+                elif board[q] != BORDER:
+                    touch |= board[q]
+        touches[count] = touch
+        count += 1
+    return count
+
+
+@kernel
+def is_gate(board, p, width, colour):
+    """Tell whether `colour` or the edge stands on two opposite sides of p, not twice the edge."""
+    up, down, left, right = board[p - width], board[p + width], board[p - 1], board[p + 1]
+    if (up == colour and (down == colour or down == BORDER)) or (up == BORDER and down == colour):
+        return True
+    return (left == colour and (right == colour or right == BORDER)) or (
+        left == BORDER and right == colour
+    )
+
+
+@kernel
+def mark_reach(board, width, colour, reach, stack):
+    """Set in `reach` the empty points that `colour` can walk to past no gate of the enemy."""
+    n = len(board)
+    bit = colour
+    foe = 3 - colour
+    top = 0
+    for p in range(n):
+        if board[p] != EMPTY:
+            continue
+        if (
+            board[p - width] == colour
+            or board[p + width] == colour
+            or board[p - 1] == colour
+            or board[p + 1] == colour
+        ):
+            reach[p] |= bit
+            stack[top] = p
+            top += 1
+    while top:
+        top -= 1
+        p = stack[top]
+        if is_gate(board, p, width, foe):
+            continue
+        for q in (p - width, p - 1, p + 1, p + width):
+            if board[q] == EMPTY and reach[q] & bit == 0:
+                reach[q] |= bit
+                stack[top] = q
+                top += 1
+
+
+@kernel
+def number_nodes(board, width, colour, reach, node_of, node_kind, stack):
+    """Number this colour's blocks (kind 0), regions (kind 1) and stretches of dame (kind 2)."""
+    n = len(board)
+    foe = 3 - colour
+    node_of[:] = -1
+    count = 0
+    for start in range(n):
+        if node_of[start] >= 0 or board[start] == BORDER or board[start] == foe:
+            continue
+        if board[start] == colour:
+            kind = 0
+        elif reach[start] == colour:
+            kind = 1
+        elif reach[start] == 3 and not is_gate(board, start, width, foe):
+            kind = 2
+        else:
+            continue
+        node_of[start] = count
+        stack[0] = start
+        top = 1
+        while top:
+            top -= 1
+            p = stack[top]
+            for q in (p - width, p - 1, p + 1, p + width):
+                if node_of[q] >= 0 or board[q] != board[start]:
+                    continue
+                if kind == 1 and reach[q] != colour:
+                    continue
+                if kind == 2 and (reach[q] != 3 or is_gate(board, q, width, foe)):
+                    continue
+                node_of[q] = count
+                stack[top] = q
+                top += 1
+        node_kind[count] = kind
+        count += 1
+    return count
+
+
+@kernel
+def link_nodes(board, width, node_of, first, following, target):
+    """Build the lists of edges between nodes that lie side by side."""
+    first[:] = -1
+    count = 0
+    for p in range(len(board)):
+        a = node_of[p]
+        if a < 0:
+            continue
+        for q in (p + 1, p + width):
+            b = node_of[q]
+            if b < 0 or b == a:
+                continue
+            target[count] = b
+            following[count] = first[a]
+            first[a] = count
+            target[count + 1] = a
+            following[count + 1] = first[b]
+            first[b] = count + 1
+            count += 2
+
+
+@kernel
+def label_from(start, label, without, first, following, target, labels, stack):
+    """Give `label` to all nodes joined to `start` without passing through node `without`."""
+    labels[start] = label
+    stack[0] = start
+    top = 1
+    while top:
+        top -= 1
+        e = first[stack[top]]
+        while e >= 0:
+            b = target[e]
+            if b != without and labels[b] < 0:
+                labels[b] = label
+                stack[top] = b
+                top += 1
+            e = following[e]
+
+
+@kernel
+def label_parts(region, cells, n_cells, board, width, colour, node_of, first, following, target,
+                labels, stack, hangs_by):  # fmt: skip
+    """Label the parts that the group falls into without `region`.
+
+    `hangs_by[part]` becomes the one point by which a part touches the region, -1 if it touches
+    none, -2 if several. Returns the number of parts that touch the region with a stone.
+    """
+    labels[:] = -1
+    parts = 0
+    e = first[region]
+    while e >= 0:
+        if labels[target[e]] < 0:
+            label_from(target[e], parts, region, first, following, target, labels, stack)
+            hangs_by[parts] = -1
+            parts += 1
+        e = following[e]
+    touching = 0
+    for i in range(n_cells):
+        p = cells[i]
+        for q in (p - width, p - 1, p + 1, p + width):
+            if board[q] == colour:
+                part = labels[node_of[q]]
+                if hangs_by[part] == -1:
+                    hangs_by[part] = p
+                    touching += 1
+                elif hangs_by[part] != p:
+                    hangs_by[part] = -2
+    return parts, touching
+
+
+@kernel
+def gather(node, node_of, start, cells):
+    """List the points of a node in `cells`; `start` is its first point."""
+    count = 0
+    for p in range(start, len(node_of)):
+        if node_of[p] == node:
+            cells[count] = p
+            count += 1
+    return count
+
+
+@kernel
+def region_value(cells, n_cells, board, width, colour, node_of, reach, fallen, false_at, force):
+    """Return the eyes a region is worth, or -1 where only a search can say and `force` is off."""
+    if n_cells > MAX_CELLS:
+        return 2
+    foe = 3 - colour
+    quiet = True
+    for i in range(n_cells):
+        p = cells[i]
+        if false_at[p] or fallen[p] == foe:
+            quiet = False
+            break
+        for q in (p - width, p - 1, p + 1, p + width):
+            if board[q] == EMPTY and reach[q] & foe:
+                quiet = False
+    if quiet:
+        if n_cells < 3:
+            return 1
+        if n_cells == 4 and cells[1] == cells[0] + 1 and cells[2] == cells[0] + width:
+            return 1 if cells[3] == cells[2] + 1 else 2
+        return 2
+    if not force:
+        return -1
+    nbr = np.zeros(MAX_CELLS, np.int64)
+    foes = 0
+    wall = 0
+    opened = 0
+    for i in range(n_cells):
+        p = cells[i]
+        if fallen[p] == foe:
+            foes |= 1 << i
+        if false_at[p]:
+            opened |= 1 << i
+        for q in (p - width, p - 1, p + 1, p + width):
+            if board[q] == colour:
+                wall |= 1 << i
+            elif board[q] == EMPTY and reach[q] & foe:
+                opened |= 1 << i
+        for j in range(n_cells):
+            gap = cells[j] - p
+            if gap == 1 or gap == -1 or gap == width or gap == -width:
+                nbr[i] |= 1 << j
+    return eye_value(foes, (1 << n_cells) - 1, wall, opened, nbr)
+
+
+@kernel
+def judge_colour(board, width, colour, reach, fallen, closed, kinds):
+    """Write into `kinds` (bordered) what this colour's stones and regions count for."""
+    n = len(board)
+    foe = 3 - colour
+    stack = np.empty(n + 1, np.int32)
+    node_of = np.empty(n, np.int32)
+    node_kind = np.empty(n, np.int8)
+    nodes = number_nodes(board, width, colour, reach, node_of, node_kind, stack)
+    if nodes == 0:
+        return
+    first = np.empty(nodes, np.int32)
+    following = np.empty(4 * n, np.int32)
+    target = np.empty(4 * n, np.int32)
+    link_nodes(board, width, node_of, first, following, target)
+    start = np.full(nodes, -1, np.int32)
+    size = np.zeros(nodes, np.int32)
+    for p in range(n):
+        node = node_of[p]
+        if node >= 0:
+            if start[node] < 0:
+                start[node] = p
+            size[node] += 1
+    labels = np.empty(nodes, np.int32)
+    hangs_by = np.empty(nodes, np.int32)
+    cells = np.empty(n, np.int32)
+    false_at = np.zeros(n, np.bool_)
+    has_false = np.zeros(nodes, np.bool_)
+
+    # False points, region by region.
+    for region in range(nodes):
+        if node_kind[region] != 1:
+            continue
+        n_cells = gather(region, node_of, start[region], cells)
+        parts, touching = label_parts(
+            region, cells, n_cells, board, width, colour, node_of, first, following, target,
+            labels, stack, hangs_by,
+        )  # fmt: skip
+        if touching < 2:
+            continue
+        for part in range(parts):
+            if hangs_by[part] >= 0:
+                false_at[hangs_by[part]] = True
+                has_false[region] = True
+
+    # Eyes: cheap answers first, the search only where a group's life or a fill hangs on it.
+    value = np.full(nodes, -1, np.int32)
+    for region in range(nodes):
+        if node_kind[region] == 1:
+            n_cells = MAX_CELLS + 1
+            if size[region] <= MAX_CELLS:
+                n_cells = gather(region, node_of, start[region], cells)
+            value[region] = region_value(
+                cells, n_cells, board, width, colour, node_of, reach, fallen, false_at, False
+            )
+        else:
+            value[region] = 0
+    group = np.full(nodes, -1, np.int32)
+    groups = 0
+    for node in range(nodes):
+        if group[node] < 0:
+            label_from(node, groups, -1, first, following, target, group, stack)
+            groups += 1
+    eyes = np.zeros(groups, np.int32)
+    for node in range(nodes):
+        if value[node] > 0:
+            eyes[group[node]] += value[node]
+    for node in range(nodes):
+        if value[node] < 0 and (eyes[group[node]] < 2 or has_false[node]):
+            n_cells = gather(node, node_of, start[node], cells)
+            value[node] = region_value(
+                cells, n_cells, board, width, colour, node_of, reach, fallen, false_at, True
+            )
+            eyes[group[node]] += value[node]
+
+    # Which false points must be filled.
+    fill = np.zeros(n, np.bool_)
+    part_eyes = np.empty(nodes, np.int32)
+    for region in range(nodes):
+        if not has_false[region] or eyes[group[region]] < 2:
+            continue
+        n_cells = gather(region, node_of, start[region], cells)
+        parts, touching = label_parts(
+            region, cells, n_cells, board, width, colour, node_of, first, following, target,
+            labels, stack, hangs_by,
+        )  # fmt: skip
+        part_eyes[:parts] = 0
+        total = 0
+        for node in range(nodes):
+            if group[node] == group[region]:
+                worth = value[node] if value[node] >= 0 else 1
+                total += worth
+                if labels[node] >= 0:
+                    part_eyes[labels[node]] += worth
+        for part in range(parts):
+            p = hangs_by[part]
+            if p < 0 or (part_eyes[part] > 0 and total > part_eyes[part]):
+                continue
+            fill[p] = True
+            if fallen[p] == foe:
+                inside = 0
+                last = p
+                for q in (p - width, p - 1, p + 1, p + width):
+                    if node_of[q] == region:
+                        inside += 1
+                        last = q
+                if inside == 1:
+                    fill[last] = True
+
+    for p in range(n):
+        node = node_of[p]
+        if node < 0 or node_kind[node] == 2:
+            continue
+        seki = eyes[group[node]] < 2
+        if node_kind[node] == 0:
+            kinds[p] = (BLACK_SEKI_STONE if seki else BLACK_STONE) + colour - 1
+        elif seki:
+            kinds[p] = BLACK_SEKI_POINT + colour - 1
+        elif fill[p]:
+            kinds[p] = BLACK_FALSE_EYE + colour - 1
+        elif closed[p]:
+            kinds[p] = BLACK_TERRITORY + colour - 1
+        else:
+            kinds[p] = BLACK_OPEN + colour - 1
+
+
+@kernel
+def plain_kinds(grid, dead, kinds):
+    """Write what every point counts for by flood fill alone."""
+    rows, cols = grid.shape
+    width = cols + 1
+    n = (rows + 2) * width + 1
+    board = np.empty(n, np.int8)
+    fallen = np.empty(n, np.int8)
+    lay_out(grid, dead, board, fallen)
+    region_of = np.empty(n, np.int32)
+    touches = np.empty(n, np.int8)
+    stack = np.empty(n + 1, np.int32)
+    flood_empty(board, width, region_of, touches, stack)
+    for r in range(rows):
+        for c in range(cols):
+            p = (r + 1) * width + c + 1
+            if board[p] != EMPTY:
+                kinds[r, c] = BLACK_STONE + board[p] - 1
+            else:
+                touch = touches[region_of[p]]
+                kinds[r, c] = DAME if touch == 3 else touch
+
+
+@kernel
+def careful_kinds(grid, dead, kinds):
+    """Write what every point counts for, seki and false eyes seen to (int8, rows x cols)."""
+    rows, cols = grid.shape
+    width = cols + 1
+    n = (rows + 2) * width + 1
+    board = np.empty(n, np.int8)
+    fallen = np.empty(n, np.int8)
+    lay_out(grid, dead, board, fallen)
+    region_of = np.empty(n, np.int32)
+    touches = np.empty(n, np.int8)
+    stack = np.empty(n + 1, np.int32)
+    flood_empty(board, width, region_of, touches, stack)
+    closed = np.zeros(n, np.bool_)
+    for p in range(n):
+        if board[p] == EMPTY:
+            touch = touches[region_of[p]]
+            closed[p] = touch == BLACK or touch == WHITE
+    reach = np.zeros(n, np.int8)
+    mark_reach(board, width, BLACK, reach, stack)
+    mark_reach(board, width, WHITE, reach, stack)
+    flat = np.zeros(n, np.int8)
+    for p in range(n):
+        if board[p] == EMPTY and reach[p] == 3:
+            flat[p] = DAME
+    judge_colour(board, width, BLACK, reach, fallen, closed, flat)
+    judge_colour(board, width, WHITE, reach, fallen, closed, flat)
+    for r in range(rows):
+        for c in range(cols):
+            kinds[r, c] = flat[(r + 1) * width + c + 1]
+
+
+@kernel
+def careful_owner(grid, dead, out_owner):
+    """Write BLACK or WHITE where a point is territory by the careful count, else EMPTY."""
+    careful_kinds(grid, dead, out_owner)
+    rows, cols = grid.shape
+    for r in range(rows):
+        for c in range(cols):
+            if out_owner[r, c] > WHITE_TERRITORY:
+                out_owner[r, c] = EMPTY
