@@ -1,0 +1,96 @@
+"""Bad engines in one file: `python engines.py KIND` speaks GTP until it does something wrong.
+
+Kinds: good, slow_start, silent, exit, crash, kill, hang, garbage, endless, illegal, nonsense,
+refuse, close, deaf, helper, drip.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+KIND = sys.argv[1] if len(sys.argv) > 1 else "good"
+COMMANDS = "name version list_commands boardsize clear_board komi play genmove undo quit"
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def genmove(count: int) -> None:
+    """Do what this kind of engine does when it should move."""
+    sys.stderr.write(f"thinking about move {count}\n")
+    sys.stderr.flush()
+    if KIND == "exit":
+        sys.exit(0)
+    elif KIND == "crash":
+        sys.stderr.write("out of luck\n")
+        sys.exit(7)
+    elif KIND == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif KIND == "hang":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(1000)
+    elif KIND == "garbage":
+        say("hello, I am not GTP\n\n")
+    elif KIND == "endless":
+        say("= ")
+        while True:
+            say("x" * 100_000)
+    elif KIND == "drip":
+        time.sleep(0.15)
+        say(f"= {'ABCDEFGHJ'[count % 9]}{1 + count // 9}\n\n")
+    elif KIND == "illegal":
+        say("= A1\n\n")
+    elif KIND == "nonsense":
+        say("= Q77\n\n")
+    elif KIND == "refuse":
+        say("? I do not feel like it\n\n")
+    elif KIND == "close":
+        os.close(1)
+        time.sleep(1000)
+    else:
+        say("= pass\r\n\r\n")
+
+
+def main() -> None:
+    """Read commands and answer, more or less."""
+    if KIND == "slow_start":
+        time.sleep(1000)
+    if KIND == "silent":
+        sys.exit(0)
+    if KIND == "helper":
+        # A child that would outlive us if nobody ended the whole group.
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+        sys.stderr.write(f"child {child.pid}\n")
+        sys.stderr.flush()
+    count = 0
+    for line in sys.stdin:
+        words = line.split()
+        if not words:
+            continue
+        if words[0] == "quit":
+            if KIND == "deaf":
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                time.sleep(1000)
+            say("=\n\n")
+            return
+        if words[0] == "genmove":
+            genmove(count)
+            count += 1
+        elif words[0] == "list_commands":
+            say("= " + COMMANDS.replace(" ", "\n") + "\n\n")
+        elif words[0] in ("name", "version"):
+            say(f"= {KIND}\n\n")
+        elif words[0] in COMMANDS:
+            say("=\n\n")
+        else:
+            say("? unknown command\n\n")
+
+
+if __name__ == "__main__":
+    main()

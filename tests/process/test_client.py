@@ -1,0 +1,147 @@
+"""Each way in which an engine fails is told apart, and no process is left behind."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tengen.board import Board
+from tengen.gtp.client import Client, Limits
+from tengen.gtp.faults import (
+    EngineBadAnswer,
+    EngineCrash,
+    EngineExit,
+    EngineFault,
+    EngineIllegalMove,
+    EngineRefusal,
+    EngineStartFault,
+    EngineTimeout,
+)
+from tengen.gtp.session import EngineSession
+
+ENGINES = Path(__file__).parent / "engines.py"
+LIMITS = Limits(startup=20.0, command=20.0, move=20.0, close=0.3)
+
+
+def start(kind: str, limits: Limits = LIMITS) -> Client:
+    return Client.start([sys.executable, str(ENGINES), kind], limits=limits)
+
+
+def alive(pid: int) -> bool:
+    """Tell whether a process runs; a zombie would count as running."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def move_of(kind: str, limits: Limits = LIMITS) -> int:
+    """Let an engine move on a board where A1 is taken; end it; look for leftovers."""
+    board = Board(9)
+    board.play("A1")
+    client = start(kind, limits)
+    try:
+        return EngineSession(client).genmove(board)
+    finally:
+        client.close()
+        assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
+
+
+def test_a_good_engine_is_greeted_moves_and_quits() -> None:
+    with start("good") as client:
+        assert (client.name, client.version) == ("good", "good")
+        assert client.known("genmove") and not client.known("nonsense")
+        assert EngineSession(client).genmove(Board(9)) == 0
+        assert client.stderr() == ("thinking about move 0",)
+    assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
+    assert client.channel.process.returncode == 0  # type: ignore[attr-defined]
+    with pytest.raises(EngineExit, match="was closed"):
+        client.command("name")
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault", "words"),
+    [
+        ("exit", EngineExit, "exited early; it said: thinking about move 0"),
+        ("crash", EngineCrash, "exit status 7; it said: thinking about move 0 | out of luck"),
+        ("kill", EngineCrash, "killed by SIGKILL"),
+        ("garbage", EngineBadAnswer, "'hello, I am not GTP', which is not GTP"),
+        ("endless", EngineBadAnswer, "does not end"),
+        ("nonsense", EngineBadAnswer, "answered 'Q77', no move"),
+        ("illegal", EngineIllegalMove, "played A1, which is illegal at move 2"),
+        ("refuse", EngineRefusal, "refused: I do not feel like it"),
+        ("close", EngineExit, "closed its output"),
+    ],
+)
+def test_faults_are_told_apart(kind: str, fault: type[EngineFault], words: str) -> None:
+    with pytest.raises(EngineFault) as caught:
+        move_of(kind)
+    assert type(caught.value) is fault
+    assert words in str(caught.value)
+    assert f"engine {kind} at `genmove w`" in str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is fault and str(again) == str(caught.value)
+
+
+def test_a_hang_ends_in_time_even_if_it_ignores_polite_signals() -> None:
+    begun = time.monotonic()
+    with pytest.raises(EngineTimeout, match="time for a move ran out"):
+        move_of("hang", Limits(move=0.3, close=0.3))
+    assert time.monotonic() - begun < 15
+
+
+def test_the_time_for_a_game_is_shared_by_its_moves() -> None:
+    client = start("drip", Limits(move=10.0, game=0.5, close=0.3))
+    session, board = EngineSession(client), Board(9)
+    with pytest.raises(EngineTimeout, match="time for the game ran out"):
+        for _ in range(10):
+            board.play(session.genmove(board))
+    assert 1 <= len(board.moves) < 4
+    with pytest.raises(EngineTimeout):
+        client.command("name")
+    assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("/no/such/engine", "cannot be started: No such file"),
+        ("", "command line is empty"),
+        ([sys.executable, str(ENGINES), "slow_start"], "start-up time ran out"),
+    ],
+)
+def test_engines_that_do_not_start(command: str | list[str], words: str) -> None:
+    with pytest.raises(EngineStartFault, match=words):
+        Client.start(command, limits=Limits(startup=0.5, close=0.1))
+
+
+def test_an_engine_that_ends_at_once_has_exited_early() -> None:
+    with pytest.raises(EngineExit, match="exited early"):
+        start("silent")
+
+
+def test_an_engine_that_does_not_quit_is_ended() -> None:
+    client = start("deaf", Limits(close=0.2))
+    client.close()
+    assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
+
+
+def test_helpers_of_an_engine_go_with_it() -> None:
+    client = start("helper")
+    while not client.stderr():
+        time.sleep(0.01)
+    child = int(client.stderr()[0].split()[1])
+    assert alive(child)
+    client.close()
+    for _ in range(200):
+        if not alive(child) or Path(f"/proc/{child}/stat").read_text().split()[2] == "Z":
+            break
+        time.sleep(0.02)
+    else:
+        pytest.fail("the helper is still there")

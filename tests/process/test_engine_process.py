@@ -1,0 +1,73 @@
+"""The engine as a process: it answers at once, in order, and ends when it should."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+ENGINE = [sys.executable, "-c", "from tengen.cli import main; main()", "gtp", "--player", "random"]
+
+
+def test_the_first_answer_needs_no_board() -> None:
+    """Heavy imports would cost seconds; look at what is imported rather than at a clock."""
+    code = (
+        "import sys, io\n"
+        "from tengen.cli.gtp import app, _make_player\n"
+        "from tengen.gtp.engine import Engine\n"
+        "engine = Engine(_make_player, 'mcts')\n"
+        "from tengen.gtp.protocol import Dispatcher\n"
+        "talk = Dispatcher(engine.commands(), lambda text: print(text, end=''))\n"
+        "for line in ('name', 'version', 'protocol_version', 'list_commands', 'boardsize 99'):\n"
+        "    talk.handle(line)\n"
+        "heavy = {'numba', 'scipy', 'pydantic', 'matplotlib', 'tengen.board'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("= Tengen\n\n") and "? unacceptable size" in done.stdout
+
+
+def test_the_first_answer_comes_soon() -> None:
+    best = 1e9
+    for _ in range(3):
+        begun = time.monotonic()
+        with subprocess.Popen(ENGINE, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdin and process.stdout
+            process.stdin.write(b"name\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == b"= Tengen\n"
+            best = min(best, time.monotonic() - begun)
+            process.stdin.close()
+    # The promise is 1 s on a quiet machine; tests share theirs.
+    assert best < 3.0
+
+
+def test_a_pipelined_session_is_answered_in_order() -> None:
+    lines = ["1 komi 5.5", "2 boardsize 5", "3 play b c3", "4 genmove w", "5 get_komi", "6 quit"]
+    done = subprocess.run(
+        ENGINE, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=120
+    )
+    heads = [line.split()[0] for line in done.stdout.splitlines() if line]
+    assert heads == [f"={i}" for i in range(1, 7)]
+    assert "=5 5.5" in done.stdout
+    assert done.returncode == 0 and done.stderr == ""
+
+
+@pytest.mark.parametrize("rest", ["", "lz-analyze 10\n"])
+def test_the_end_of_input_ends_the_engine(rest: str) -> None:
+    done = subprocess.run(
+        ENGINE, input="boardsize 5\n" + rest, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0 and done.stdout.startswith("=\n\n")
+    assert done.stdout.endswith("\n\n")
+
+
+def test_a_wrong_player_is_told_when_it_is_needed() -> None:
+    command = [*ENGINE[:-1], "nobody"]
+    done = subprocess.run(
+        command, input="name\ngenmove b\n", capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.startswith("= Tengen\n\n? ") and "nobody" in done.stdout
