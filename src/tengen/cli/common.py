@@ -40,13 +40,14 @@ def remark(message: str, *, quiet: bool = False) -> None:
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table for people on standard output."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     sheet = Table(title=title or None)
     for column in columns:
         sheet.add_column(column)
     for row in rows:
-        sheet.add_row(*(str(cell) for cell in row))
+        sheet.add_row(*(escape(str(cell)) for cell in row))
     Console().print(sheet)
 
 

@@ -1,0 +1,111 @@
+"""`tengen doctor`: tell what is installed, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from tengen import __version__
+from tengen.cli.common import Json, emit, table
+
+app = typer.Typer(add_completion=False)
+
+NEEDED = (
+    "numpy",
+    "numba",
+    "scipy",
+    "typer",
+    "rich",
+    "pydantic",
+    "safetensors",
+    "choix",
+    "matplotlib",
+    "jinja2",
+    "pysgf",
+    "cma",
+)
+
+# Package -> what it is good for and how to get it.
+EXTRAS = {
+    "torch": ("batches of symmetry networks on a GPU", "pip install 'tengen[torch]'"),
+    "ray": ("clusters of machines", "pip install 'tengen[ray]'"),
+    "pyspiel": ("a peer to measure speed against", "pip install 'tengen[bench]'"),
+    "sgfmill": ("a peer to measure speed against", "pip install 'tengen[bench]'"),
+}
+
+PROGRAMS = {
+    "gnugo": ("an opponent, an expert and a judge", "apt-get install gnugo"),
+    "node": ("drives the engine with Sabaki's own GTP client in tests", "apt-get install nodejs"),
+}
+
+
+def _version(package: str) -> str | None:
+    name = {"pyspiel": "open_spiel"}.get(package, package)
+    if importlib.util.find_spec(package) is None:
+        return None
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "installed"
+
+
+def _cache_is_writable() -> bool:
+    """Tell whether compiled kernels can be kept: next to the code, or in NUMBA_CACHE_DIR."""
+    place = os.environ.get("NUMBA_CACHE_DIR")
+    folder = Path(place) if place else Path(__file__).parents[1] / "board"
+    return os.access(folder, os.W_OK)
+
+
+def examine() -> list[dict[str, Any]]:
+    """Return one row a thing: name, found (version or path), good_for, get."""
+    rows: list[dict[str, Any]] = [
+        {"name": "tengen", "found": __version__, "good_for": "", "get": ""},
+        {"name": "python", "found": platform.python_version(), "good_for": "", "get": ""},
+    ]
+    for package in NEEDED:
+        found = _version(package)
+        rows.append({"name": package, "found": found, "good_for": "needed", "get": "make setup"})
+    for package, (use, how) in EXTRAS.items():
+        rows.append({"name": package, "found": _version(package), "good_for": use, "get": how})
+    search = os.environ.get("PATH", "") + os.pathsep + "/usr/games"
+    for program, (use, how) in PROGRAMS.items():
+        found = shutil.which(program, path=search)
+        rows.append({"name": program, "found": found, "good_for": use, "get": how})
+    rows.append(
+        {
+            "name": "kernel cache",
+            "found": "writable" if _cache_is_writable() else None,
+            "good_for": "start without compiling",
+            "get": "set NUMBA_CACHE_DIR to a folder you may write to",
+        }
+    )
+    return rows
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Tell what is installed, what is missing, and how to get it."""
+    rows = examine()
+    if as_json:
+        emit(rows, as_json=True)
+    else:
+        table(
+            "",
+            ("what", "found", "good for", "how to get it"),
+            (
+                (r["name"], r["found"] or "missing", r["good_for"], "" if r["found"] else r["get"])
+                for r in rows
+            ),
+        )
+    missing = [r["name"] for r in rows if r["name"] in NEEDED and not r["found"]]
+    if missing:
+        print(f"tengen: needed but missing: {', '.join(missing)}; run make setup", file=sys.stderr)
+        raise typer.Exit(1)
