@@ -3,6 +3,17 @@
 from tengen.learners.opening_td.features import SETS, FeatureSet
 from tengen.learners.opening_td.judges import OwnershipExpert, PlayoutJudge
 from tengen.learners.opening_td.learner import OpeningTD
+from tengen.learners.opening_td.matches import MatchResult, play_match, wilson
 from tengen.learners.opening_td.training import Trainer
 
-__all__ = ["SETS", "FeatureSet", "OpeningTD", "OwnershipExpert", "PlayoutJudge", "Trainer"]
+__all__ = [
+    "SETS",
+    "FeatureSet",
+    "MatchResult",
+    "OpeningTD",
+    "OwnershipExpert",
+    "PlayoutJudge",
+    "Trainer",
+    "play_match",
+    "wilson",
+]

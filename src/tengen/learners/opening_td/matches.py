@@ -1,0 +1,249 @@
+"""Play openings between two sides and have an expert finish them; know no ratings.
+
+A side is a trained `OpeningTD` (played greedily, in a kernel), the word "random" (any legal move, the
+paper's Random, in a kernel) or any `Player`. Side A has Black in games of even number. Networks are
+deterministic, so matches begin with a few random plies, each start played with both colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tengen.board import BLACK, Board
+from tengen.board.kernels import new_state
+from tengen.contracts import Expert, Player
+from tengen.errors import TengenError
+from tengen.learners.opening_td import game_kernels
+from tengen.learners.opening_td.features import FeatureSet, geometry
+from tengen.learners.opening_td.game_kernels import NETWORK, RANDOM
+from tengen.learners.opening_td.learner import OpeningTD
+from tengen.learners.opening_td.network import make_memory
+from tengen.learners.opening_td.training import opening_board
+
+Side = OpeningTD | Player | str
+"""A trained learner, a player, or "random"."""
+
+RANDOM_NAME = "random"
+
+
+@dataclass
+class MatchResult:
+    """How side A did: points by game (1, 0.5, 0) and scores from its view."""
+
+    points: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    openings: list[list[int]] = field(default_factory=list)
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return len(self.points)
+
+    @property
+    def win_rate(self) -> float:
+        """Share of games that A won, draws counting half."""
+        return float(np.mean(self.points)) if self.points else 0.5
+
+    @property
+    def mean_score(self) -> float:
+        """Mean score from A's view, komi included."""
+        return float(np.mean(self.scores)) if self.scores else 0.0
+
+    @property
+    def duplicates(self) -> int:
+        """Number of games whose opening had been played before in this match."""
+        return self.games - len({tuple(o) for o in self.openings})
+
+    def interval(self) -> tuple[float, float]:
+        """Return Wilson's 95 % interval of the win rate; pairs are taken as independent games."""
+        return wilson(self.win_rate, self.games)
+
+
+def play_match(
+    a: Side,
+    b: Side,
+    expert: Expert,
+    *,
+    games: int,
+    seed: int,
+    random_plies: int | None = None,
+    shape: tuple[int, int] = (9, 9),
+    komi: float = 5.5,
+    plies: int = 20,
+    batch: int = 50,
+) -> MatchResult:
+    """Play openings between A and B, let the expert finish them, and count A's wins.
+
+    Without `random_plies` it is 2, but 0 where a side plays at random anyway.
+    """
+    result = MatchResult()
+    for openings in play_openings(
+        a, b, games=games, seed=seed, random_plies=random_plies, shape=shape, komi=komi,
+        plies=plies, batch=batch,
+    ):  # fmt: skip
+        boards = [opening_board(o, *shape, komi) for o in openings]
+        first = len(result.openings)
+        scores = expert.finish(boards, judge_seeds(seed, first, len(boards)))
+        for number, score in enumerate(scores, first):
+            own = float(score) if number % 2 == 0 else -float(score)
+            result.scores.append(own)
+            result.points.append(1.0 if own > 0 else 0.5 if own == 0 else 0.0)
+        result.openings += openings
+    return result
+
+
+def play_openings(
+    a: Side,
+    b: Side,
+    *,
+    games: int,
+    seed: int,
+    random_plies: int | None = None,
+    shape: tuple[int, int] = (9, 9),
+    komi: float = 5.5,
+    plies: int = 20,
+    batch: int = 50,
+) -> Iterator[list[list[int]]]:
+    """Yield openings, a batch at a time, as lists of moves."""
+    if random_plies is None:
+        random_plies = 0 if RANDOM_NAME in (a, b) else 2
+    for first in range(0, games, batch):
+        count = min(batch, games - first)
+        if _in_kernel(a) and _in_kernel(b):
+            yield _play_in_kernel(a, b, first, count, seed, random_plies, shape, komi, plies)
+        else:
+            yield [
+                _play_one(a, b, number, seed, random_plies, shape, komi, plies)
+                for number in range(first, first + count)
+            ]
+
+
+def wilson(rate: float, games: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval for a share of games.
+
+    >>> low, high = wilson(0.5, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.404, 0.596)
+    """
+    if games == 0:
+        return 0.0, 1.0
+    z = 1.959964
+    centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
+    half = z / (1 + z * z / games) * float(
+        np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
+    )
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def judge_seeds(seed: int, first: int, count: int) -> list[int]:
+    """Return the expert's seeds for games `first` and following of a match."""
+    return [
+        int(np.random.SeedSequence([seed, number, 4]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+        for number in range(first, first + count)
+    ]
+
+
+def _in_kernel(side: Side) -> bool:
+    return isinstance(side, OpeningTD) or side == RANDOM_NAME
+
+
+def _dummy(shape: tuple[int, int], plies: int) -> OpeningTD:
+    """Return a tiny network to stand where none is needed."""
+    return OpeningTD(features="A", hidden=1, rows=shape[0], cols=shape[1], plies=plies).initialise()
+
+
+def _play_in_kernel(
+    a: Side,
+    b: Side,
+    first: int,
+    count: int,
+    seed: int,
+    random_plies: int,
+    shape: tuple[int, int],
+    komi: float,
+    plies: int,
+) -> list[list[int]]:
+    sides = [s if isinstance(s, OpeningTD) else _dummy(shape, plies) for s in (a, b)]
+    for side in sides:
+        if side.shape != shape:
+            raise TengenError(f"{side.name} has learned another board than {shape[0]}x{shape[1]}")
+    states = np.repeat(new_state(*shape)[None], count, axis=0)
+    moves = np.zeros((count, plies), np.int64)
+    memory = make_memory(FeatureSet("A"), *shape, 1, 1, plies)
+    (net_a, lay_a, room_a), (net_b, lay_b, room_b) = (
+        (s.net_, s.chosen.layout(*shape), s.work()[0]) for s in sides
+    )
+    who = [NETWORK if isinstance(s, OpeningTD) else RANDOM for s in (a, b)]
+    game_kernels.match_openings(
+        states, moves, plies, komi, random_plies, random_plies > 0, seed, first,
+        geometry(*shape), net_a, lay_a, room_a, net_b, lay_b, room_b, who[0], who[1], memory,
+    )  # fmt: skip
+    return [[int(m) for m in game] for game in moves]
+
+
+def _play_one(
+    a: Side,
+    b: Side,
+    number: int,
+    seed: int,
+    random_plies: int,
+    shape: tuple[int, int],
+    komi: float,
+    plies: int,
+) -> list[int]:
+    """Play one opening move by move, with players of any kind."""
+    board = Board(*shape, komi=komi)
+    start = np.random.default_rng([seed, number // 2, 5])
+    rng = np.random.default_rng([seed, number, 6])
+    for ply in range(plies):
+        side = a if (board.turn == BLACK) == (number % 2 == 0) else b
+        if ply < random_plies:
+            move = random_point(board, start)
+        elif side == RANDOM_NAME:
+            move = random_point(board, rng)
+        elif isinstance(side, OpeningTD):
+            move = best_move(side, board)
+        else:
+            assert not isinstance(side, str)
+            move = side.choose(board, rng)
+            if move < 0:
+                raise TengenError(f"{side.name} resigned in the opening")
+        board.play(move)
+    return [move for _, move in board.moves]
+
+
+def random_point(board: Board, rng: np.random.Generator) -> int:
+    """Return any legal point, a pass where there is none."""
+    points = [p for p in board.legal_moves if p]
+    return int(points[rng.integers(len(points))]) if points else 0
+
+
+def best_move(learner: OpeningTD, board: Board) -> int:
+    """Return the move after which the learner likes the position best, superko respected."""
+    room, _ = learner.work()
+    tables, layout = geometry(*learner.shape), learner.chosen.layout(*learner.shape)
+    memory = make_memory(FeatureSet("A"), *learner.shape, 1, 1, 1)
+    count = game_kernels.rate_moves(
+        board.state, learner.net_, learner.komi, tables, layout, memory, 0, room
+    )
+    order = np.argsort(-room.values[:count], kind="stable")
+    for move in room.moves[order]:
+        if board.is_legal(int(move)):
+            return int(move)
+    return 0
+
+
+def summary(result: MatchResult) -> dict[str, object]:
+    """Return a match as JSON can hold it."""
+    low, high = result.interval()
+    return {
+        "games": result.games,
+        "win_rate": result.win_rate,
+        "interval": [low, high],
+        "mean_score": result.mean_score,
+        "duplicates": result.duplicates,
+    }
+

@@ -1,0 +1,155 @@
+"""The features and the learning rule of paper 000 once more: slow, dense, from grids alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Grid = NDArray[np.int8]
+Array = NDArray[np.float64]
+
+
+def blocks_of(grid: Grid) -> list[set[tuple[int, int]]]:
+    """Return the blocks of stones by flood fill."""
+    rows, cols = grid.shape
+    seen: set[tuple[int, int]] = set()
+    found = []
+    for start in np.ndindex(rows, cols):
+        if grid[start] == 0 or start in seen:
+            continue
+        block, todo = set(), [start]
+        while todo:
+            point = todo.pop()
+            if point in block:
+                continue
+            block.add(point)
+            todo += [q for q in around(point, rows, cols) if grid[q] == grid[start]]
+        seen |= block
+        found.append(block)
+    return found
+
+
+def around(point: tuple[int, int], rows: int, cols: int) -> list[tuple[int, int]]:
+    """Return the neighbours of a point."""
+    r, c = point
+    every = [(r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)]
+    return [(y, x) for y, x in every if 0 <= y < rows and 0 <= x < cols]
+
+
+def images(grid: Grid) -> list[Grid]:
+    """Return the symmetric images of the same shape."""
+    every = [np.rot90(g, k) for g in (grid, np.fliplr(grid)) for k in range(4)]
+    return [g for g in every if g.shape == grid.shape]
+
+
+def normal_image(grid: Grid, friend: int) -> tuple[Grid, int]:
+    """Return the image whose stones come first (friendly before enemy before empty), its number."""
+    turned = images(grid)
+    strings = [
+        tuple(2 if v == friend else 1 if v else 0 for v in image.ravel()) for image in turned
+    ]
+    best = max(range(len(turned)), key=lambda i: (strings[i], -i))
+    return turned[best], best
+
+
+def number(value: float, first: int, last: int, binary: bool, unit: float, cut: float) -> list[float]:
+    """Encode one number: one node, or one for each value from `first` to `last` or more."""
+    if binary:
+        return [1.0 if min(value, last) == v else 0.0 for v in range(first, last + 1)]
+    return [min(value, cut) / unit]
+
+
+def inputs(
+    grid: Grid, friend: int, lead: float, features: str, binary: dict[str, bool]
+) -> Array:
+    """Return the dense inputs; `lead` is prisoners and komi from Black's view."""
+    image, _ = normal_image(grid, friend)
+    rows, cols = image.shape
+    occupied = (image > 0).astype(float).ravel()
+    friendly = np.where(image == friend, 1.0, np.where(image > 0, -1.0, 0.0)).ravel()
+    parts = [occupied, friendly, np.array([(lead if friend == 1 else -lead) / 10])]
+    facts = {}
+    for block in blocks_of(image):
+        colour = image[next(iter(block))]
+        liberties = {q for p in block for q in around(p, rows, cols) if image[q] == 0}
+        close = [
+            q
+            for q in np.ndindex(rows, cols)
+            if image[q] and q not in block
+            and min(abs(q[0] - p[0]) + abs(q[1] - p[1]) for p in block) <= 3
+        ]
+        mates = sum(1 for q in close if image[q] == colour)
+        for p in block:
+            facts[p] = (len(liberties), len(block), mates, len(close) - mates)
+    for feature in features[1:]:
+        for p in np.ndindex(rows, cols):
+            flag = binary[feature]
+            size = 5 if flag else 1
+            if feature == "B":
+                for d in (min(p[1], cols - 1 - p[1]), min(p[0], rows - 1 - p[0])):
+                    parts.append(np.array(number(d, 0, 4, flag, 4, 1000)))
+            elif p not in facts:
+                parts.append(np.zeros(size * (2 if feature == "E" else 1)))
+            elif feature == "E":
+                for n in facts[p][2:]:
+                    parts.append(np.array(number(n, 0, 4, flag, 5, 10)))
+            else:
+                n = facts[p][0] if feature == "C" else facts[p][1]
+                parts.append(np.array(number(n, 1, 5, flag, 5, 10)))
+    return np.concatenate(parts)
+
+
+def sigmoid(x: Any) -> Any:
+    """Squash."""
+    return 1 / (1 + np.exp(-x))
+
+
+class SlowLearner:
+    """A dense network that learns by TD(lambda) with explicit eligibility traces."""
+
+    def __init__(self, weights: tuple[Array, ...], rate: float, trace: float) -> None:
+        self.w1, self.b1, self.w2, self.b2 = (w.copy() for w in weights)
+        self.rate, self.trace = rate, trace
+        self.traces: list[list[Array]] = []
+
+    def output(self, x: Array) -> Array:
+        """Return the outputs."""
+        return np.asarray(sigmoid(sigmoid(x @ self.w1 + self.b1) @ self.w2 + self.b2))
+
+    def black_view(self, x: Array, side: int, cells: NDArray[np.int64] | None) -> Array:
+        """Return the outputs from Black's view, in the cells of the board."""
+        o = self.output(x)
+        o = o if cells is None else o[cells]
+        return o if side == 1 else 1 - o
+
+    def learn(self, x: Array, side: int, cells: NDArray[np.int64] | None, target: Array) -> None:
+        """Take one step of TD(lambda) towards a target, one trace for each output of the board."""
+        now = self.black_view(x, side, cells)
+        order = np.arange(len(now)) if cells is None else cells
+        sign = 1 if side == 1 else -1
+        hidden = sigmoid(x @ self.w1 + self.b1)
+        out = self.output(x)
+        fresh = []
+        for m in order:
+            at_out = sign * out[m] * (1 - out[m])
+            at_hidden = at_out * self.w2[:, m] * hidden * (1 - hidden)
+            g2 = np.zeros_like(self.w2)
+            g2[:, m] = at_out * hidden
+            gb2 = np.zeros_like(self.b2)
+            gb2[m] = at_out
+            fresh.append([np.outer(x, at_hidden), at_hidden, g2, gb2])
+        if not self.traces:
+            self.traces = fresh
+        else:
+            self.traces = [
+                [self.trace * old + new for old, new in zip(o, n, strict=True)]
+                for o, n in zip(self.traces, fresh, strict=True)
+            ]
+        for i, trace in enumerate(self.traces):
+            step = self.rate * (target[i] - now[i])
+            self.w1 += step * trace[0]
+            self.b1 += step * trace[1]
+            self.w2 += step * trace[2]
+            self.b2 += step * trace[3]

@@ -1,0 +1,271 @@
+"""Learning is exact: gradients, one whole game against a slow learner, resuming bit for bit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, WHITE, Board
+from tengen.contracts import check_evaluator, check_learner, check_policy, sample_boards
+from tengen.errors import ModelError, TengenError
+from tengen.learners.opening_td import OpeningTD, PlayoutJudge, Trainer, play_match
+from tengen.learners.opening_td.features import dense_inputs
+from tengen.learners.opening_td.network import gradient, make_net, predict
+from tengen.models import Checkpoints, load_evaluator
+
+sys.path.insert(0, str(Path(__file__).parent))
+import slow_opening_td as slow  # noqa: E402
+
+
+class CountingExpert:
+    """Says something that depends on the position and the seed, quickly."""
+
+    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> NDArray[np.float64]:
+        return np.array(
+            [b.area_score() + s % 7 - 3 for b, s in zip(boards, seeds, strict=True)], float
+        )
+
+    def finish_ownership(
+        self, boards: Sequence[Board], seeds: Sequence[int]
+    ) -> NDArray[np.float64]:
+        return np.array([1.0 * (b.grid() == 1) - (b.grid() == 2) for b in boards]).reshape(
+            len(boards), -1
+        )
+
+
+EXPERT = CountingExpert()
+SMALL: dict[str, Any] = {"rows": 5, "plies": 10, "hidden": 6, "games": 6, "alpha": 0.3}
+
+
+class Corner:
+    """An opponent that takes the first legal point."""
+
+    name = "corner"
+
+    def choose(self, board: Board, rng: np.random.Generator) -> int:
+        return next(p for p in board.legal_moves)
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_gradient_is_the_numerical_one(outputs: int) -> None:
+    rng = np.random.default_rng(1)
+    net = make_net(12, 5, outputs, seed=2)
+    x, error = rng.normal(size=12), rng.normal(size=outputs)
+    exact = gradient(net, x, error)
+    for weights, slopes in zip(net, exact, strict=True):
+        for place in np.ndindex(weights.shape):
+            kept = weights[place]
+            values = []
+            for step in (1e-6, -1e-6):
+                weights[place] = kept + step
+                values.append(float(error @ predict(net, x)))
+            weights[place] = kept
+            assert slopes[place] == pytest.approx((values[0] - values[1]) / 2e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("features", "encoding", "target", "trace"),
+    [
+        ("ABCDE", "binary", "score", 0.0),
+        ("ABCDE", "scalar", "win", 0.7),
+        ("ACE", "mixed", "ownership", 0.5),
+    ],
+)
+def test_a_training_game_equals_the_slow_learner(
+    features: str, encoding: str, target: str, trace: float
+) -> None:
+    learner = OpeningTD(
+        features=features, encoding=encoding, target=target, trace=trace, alpha=0.5, games=2,
+        rows=9, hidden=8, explore=0.5, plies=14, seed=4, random_plies=2,
+    ).initialise()  # fmt: skip
+    trainer = Trainer(learner, EXPERT)
+    trainer.one_game()
+    copy = slow.SlowLearner(tuple(w.copy() for w in learner.net_), 0.5, trace)
+    rate = trainer.rate(1)
+    assert rate == 0.5
+    game = trainer.one_game()
+    replay(learner, copy, game.moves, game.score, target)
+    for name in ("w1", "b1", "w2", "b2"):
+        difference = np.abs(getattr(learner.net_, name) - getattr(copy, name)).max()
+        assert difference < 1e-9, name
+
+
+def replay(
+    learner: OpeningTD, copy: slow.SlowLearner, moves: list[int], score: float, target: str
+) -> None:
+    """Let the slow learner learn from the same moves, checking that none but the best was greedy."""
+    _, memory = learner.work()
+    board = Board(9, komi=5.5)
+    before: tuple[Any, ...] | None = None
+    binary = dict(learner.chosen.binary())
+    for ply, move in enumerate(moves):
+        if memory.best[ply] >= 0:
+            assert memory.best[ply] == pytest.approx(best_value(copy, board, learner), abs=1e-9)
+            assert memory.chosen[ply] <= memory.best[ply]
+        side = board.turn
+        board.play(move)
+        x = slow.inputs(board.grid(), side, lead(board), learner.features, binary)
+        cells = cells_of(board, side) if target == "ownership" else None
+        if before is not None:
+            copy.learn(*before, copy.black_view(x, side, cells))
+        before = (x, side, cells)
+    if target == "ownership":
+        goal = np.clip((EXPERT.finish_ownership([board], [0])[0] + 1) / 2, 0.02, 0.98)
+    elif target == "win":
+        goal = np.array([0.98 if score > 0 else 0.02])
+    else:
+        goal = np.array([0.5 + score / 180])
+    assert before is not None
+    copy.learn(*before, goal)
+
+
+def lead(board: Board) -> float:
+    return board.prisoners[0] - board.prisoners[1] - 5.5
+
+
+def cells_of(board: Board, side: int) -> NDArray[np.int64]:
+    """Return for each cell of the board where it is in the image that the network sees."""
+    _, number = slow.normal_image(board.grid(), side)
+    source = slow.images(np.arange(81).reshape(9, 9))[number].ravel()
+    return np.argsort(source)
+
+
+def best_value(copy: slow.SlowLearner, board: Board, learner: OpeningTD) -> float:
+    """Return the highest value among all legal moves, slowly."""
+    values = []
+    for move in board.legal_moves:
+        if move:
+            after = board.copy()
+            after.push(move)
+            x = slow.inputs(
+                after.grid(), board.turn, lead(after), learner.features, dict(learner.chosen.binary())
+            )
+            values.append(float(copy.output(x).mean()))
+    return max(values)
+
+
+@pytest.mark.parametrize("opponent", [None, Corner()])
+def test_stopping_and_resuming_changes_nothing(opponent: Any, tmp_path: Path) -> None:
+    options = {**SMALL, "games": 20, "explore": 0.4, "random_opponent": 0.3, "random_plies": 2}
+    whole = OpeningTD(**options).fit(EXPERT, opponent)
+    for until in (10, None):
+        learner = OpeningTD(**options)
+        Trainer(learner, EXPERT, opponent, checkpoints=Checkpoints(tmp_path)).run(until)
+        assert learner.games_ == (until or 20)
+    for name in ("w1", "b1", "w2", "b2"):
+        assert np.array_equal(getattr(whole.net_, name), getattr(learner.net_, name))
+    other = OpeningTD(**{**options, "alpha": 0.2})
+    with pytest.raises(TengenError, match="other settings"):
+        Trainer(other, EXPERT, checkpoints=Checkpoints(tmp_path)).run()
+
+
+def test_it_keeps_the_contracts(tmp_path: Path) -> None:
+    def same(a: OpeningTD, b: OpeningTD) -> bool:
+        return a.settings() == b.settings() and all(
+            np.array_equal(x.astype(np.float32), y.astype(np.float32))
+            for x, y in zip(a.net_, b.net_, strict=True)
+        )
+
+    def fit(learner: OpeningTD) -> OpeningTD:
+        learner.games = 2
+        return learner.fit(EXPERT)
+
+    fitted = check_learner(OpeningTD, fit, tmp_path, same=same)
+    boards = sample_boards(1, [(9, 9)])
+    check_evaluator(fitted, boards=boards)
+    check_policy(fitted, boards=boards[:2])
+    assert load_evaluator(tmp_path / "checked.safetensors").values(boards).shape == (3,)
+    with pytest.raises(TengenError, match="5x5"):
+        fitted.values([Board(5)])
+
+
+@pytest.mark.parametrize("target", ["win", "ownership"])
+def test_other_targets_are_evaluators_too(target: str) -> None:
+    learner = OpeningTD(**SMALL, target=target).fit(EXPERT)
+    check_evaluator(learner, boards=sample_boards(2, [(5, 5)]))
+
+
+def test_colours_are_treated_alike() -> None:
+    learner = OpeningTD(rows=5, hidden=5, komi=0.0, seed=3).initialise()
+    picture = ". X . . .\n. . O . .\n. X . O .\n. . . . .\n. . . . ."
+    board = Board.from_ascii(picture, to_play=WHITE, komi=0.0)
+    swapped = picture.replace("X", "#").replace("O", "X").replace("#", "O")
+    twin = Board.from_ascii(swapped, to_play=BLACK, komi=0.0)
+    assert learner.values([board])[0] == pytest.approx(-learner.values([twin])[0], abs=1e-12)
+
+
+def test_matches_are_paired_and_repeatable() -> None:
+    a, b = (OpeningTD(**SMALL, seed=s).initialise() for s in (1, 2))
+    options: dict[str, Any] = {"games": 8, "seed": 5, "shape": (5, 5), "plies": 10}
+    first = play_match(a, b, EXPERT, **options)
+    again = play_match(a, b, EXPERT, **options, batch=3)
+    assert first.openings == again.openings and first.scores == again.scores
+    for game in range(0, 8, 2):
+        assert first.openings[game][:2] == first.openings[game + 1][:2]
+    assert 0 <= first.win_rate <= 1 and first.games == 8
+    mirrored = play_match(b, a, EXPERT, **options)
+    assert mirrored.openings[0] == first.openings[1]
+
+
+def test_kernel_and_move_by_move_games_agree() -> None:
+    """A learner behind the Player door plays the moves it plays in the kernel."""
+    from tengen.learners.opening_td.matches import best_move
+
+    class Wrapped:
+        name = "wrapped"
+
+        def __init__(self, learner: OpeningTD) -> None:
+            self.learner = learner
+
+        def choose(self, board: Board, rng: np.random.Generator) -> int:
+            return best_move(self.learner, board)
+
+    a, b = (OpeningTD(**SMALL, seed=s).initialise() for s in (1, 2))
+    options: dict[str, Any] = {
+        "games": 2, "seed": 5, "shape": (5, 5), "plies": 10, "random_plies": 0,
+    }  # fmt: skip
+    in_kernel = play_match(a, b, EXPERT, **options)
+    by_moves = play_match(Wrapped(a), Wrapped(b), EXPERT, **options)
+    assert in_kernel.openings == by_moves.openings
+
+
+def test_the_values_of_candidates_are_those_of_the_positions() -> None:
+    learner = OpeningTD(rows=5, hidden=7, seed=8, plies=60).initialise()
+    rng = np.random.default_rng(0)
+    board = Board(5, komi=5.5)
+    for _ in range(24):
+        moves = [p for p in board.legal_moves if p]
+        board.play(int(rng.choice(moves)))
+    friend = 3 - board.turn
+    x = dense_inputs(board, learner.chosen, friend=friend, komi=5.5)
+    out = float(predict(learner.net_, x)[0])
+    want = (out - 0.5) * 2 * learner.largest * (1 if friend == BLACK else -1)
+    assert learner.values([board])[0] == pytest.approx(want + 0.0, abs=1e-9)
+
+
+def test_settings_without_sense_are_refused(tmp_path: Path) -> None:
+    for wrong in ({"target": "luck"}, {"explore": 2.0}, {"hidden": 0}, {"rows": 1}, {"plies": 0}):
+        with pytest.raises(TengenError):
+            OpeningTD(**wrong).initialise()  # type: ignore[arg-type]
+    bad = OpeningTD(**SMALL).initialise()
+    bad.save(tmp_path / "a.safetensors")
+    bad.hidden = 7
+    bad.save(tmp_path / "b.safetensors")
+    assert OpeningTD.load(tmp_path / "a.safetensors").games_ == 0
+    with pytest.raises(ModelError, match="shape"):
+        OpeningTD.load(tmp_path / "b.safetensors")
+
+
+def test_it_learns_to_beat_random() -> None:
+    """A few hundred openings on a small board lift it well above random."""
+    judge = PlayoutJudge(16)
+    learner = OpeningTD(rows=7, plies=12, features="AE", games=250, alpha=0.5, hidden=20, seed=1)
+    options: dict[str, Any] = {"games": 100, "seed": 3, "shape": (7, 7), "plies": 12}
+    learner.fit(judge)
+    assert play_match(learner, "random", judge, **options).win_rate > 0.65
