@@ -27,7 +27,8 @@ class Player(Protocol):
     """A function of a position and a random generator.
 
     It keeps nothing between calls that changes what it plays (a cache may change how fast).
-    A player that holds resources (a process) offers `close()`.
+    A player that holds resources (a process) offers `close()`; one that cannot play on every board
+    offers `supports(rows, cols) -> bool`.
     """
 
     name: str

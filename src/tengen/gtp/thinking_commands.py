@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 # How often a finished analysis looks whether somebody stops it.
 NAP = 0.02
+# Nobody looks at reports meanwhile, so none but the last is made.
+SILENT = AnalysisOptions(interval=1e9)
 
 
 def genmove(engine: Engine, call: Call) -> str:
     """Choose and play a move."""
-    return _genmove(engine, read_colour(need(call.args, 1)[0]), engine.player)
+    colour = read_colour(need(call.args, 1)[0])
+    return _genmove(engine, colour, engine.game.view(colour))
 
 
 def reg_genmove(engine: Engine, call: Call) -> str:
@@ -34,13 +37,14 @@ def reg_genmove(engine: Engine, call: Call) -> str:
 
 
 def genmove_cleanup(engine: Engine, call: Call) -> str:
-    """Choose and play a move, capturing what is dead before passing.
+    """Choose and play a move as if every stone left on the board counted as alive.
 
-    A player that can do so offers `cleaning()`; others move as usual.
+    That is area scoring, under which sensible players capture what is dead before they pass.
     """
-    cleaning = getattr(engine.player, "cleaning", None)
-    player = engine.player if cleaning is None else cleaning()
-    return _genmove(engine, read_colour(need(call.args, 1)[0]), player)
+    colour = read_colour(need(call.args, 1)[0])
+    board = engine.game.view(colour)
+    board.rules = board.rules.with_(scoring="area")
+    return _genmove(engine, colour, board)
 
 
 def lz_analyze(engine: Engine, call: Call) -> str:
@@ -68,14 +72,18 @@ def cgos_genmove_analyze(engine: Engine, call: Call) -> str:
     return _genmove_analyze(engine, call, "cgos")
 
 
-def _genmove(engine: Engine, colour: int, player: Player) -> str:
-    """Let a player choose under the clock, play its move, and keep its reasons."""
-    board, player = engine.game.view(colour), _in_time(engine, colour, player)
+def _genmove(engine: Engine, colour: int, board: Board) -> str:
+    """Let the player choose under the clock, play its move, and keep its reasons."""
+    player = _in_time(engine, colour, engine.player)
+    report = None
     start = time.monotonic()
-    move = int(player.choose(board.copy(), engine.game.generator()))
+    # A player that can analyse is asked that way, since only so GoGui can interrupt it.
+    for report in _reports(
+        player, board, engine, SILENT, limited=True, stop=engine.interrupted.is_set
+    ):
+        engine.last_report = report
     engine.game.clock.spend(colour, time.monotonic() - start)
-    engine.explanation = player.explain(board, move) if isinstance(player, Explainer) else ""
-    return _play(engine, colour, move)
+    return _finish(engine, colour, player, board, report)
 
 
 def _in_time(engine: Engine, colour: int, player: Player) -> Player:
@@ -87,14 +95,35 @@ def _in_time(engine: Engine, colour: int, player: Player) -> Player:
     return player
 
 
-def _play(engine: Engine, colour: int, move: int) -> str:
-    """Play the chosen move on the engine's board and name it."""
+def _finish(
+    engine: Engine, colour: int, player: Player, board: Board, report: Analysis | None
+) -> str:
+    """Play the chosen move on the engine's board, name it, and keep the reasons for it."""
+    if report is None:
+        raise RuntimeError(f"player {engine.spec} gave no move")
+    move = report.choice
+    if isinstance(player, Explainer):
+        engine.explanation = player.explain(board, move)
+    else:
+        engine.explanation = _explain(engine, report)
     if move != RESIGN:
         try:
             engine.game.play(colour, move)
         except TengenError as failure:
             raise RuntimeError(f"player {engine.spec} chose an illegal move: {failure}") from None
     return engine.vertex(move)
+
+
+def _explain(engine: Engine, report: Analysis) -> str:
+    """Say in words what a report says of its choice."""
+    for candidate in report.candidates:
+        if candidate.move == report.choice and candidate.visits > 1:
+            line = " ".join(engine.vertex(move) for move in candidate.pv)
+            return (
+                f"{engine.vertex(report.choice)}: {candidate.visits} of {report.visits} visits, "
+                f"win rate {candidate.winrate:.3f}, score {candidate.score:+.1f}, expecting {line}"
+            )
+    return ""
 
 
 def _analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
@@ -132,11 +161,9 @@ def _genmove_analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
         if dialect != "cgos":
             _show(engine, call, report, dialect, options, colour)
     engine.game.clock.spend(colour, time.monotonic() - start)
-    if report is None:
-        raise TengenError(f"player {engine.spec} gave no move")
-    if dialect == "cgos":
+    if dialect == "cgos" and report is not None:
         _show(engine, call, report, dialect, options, colour)
-    return f"play {_play(engine, colour, report.choice)}"
+    return f"play {_finish(engine, colour, player, board, report)}"
 
 
 def _reports(
