@@ -187,7 +187,10 @@ def parse_tournament(table: dict[str, Any]) -> Tournament:
     }
     if "size" in fields:
         size = fields.pop("size")
-        conditions["rows"], conditions["cols"] = size if isinstance(size, list) else (size, size)
+        both = size if isinstance(size, list) else [size, size]
+        if len(both) != 2:
+            raise SpecError(f"size: {size} is neither a number nor [rows, columns]")
+        conditions["rows"], conditions["cols"] = both
     openings = fields.pop("openings", {})
     if isinstance(openings, int):
         openings = {"plies": openings}

@@ -152,10 +152,12 @@ class Database:
         # Where nothing may be written beside it (a shipped ladder), SQLite must be told that
         # nobody else writes either.
         frozen = not os.access(path.parent, os.W_OK) or not os.access(path, os.W_OK)
-        mode = "mode=ro&immutable=1" if frozen else "mode=ro"
+        mode = "mode=ro&immutable=1" if frozen else "mode=rw"
         try:
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=30)
             database = cls(connection, str(path), None)
+            # Not opened as read-only: the last reader could not tidy up the log beside the file.
+            connection.execute("PRAGMA query_only=ON")
             database._check_format()
         except sqlite3.DatabaseError as failure:
             raise TengenError(f"{path}: no results database: {failure}") from None

@@ -38,6 +38,9 @@ REASON_WORDS: dict[Reason, str] = {
     "failure": "a player failed; the game is void",
 }
 
+WORTH_TELLING = 0.01
+"""Seconds from which the time of a move is written into the record."""
+
 SIDES = {BLACK: "Black", WHITE: "White"}
 
 
@@ -103,7 +106,8 @@ class PlayedGame:
         nodes[0].update({name: [format_text(text)] for name, text in texts.items()})
         first_own = len(nodes) - len(self.move_seconds)
         for node, seconds in zip(nodes[first_own:], self.move_seconds, strict=True):
-            node["C"] = [format_text(f"{seconds:.3f} s")]
+            if seconds >= WORTH_TELLING:
+                node["C"] = [format_text(f"{seconds:.2f} s")]
         return record.sgf().decode("utf-8")
 
     def _remarks(self) -> str:

@@ -125,12 +125,15 @@ def play_match(
     a, b = (entrant.name for entrant in tournament.entrants[:2])
     with Database.open(out, tournament) as database:
 
-        def decided(game: PlayedGame) -> bool:
+        def decided(game: PlayedGame | None) -> bool:
             if test is None:
                 return False
             result = match_result(a, b, database.games(), (), sprt=test)
             return result.sprt is not None and result.sprt.answer != "undecided"
 
+        if decided(None):
+            rows, voids = database.games(), database.voids()
+            return match_result(a, b, rows, voids, left=tournament.games - len(rows), sprt=test)
         with LiveTable([a, b], database.games(), quiet=quiet) as listener:
             summary = run_tournament(
                 tournament,

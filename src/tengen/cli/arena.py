@@ -75,9 +75,7 @@ def match(
         seed=seed,
     )
     tournament = checked(Tournament, settings)
-    result = play_match(
-        tournament, out=out, workers=workers, ray=ray, sprt=sprt, quiet=quiet or json
-    )
+    result = play_match(tournament, out=out, workers=workers, ray=ray, sprt=sprt, quiet=quiet)
     emit(result.value(), as_json=json)
     if not json:
         _print_match(result)
@@ -111,7 +109,7 @@ def run(
     _insist(resume, path)
     with Database.open(path, tournament) as database:
         names = [entrant.name for entrant in tournament.entrants]
-        with LiveTable(names, database.games(), quiet=quiet or json) as listener:
+        with LiveTable(names, database.games(), quiet=quiet) as listener:
             summary = run_tournament(
                 tournament, database, workers=workers, ray=ray, listener=listener
             )
@@ -165,7 +163,7 @@ def rate(
         workers=workers,
         ray=ray,
         seed=seed,
-        say=lambda text: remark(text, quiet=quiet or json),
+        say=lambda text: remark(text, quiet=quiet),
     )
     emit(placed.value(), as_json=json)
     if not json:

@@ -1,0 +1,205 @@
+"""Place a new player on a ladder of rated ones by playing a few rungs near its strength.
+
+A ladder is a results database whose anchors fix the scale; shipped ones lie in `ladders`. The new
+player starts in the middle, and every few games go to the rung nearest to its rating so far. At the
+end everybody is rated again from all games together, the ladder's and the new ones.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tengen.arena.config import Entrant, Tournament
+from tengen.arena.database import Database, reading
+from tengen.arena.match import parse_board_size
+from tengen.arena.ratings import PairScore, Rating, rate
+from tengen.arena.results import pair_scores, unique_games
+from tengen.arena.runner import run_jobs
+from tengen.arena.schedule import GameKey, schedule
+from tengen.errors import SpecError
+
+BLOCK = 4
+"""Games against one rung before the next rung is chosen; two openings, both colours."""
+LADDERS = Path(__file__).parent / "ladders"
+
+
+@dataclass
+class Placing:
+    """Where a player stands on a ladder."""
+
+    player: str
+    elo: float
+    interval: tuple[float, float]
+    rungs: list[tuple[PairScore, float]] = field(default_factory=list)
+    """What it did against each rung, with the rung's Elo; strongest first."""
+    stopped: bool = False
+
+    @property
+    def games(self) -> int:
+        """Games that count."""
+        return sum(score.games for score, _ in self.rungs)
+
+    def value(self) -> dict[str, Any]:
+        """Return what `arena rate --json` prints."""
+        return {
+            "player": self.player,
+            "elo": self.elo,
+            "interval": list(self.interval),
+            "games": self.games,
+            "rungs": [
+                {
+                    "player": score.second,
+                    "elo": elo,
+                    "games": score.games,
+                    "wins": score.wins,
+                    "losses": score.losses,
+                    "draws": score.draws,
+                }
+                for score, elo in self.rungs
+            ],
+        }
+
+
+def shipped_ladder(size: str) -> Path:
+    """Return the shipped ladder's database for a board size.
+
+    Raises
+    ------
+    SpecError
+        If there is none; the message lists those there are.
+    """
+    rows, cols = parse_board_size(size)
+    path = LADDERS / f"{rows}x{cols}.sqlite"
+    if not path.exists():
+        known = ", ".join(sorted(p.stem for p in LADDERS.glob("*.sqlite"))) or "none"
+        raise SpecError(f"no ladder for {rows}x{cols} (there are: {known}); give one by --ladder")
+    return path
+
+
+def place(
+    spec: str,
+    *,
+    size: str = "9",
+    games: int = 40,
+    ladder: str | Path | None = None,
+    out: str | Path | None = None,
+    workers: int = 1,
+    ray: str | None = None,
+    seed: int = 0,
+    say: Callable[[str], None] = lambda text: None,
+) -> Placing:
+    """Play `games` games of a player against rungs of a ladder and return where it stands.
+
+    Games are kept in `out`, if given, and not played again. Rungs whose engine is not installed
+    are left out.
+
+    Raises
+    ------
+    SpecError
+        If the spec or the ladder makes no sense.
+    """
+    from tengen.players import parse_spec
+
+    parse_spec(spec)
+    with reading(ladder or shipped_ladder(size)) as opened:
+        base, old = opened.tournament, pair_scores(unique_games(opened.games()))
+    newcomer = Entrant(name=f"{spec} (new)", spec=spec)
+    rungs = [entrant for entrant in base.entrants if _is_installed(entrant)]
+    if not rungs:
+        raise SpecError("no rung of the ladder can be played here")
+    plan = _plan(base, newcomer, rungs, games, seed)
+    with Database.open(out, plan) as database:
+        jobs = {rung.name: [j for j in schedule(plan) if rung.name in j.key] for rung in rungs}
+        taken = {rung.name: 0 for rung in rungs}
+        chosen: set[GameKey] = set()
+        new: list[PairScore] = []
+        stopped = False
+        for start in range(0, games, BLOCK):
+            rung = _next_rung(newcomer, rungs, taken, _rate(base, old, new, resamples=0))
+            count = min(BLOCK, games - start)
+            block = jobs[rung][taken[rung] : taken[rung] + count]
+            taken[rung] += count
+            chosen.update(job.key for job in block)
+            say(f"games {start + 1} to {start + count} of {games}: against {rung}")
+            summary = run_jobs(
+                block, database, workers=workers, ray=ray, max_failures=plan.max_failures
+            )
+            # Only what was chosen so far: games kept from an interrupted run must not change
+            # which rungs are chosen now.
+            rows = [row for row in database.games() if row.key in chosen]
+            new = pair_scores(unique_games(rows))
+            if summary.stopped:
+                stopped = True
+                break
+    return _placing(newcomer, spec, _rate(base, old, new), new, stopped)
+
+
+def _plan(
+    base: Tournament, newcomer: Entrant, rungs: list[Entrant], games: int, seed: int
+) -> Tournament:
+    """Return the gauntlet of the new player through all rungs, of which a part is played."""
+    return base.model_copy(
+        update={
+            "kind": "gauntlet",
+            "games": games + games % 2,
+            "seed": seed,
+            "entrants": (newcomer, *rungs),
+            "challengers": (newcomer.name,),
+            "pairs": (),
+        }
+    )
+
+
+def _rate(
+    base: Tournament, old: list[PairScore], new: list[PairScore], **options: Any
+) -> dict[str, Rating]:
+    ratings = rate([*old, *new], anchors=base.anchors, **options)
+    return {rating.name: rating for rating in ratings}
+
+
+def _next_rung(
+    newcomer: Entrant, rungs: list[Entrant], taken: dict[str, int], ratings: dict[str, Rating]
+) -> str:
+    """Choose the rung that tells most: near in strength, and not played much already."""
+    order = sorted(rungs, key=lambda rung: ratings[rung.name].elo if rung.name in ratings else 0.0)
+    if newcomer.name not in ratings:
+        return order[len(order) // 2].name
+    own = ratings[newcomer.name].elo
+    # 100 Elo points farther away is as bad as one block of games more.
+    return min(
+        (rung.name for rung in order),
+        key=lambda name: (
+            abs(ratings[name].elo - own) / 100 + taken[name] / BLOCK
+            if name in ratings
+            else float("inf")
+        ),
+    )
+
+
+def _placing(
+    newcomer: Entrant,
+    spec: str,
+    ratings: dict[str, Rating],
+    new: list[PairScore],
+    stopped: bool,
+) -> Placing:
+    if newcomer.name not in ratings:
+        raise SpecError(f"{spec}: no game was played")
+    own = ratings[newcomer.name]
+    rungs = sorted(
+        ((score, ratings[score.second].elo) for score in new), key=lambda entry: -entry[1]
+    )
+    return Placing(spec, own.elo, (own.low, own.high), rungs, stopped)
+
+
+def _is_installed(entrant: Entrant) -> bool:
+    """Tell whether an entrant's engine, if it is one, is on this machine."""
+    if not entrant.spec.startswith("gtp:"):
+        return True
+    words = shlex.split(entrant.spec.removeprefix("gtp:"))
+    return bool(words) and shutil.which(words[0]) is not None

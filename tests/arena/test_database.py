@@ -1,0 +1,167 @@
+"""The results database: one row a game, one writer, nothing lost, strangers refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from tengen.arena import ArenaBusyError, Database, play_game
+from tengen.arena.database import reading
+from tengen.errors import TengenError
+
+
+def some_game(job, scripted, **options):
+    return play_game(job(**options), scripted("b", ["C3"]), scripted("w", ["C2", "resign"]))
+
+
+def test_games_are_kept_with_everything(tmp_path, tournament, job, scripted) -> None:
+    path = tmp_path / "deep" / "r.sqlite"
+    game = some_game(job, scripted)
+    with Database.open(path, tournament()) as database:
+        database.add(game)
+    with reading(path) as database:
+        (row,) = database.games()
+        assert database.tournament == tournament()
+    assert (row.black, row.white, row.result, row.winner) == ("anna", "bert", "B+R", "anna")
+    assert row.key == ("anna", "bert", 0)
+    assert row.moves == game.vertices
+    assert row.sgf == game.sgf()
+    assert (row.seed, row.reason, row.plies) == (17, game.reason, len(game.moves))
+    assert not list(tmp_path.glob("**/*-wal"))
+
+
+def test_a_game_is_there_only_once(tmp_path, tournament, job, scripted) -> None:
+    with Database.open(tmp_path / "r.sqlite", tournament()) as database:
+        database.add(some_game(job, scripted))
+        with pytest.raises(TengenError, match="there already"):
+            database.add(some_game(job, scripted))
+        database.add(some_game(job, scripted, swapped=True))
+        assert database.finished() == {("anna", "bert", 0), ("anna", "bert", 1)}
+
+
+def test_void_games_are_kept_apart(tmp_path, tournament, job, scripted) -> None:
+    def fail() -> int:
+        raise ZeroDivisionError
+
+    void = play_game(job(), scripted("b", ["C3"]), scripted("w", [fail]))
+    with Database.open(None, tournament()) as database:
+        database.add(void)
+        database.add(void)
+        assert database.finished() == set()
+        assert [row.fault for row in database.voids()] == ["bert", "bert"]
+
+
+def test_two_runs_on_one_database_are_refused(tmp_path, tournament) -> None:
+    path = tmp_path / "r.sqlite"
+    with Database.open(path, tournament()):
+        with pytest.raises(ArenaBusyError, match=str(os.getpid())):
+            Database.open(path, tournament())
+        with reading(path) as database:
+            assert database.games() == []
+    Database.open(path, tournament()).close()
+
+
+def test_the_lock_dies_with_its_owner(tmp_path, tournament) -> None:
+    path = tmp_path / "r.sqlite"
+    script = f"""
+        import time
+        from tengen.arena import Database, parse_tournament
+        players = {{"a": {{"spec": "random"}}, "b": {{"spec": "random"}}}}
+        Database.open({str(path)!r}, parse_tournament({{"players": players}}))
+        print("locked", flush=True)
+        time.sleep(60)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as owner:
+        assert owner.stdout is not None
+        assert owner.stdout.readline() == b"locked\n"
+        with pytest.raises(ArenaBusyError, match=str(owner.pid)):
+            Database.open(path, tournament())
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+    settings = {"entrants": [{"name": n, "spec": "random"} for n in "ab"], "kind": "match"}
+    same = tournament(**settings, seed=0, conditions={}, games=20)
+    Database.open(path, same).close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 6},
+        {"conditions": {"rows": 5, "cols": 5, "komi": 0.5}},
+        {"openings": {"plies": 3}},
+        {
+            "kind": "match",
+            "entrants": [
+                {"name": "random", "spec": "maxlib"},
+                {"name": "maxlib", "spec": "maxlib"},
+            ],
+        },
+    ],
+)
+def test_another_tournament_is_refused(tmp_path, tournament, change) -> None:
+    path = tmp_path / "r.sqlite"
+    Database.open(path, tournament()).close()
+    with pytest.raises(TengenError, match=r"r\.sqlite"):
+        Database.open(path, tournament(**change))
+    Database.open(path, tournament()).close()
+
+
+def test_more_games_and_players_are_welcome(tmp_path, tournament) -> None:
+    path = tmp_path / "r.sqlite"
+    Database.open(path, tournament()).close()
+    names = ["random", "new"]
+    entrants = [{"name": name, "spec": "random"} for name in names]
+    with Database.open(path, tournament(games=10, entrants=entrants)) as database:
+        stored = database.tournament
+    assert stored.games == 10
+    assert {e.name for e in stored.entrants} == {"random", "new", "maxlib", "stone"}
+
+
+def test_strange_files_are_refused(tmp_path, tournament) -> None:
+    text = tmp_path / "text.sqlite"
+    text.write_text("not a database, but long enough to be taken for a broken header" * 9)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    for path in (text, other):
+        with pytest.raises(TengenError, match="no results database"):
+            Database.open(path, tournament())
+        with pytest.raises(TengenError, match="no results database"):
+            Database.look(path)
+    with pytest.raises(TengenError, match="no such"):
+        Database.look(tmp_path / "none.sqlite")
+
+
+def test_another_format_is_refused(tmp_path, tournament) -> None:
+    path = tmp_path / "r.sqlite"
+    Database.open(path, tournament()).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
+    connection.close()
+    with pytest.raises(TengenError, match="format 99"):
+        Database.look(path)
+
+
+def test_a_shipped_file_can_be_read_where_nothing_may_be_written(
+    tmp_path, tournament, job, scripted
+) -> None:
+    folder = tmp_path / "shipped"
+    path = folder / "r.sqlite"
+    with Database.open(path, tournament()) as database:
+        database.add(some_game(job, scripted))
+        database.compact()
+    path.chmod(0o444)
+    folder.chmod(0o555)
+    try:
+        with reading(path) as database:
+            assert len(database.games()) == 1
+    finally:
+        folder.chmod(0o755)

@@ -1,0 +1,141 @@
+"""A GTP engine without tengen: plays random points that were never taken, so that it is legal.
+
+Options: --delay SECONDS a move; --crash-at N, --exit-at N, --hang-at N, --nonsense-at N,
+--illegal-at N: misbehave when asked for the Nth move of a game (with --once FILE: only if that
+file is not there yet, which it makes).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import time
+
+LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+COMMANDS = [
+    "name",
+    "version",
+    "protocol_version",
+    "list_commands",
+    "known_command",
+    "boardsize",
+    "clear_board",
+    "komi",
+    "play",
+    "genmove",
+    "quit",
+    "set_random_seed",
+]
+
+
+class Engine:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options, self.size, self.seed, self.played = options, 19, 0, []
+        self.asked = 0
+
+    def answer(self, name: str, words: list[str]) -> str:
+        match name:
+            case "name":
+                return "Toy"
+            case "version":
+                return "0.7"
+            case "protocol_version":
+                return "2"
+            case "list_commands":
+                return "\n".join(COMMANDS)
+            case "known_command":
+                return "true" if words[0] in COMMANDS else "false"
+            case "boardsize":
+                self.size, self.played = int(words[0]), []
+            case "clear_board":
+                self.played, self.asked = [], 0
+            case "komi":
+                float(words[0])
+            case "set_random_seed":
+                self.seed = int(words[0])
+            case "play":
+                self.played.append(words[1].upper())
+            case "genmove":
+                self.asked += 1
+                self.misbehave()
+                time.sleep(self.options.delay)
+                move = self.move()
+                self.played.append(move)
+                return move
+            case _:
+                raise KeyError(name)
+        return ""
+
+    def move(self) -> str:
+        taken = set(self.played)
+        free = [
+            f"{LETTERS[c]}{r}"
+            for c in range(self.size)
+            for r in range(1, self.size + 1)
+            if f"{LETTERS[c]}{r}" not in taken and self.breathes(c, r, taken)
+        ]
+        if len(free) < 3:
+            return "pass"
+        return random.Random(f"{self.seed}:{len(self.played)}").choice(free)
+
+    def breathes(self, c: int, r: int, taken: set[str]) -> bool:
+        near = [(c - 1, r), (c + 1, r), (c, r - 1), (c, r + 1)]
+        return any(
+            0 <= x < self.size and 1 <= y <= self.size and f"{LETTERS[x]}{y}" not in taken
+            for x, y in near
+        )
+
+    def misbehave(self) -> None:
+        once = self.options.once
+        due = [
+            kind
+            for kind in ("crash", "exit", "hang", "nonsense", "illegal")
+            if getattr(self.options, f"{kind}_at") == self.asked
+        ]
+        if not due or (once and os.path.exists(once)):
+            return
+        if once:
+            open(once, "w").close()
+        match due[0]:
+            case "crash":
+                sys.stderr.write("toy: out of toys\n")
+                sys.stderr.flush()
+                os.abort()
+            case "exit":
+                os._exit(0)
+            case "hang":
+                time.sleep(3600)
+            case "nonsense":
+                raise SystemError("= banana")
+            case "illegal":
+                raise SystemError(f"= {next(v for v in self.played if v != 'PASS')}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--delay", type=float, default=0.0)
+    parser.add_argument("--once")
+    for kind in ("crash", "exit", "hang", "nonsense", "illegal"):
+        parser.add_argument(f"--{kind}-at", type=int, default=0)
+    engine = Engine(parser.parse_args())
+    for line in sys.stdin:
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        number = words.pop(0) if words[0].isdigit() else ""
+        try:
+            text = f"={number} {engine.answer(words[0], words[1:])}"
+        except SystemError as trick:
+            text = str(trick)
+        except (KeyError, IndexError, ValueError):
+            text = f"?{number} unknown or wrong: {line.strip()}"
+        sys.stdout.write(text + "\n\n")
+        sys.stdout.flush()
+        if words[0] == "quit":
+            return
+
+
+if __name__ == "__main__":
+    main()
