@@ -52,3 +52,24 @@ def unsendable(job: int) -> object:
 def draw_slowly(seed: int) -> float:
     time.sleep(0.2)
     return draw(seed)
+
+
+def note_pid_and_sleep(folder: str) -> None:
+    (Path(folder) / str(os.getpid())).touch()
+    time.sleep(60)
+
+
+def main() -> None:
+    """Be a parent whose workers sleep; the tests interrupt or kill it."""
+    import sys
+
+    from tengen.parallel import map_jobs
+
+    try:
+        list(map_jobs(note_pid_and_sleep, [sys.argv[1]] * 4, workers=2))
+    except KeyboardInterrupt:
+        sys.exit(3)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -27,11 +30,16 @@ from functions_for_workers import (
 
 
 def alive(pid: int) -> bool:
+    """Tell whether a process runs; orphans that nobody has reaped yet do not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    return True
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
+    except OSError:
+        return False
 
 
 def test_processes_give_what_this_process_gives() -> None:
@@ -105,3 +113,25 @@ def test_ray_without_the_extra_is_one_clear_error(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(TengenError, match="pip install"):
         list(map_jobs(draw, [1], ray="auto"))
+
+
+@pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 3), (signal.SIGKILL, -9)])
+def test_workers_go_when_their_parent_is_interrupted_or_killed(
+    sign: signal.Signals, status: int, tmp_path: Path
+) -> None:
+    script = Path(__file__).parent / "functions_for_workers.py"
+    parent = subprocess.Popen([sys.executable, str(script), str(tmp_path)], start_new_session=True)
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    workers = [int(path.name) for path in tmp_path.iterdir()]
+    assert len(workers) == 2
+    # Ctrl-C reaches the whole group; a kill only the parent.
+    if sign is signal.SIGINT:
+        os.killpg(parent.pid, sign)
+    else:
+        parent.kill()
+    assert parent.wait(20) == status
+    while any(map(alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(alive, workers))
