@@ -41,7 +41,7 @@ class Batch:
     spans: NDArray[np.int64]
     """Start and end of each game in `raw`."""
     encoded: NDArray[np.bool_]
-    """Which games have bytes beyond ASCII."""
+    """Which games may have another encoding than UTF-8."""
     base: int
     """Offset of `raw` in the source."""
     exact: list[GameRecord] | None = None

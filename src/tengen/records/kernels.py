@@ -22,7 +22,7 @@ RESULT, RESULT_END = 10, 11
 RULES, RULES_END = 12, 13
 HANDICAP, HANDICAP_END = 14, 15
 FIRST, FIRST_END = 16, 17
-ENCODED = 18  # 1 when the game has bytes beyond ASCII
+ENCODED = 18  # 1 when its encoding matters: bytes beyond ASCII, or a CA that is not UTF-8
 FIELDS = 19
 
 # Why the kernel came back.
@@ -334,10 +334,9 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
                         return UNCLEAN, n_moves, n_setup
                     game[field] = start
                     game[field + 1] = end
-    if encoded:
-        game[ENCODED] = 1
-        if strange:
-            return UNCLEAN, n_moves, n_setup
+    if encoded and strange:
+        return UNCLEAN, n_moves, n_setup
+    game[ENCODED] = 1 if encoded or strange else 0
     if game[ROWS] == 0:
         game[ROWS] = 19
         game[COLS] = 19

@@ -178,6 +178,7 @@ class _Reader:
         self.repairs: list[Repair] = []
         self.current = -1  # the node new properties belong to, and parent of the next one
         self.opened = [-1]  # per open parenthesis, the node to return to
+        self.end = -1  # set when the game is over
         self.parenthesis = start  # the last `(`
         self.since = (
             0  # nodes since the last parenthesis; a root property may follow only the first
@@ -187,23 +188,25 @@ class _Reader:
         """Read up to the `)` that closes the game, or to where it must have been."""
         match = self.grammar.token.match
         position = self.start + 1
-        while True:
+        while self.end < 0:
             found = match(self.data, position)
             if found is None:
                 position = self._mend(position)
-                if position >= self.size:
-                    return self._unclosed(self.size)
+                if position >= self.size and self.end < 0:
+                    self._unclosed()
                 continue
             position = found.end()
             if found[2] is not None:
-                end = self._property(found[2], found[3].rstrip(), found.start(2), found.start(3))
+                raw = found[3].rstrip()
+                self._property(found[2], raw, found.start(2), found.start(3), raw)
             else:
-                end = self._mark(self.data[position - 1], position - 1)
-            if end >= 0:
-                return ParsedGame(self.tree, self.start, end, tuple(self.repairs))
+                self._mark(self.data[position - 1], position - 1)
+        if not self.tree.nodes:
+            raise Damage("a game without a single node", self.start)
+        return ParsedGame(self.tree, self.start, self.end, tuple(self.repairs))
 
-    def _mark(self, mark: int, offset: int) -> int:
-        """Take `;`, `(` or `)`; return the end of the game or -1."""
+    def _mark(self, mark: int, offset: int) -> None:
+        """Take `;`, `(` or `)`."""
         if mark == 0x3B:
             self._node(offset)
         elif mark == 0x28:
@@ -215,10 +218,7 @@ class _Reader:
             self.current = self.opened.pop()
             self.since = 2
             if not self.opened:
-                if not self.tree.nodes:
-                    raise Damage("a game without a single node", self.start)
-                return offset + 1
-        return -1
+                self.end = offset + 1
 
     def _node(self, offset: int) -> None:
         if len(self.tree.nodes) >= MAX_NODES:
@@ -228,8 +228,11 @@ class _Reader:
         self.current = self.tree.add(self.current, {}, offset)
         self.since += 1
 
-    def _property(self, name: bytes, raw: bytes, offset: int, values_at: int) -> int:
-        """Take one property; return the end of the game if it belongs to the next one, or -1."""
+    def _property(self, name: bytes, raw: bytes, offset: int, at: int, source: bytes) -> None:
+        """Take one property, unless it shows that the next game has begun.
+
+        `raw` are its values in brackets; they stand at `at` of the data as `source`.
+        """
         key = name.decode("ascii")
         if not key.isupper():
             key = _LOWER.sub("", key)
@@ -239,29 +242,28 @@ class _Reader:
         if key in ROOT_NAMES and self.since == 1 and self.current > 0:
             for column in (self.tree.nodes, self.tree.parents, self.tree.offsets):
                 column.pop()
-            return self._next_game(self.parenthesis)
+            self._next_game(self.parenthesis)
+            return
         values = [raw[1:-1]] if raw.count(b"[") == 1 else self.grammar.value.findall(raw)
-        if b"(" in raw and (swallowed := _SWALLOWED.search(raw, 0, len(raw) - 1)):
+        if b"(" in source and (swallowed := _SWALLOWED.search(source, 0, len(source) - 1)):
             self._note("missing ']' before the next game", offset)
-            return self._next_game(values_at + swallowed.start())
+            self._next_game(at + swallowed.start())
+            return
         node = self.tree.nodes[self.current]
         if key in node:
             node[key] += values
         else:
             node[key] = values
-        return -1
 
-    def _next_game(self, offset: int) -> int:
+    def _next_game(self, offset: int) -> None:
         self._note("missing ')' before the next game", offset)
-        return offset
+        self.end = offset
 
-    def _unclosed(self, end: int) -> ParsedGame:
+    def _unclosed(self) -> None:
         if not self.final:
             raise NeedMoreError
-        if not self.tree.nodes:
-            raise Damage("a game without a single node", self.start)
-        self._note(f"missing ')' at the end ({len(self.opened)} open)", end)
-        return ParsedGame(self.tree, self.start, end, tuple(self.repairs))
+        self._note(f"missing ')' at the end ({len(self.opened)} open)", self.size)
+        self.end = self.size
 
     def _note(self, reason: str, offset: int) -> None:
         self.repairs.append(Repair(reason, offset))
@@ -292,6 +294,7 @@ class _Reader:
         """Read a property one of whose values does not end where it seems to."""
         data, grammar = self.data, self.grammar
         values: list[bytes] = []
+        first = position
         while data[position : position + 1] == b"[":
             value = grammar.value.match(data, position)
             if value is None:
@@ -313,7 +316,7 @@ class _Reader:
             space = _SPACE.match(data, end)
             position = space.end() if space else end
         raw = b"".join(b"[%b]" % value for value in values)
-        self._property(name, raw, offset, offset)
+        self._property(name, raw, offset, first, data[first:position].rstrip())
         return position
 
 
@@ -398,10 +401,14 @@ class Window:
         held = self.data[self.position :]
         if len(held) > MAX_GAME_BYTES:
             return False
-        more = self.stream.read(max(_CHUNK, len(held)))
-        self.final = not more
+        pieces, wanted = [held], max(_CHUNK, len(held))
+        while wanted > 0 and not self.final:
+            piece = self.stream.read(wanted)
+            self.final = not piece
+            pieces.append(piece)
+            wanted -= len(piece)
         self.base += self.position
-        self.data, self.position = held + more, 0
+        self.data, self.position = b"".join(pieces), 0
         return True
 
 

@@ -111,7 +111,7 @@ def parse_komi(raw: bytes) -> float:
         komi /= 100
         if komi % 0.5:
             komi *= 2
-    return komi
+    return komi if abs(komi) <= MAX_SIZE**2 else 0.0
 
 
 def format_number(value: float) -> bytes:
