@@ -14,20 +14,8 @@ import sys
 import time
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-COMMANDS = [
-    "name",
-    "version",
-    "protocol_version",
-    "list_commands",
-    "known_command",
-    "boardsize",
-    "clear_board",
-    "komi",
-    "play",
-    "genmove",
-    "quit",
-    "set_random_seed",
-]
+COMMANDS = ["name", "version", "protocol_version", "list_commands", "known_command", "boardsize"]
+COMMANDS += ["clear_board", "komi", "play", "genmove", "quit", "set_random_seed"]
 
 
 class Engine:

@@ -103,7 +103,13 @@ def run(arguments: list[str]) -> int:
         place = f"{failure.filename}: " if failure.filename else ""
         print(f"tengen: {place}{failure.strerror or failure}", file=sys.stderr)
         return 1
-    except Exception:
+    except Exception as failure:
+        # Recent Typer carries a copy of Click whose exceptions are not Click's own.
+        if hasattr(failure, "show") and hasattr(failure, "exit_code"):
+            failure.show()
+            return 1
+        if type(failure).__name__ in ("Exit", "Abort"):
+            return int(getattr(failure, "exit_code", 3))
         import traceback
 
         traceback.print_exc()
