@@ -91,44 +91,34 @@ def atari(b, head):
 @kernel
 def is_playable(b, p, colour, width):
     """Tell whether `colour` may play the empty point `p` and it is no eye of its own; no ko."""
-    if b[p + RECORD] == U0 or b[p - RECORD] == U0 or b[p + width] == U0 or b[p - width] == U0:
+    e, w, s, n = b[p + RECORD], b[p - RECORD], b[p + width], b[p - width]
+    if (e == U0) | (w == U0) | (s == U0) | (n == U0):
         return True
+    # Without branches, which the processor could not foresee: an own block with another liberty
+    # lends it, an enemy block in atari dies.
+    enemy = U3 - colour
     good = False
-    touches_enemy = False
     for k in range(4):
         q = near(p, k, width)
         c = b[q]
-        if c != U3:
-            in_atari = atari(b, b[q + HEAD_])
-            if c == colour:
-                if not in_atari:
-                    good = True
-            else:
-                touches_enemy = True
-                if in_atari:
-                    good = True
-    if good and not touches_enemy:
+        good |= (c != U3) & (atari(b, b[q + HEAD_]) != (c == colour))
+    if good & (e != enemy) & (w != enemy) & (s != enemy) & (n != enemy):
         # Surrounded by own stones: an eye unless the enemy holds two diagonals (one at the edge).
-        enemy = U3 - colour
         bad = 0
         edge = 0
         for k in range(4):
-            q = diagonal(p, k, width)
-            c = b[q]
-            if c == U3:
-                edge = 1
-            elif c == enemy:
-                bad += 1
-        if bad + edge < 2:
-            return False
+            c = b[diagonal(p, k, width)]
+            edge |= c == U3
+            bad += c == enemy
+        return bad + edge >= 2
     return good
 
 
 @kernel
-def put(b, empty, v, p, colour, width):
-    """Play a legal stone: merge, capture, set ko."""
+def put_stone(b, empty, count, p, colour, width):
+    """Play a legal stone where `count` points are empty; return the new count and the ko point."""
     enemy = U3 - colour
-    count = v[V_EMPTY] - U1
+    count -= U1
     moved = empty[count]
     place = b[p + EPOS_]
     empty[place] = moved
@@ -137,121 +127,138 @@ def put(b, empty, v, p, colour, width):
     b[p + HEAD_] = p
     b[p + NEXT_] = p
     b[p + SIZE_] = U1
+    # Empty and border points have record 0 as their head, so that taking a pseudo-liberty from
+    # every neighbour needs no branch; what record 0 collects means nothing.
     square = p * p
     libs, total, squares = U0, U0, U0
+    own = False
+    struck = False
     for k in range(4):
         q = near(p, k, width)
         c = b[q]
-        if c == U0:
-            libs += U1
-            total += q
-            squares += q * q
-        elif c != U3:
-            h = b[q + HEAD_]
-            b[h + PLIB_] -= U1
-            b[h + PSUM_] -= p
-            b[h + PSQ_] -= square
+        h = b[q + HEAD_]
+        left = b[h + PLIB_] - U1
+        b[h + PLIB_] = left
+        b[h + PSUM_] -= p
+        b[h + PSQ_] -= square
+        free = U(c == U0)
+        libs += free
+        total += free * q
+        squares += free * q * q
+        own |= c == colour
+        struck |= (c == enemy) & (left == U0)
     b[p + PLIB_] = libs
     b[p + PSUM_] = total
     b[p + PSQ_] = squares
-    head = p
-    own = False
-    captured = U0
+    if own:
+        head = p
+        for k in range(4):
+            q = near(p, k, width)
+            h = b[q + HEAD_]
+            if b[q] == colour and h != head:
+                head = _join(b, head, h)
+    if not struck:
+        return count, U0
     captured_point = U0
+    before = count
     for k in range(4):
         q = near(p, k, width)
-        c = b[q]
-        if c == colour:
-            own = True
-            h = b[q + HEAD_]
-            if h != head:
-                large, small = head, h
-                if b[large + SIZE_] < b[small + SIZE_]:
-                    large, small = h, head
-                b[large + SIZE_] += b[small + SIZE_]
-                b[large + PLIB_] += b[small + PLIB_]
-                b[large + PSUM_] += b[small + PSUM_]
-                b[large + PSQ_] += b[small + PSQ_]
-                x = small
-                while True:
-                    b[x + HEAD_] = large
-                    x = b[x + NEXT_]
-                    if x == small:
-                        break
-                after = b[large + NEXT_]
-                b[large + NEXT_] = b[small + NEXT_]
-                b[small + NEXT_] = after
-                head = large
-        elif c == enemy:
-            h = b[q + HEAD_]
-            if b[h + PLIB_] == U0:
-                captured_point = q
-                x = h
-                while True:
-                    following = b[x + NEXT_]
-                    b[x] = U0
-                    empty[count] = x
-                    b[x + EPOS_] = count
-                    count += U1
-                    captured += U1
-                    square = x * x
-                    for j in range(4):
-                        z = near(x, j, width)
-                        if b[z] == colour:
-                            g = b[z + HEAD_]
-                            b[g + PLIB_] += U1
-                            b[g + PSUM_] += x
-                            b[g + PSQ_] += square
-                    x = following
-                    if x == h:
-                        break
-    v[V_EMPTY] = count
-    v[V_KO] = captured_point if captured == U1 and not own and libs == U0 else U0
-    v[V_LAST2] = v[V_LAST]
-    v[V_LAST] = p
+        if b[q] == enemy and b[b[q + HEAD_] + PLIB_] == U0:
+            captured_point = q
+            count = _lift(b, empty, count, b[q + HEAD_], width)
+    if count - before == U1 and not own and libs == U0:
+        return count, captured_point
+    return count, U0
 
 
 @kernel
-def random_move(b, empty, v, colour, width):
-    """Play a random legal move that fills no own eye; return whether there was one.
+def _join(b, x, y):
+    """Merge two blocks, the smaller into the larger; return the head."""
+    large, small = x, y
+    if b[large + SIZE_] < b[small + SIZE_]:
+        large, small = y, x
+    b[large + SIZE_] += b[small + SIZE_]
+    b[large + PLIB_] += b[small + PLIB_]
+    b[large + PSUM_] += b[small + PSUM_]
+    b[large + PSQ_] += b[small + PSQ_]
+    x = small
+    while True:
+        b[x + HEAD_] = large
+        x = b[x + NEXT_]
+        if x == small:
+            break
+    after = b[large + NEXT_]
+    b[large + NEXT_] = b[small + NEXT_]
+    b[small + NEXT_] = after
+    return large
 
-    Every such move is equally likely: refused candidates are swapped out of the draw.
-    """
-    left = v[V_EMPTY]
-    while left > U0:
-        i = draw_below(v, left)
-        p = empty[i]
-        if p != v[V_KO] and is_playable(b, p, colour, width):
-            put(b, empty, v, p, colour, width)
-            return True
-        left -= U1
-        last = empty[left]
-        empty[left] = p
-        b[p + EPOS_] = left
-        empty[i] = last
-        b[last + EPOS_] = i
-    v[V_KO] = U0
+
+@kernel
+def _lift(b, empty, count, head, width):
+    """Take a block off the board; return the new number of empty points."""
+    x = head
+    while True:
+        following = b[x + NEXT_]
+        b[x] = U0
+        b[x + HEAD_] = U0
+        empty[count] = x
+        b[x + EPOS_] = count
+        count += U1
+        square = x * x
+        for j in range(4):
+            h = b[near(x, j, width) + HEAD_]
+            b[h + PLIB_] += U1
+            b[h + PSUM_] += x
+            b[h + PSQ_] += square
+        x = following
+        if x == head:
+            return count
+
+
+@kernel
+def put(b, empty, v, p, colour, width):
+    """Play a legal stone and keep `v` up to date."""
+    v[V_EMPTY], v[V_KO] = put_stone(b, empty, v[V_EMPTY], p, colour, width)
     v[V_LAST2] = v[V_LAST]
-    v[V_LAST] = U0
-    return False
+    v[V_LAST] = p
 
 
 @kernel
 def light_playout(b, empty, v, colour, width, limit, trace):
     """Play uniformly random moves until both sides pass or `limit` plies; return plies played.
 
-    `trace` receives the moves (0 for a pass) and needs room for `limit` of them.
+    Every legal move that fills no own eye is equally likely: refused candidates are swapped out of
+    the draw. `trace` receives the moves (0 for a pass) and needs room for `limit` of them. What
+    changes is kept in local names, not in `v`: stores to one array make the compiler doubt the others.
     """
+    count, ko, rng = v[V_EMPTY], v[V_KO], v[V_RNG]
     passes = 0
     plies = 0
     while passes < 2 and plies < limit:
-        if random_move(b, empty, v, colour, width):
-            passes = 0
-        else:
-            passes += 1
-        trace[U(plies)] = v[V_LAST]
+        left = count
+        passes += 1
+        move = U0
+        while left > U0:
+            rng += _GOLDEN
+            i = ((mix(rng) >> _32) * left) >> _32
+            p = empty[i]
+            if p != ko and is_playable(b, p, colour, width):
+                count, ko = put_stone(b, empty, count, p, colour, width)
+                move = p
+                passes = 0
+                break
+            left -= U1
+            last = empty[left]
+            empty[left] = p
+            b[p + EPOS_] = left
+            empty[i] = last
+            b[last + EPOS_] = i
+        if move == U0:
+            ko = U0
+        trace[U(plies)] = move
         colour = U3 - colour
         plies += 1
+    v[V_RNG] = rng
     return plies
 
 
