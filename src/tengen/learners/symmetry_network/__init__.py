@@ -1,1 +1,34 @@
-"""Placeholder: filled in by its capability."""
+"""Learn to judge positions with the board's symmetry inside every cell (Blair 2008).
+
+`representations` and `tying` are the mathematics, `network` the plain definition, the kernels the
+fast one, `training` the self-play, `learner` the estimator. Names are imported when first used, so
+that the mathematics can be had without the kernels.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tengen.learners.symmetry_network.features import OUTPUTS, Categories
+    from tengen.learners.symmetry_network.learner import SymmetryNetwork
+    from tengen.learners.symmetry_network.network import Architecture
+    from tengen.learners.symmetry_network.training import Settings, Trainer
+
+_HOMES = {
+    "OUTPUTS": "features",
+    "Categories": "features",
+    "SymmetryNetwork": "learner",
+    "Architecture": "network",
+    "Settings": "training",
+    "Trainer": "training",
+}
+
+__all__ = ["OUTPUTS", "Architecture", "Categories", "Settings", "SymmetryNetwork", "Trainer"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

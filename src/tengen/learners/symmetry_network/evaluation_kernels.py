@@ -1,12 +1,14 @@
 """Evaluate the paper's shape of network fast: one hidden layer of 12 units, 14 inputs, 7 outputs.
 
-Points are those of the bordered board, so every cell finds its nine neighbours by adding an offset, and
-hidden units on the border stay zero. Because inputs are one-hot, a product with them is a table look-up.
-A candidate move changes few inputs: its stone, stones taken, blocks whose category moves. `candidate`
-re-evaluates only the cells that see a change and returns the value of the whole board.
+Points are those of the bordered board, so every cell finds its nine neighbours by adding an offset,
+and hidden units on the border stay zero. Because inputs are one-hot, a product with them is a table
+look-up. A candidate move changes few inputs: its stone, stones taken, blocks whose category moves.
+`candidate` re-evaluates only the cells that see a change and returns the value of the whole board.
 
-Sums over liberties are kept in whole numbers (units of 2**-20), so that a category does not
-depend on the order of a sum. All values are from White's view, without komi.
+The hot loops run over one row of an array, from zero, and write to one array while reading few others:
+that is what lets the compiler use whole vectors. Sums over liberties are kept in whole numbers (units of
+2**-20), so that a category does not depend on the order of a sum. All values are from White's
+view, without komi.
 """
 
 from __future__ import annotations
@@ -32,20 +34,25 @@ from tengen.jit import kernel
 
 HIDDEN = 12
 OUT = 8  # seven outputs and one that is always zero, so that rows are whole vectors
+CELL = 24  # net inputs of a cell: 12 hidden, 4 unused, 8 outputs
+FIRST_OUT = 16  # where the outputs begin among them
+REACH = 9 * OUT  # what a hidden cell adds to: the outputs of nine neighbours
 ONE = 1 << 20
 EMPTY_POINT, OFF_BOARD = 12, 13
 
-# Weights in float32: hi (9, 14, 12), bh (12), oi (9, 14, 8), oh (12, 9 * 8), bo (8).
-Net = namedtuple("Net", "hi bh oi oh bo")
+# Weights in float32: table (9 * 14, CELL) what an input adds to a neighbour's net inputs; bias
+# (CELL); oh, flat (HIDDEN, 9, OUT), what a hidden unit adds to its neighbours' outputs.
+Net = namedtuple("Net", "table bias oh")
 
-# A position as the network sees it (one per network and game), all over bordered points:
-#   x inputs; ah, h (N, 12) net inputs and values of hidden units; ao (N, 8) net inputs of outputs;
-#   out (N, 8) outputs; value (N) worth of a vertex; sz, sa at heads: sums over liberties; cat at heads.
-View = namedtuple("View", "x ah h ao out value sz sa cat")
+# A position as the network sees it (one per network and game), all over bordered points: x inputs;
+# net (N, CELL) net inputs; h (N, HIDDEN) hidden units; out (N, OUT) outputs; value of a vertex;
+# sz, sa at heads: sums over liberties; cat at heads: category.
+View = namedtuple("View", "x net h out value sz sa cat")
 
-# Scratch space: lz, la (3, N) what a liberty counts for a colour (filled from a view's outputs, for stones
-# too: what they would leave behind); stamps and compact buffers of `candidate`.
-Work = namedtuple("Work", "lz la stamp slot_h slot_o list_h list_o bh bo bs cells news t72 count")
+# Scratch space: lz, la (3, N) what a liberty counts for a colour (filled from a view's outputs; for
+# stones: what they would leave behind); offsets to the nine neighbours; stamps and compact buffers
+# of `candidate`.
+Work = namedtuple("Work", "lz la offset stamp slot listed rows tanhs reads cells news spread count")
 
 # tanh(x) = x P(x^2) / Q(x^2) on [-9, 9], fitted for this project; largest error in float32 4e-7.
 P0, P1, P2, P3, P4 = (
@@ -76,14 +83,12 @@ READS = np.array([[0, 3, 4], [2, 6, 7], [1, 5, 7]])
 @kernel
 def make_view(n):
     """Allocate a view for a board of n bordered points."""
-    f = np.float32
     return View(
         np.full(n, OFF_BOARD, np.int64),
-        np.zeros((n, HIDDEN), f),
-        np.zeros((n, HIDDEN), f),
-        np.zeros((n, OUT), f),
-        np.zeros((n, OUT), f),
-        np.zeros(n, f),
+        np.zeros((n, CELL), np.float32),
+        np.zeros((n, HIDDEN), np.float32),
+        np.zeros((n, OUT), np.float32),
+        np.zeros(n, np.float32),
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),
@@ -91,47 +96,24 @@ def make_view(n):
 
 
 @kernel
-def make_work(n):
-    """Allocate scratch space for a board of n bordered points."""
-    i, f = np.int64, np.float32
+def make_work(n, width):
+    """Allocate scratch space for a board of n bordered points in rows of `width`."""
     return Work(
-        np.zeros((3, n), i),
-        np.zeros((3, n), i),
-        np.zeros((4, n), i),
-        np.zeros(n, i),
-        np.zeros(n, i),
-        np.zeros(n, i),
-        np.zeros(n, i),
-        np.zeros((n, HIDDEN), f),
-        np.zeros((n, OUT), f),
-        np.zeros((n, 3), f),
-        np.zeros(2 * n, i),
-        np.zeros(2 * n, i),
-        np.zeros(9 * OUT, f),
-        np.zeros(4, i),
+        np.zeros((3, n), np.int64),
+        np.zeros((3, n), np.int64),
+        # The paper's order: O E N W S NE NW SW SE.
+        np.array([0, 1, -width, -1, width, 1 - width, -1 - width, width - 1, width + 1], np.int64),
+        np.zeros((4, n), np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros((n, CELL), np.float32),
+        np.zeros((n, HIDDEN), np.float32),
+        np.zeros(n * 3, np.float32),
+        np.zeros(2 * n, np.int64),
+        np.zeros(2 * n, np.int64),
+        np.zeros(REACH, np.float32),
+        np.zeros(4, np.int64),
     )
-
-
-@kernel
-def offset(nu, width):
-    """Return the step on the bordered board for the paper's order O E N W S NE NW SW SE."""
-    if nu == 0:
-        return 0
-    if nu == 1:
-        return 1
-    if nu == 2:
-        return -width
-    if nu == 3:
-        return -1
-    if nu == 4:
-        return width
-    if nu == 5:
-        return 1 - width
-    if nu == 6:
-        return -1 - width
-    if nu == 7:
-        return width - 1
-    return width + 1
 
 
 @kernel
@@ -162,9 +144,9 @@ def category(sz, sa, cats):
 
 @kernel
 def weigh_liberties(s, out, work, cats):
-    """Fill what each point counts as a liberty, from the outputs of the position before the next move.
+    """Fill what each point counts as a liberty, from a position's outputs, for the next one.
 
-    A stone's entry is what it leaves behind if captured: its own survival becomes the likelihood of territory.
+    A stone's entry is what it leaves behind if captured: its survival becomes territory.
     """
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     lz, la = work.lz, work.la
@@ -227,68 +209,72 @@ def categorise(s, view, work, cats):
 
 
 @kernel
+def look_up(net, x, offset, p, out, row):
+    """Write to out[row] the net inputs that the nine inputs around p give its cell."""
+    t = net.table
+    i0, i1, i2 = x[p], 14 + x[p + offset[1]], 28 + x[p + offset[2]]
+    i3, i4, i5 = 42 + x[p + offset[3]], 56 + x[p + offset[4]], 70 + x[p + offset[5]]
+    i6, i7, i8 = 84 + x[p + offset[6]], 98 + x[p + offset[7]], 112 + x[p + offset[8]]
+    # Two loops: the compiler gives up on one that would need more than eight overlap checks.
+    for j in range(CELL):
+        out[row, j] = net.bias[j] + t[i0, j] + t[i1, j] + t[i2, j] + t[i3, j] + t[i4, j]
+    for j in range(CELL):
+        out[row, j] += t[i5, j] + t[i6, j] + t[i7, j] + t[i8, j]
+
+
+@kernel
+def spread(net, h, row, out):
+    """Write what the hidden units h[row] add to the outputs of all nine neighbours."""
+    w = net.oh
+    h0, h1, h2, h3 = h[row, 0], h[row, 1], h[row, 2], h[row, 3]
+    h4, h5, h6, h7 = h[row, 4], h[row, 5], h[row, 6], h[row, 7]
+    h8, h9, ha, hb = h[row, 8], h[row, 9], h[row, 10], h[row, 11]
+    for k in range(REACH):
+        a = h0 * w[k] + h1 * w[72 + k] + h2 * w[144 + k] + h3 * w[216 + k]
+        b = h4 * w[288 + k] + h5 * w[360 + k] + h6 * w[432 + k] + h7 * w[504 + k]
+        c = h8 * w[576 + k] + h9 * w[648 + k] + ha * w[720 + k] + hb * w[792 + k]
+        out[k] = a + b + c
+
+
+@kernel
 def evaluate(s, net, view, work, table):
-    """Evaluate the inputs of a view: hidden units, outputs, vertex values; return the board's value."""
+    """Evaluate a view's inputs: hidden units, outputs, vertex values; return the board's value."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     width = cols + 1
-    x, ah, h, ao = view.x, view.ah, view.h, view.ao
-    # Look-ups: hidden units and the direct part of the outputs.
-    for row in range(rows):
-        for col in range(cols):
-            p = (row + 1) * width + col + 1
-            for j in range(HIDDEN):
-                ah[p, j] = net.bh[j]
-            for k in range(OUT):
-                ao[p, k] = net.bo[k]
-            for nu in range(9):
-                i = x[p + offset(nu, width)]
-                for j in range(HIDDEN):
-                    ah[p, j] += net.hi[nu, i, j]
-                for k in range(OUT):
-                    ao[p, k] += net.oi[nu, i, k]
+    a, h, out = view.net, view.h, view.out
     for row in range(rows):
         start = (row + 1) * width + 1
         for p in range(start, start + cols):
+            look_up(net, view.x, work.offset, p, a, p)
             for j in range(HIDDEN):
-                h[p, j] = ah[p, j]
+                h[p, j] = a[p, j]
         tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
     # Every hidden cell adds to the outputs of its nine neighbours.
     for row in range(rows):
-        for col in range(cols):
-            p = (row + 1) * width + col + 1
-            spread(net, h, p, work.t72)
+        start = (row + 1) * width + 1
+        for p in range(start, start + cols):
+            spread(net, h, p, work.spread)
             for nu in range(9):
-                q = p - offset(nu, width)
+                q = p - work.offset[nu]
                 for k in range(OUT):
-                    ao[q, k] += work.t72[nu * OUT + k]
+                    a[q, FIRST_OUT + k] += work.spread[nu * OUT + k]
     total = 0.0
     for row in range(rows):
         start = (row + 1) * width + 1
         for p in range(start, start + cols):
             for k in range(OUT):
-                view.out[p, k] = HALF * ao[p, k]
-        tanh_all(view.out[start : start + cols].reshape(-1), cols * OUT)
+                out[p, k] = HALF * a[p, FIRST_OUT + k]
+        tanh_all(out[start : start + cols].reshape(-1), cols * OUT)
         for p in range(start, start + cols):
             for k in range(OUT):
-                view.out[p, k] = HALF + HALF * view.out[p, k]
+                out[p, k] = HALF + HALF * out[p, k]
             c = s[COLOUR, p]
             v = table[c, 8]
-            for k in range(7):
-                v += table[c, k] * view.out[p, k]
+            for k in range(3):
+                v += table[c, READS[c, k]] * out[p, READS[c, k]]
             view.value[p] = v
             total += v
     return total
-
-
-@kernel
-def spread(net, h, p, t72):
-    """Write what the hidden units h[p] add to the outputs of all nine neighbours."""
-    for k in range(9 * OUT):
-        t72[k] = ZERO
-    for j in range(HIDDEN):
-        v = h[p, j]
-        for k in range(9 * OUT):
-            t72[k] += v * net.oh[j, k]
 
 
 @kernel
@@ -455,77 +441,72 @@ def candidate(s, net, view, work, cats, table, p, me):
     `view` must hold the position as it is, categorised with `work`'s liberties and evaluated.
     """
     n, captured = changes(s, view, work, cats, p, me)
-    width = s[SCALARS, COLS] + 1
     mark = work.count[1]
-    seen_h, seen_o = work.slot_h, work.slot_o
-    n_h = n_o = 0
     base = mark << 10  # slots carry the mark, so that they need no clearing
+    slot, listed, rows, offset = work.slot, work.listed, work.rows, work.offset
+    n_h = 0
     for i in range(n):
         q = work.cells[i]
-        old, new = view.x[q], work.news[i]
         for nu in range(9):
-            t = q - offset(nu, width)
+            t = q - offset[nu]
             if s[COLOUR, t] == BORDER:
                 continue
-            a = seen_h[t] - base
+            a = slot[t] - base
             if a < 0:
                 a = n_h
                 n_h += 1
-                seen_h[t] = base + a
-                work.list_h[a] = t
-                for j in range(HIDDEN):
-                    work.bh[a, j] = view.ah[t, j]
-            for j in range(HIDDEN):
-                work.bh[a, j] += net.hi[nu, new, j] - net.hi[nu, old, j]
-            b = seen_o[t] - base
-            if b < 0:
-                b = n_o
-                n_o += 1
-                seen_o[t] = base + b
-                work.list_o[b] = t
-                for k in range(OUT):
-                    work.bo[b, k] = view.ao[t, k]
-            for k in range(OUT):
-                work.bo[b, k] += net.oi[nu, new, k] - net.oi[nu, old, k]
-    tanh_all(work.bh.reshape(-1), n_h * HIDDEN)
+                slot[t] = base + a
+                listed[a] = t
+                for j in range(CELL):
+                    rows[a, j] = view.net[t, j]
+            new = nu * 14 + work.news[i]
+            old = nu * 14 + view.x[q]
+            for j in range(CELL):
+                rows[a, j] += net.table[new, j] - net.table[old, j]
     for a in range(n_h):
-        t = work.list_h[a]
         for j in range(HIDDEN):
-            work.bh[a, j] -= view.h[t, j]
-        spread(net, work.bh, a, work.t72)
+            work.tanhs[a, j] = rows[a, j]
+    tanh_all(work.tanhs.reshape(-1), n_h * HIDDEN)
+    # The outputs see the differences of the hidden units.
+    n_o = n_h
+    for a in range(n_h):
+        t = listed[a]
+        for j in range(HIDDEN):
+            work.tanhs[a, j] -= view.h[t, j]
+        spread(net, work.tanhs, a, work.spread)
         for nu in range(9):
-            q = t - offset(nu, width)
+            q = t - offset[nu]
             if s[COLOUR, q] == BORDER:
                 continue
-            b = seen_o[q] - base
+            b = slot[q] - base
             if b < 0:
                 b = n_o
                 n_o += 1
-                seen_o[q] = base + b
-                work.list_o[b] = q
+                slot[q] = base + b
+                listed[b] = q
                 for k in range(OUT):
-                    work.bo[b, k] = view.ao[q, k]
+                    rows[b, FIRST_OUT + k] = view.net[q, FIRST_OUT + k]
             for k in range(OUT):
-                work.bo[b, k] += work.t72[nu * OUT + k]
+                rows[b, FIRST_OUT + k] += work.spread[nu * OUT + k]
     return _gain(s, view, work, table, n_o, p, me, mark), captured
 
 
 @kernel
 def _gain(s, view, work, table, n_o, p, me, mark):
     """Return how much the values of the listed output cells differ from those of the view."""
-    gone = work.stamp[1]
+    gone, reads = work.stamp[1], work.reads
     for b in range(n_o):
-        q = work.list_o[b]
+        q = work.listed[b]
         c = me if q == p else EMPTY if gone[q] == mark else s[COLOUR, q]
         for i in range(3):
-            work.bs[b, i] = HALF * work.bo[b, READS[c, i]]
-    tanh_all(work.bs.reshape(-1), n_o * 3)
+            reads[b * 3 + i] = HALF * work.rows[b, FIRST_OUT + READS[c, i]]
+    tanh_all(reads, n_o * 3)
     gain = 0.0
     for b in range(n_o):
-        q = work.list_o[b]
+        q = work.listed[b]
         c = me if q == p else EMPTY if gone[q] == mark else s[COLOUR, q]
         v = table[c, 8] - view.value[q]
         for i in range(3):
-            v += table[c, READS[c, i]] * (HALF + HALF * work.bs[b, i])
+            v += table[c, READS[c, i]] * (HALF + HALF * reads[b * 3 + i])
         gain += v
     return gain

@@ -20,7 +20,6 @@ from tengen.board.kernels import (
     KO_POSITIONAL,
     N_EMPTY,
     PASS,
-    ROWS,
     SCALARS,
     TURN,
     WHITE,
@@ -34,18 +33,20 @@ from tengen.board.kernels import (
 from tengen.board.random_kernels import seed_stream, uniform
 from tengen.jit import kernel
 from tengen.learners.symmetry_network.evaluation_kernels import (
+    CELL,
+    FIRST_OUT,
     HIDDEN,
-    OFF_BOARD,
     OUT,
+    REACH,
     READS,
     UNIT,
     ZERO,
     candidate,
     categorise,
     evaluate,
+    look_up,
     make_view,
     make_work,
-    offset,
     tanh_all,
     weigh_liberties,
 )
@@ -74,9 +75,9 @@ def settle(s, net, cats, table, now, work, rounds):
 
 @kernel
 def rate_moves(s, seen, net, cats, table, c, now, base, work, points, values):
-    """Value the position after every allowed move, captures rewarded; return how many moves there are.
+    """Value the position after every allowed move, captures rewarded; return how many there are.
 
-    The first entry is the pass. Values are White's. `now` must be evaluated; fills `base` and `work`.
+    The first is the pass. Values are White's. `now` must be evaluated; fills `base` and `work`.
     """
     me = s[SCALARS, TURN]
     weigh_liberties(s, now.out, work, cats)
@@ -122,7 +123,7 @@ def draw_move(values, n, beta, me, rng):
 
 @kernel
 def final_classes(s, classes):
-    """Write the class in which every vertex ends; empty regions belong to who alone surrounds them."""
+    """Write the class in which every vertex ends; empty regions go to who alone surrounds them."""
     n = s.shape[1]
     width = s[SCALARS, COLS] + 1
     stack = np.empty(n, np.int64)
@@ -178,7 +179,7 @@ def decode(c, out, p, q):
 
 @kernel
 def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, rows, cols, linear, grads):
-    """Add the gradient of a finished game to `grads` (a Net of the same shapes, float32).
+    """Add the gradient of a finished game to `grads` (a Net of the same shapes).
 
     xs, stones (plies + 1, N) hold inputs and colours of every position, outs (plies + 1, N, 8) the
     outputs. Returns the sum of squared errors of the outputs that apply and how many there are.
@@ -189,9 +190,10 @@ def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, rows, cols,
     q5 = np.zeros(5, np.float32)
     delta = np.zeros((n, OUT), np.float32)
     h = np.zeros((n, HIDDEN), np.float32)
-    dh = np.zeros(HIDDEN, np.float32)
-    d72 = np.zeros(9 * OUT, np.float32)
-    back = np.ascontiguousarray(net.oh.T)
+    cell = np.zeros((1, CELL), np.float32)
+    d72 = np.zeros(REACH, np.float32)
+    back = np.ascontiguousarray(net.oh.reshape(HIDDEN, REACH).T)
+    work = make_work(1, width)
     mix = np.float32(1.0 - lam)
     keep = np.float32(lam)
     square = 0.0
@@ -220,56 +222,67 @@ def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, rows, cols,
                     delta[p, k] = d
                     square += d * d
                     terms += 1
-        _position_gradient(net, back, xs[t], delta, h, dh, d72, rows, cols, linear, grads)
+        if linear:
+            _linear_gradient(xs[t], work.offset, delta, cell, rows, cols, grads)
+        else:
+            _full_gradient(net, back, xs[t], work.offset, delta, h, cell, d72, rows, cols, grads)
     return square, terms
 
 
 @kernel
-def _position_gradient(net, back, x, delta, h, dh, d72, rows, cols, linear, grads):
+def _linear_gradient(x, offset, delta, cell, rows, cols, grads):
+    """Add the gradient of one position for the weights from inputs to outputs alone."""
+    width = cols + 1
+    for row in range(rows):
+        for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
+            for k in range(OUT):
+                cell[0, FIRST_OUT + k] = delta[p, k]
+            _add_cell(x, offset, p, cell, grads)
+
+
+@kernel
+def _add_cell(x, offset, p, cell, grads):
+    """Add a cell's errors to the gradient of its bias and of the nine table rows it read."""
+    for j in range(CELL):
+        grads.bias[j] += cell[0, j]
+    for nu in range(9):
+        row = nu * 14 + np.int64(x[p + offset[nu]])
+        for j in range(CELL):
+            grads.table[row, j] += cell[0, j]
+
+
+@kernel
+def _full_gradient(net, back, x, offset, delta, h, cell, d72, rows, cols, grads):
     """Add the gradient of one position, given the errors at the net inputs of its outputs."""
     width = cols + 1
     for row in range(rows):
         start = (row + 1) * width + 1
         for p in range(start, start + cols):
-            for k in range(OUT):
-                grads.bo[k] += delta[p, k]
-            for nu in range(9):
-                i = np.int64(x[p + offset(nu, width)])
-                for k in range(OUT):
-                    grads.oi[nu, i, k] += delta[p, k]
-            if not linear:
-                for j in range(HIDDEN):
-                    h[p, j] = net.bh[j]
-                for nu in range(9):
-                    i = np.int64(x[p + offset(nu, width)])
-                    for j in range(HIDDEN):
-                        h[p, j] += net.hi[nu, i, j]
-        if not linear:
-            tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
-    if linear:
-        return
+            look_up(net, x, offset, p, cell, 0)
+            for j in range(HIDDEN):
+                h[p, j] = cell[0, j]
+        tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
     for row in range(rows):
         for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
-            for j in range(HIDDEN):
-                dh[j] = ZERO
+            for j in range(CELL):
+                cell[0, j] = ZERO
             for nu in range(9):
-                q = p - offset(nu, width)
+                q = p - offset[nu]
                 for k in range(OUT):
-                    d = delta[q, k]
-                    d72[nu * OUT + k] = d
-                    if d != ZERO:
-                        for j in range(HIDDEN):
-                            dh[j] += d * back[nu * OUT + k, j]
+                    d72[nu * OUT + k] = delta[q, k]
+            for m in range(REACH):
+                d = d72[m]
+                if d != ZERO:
+                    for j in range(HIDDEN):
+                        cell[0, j] += d * back[m, j]
             for j in range(HIDDEN):
                 v = h[p, j]
-                for k in range(9 * OUT):
-                    grads.oh[j, k] += v * d72[k]
-                dh[j] *= UNIT - v * v
-                grads.bh[j] += dh[j]
-            for nu in range(9):
-                i = np.int64(x[p + offset(nu, width)])
-                for j in range(HIDDEN):
-                    grads.hi[nu, i, j] += dh[j]
+                for k in range(REACH):
+                    grads.oh[j * REACH + k] += v * d72[k]
+                cell[0, j] *= UNIT - v * v
+            for k in range(OUT):
+                cell[0, FIRST_OUT + k] = delta[p, k]
+            _add_cell(x, offset, p, cell, grads)
 
 
 @kernel
@@ -285,7 +298,7 @@ def self_play(
     seen = np.zeros(_table_size(limit), np.int64)
     rng = np.zeros(1, np.uint64)
     seed_stream(rng, seed, index)
-    now, base, work = make_view(n), make_view(n), make_work(n)
+    now, base, work = make_view(n), make_view(n), make_work(n, s[SCALARS, COLS] + 1)
     xs = np.empty((limit + 1, n), np.uint8)
     stones = np.empty((limit + 1, n), np.uint8)
     outs = np.empty((limit + 1, n, OUT), np.float32)
@@ -346,7 +359,7 @@ def duel(
     index,
     moves,
 ):
-    """Let two networks play a game from position `s` (changed); return (plies, area score for Black).
+    """Let two networks play on from `s` (changed); return (plies, area score for Black).
 
     A negative beta makes that side play at random instead, not filling its own eyes. `moves` takes
     the points played.
@@ -356,7 +369,7 @@ def duel(
     rng = np.zeros(1, np.uint64)
     seed_stream(rng, seed, index)
     now_b, now_w, base = make_view(n), make_view(n), make_view(n)
-    work_b, work_w = make_work(n), make_work(n)
+    work_b, work_w = make_work(n, s[SCALARS, COLS] + 1), make_work(n, s[SCALARS, COLS] + 1)
     points = np.zeros(n + 1, np.int64)
     values = np.zeros(n + 1)
     remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))

@@ -1,0 +1,261 @@
+"""Offer the network as an estimator: fit by self-play, judge positions, save and load.
+
+Values and maps are turned to Black's view at this edge; inside, everything is White's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.errors import ModelError, SpecError
+from tengen.learners.symmetry_network.evaluation_kernels import Net, make_view, make_work
+from tengen.learners.symmetry_network.features import OUTPUTS, Categories
+from tengen.learners.symmetry_network.game_kernels import rate_moves, settle
+from tengen.learners.symmetry_network.network import Architecture
+from tengen.learners.symmetry_network.packing import Packing
+from tengen.learners.symmetry_network.rewards import value_table
+from tengen.learners.symmetry_network.training import Progress, Settings, Trainer, train_run
+from tengen.models import Card, load_model, save_model
+
+if TYPE_CHECKING:
+    from tengen.board import Board
+
+FloatArray = NDArray[np.float64]
+
+KIND = "symmetry-network"
+
+# Rounds of evaluation and categories for a position whose past is not known.
+SETTLING = 4
+
+
+class SymmetryNetwork:
+    """An internal symmetry network (Blair 2008) of the paper's shape.
+
+    Parameters
+    ----------
+    settings
+        What and how to learn; the paper's by default, see `training.Settings`.
+    workers
+        Threads for self-play; never changes the result.
+
+    `free_` are the learned numbers, `games_` how many games they were learned from.
+    """
+
+    def __init__(self, *, settings: Settings | None = None, workers: int = 1) -> None:
+        self.settings = settings
+        self.workers = workers
+
+    # ----- Learning -----
+
+    def fit(
+        self, *, games: int | None = None, watch: Callable[[Progress], None] | None = None
+    ) -> Self:
+        """Learn from scratch by self-play; `games` overrides the settings' number."""
+        trainer = Trainer(self._chosen, workers=self.workers)
+        for progress in trainer.run(games):
+            if watch is not None:
+                watch(progress)
+        return self._adopt(trainer)
+
+    def fit_run(
+        self, folder: str | os.PathLike[str], *, resume: bool = False, **options: Any
+    ) -> Self:
+        """Learn in a run's folder with checkpoints and snapshots, see `training.train_run`."""
+        trainer = train_run(
+            self._chosen,
+            Path(folder),
+            workers=self.workers,
+            resume=resume,
+            save=lambda t, path: type(self)(settings=t.settings)._adopt(t).save(path),
+            **options,
+        )
+        return self._adopt(trainer)
+
+    @classmethod
+    def from_free(cls, free: FloatArray, settings: Settings | None = None, games: int = 0) -> Self:
+        """Make a network from free numbers, without learning."""
+        self = cls(settings=settings)
+        size = self._chosen.architecture.size
+        if free.shape != (size,):
+            raise SpecError(f"{free.shape} free numbers, not ({size},)")
+        self.free_, self.games_ = free.astype(np.float64), games
+        return self
+
+    # ----- Judging -----
+
+    def values(self, boards: Sequence[Board]) -> FloatArray:
+        """Return the expected area score for Black, komi included, one per board.
+
+        The past of a board is not asked: evaluation and categories are repeated until they fit
+        each other. A stone counts by the likelihood that it lives, an empty point by who gets it.
+        """
+        table = self._area_table
+        out = np.empty(len(boards))
+        for i, board in enumerate(boards):
+            view, work = _scratch(board)
+            total = settle(board.state, self.net, self.cats, table, view, work, SETTLING)
+            out[i] = -total - board.komi
+        return out
+
+    def ownership(self, board: Board) -> FloatArray:
+        """Return for every point +1 (surely Black's) to -1 (surely White's), row-major."""
+        outputs = self.outputs(board)
+        grid = board.grid().reshape(-1)
+        chosen = np.array([0, 2, 1])[grid]
+        return np.asarray(1 - 2 * outputs[np.arange(len(grid)), chosen], dtype=np.float64)
+
+    def outputs(self, board: Board) -> FloatArray:
+        """Return the seven outputs of every point, (rows x columns, 7), as named in OUTPUTS."""
+        view, work = _scratch(board)
+        settle(board.state, self.net, self.cats, self.table, view, work, SETTLING)
+        inside = view.out[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
+        return np.asarray(inside.reshape(board.rows * board.cols, -1)[:, :7], dtype=np.float64)
+
+    def heat_maps(self, board: Board) -> dict[str, FloatArray]:
+        """Return seven maps (rows x columns) by the names of the outputs; nan where one is mute."""
+        outputs = self.outputs(board)
+        grid = board.grid().reshape(-1)
+        speaks = {0: (0, 3, 4), 1: (2, 6), 2: (1, 5)}
+        maps = {}
+        for k, name in enumerate(OUTPUTS):
+            mute = np.array([k not in speaks[int(c)] for c in grid])
+            maps[name] = np.where(mute, np.nan, outputs[:, k]).reshape(board.rows, board.cols)
+        return maps
+
+    def move_values(self, board: Board) -> FloatArray:
+        """Return what the side to move expects after each move, rows x columns + 1, pass last.
+
+        In the rewards it was trained on (captures and stones 0.4 each, not points of score), which
+        is what it plays by. Illegal moves are -inf. Much faster than `values` of every successor.
+        """
+        points, values = self._rated(board)
+        out = np.full(board.rows * board.cols + 1, -np.inf)
+        rows = points[1:] // (board.cols + 1) - 1
+        cols = (points[1:] - 1) % (board.cols + 1)
+        out[rows * board.cols + cols] = values[1:]
+        out[-1] = values[0]
+        return out if board.turn == 2 else np.where(np.isinf(out), out, -out)
+
+    def priors(self, board: Board, beta: float = 4.0) -> FloatArray:
+        """Return the Boltzmann probabilities of moves that self-play draws from, pass last."""
+        values = self.move_values(board)
+        values[:-1][~board.legal_mask()[:-1]] = -np.inf
+        weights = np.exp(beta * (values - values.max()))
+        return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+    def _rated(self, board: Board) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return the moves of the side to move, pass first, with White's values after them."""
+        state = board.state
+        now, work = _scratch(board)
+        base = make_view(state.shape[1])
+        settle(state, self.net, self.cats, self.table, now, work, SETTLING)
+        points = np.zeros(state.shape[1] + 1, np.int64)
+        values = np.zeros(state.shape[1] + 1)
+        seen = np.zeros(1024, np.int64)
+        count = rate_moves(
+            *(state, seen, self.net, self.cats, self.table, self.prize),
+            *(now, base, work, points, values),
+        )
+        return points[:count], values[:count]
+
+    # ----- What the kernels take -----
+
+    @cached_property
+    def net(self) -> Net:
+        """Return the weights as the kernels take them."""
+        return Packing(self.architecture).net(self._learned)
+
+    @property
+    def architecture(self) -> Architecture:
+        """Return what a cell consists of."""
+        return self._chosen.architecture
+
+    @cached_property
+    def cats(self) -> NDArray[np.int64]:
+        """Return how blocks are sorted, as the kernels take it."""
+        categories: Categories = self._chosen.categories
+        return categories.packed()
+
+    @cached_property
+    def table(self) -> NDArray[np.float32]:
+        """Return what a vertex is worth in the rewards of the training."""
+        return value_table(self._chosen.capture, self._chosen.stone).astype(np.float32)
+
+    @cached_property
+    def _area_table(self) -> NDArray[np.float32]:
+        """Return what a vertex is worth in area: 2 Z - 1, whoever stands there."""
+        table = np.zeros((3, 9), np.float32)
+        for state, z in ((0, 0), (1, 2), (2, 1)):
+            table[state, z], table[state, 8] = 2, -1
+        return table
+
+    @property
+    def prize(self) -> float:
+        """Return the reward per captured stone when moves are compared."""
+        return self._chosen.capture
+
+    # ----- Files -----
+
+    def save(self, path: str | os.PathLike[str], card: Card | None = None) -> None:
+        """Write the model; `card` overrides what is said of it."""
+        settings = self._chosen
+        if card is None:
+            card = Card(
+                name=Path(path).stem,
+                kind=KIND,
+                what=f"Internal symmetry network, {settings.architecture.weights} weights",
+                data=f"{self.games_} games of self-play on {settings.size}x{settings.size}",
+                recipe=settings.recipe,
+                seed=settings.seed,
+            )
+        card = card.model_copy(update={"games": self.games_})
+        save_model(path, {"free": self._learned}, card)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises
+        ------
+        ModelError
+            For a file that is damaged or of another kind.
+        """
+        tensors, card = load_model(path, kind=KIND, expect={"free": (None,)})
+        try:
+            settings = Settings.from_recipe(card.recipe)
+            extra = card.model_extra or {}
+            return cls.from_free(tensors["free"], settings, int(extra.get("games", 0)))
+        except (TypeError, ValueError) as failure:
+            raise ModelError(f"{os.fspath(path)}: its recipe makes no sense ({failure})") from None
+
+    @property
+    def _chosen(self) -> Settings:
+        """Return the settings, the paper's by default."""
+        return self.settings if self.settings is not None else Settings()
+
+    @property
+    def _learned(self) -> FloatArray:
+        """Return the learned numbers, or say that there are none."""
+        free: FloatArray | None = getattr(self, "free_", None)
+        if free is None:
+            raise ModelError("this symmetry network has not learned anything yet: call fit")
+        return free
+
+    def _adopt(self, trainer: Trainer) -> Self:
+        """Take over what a training has learned."""
+        self.__dict__.pop("net", None)
+        self.free_, self.games_ = trainer.free.copy(), trainer.done
+        return self
+
+
+def _scratch(board: Board) -> tuple[Any, Any]:
+    """Return a view and scratch space for a board."""
+    n = board.state.shape[1]
+    return make_view(n), make_work(n, board.cols + 1)

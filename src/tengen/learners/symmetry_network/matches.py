@@ -1,0 +1,128 @@
+"""Play games between networks, or against a random mover, in kernels; know no other player.
+
+Colours alternate, komi and area counting are those of the paper's tournament unless said otherwise.
+Stronger opponents and ratings are the arena's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board.kernels import new_state
+from tengen.learners.symmetry_network.game_kernels import duel
+from tengen.learners.symmetry_network.learner import SymmetryNetwork
+
+RANDOM_BETA = -1.0
+"""The beta that makes a side of `duel` play at random."""
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """How side A did against side B; draws count half."""
+
+    games: int
+    wins: int
+    draws: int
+    plies: float
+    margin: float  # mean score from A's view, komi included
+
+    @property
+    def win_rate(self) -> float:
+        """Return A's share of the points."""
+        return (self.wins + self.draws / 2) / max(self.games, 1)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Return Wilson's 95 % interval of the win rate."""
+        return wilson(self.win_rate, self.games)
+
+
+def play_match(
+    a: SymmetryNetwork,
+    b: SymmetryNetwork | None,
+    *,
+    games: int = 10,
+    size: int = 9,
+    komi: float = 3.5,
+    beta: float = 20.0,
+    seed: int = 0,
+    workers: int = 1,
+) -> MatchResult:
+    """Play a match; `b` None is a random mover that fills no eyes. A has Black in even games."""
+
+    def play(i: int) -> tuple[int, float]:
+        state = new_state(size, size)
+        moves = np.zeros(3 * size * size, np.int64)
+        sides = [(a, beta), (b or a, beta if b is not None else RANDOM_BETA)]
+        (black, beta_b), (white, beta_w) = sides if i % 2 == 0 else sides[::-1]
+        plies, area = duel(
+            *(black.net, white.net, black.cats, white.cats, black.table, white.table),
+            *(black.prize, white.prize, beta_b, beta_w),
+            *(state, len(moves), seed, i, moves),
+        )
+        score = area - komi
+        return plies, score if i % 2 == 0 else -score
+
+    if workers > 1:
+        with ThreadPoolExecutor(workers) as pool:
+            rows = list(pool.map(play, range(games)))
+    else:
+        rows = [play(i) for i in range(games)]
+    scores = np.array([score for _, score in rows])
+    return MatchResult(
+        games,
+        int((scores > 0).sum()),
+        int((scores == 0).sum()),
+        float(np.mean([plies for plies, _ in rows])),
+        float(scores.mean()),
+    )
+
+
+def round_robin(
+    players: Sequence[SymmetryNetwork],
+    *,
+    games: int = 10,
+    size: int = 9,
+    komi: float = 3.5,
+    beta: float = 20.0,
+    seed: int = 0,
+    workers: int = 1,
+    watch: Callable[[int, int], None] = lambda _i, _j: None,
+) -> NDArray[np.float64]:
+    """Play all pairs and return points[i, j], what i scored against j (draws half)."""
+    n = len(players)
+    points = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1, n):
+            result = play_match(
+                players[i],
+                players[j],
+                games=games,
+                size=size,
+                komi=komi,
+                beta=beta,
+                seed=seed * 1_000_003 + i * n + j,
+                workers=workers,
+            )
+            points[i, j] = result.win_rate * games
+            points[j, i] = games - points[i, j]
+            watch(i, j)
+    return points
+
+
+def wilson(rate: float, games: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """Return Wilson's interval of a share observed over so many games.
+
+    >>> [round(v, 3) for v in wilson(0.5, 100)]
+    [0.404, 0.596]
+    """
+    if games == 0:
+        return 0.0, 1.0
+    centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
+    half = z / (1 + z * z / games) * np.sqrt(rate * (1 - rate) / games + z * z / (4 * games**2))
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))

@@ -1,0 +1,263 @@
+"""Train a network by TD(lambda) self-play in rounds, with checkpoints; know no files but a run's.
+
+A round plays `batch` games on the same weights (1 is the paper) and adds their gradients in the
+order of the games: the result depends on `batch` and never on the number of workers. Game i draws
+its random numbers from stream i of the seed, so a training that is stopped and resumed gives the
+same weights, bit for bit.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.errors import SpecError, TengenError
+from tengen.learners.symmetry_network import packing
+from tengen.learners.symmetry_network.features import Categories
+from tengen.learners.symmetry_network.game_kernels import self_play
+from tengen.learners.symmetry_network.network import Architecture
+from tengen.learners.symmetry_network.packing import Packing, split
+from tengen.learners.symmetry_network.rewards import target_table, value_table
+from tengen.models.checkpoints import Checkpoints
+from tengen.models.files import write_atomic
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what a training learns; defaults are the paper's."""
+
+    games: int = 860_000
+    linear_games: int = 5_000  # first phase: inputs to outputs only
+    batch: int = 1  # games played on the same weights
+    rate: float = 5e-6
+    decay: float = 0.99999  # of all weights, per game; biases are exempt
+    trace: float = 0.9  # lambda
+    beta: float = 4.0  # of the Boltzmann distribution over moves
+    capture: float = 0.4  # c, reward per captured stone
+    stone: float = 0.4  # s, reward per own stone left
+    size: int = 9
+    seed: int = 0
+    hidden_scale: float = 0.3  # of the initial weights from inputs to hidden units
+    categories: Categories = field(default_factory=Categories)
+    mixture: dict[str, int] = field(default_factory=lambda: {"T": 4, "S": 2, "D": 2, "F": 2})
+    colour: bool = False  # tie White's weights to Black's
+    tied: bool = True  # False: a plain convolution
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        for name in ("games", "batch", "size"):
+            if getattr(self, name) < 1:
+                raise SpecError(f"{name} {getattr(self, name)} must be at least 1")
+        if not 0 <= self.trace <= 1:
+            raise SpecError(f"trace {self.trace} is not between 0 and 1")
+
+    @property
+    def architecture(self) -> Architecture:
+        """Return the network that is trained."""
+        return Architecture(mixtures=(dict(self.mixture),), colour=self.colour, tied=self.tied)
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """Return the settings as plain values, for cards and files."""
+        return asdict(self)
+
+    @classmethod
+    def from_recipe(cls, recipe: dict[str, Any]) -> Settings:
+        """Make settings from what `recipe` gave."""
+        values = dict(recipe)
+        chosen = dict(values.pop("categories", {}))
+        for name in ("eyes", "openings"):
+            if name in chosen:
+                chosen[name] = tuple(chosen[name])
+        return cls(**values, categories=Categories(**chosen))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What happened in some games of a training: means over them."""
+
+    games: int  # finished so far
+    plies: float
+    ended: float  # share that ended by two passes
+    score: float  # area for Black
+    error: float  # mean squared error of the outputs that apply
+    seconds: float  # spent on these games
+
+
+class Trainer:
+    """A training under way: `free` numbers, games `done`; `advance` plays one round."""
+
+    def __init__(self, settings: Settings, *, workers: int = 1) -> None:
+        self.settings = settings
+        self.workers = workers
+        self.packing = Packing(settings.architecture)
+        self.free: FloatArray = settings.architecture.initial(settings.seed, settings.hidden_scale)
+        self.done = 0
+        self._cats = settings.categories.packed()
+        self._table = value_table(settings.capture, settings.stone).astype(np.float32)
+        self._targets = target_table(settings.capture).astype(np.float32)
+        self._decayed = settings.architecture.weights
+        slices = settings.architecture.slices
+        self._linear = np.zeros(settings.architecture.size, bool)
+        for name in ("OI", "BO"):
+            self._linear[slices[name]] = True
+
+    def advance(self, pool: ThreadPoolExecutor | None = None) -> NDArray[np.float64]:
+        """Play one round and learn from it; return (games, 5): plies, ended, score, error, terms."""
+        settings = self.settings
+        flat = self.packing.flat(self.free)
+        games = range(self.done, self.done + settings.batch)
+        grads = np.zeros((settings.batch, packing.SIZE), np.float32)
+        linear = self.done < settings.linear_games
+
+        def play(i: int) -> tuple[float, ...]:
+            return self._play(flat, i, linear, grads[i - self.done])
+
+        results = list(pool.map(play, games)) if pool is not None else [play(i) for i in games]
+        total = np.zeros(packing.SIZE)
+        for row in grads:
+            total += row
+        gradient = self.packing.collect(total)
+        if linear:
+            gradient[~self._linear] = 0
+        self.free = self.free + settings.rate * gradient
+        self.free[: self._decayed] *= settings.decay**settings.batch
+        if not np.all(np.isfinite(self.free)):
+            raise TengenError(f"training diverged at game {self.done}: lower the rate")
+        self.done += settings.batch
+        return np.array(results)
+
+    def _play(
+        self, flat: NDArray[np.float32], index: int, linear: bool, grads: NDArray[np.float32]
+    ) -> tuple[float, ...]:
+        """Play one game and write its gradient."""
+        s = self.settings
+        return tuple(
+            float(v)
+            for v in self_play(
+                split(flat),
+                self._cats,
+                self._table,
+                self._targets,
+                s.capture,
+                s.size,
+                s.size,
+                s.beta,
+                s.trace,
+                3 * s.size**2,
+                s.seed,
+                index,
+                linear,
+                split(grads),
+            )
+        )
+
+    def run(self, until: int | None = None, *, report_every: int = 1000) -> Iterator[Progress]:
+        """Train until `until` games are done, reporting about every so many of them."""
+        goal = self.settings.games if until is None else until
+        with ThreadPoolExecutor(self.workers) as pool:
+            rows: list[NDArray[np.float64]] = []
+            begin = time.perf_counter()
+            while self.done < goal:
+                mark = self.done // report_every
+                rows.append(self.advance(pool if self.workers > 1 else None))
+                if self.done // report_every != mark or self.done >= goal:
+                    yield summarise(self.done, np.concatenate(rows), time.perf_counter() - begin)
+                    rows, begin = [], time.perf_counter()
+
+
+def summarise(done: int, rows: NDArray[np.float64], seconds: float) -> Progress:
+    """Return the means over the games of some rounds."""
+    plies, ended, score, square, terms = rows.T
+    error = float(square.sum() / max(terms.sum(), 1))
+    return Progress(done, plies.mean(), ended.mean(), score.mean(), error, seconds)
+
+
+def train_run(
+    settings: Settings,
+    folder: Path,
+    *,
+    workers: int = 1,
+    resume: bool = False,
+    snapshot_every: int = 20_000,
+    checkpoint_every: int = 2_000,
+    save: Callable[[Trainer, Path], None] | None = None,
+    watch: Callable[[Progress], None] = lambda _: None,
+) -> Trainer:
+    """Train in a run's folder: config, metrics, checkpoints, a snapshot every so many games.
+
+    With `resume` it goes on from the newest checkpoint; only `games` may differ from then.
+    `save(trainer, path)` writes a playable model.
+
+    Raises
+    ------
+    SpecError
+        If the folder has a training and `resume` is not given, or other settings than asked.
+    """
+    trainer = Trainer(settings, workers=workers)
+    checkpoints = Checkpoints(folder / "checkpoints")
+    stored = checkpoints.latest()
+    if stored is not None:
+        if not resume:
+            raise SpecError(f"{folder}: has a training already; --resume continues it")
+        _restore(trainer, stored.arrays["free"], stored.step, stored.state, folder)
+    _write_config(settings, folder)
+    metrics = folder / "metrics.jsonl"
+    _cut_metrics(metrics, trainer.done)
+    if save is not None and trainer.done == 0:
+        save(trainer, folder / "snapshots" / _snapshot(0))
+    for progress in trainer.run(report_every=min(checkpoint_every, snapshot_every)):
+        with metrics.open("a") as file:
+            file.write(json.dumps(asdict(progress)) + "\n")
+        before = progress.games - settings.batch * (1 + checkpoint_every // settings.batch)
+        if save is not None and progress.games // snapshot_every > max(before, 0) // snapshot_every:
+            mark = progress.games // snapshot_every * snapshot_every
+            path = folder / "snapshots" / _snapshot(mark)
+            if mark and not path.exists():
+                save(trainer, path)
+        checkpoints.save(trainer.done, {"free": trainer.free}, {"recipe": settings.recipe})
+        watch(progress)
+    return trainer
+
+
+def _snapshot(games: int) -> str:
+    """Name the snapshot after so many games."""
+    return f"isn-{games:07d}.safetensors"
+
+
+def _restore(
+    trainer: Trainer, free: FloatArray, done: int, state: dict[str, Any], folder: Path
+) -> None:
+    """Put a trainer where a checkpoint was."""
+    asked, found = trainer.settings.recipe, dict(state["recipe"])
+    asked, found = json.loads(json.dumps(asked)), json.loads(json.dumps(found))
+    differing = [k for k in asked if k != "games" and asked[k] != found.get(k)]
+    if differing:
+        raise SpecError(f"{folder}: was trained with other settings: {', '.join(differing)}")
+    trainer.free, trainer.done = free.copy(), done
+
+
+def _write_config(settings: Settings, folder: Path) -> None:
+    """Write the resolved settings."""
+    import tomli_w
+
+    recipe = json.loads(json.dumps(settings.recipe))
+    write_atomic(folder / "config.toml", tomli_w.dumps(recipe))
+
+
+def _cut_metrics(path: Path, done: int) -> None:
+    """Drop metrics of games after the checkpoint that is resumed from; they will be played again."""
+    if path.exists():
+        lines = [line for line in path.read_text().splitlines() if line.strip()]
+        kept = [line for line in lines if json.loads(line)["games"] <= done]
+        write_atomic(path, "".join(line + "\n" for line in kept))

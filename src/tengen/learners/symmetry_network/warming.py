@@ -1,0 +1,17 @@
+"""Use every kernel of the symmetry network once, so that Numba compiles and caches it."""
+
+from __future__ import annotations
+
+from tengen.board import Board
+from tengen.learners.symmetry_network.learner import SymmetryNetwork
+from tengen.learners.symmetry_network.matches import play_match
+from tengen.learners.symmetry_network.training import Settings
+
+
+def warm_up() -> None:
+    """Train, judge and play on a small board."""
+    settings = Settings(games=4, linear_games=2, batch=2, size=5)
+    network = SymmetryNetwork(settings=settings).fit()
+    network.values([Board(5)])
+    network.move_values(Board(5))
+    play_match(network, None, games=1, size=5)
