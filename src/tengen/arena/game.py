@@ -156,6 +156,15 @@ def play_game(
     return game
 
 
+def void_game(job: GameJob, colour: int, failure: Exception) -> PlayedGame:
+    """Return the game of a job that could not begin because one side was not there."""
+    board = Board(job.conditions.rows, job.conditions.cols)
+    game = PlayedGame(job, Result("void"), "failure", board.moves)
+    game.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    _Referee(game, board, {}, time.perf_counter).fail(colour, failure)
+    return game
+
+
 class _Referee:
     """Ask the players in turn, check what they say and end the game."""
 
@@ -194,7 +203,7 @@ class _Referee:
                     begin(int(self.generators[colour].integers(2**31)))
                 self.game.versions[entrant.name] = str(getattr(player, "version", __version__))
             except Exception as failure:
-                self._fail(colour, failure)
+                self.fail(colour, failure)
                 return False
         return True
 
@@ -205,7 +214,7 @@ class _Referee:
         try:
             move = int(self.players[colour].choose(self.board.copy(), self.generators[colour]))
         except Exception as failure:
-            self._fail(colour, failure)
+            self.fail(colour, failure)
             return False
         took = self.clock() - start
         self.game.seconds[colour] += took
@@ -240,7 +249,7 @@ class _Referee:
             winner = BLACK if score > 0 else WHITE
             self._end(reason, Result("score", winner, abs(score)))
 
-    def _fail(self, colour: int, failure: Exception) -> None:
+    def fail(self, colour: int, failure: Exception) -> None:
         """Void the game, or give it to the other side, by what went wrong."""
         text = str(failure)
         if not isinstance(failure, EngineError):

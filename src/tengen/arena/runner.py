@@ -18,8 +18,9 @@ from typing import Protocol
 
 from tengen.arena.config import Entrant, Tournament
 from tengen.arena.database import Database
-from tengen.arena.game import PlayedGame, play_game
+from tengen.arena.game import PlayedGame, play_game, void_game
 from tengen.arena.schedule import GameJob, GameKey, schedule
+from tengen.board import BLACK, WHITE
 from tengen.contracts import Player, ScoreEstimator
 from tengen.errors import EngineError, TengenError
 from tengen.parallel import map_jobs
@@ -240,12 +241,13 @@ def play_job(work: WorkerJob) -> PlayedGame | None:
     # engine that meets itself under two names is two processes.
     chairs = {job.key[0]: 0, job.key[1]: 1}
     entrants = (job.black, job.white)
-    try:
-        black, white = (_player(entrant, chairs[entrant.name]) for entrant in entrants)
-        game = play_game(job, black, white, scorer=_the_scorer(job))
-    except EngineError:
-        close_players()
-        raise
+    seated = []
+    for colour, entrant in zip((BLACK, WHITE), entrants, strict=True):
+        try:
+            seated.append(_player(entrant, chairs[entrant.name]))
+        except EngineError as failure:
+            return void_game(job, colour, failure)
+    game = play_game(job, *seated, scorer=_the_scorer(job))
     for entrant in entrants:
         if entrant.restart or game.is_void:
             _dismiss(entrant, chairs[entrant.name])
