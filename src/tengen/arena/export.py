@@ -102,30 +102,33 @@ def _standing_value(standing: Standing) -> dict[str, Any]:
 
 
 def standings_table(results: Results) -> Sheet:
-    """Return the standings, best first."""
-    head = ["player", "Elo", "95 %", "won-lost-drawn", "rate", "95 %"]
-    head += ["Black", "White", "s/move", "faults"]
-    return head, [_standing_row(standing) for standing in results.standings]
+    """Return the standings, best first; `*` marks an anchor."""
+    head = ["player", "Elo (95 %)", "+ - =", "rate (95 %)", "Black", "White", "s/move"]
+    faulty = any(standing.faults or standing.voids for standing in results.standings)
+    rows = [_standing_row(standing) for standing in results.standings]
+    if not faulty:
+        return head, [row[:-1] for row in rows]
+    return [*head, "lost by fault, void"], rows
 
 
 def _standing_row(standing: Standing) -> list[str]:
     rating = standing.rating
-    elo, between = "-", "-"
+    elo = rate = "-"
     if rating is not None:
-        elo = f"{rating.elo:.0f}" + ("*" if rating.anchored else "")
-        between = f"{rating.low:.0f}..{rating.high:.0f}"
-    low, high = standing.interval
+        mark = "*" if rating.anchored else ""
+        elo = f"{rating.elo:.0f}{mark} ({rating.low:.0f}..{rating.high:.0f})"
+    if standing.games:
+        low, high = standing.interval
+        rate = f"{standing.rate:.1%} ({100 * low:.0f}..{100 * high:.0f})"
     return [
         standing.name,
         elo,
-        between,
         f"{standing.wins}-{standing.losses}-{standing.draws}",
-        f"{standing.rate:.1%}" if standing.games else "-",
-        f"{low:.0%}..{high:.0%}" if standing.games else "-",
+        rate,
         f"{standing.wins_black}/{standing.games_black}",
         f"{standing.wins_white}/{standing.games_white}",
         f"{standing.seconds_per_move:.3f}",
-        str(standing.faults + standing.voids) if standing.faults + standing.voids else "",
+        f"{standing.faults}, {standing.voids}",
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Ray, Seed, Workers, emit, remark, table
+from tengen.cli.common import Json, Quiet, Ray, Seed, Workers, emit, remark
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -171,7 +171,7 @@ def rate(
             (rung.second, f"{elo:.0f}", rung.games, rung.wins, rung.losses, rung.draws)
             for rung, elo in placed.rungs
         ]
-        table("", ["rung", "Elo", "games", "won", "lost", "drawn"], rows)
+        _table("", ["rung", "Elo", "games", "won", "lost", "drawn"], rows)
         low, high = placed.interval
         print(f"{player}: {placed.elo:.0f} Elo, 95 %: {low:.0f} to {high:.0f}")
     return 3 if placed.stopped else 0
@@ -228,6 +228,20 @@ def _print_match(result: Any) -> None:
         )
 
 
+def _table(title: str, columns: list[str], rows: list[Any]) -> None:
+    """Print a table; where there is no terminal it may be as wide as it likes."""
+    from rich.console import Console
+    from rich.table import Table
+
+    sheet = Table(title=title or None)
+    for column in columns:
+        sheet.add_column(column)
+    for row in rows:
+        sheet.add_row(*(str(cell) for cell in row))
+    console = Console()
+    Console(width=None if console.is_terminal else 400).print(sheet)
+
+
 def _show(results: Any, json: bool) -> None:
     """Print all tables of a tournament."""
     from tengen.arena.export import cross_table, results_value, standings_table
@@ -235,8 +249,8 @@ def _show(results: Any, json: bool) -> None:
     if json:
         emit(results_value(results), as_json=True)
         return
-    table("", *standings_table(results))
-    table("points won by the row's player", *cross_table(results))
+    _table("", *standings_table(results))
+    _table("points won by the row's player", *cross_table(results))
     if results.duplicates:
         print(f"{results.duplicates} games repeat another one and do not count")
     if results.faults:
