@@ -54,16 +54,16 @@ def normal_image(grid: Grid, friend: int) -> tuple[Grid, int]:
     return turned[best], best
 
 
-def number(value: float, first: int, last: int, binary: bool, unit: float, cut: float) -> list[float]:
+def number(
+    value: float, first: int, last: int, binary: bool, unit: float, cut: float
+) -> list[float]:
     """Encode one number: one node, or one for each value from `first` to `last` or more."""
     if binary:
         return [1.0 if min(value, last) == v else 0.0 for v in range(first, last + 1)]
     return [min(value, cut) / unit]
 
 
-def inputs(
-    grid: Grid, friend: int, lead: float, features: str, binary: dict[str, bool]
-) -> Array:
+def inputs(grid: Grid, friend: int, lead: float, features: str, binary: dict[str, bool]) -> Array:
     """Return the dense inputs; `lead` is prisoners and komi from Black's view."""
     image, _ = normal_image(grid, friend)
     rows, cols = image.shape
@@ -77,7 +77,8 @@ def inputs(
         close = [
             q
             for q in np.ndindex(rows, cols)
-            if image[q] and q not in block
+            if image[q]
+            and q not in block
             and min(abs(q[0] - p[0]) + abs(q[1] - p[1]) for p in block) <= 3
         ]
         mates = sum(1 for q in close if image[q] == colour)

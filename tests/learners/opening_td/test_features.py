@@ -14,7 +14,7 @@ from tengen.errors import TengenError
 from tengen.learners.opening_td.features import SETS, FeatureSet, dense_inputs
 
 sys.path.insert(0, str(Path(__file__).parent))
-import slow_opening_td as slow  # noqa: E402
+import slow_opening_td as slow
 
 
 def random_boards(rows: int, cols: int, count: int, seed: int, share: float = 1.3) -> list[Board]:
@@ -85,7 +85,12 @@ def test_numbers_of_inputs_are_the_papers() -> None:
     assert FeatureSet("ABCDE", "binary").n_inputs(19, 19) == 11553
     assert FeatureSet("ABCDE", "scalar").n_inputs(19, 19) == 2889
     assert FeatureSet("ABCDE", "mixed").n_inputs(9, 9) == 1297
-    for feature, scalar, binary in [("B", 325, 973), ("C", 244, 568), ("D", 244, 568), ("E", 325, 973)]:
+    for feature, scalar, binary in [
+        ("B", 325, 973),
+        ("C", 244, 568),
+        ("D", 244, 568),
+        ("E", 325, 973),
+    ]:
         assert FeatureSet("A" + feature, "scalar").n_inputs(9, 9) == scalar
         assert FeatureSet("A" + feature, "binary").n_inputs(9, 9) == binary
     assert len(SETS) == 16 and SETS[0] == "A" and SETS[-1] == "ABCDE"

@@ -56,8 +56,14 @@ class FeatureSet:
 
     def __post_init__(self) -> None:
         letters = self.features
-        if "".join(sorted(set(letters))) != letters or letters[:1] != "A" or set(letters) - set("ABCDE"):
-            raise TengenError(f"features {letters!r} are not A followed by some of B, C, D, E in order")
+        if (
+            "".join(sorted(set(letters))) != letters
+            or letters[:1] != "A"
+            or set(letters) - set("ABCDE")
+        ):
+            raise TengenError(
+                f"features {letters!r} are not A followed by some of B, C, D, E in order"
+            )
         self.binary()
 
     def binary(self) -> Mapping[str, bool]:
@@ -158,7 +164,10 @@ def _bits(table: NDArray[np.bool_]) -> NDArray[np.uint64]:
     padded = np.zeros((table.shape[0], words * 64), np.uint64)
     padded[:, : table.shape[1]] = table
     shifts = np.arange(64, dtype=np.uint64)
-    return np.bitwise_or.reduce(padded.reshape(-1, words, 64) << shifts, axis=2)
+    packed: NDArray[np.uint64] = np.bitwise_or.reduce(
+        padded.reshape(-1, words, 64) << shifts, axis=2
+    )
+    return packed
 
 
 def most_active(chosen: FeatureSet, rows: int, cols: int) -> int:
@@ -167,7 +176,9 @@ def most_active(chosen: FeatureSet, rows: int, cols: int) -> int:
     return 1 + rows * cols * each
 
 
-def dense_inputs(board: Board, chosen: FeatureSet, *, friend: int, komi: float) -> NDArray[np.float64]:
+def dense_inputs(
+    board: Board, chosen: FeatureSet, *, friend: int, komi: float
+) -> NDArray[np.float64]:
     """Return the whole input vector of a position as `friend` sees it, in its own orientation."""
     tables, layout = geometry(board.rows, board.cols), chosen.layout(board.rows, board.cols)
     words = tables.beside.shape[1]
@@ -184,5 +195,3 @@ def dense_inputs(board: Board, chosen: FeatureSet, *, friend: int, komi: float) 
     inputs[index[:n]] = value[:n]
     inputs[layout.fixed_index] = layout.fixed_value
     return inputs
-
-

@@ -23,42 +23,19 @@ from tengen.board.kernels import (
     TURN,
     clear,
     is_legal,
-    place,
     play_move,
 )
 from tengen.board.random_kernels import below, seed_stream, uniform
 from tengen.jit import kernel
+from tengen.learners.opening_td.candidate_kernels import captures, evaluate, rate_moves, repeats
 from tengen.learners.opening_td.kernels import (
     add_inputs,
     best_orientation,
     constant_sums,
-    extract,
     finish_forward,
     hidden_slopes,
-    orientation_after,
     position_keys,
     step_weights,
-)
-
-# Room to work in; nothing in it outlives a call.
-#   after     a position to try moves on
-#   keys      keys of the orientations
-#   masks     3 x words
-#   scratch   3 x words
-#   index     inputs of the candidate
-#   value     their values
-#   fixed     hidden sums of every position under the weights of the moment
-#   sums      hidden sums
-#   activity  hidden activity
-#   output    outputs
-#   values    of the candidates
-#   moves     the candidates
-#   chances   of the candidates when exploring
-#   error     at the outputs
-#   slopes    at the hidden sums
-Room = namedtuple(
-    "Room",
-    "after keys masks scratch index value fixed sums activity output values moves chances error slopes",
 )
 
 # One opening, ply by ply (plies first).
@@ -67,7 +44,7 @@ Room = namedtuple(
 #   orientation           in which the position was read
 #   activity, slope, w2   hidden activity, slope of the outputs and second layer when learned from
 #   output                what the network had said
-#   move, best, chosen    the move, the highest value among candidates (-1: not asked), its own value
+#   move, best, chosen    the move, the best candidate's value (-1: not asked), its own value
 #   hashes                of the positions before each ply and at the end, for superko
 Memory = namedtuple(
     "Memory",
@@ -76,68 +53,6 @@ Memory = namedtuple(
 
 NETWORK, RANDOM = 0, 1
 """Who chooses the moves of a side in a kernel's game."""
-
-
-@kernel
-def repeats(after, memory, ply):
-    """Tell whether a position was there before in this opening."""
-    for t in range(ply + 1):
-        if memory.hashes[t] == after[SCALARS, HASH]:
-            return True
-    return False
-
-
-@kernel
-def is_playable(s, p, colour, memory, ply, room):
-    """Tell whether a point may be played, positional superko included; leave it played in `after`."""
-    if not is_legal(s, p, colour):
-        return False, 0
-    room.after[:, :] = s
-    captured = place(room.after, p, colour)
-    if captured > 0 and repeats(room.after, memory, ply):
-        return False, 0
-    return True, captured
-
-
-@kernel
-def evaluate(s, friend, komi, orientation, net, geometry, layout, room):
-    """Return the network's mean output for a position seen by `friend`, and the inputs' number.
-
-    Needs `room.fixed` to be up to date; leaves inputs, activity and outputs in the room.
-    """
-    n = extract(
-        s, friend, komi, orientation, geometry, layout, room.masks, room.scratch, room.index, room.value
-    )
-    room.sums[:] = room.fixed
-    add_inputs(net, room.index, room.value, n, room.sums)
-    return finish_forward(net, room.sums, room.activity, room.output), n
-
-
-@kernel
-def rate_moves(s, net, komi, geometry, layout, memory, ply, room):
-    """Rate every move of the side to move; return how many there are. Passing is no candidate."""
-    colour = s[SCALARS, TURN]
-    position_keys(s, colour, geometry, room.keys)
-    constant_sums(net, layout, room.fixed)
-    count = 0
-    for cell in range(geometry.cells.shape[0]):
-        p = geometry.cells[cell]
-        if s[COLOUR, p] != EMPTY:
-            continue
-        playable, captured = is_playable(s, p, colour, memory, ply, room)
-        if not playable:
-            continue
-        if captured > 0:
-            position_keys(room.after, colour, geometry, room.keys)
-            orientation = best_orientation(room.keys)
-            position_keys(s, colour, geometry, room.keys)
-        else:
-            orientation = orientation_after(room.keys, geometry, cell)
-        v, _ = evaluate(room.after, colour, komi, orientation, net, geometry, layout, room)
-        room.moves[count] = p
-        room.values[count] = v
-        count += 1
-    return count
 
 
 @kernel
@@ -164,7 +79,7 @@ def choose(s, net, komi, geometry, layout, memory, ply, room, explore, temperatu
 
     Returns a pass where there is no other move. Notes the best value in the memory.
     """
-    count = rate_moves(s, net, komi, geometry, layout, memory, ply, room)
+    count = rate_moves(s, net, komi, geometry, layout, memory.hashes, ply + 1, room)
     if count == 0:
         return PASS
     best = 0
@@ -187,11 +102,12 @@ def choose_random(s, geometry, memory, ply, room, rng):
     count = 0
     for cell in range(geometry.cells.shape[0]):
         p = geometry.cells[cell]
-        if s[COLOUR, p] == EMPTY:
-            playable, _ = is_playable(s, p, colour, memory, ply, room)
-            if playable:
-                room.moves[count] = p
-                count += 1
+        if s[COLOUR, p] == EMPTY and is_legal(s, p, colour):
+            taking = captures(s, p, colour)
+            if taking and repeats(s, p, colour, memory.hashes, ply + 1, room.after):
+                continue
+            room.moves[count] = p
+            count += 1
     return room.moves[below(rng, count)] if count > 0 else PASS
 
 
@@ -227,7 +143,7 @@ def remember_inputs(s, memory, ply, net, komi, geometry, layout, room):
 
 @kernel
 def view(output, side, turned, out):
-    """Write outputs from Black's view and, where there is one for each cell, in the board's cells."""
+    """Write outputs from Black's view, those for each cell in the board's own cells."""
     if output.shape[0] == 1:
         out[0] = output[0] if side == BLACK else 1.0 - output[0]
         return
@@ -346,9 +262,13 @@ def match_openings(
             if ply < first_random or who == RANDOM:
                 move = choose_random(s, geometry, memory, ply, room_a, rng)
             elif a_moves:
-                move = choose(s, net_a, komi, geometry, layout_a, memory, ply, room_a, 0.0, 1.0, rng)
+                move = choose(
+                    s, net_a, komi, geometry, layout_a, memory, ply, room_a, 0.0, 1.0, rng
+                )
             else:
-                move = choose(s, net_b, komi, geometry, layout_b, memory, ply, room_b, 0.0, 1.0, rng)
+                move = choose(
+                    s, net_b, komi, geometry, layout_b, memory, ply, room_b, 0.0, 1.0, rng
+                )
             play(s, memory, ply, move)
             moves[g, ply] = move
 

@@ -16,7 +16,9 @@ from tengen.contracts import Expert
 class OwnershipExpert(Expert, Protocol):
     """An expert that also says who ends up owning each point."""
 
-    def finish_ownership(self, boards: Sequence[Board], seeds: Sequence[int]) -> NDArray[np.float64]:
+    def finish_ownership(
+        self, boards: Sequence[Board], seeds: Sequence[int]
+    ) -> NDArray[np.float64]:
         """Return boards x cells, +1 Black's to -1 White's, row-major; leave boards alone."""
         ...
 
@@ -36,7 +38,9 @@ class PlayoutJudge:
             ]
         )
 
-    def finish_ownership(self, boards: Sequence[Board], seeds: Sequence[int]) -> NDArray[np.float64]:
+    def finish_ownership(
+        self, boards: Sequence[Board], seeds: Sequence[int]
+    ) -> NDArray[np.float64]:
         """Return the mean ownership of every point, one row per board."""
         return np.array(
             [

@@ -1,9 +1,9 @@
 """Turn positions into network inputs and networks into gradients; know nothing of games.
 
-A *cell* is a row-major index. An *orientation* is one of the symmetries of the board; every position
-is read in the orientation whose stones, written cell by cell, come first (see `best_orientation`),
-so that all eight symmetric positions give the same inputs. Positions are after-states: they are
-seen by the *friendly* side, the one that has just moved.
+A *cell* is a row-major index. An *orientation* is one of the symmetries of the board; every
+position is read in the orientation whose stones, written cell by cell, come first (see
+`best_orientation`), so that all eight symmetric positions give the same inputs. Positions are
+after-states: they are seen by the *friendly* side, the one that has just moved.
 
 Inputs are sparse: `extract` lists the indices that are not zero with their values, and everything
 after that costs time in proportion to the length of this list, never to the number of inputs. The
@@ -75,7 +75,7 @@ def count_bits(x):
 
 @kernel
 def position_keys(s, friend, geometry, keys):
-    """Write each orientation's key: two bits a cell, friendly 2, enemy 1, most significant first."""
+    """Write each orientation's key: two bits a cell, friendly 2, enemy 1, first cell highest."""
     keys[:, :] = 0
     for cell in range(geometry.cells.shape[0]):
         c = s[COLOUR, geometry.cells[cell]]
@@ -102,7 +102,7 @@ def best_orientation(keys):
 
 @kernel
 def orientation_after(keys, geometry, cell):
-    """Return the best orientation after a friendly stone is added on `cell`; nothing is captured."""
+    """Return the best orientation once a friendly stone is on `cell` and nothing is captured."""
     best = 0
     best_place = geometry.rank[0, cell]
     for k in range(1, keys.shape[0]):
@@ -188,7 +188,9 @@ def put_block(s, head, friend, facts, turned, geometry, layout, index, value, n)
         index[n + 1], value[n + 1] = slots[A_FRIENDLY] + cell, side
         n += 2
         if slots[C_FIRST] >= 0:
-            n = put(slots[C_FIRST], slots[C_BINARY], 1, cell, liberties - 1, liberties, index, value, n)
+            n = put(
+                slots[C_FIRST], slots[C_BINARY], 1, cell, liberties - 1, liberties, index, value, n
+            )
         if slots[D_FIRST] >= 0:
             n = put(slots[D_FIRST], slots[D_BINARY], 1, cell, size - 1, size, index, value, n)
         if slots[E_FIRST] >= 0:

@@ -18,9 +18,10 @@ from tengen.board import BLACK, Board
 from tengen.board.coordinates import index_of
 from tengen.contracts import Expert, Player
 from tengen.errors import ModelError, TengenError
-from tengen.learners.opening_td import game_kernels, kernels
+from tengen.learners.opening_td import candidate_kernels, game_kernels, kernels
+from tengen.learners.opening_td.candidate_kernels import Room
 from tengen.learners.opening_td.features import FeatureSet, geometry
-from tengen.learners.opening_td.game_kernels import Memory, Room
+from tengen.learners.opening_td.game_kernels import Memory
 from tengen.learners.opening_td.network import (
     CLIP,
     TARGETS,
@@ -111,7 +112,7 @@ class OpeningTD:
         komi: float = 5.5,
         plies: int = 20,
         games: int = 3000,
-        alpha: float = 0.01,
+        alpha: float = 0.5,
         alpha_end: float | None = None,
         trace: float = 0.0,
         target: str = "score",
@@ -244,7 +245,7 @@ class OpeningTD:
         kernels.position_keys(board.state, friend, tables, room.keys)
         orientation = kernels.best_orientation(room.keys)
         kernels.constant_sums(self.net_, layout, room.fixed)
-        game_kernels.evaluate(
+        candidate_kernels.evaluate(
             board.state, friend, self.komi, orientation, self.net_, tables, layout, room
         )
         out = np.zeros(self.outputs)
@@ -268,7 +269,7 @@ class OpeningTD:
         return value - (board.komi - self.komi)
 
     def priors(self, board: Board) -> NDArray[np.float64]:
-        """Return a softmax over the values of legal moves; pass only where nothing else is legal."""
+        """Return a softmax over the values of legal moves; pass only where there is no other."""
         mask = board.legal_mask()
         cells = np.flatnonzero(mask[:-1])
         out = np.zeros(len(mask))

@@ -1,8 +1,9 @@
 """Play openings between two sides and have an expert finish them; know no ratings.
 
-A side is a trained `OpeningTD` (played greedily, in a kernel), the word "random" (any legal move, the
-paper's Random, in a kernel) or any `Player`. Side A has Black in games of even number. Networks are
-deterministic, so matches begin with a few random plies, each start played with both colours.
+A side is a trained `OpeningTD` (played greedily, in a kernel), the word "random" (any legal move,
+the paper's Random, in a kernel) or any `Player`. Side A has Black in games of even number.
+Networks are deterministic, so matches begin with a few random plies, each start played with both
+colours.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tengen.board import BLACK, Board
 from tengen.board.kernels import new_state
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
-from tengen.learners.opening_td import game_kernels
+from tengen.learners.opening_td import candidate_kernels, game_kernels
 from tengen.learners.opening_td.features import FeatureSet, geometry
 from tengen.learners.opening_td.game_kernels import NETWORK, RANDOM
 from tengen.learners.opening_td.learner import OpeningTD
@@ -132,8 +133,10 @@ def wilson(rate: float, games: int) -> tuple[float, float]:
         return 0.0, 1.0
     z = 1.959964
     centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
-    half = z / (1 + z * z / games) * float(
-        np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
+    half = (
+        z
+        / (1 + z * z / games)
+        * float(np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)))
     )
     return max(0.0, centre - half), min(1.0, centre + half)
 
@@ -141,7 +144,10 @@ def wilson(rate: float, games: int) -> tuple[float, float]:
 def judge_seeds(seed: int, first: int, count: int) -> list[int]:
     """Return the expert's seeds for games `first` and following of a match."""
     return [
-        int(np.random.SeedSequence([seed, number, 4]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+        int(
+            np.random.SeedSequence([seed, number, 4]).generate_state(1, np.uint64)[0]
+            >> np.uint64(1)
+        )
         for number in range(first, first + count)
     ]
 
@@ -225,9 +231,9 @@ def best_move(learner: OpeningTD, board: Board) -> int:
     """Return the move after which the learner likes the position best, superko respected."""
     room, _ = learner.work()
     tables, layout = geometry(*learner.shape), learner.chosen.layout(*learner.shape)
-    memory = make_memory(FeatureSet("A"), *learner.shape, 1, 1, 1)
-    count = game_kernels.rate_moves(
-        board.state, learner.net_, learner.komi, tables, layout, memory, 0, room
+    no_past = np.zeros(1, np.int64)
+    count = candidate_kernels.rate_moves(
+        board.state, learner.net_, learner.komi, tables, layout, no_past, 0, room
     )
     order = np.argsort(-room.values[:count], kind="stable")
     for move in room.moves[order]:
@@ -246,4 +252,3 @@ def summary(result: MatchResult) -> dict[str, object]:
         "mean_score": result.mean_score,
         "duplicates": result.duplicates,
     }
-

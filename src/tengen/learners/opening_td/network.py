@@ -1,7 +1,7 @@
 """Make the paper's network and compute it plainly; the kernels do the same on sparse inputs.
 
-One hidden layer of sigmoid units and sigmoid outputs: a single one (the score, or the chance to win,
-of the side that has just moved) or one for every cell (that side's chance to own it).
+One hidden layer of sigmoid units and sigmoid outputs: a single one (the score, or the chance to
+win, of the side that has just moved) or one for every cell (that side's chance to own it).
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from tengen.board import BLACK, EMPTY
 from tengen.board.kernels import new_state
+from tengen.learners.opening_td.candidate_kernels import Room
 from tengen.learners.opening_td.features import FeatureSet, geometry, most_active
-from tengen.learners.opening_td.game_kernels import Memory, Room
+from tengen.learners.opening_td.game_kernels import Memory
 from tengen.learners.opening_td.kernels import Net
 
 Array = NDArray[np.float64]
@@ -85,21 +86,27 @@ def make_room(chosen: FeatureSet, rows: int, cols: int, hidden: int, outputs: in
     orientations = len(geometry(rows, cols).turned)
     active = most_active(chosen, rows, cols)
     return Room(
-        new_state(rows, cols),
-        np.zeros((orientations, (cells + 31) // 32), np.uint64),
-        np.zeros((3, words), np.uint64),
-        np.zeros((3, words), np.uint64),
-        np.zeros(active, np.int64),
-        np.zeros(active),
-        np.zeros(hidden),
-        np.zeros(hidden),
-        np.zeros(hidden),
-        np.zeros(outputs),
-        np.zeros(cells),
-        np.zeros(cells, np.int64),
-        np.zeros(cells),
-        np.zeros(outputs),
-        np.zeros(hidden),
+        after=new_state(rows, cols),
+        keys=np.zeros((orientations, (cells + 31) // 32), np.uint64),
+        other_keys=np.zeros((orientations, (cells + 31) // 32), np.uint64),
+        masks=np.zeros((3, words), np.uint64),
+        scratch=np.zeros((3, words), np.uint64),
+        index=np.zeros(active, np.int64),
+        value=np.zeros(active),
+        fixed=np.zeros(hidden),
+        base=np.zeros((orientations, hidden)),
+        known=np.zeros(orientations, np.bool_),
+        sums=np.zeros(hidden),
+        activity=np.zeros(hidden),
+        output=np.zeros(outputs),
+        values=np.zeros(cells),
+        moves=np.zeros(cells, np.int64),
+        chances=np.zeros(cells),
+        error=np.zeros(outputs),
+        slopes=np.zeros(hidden),
+        head=np.zeros(cells, np.int64),
+        facts=np.zeros((cells, 4), np.int64),
+        spread=np.zeros((cells, 3, words), np.uint64),
     )
 
 

@@ -1,7 +1,7 @@
 """Train opening players: openings, the expert's verdicts, learning curve, checkpoints.
 
-Game number g draws from streams named by (seed, g), so a training that is stopped after any game and
-continued gives the same weights, bit for bit, as one that was not.
+Game number g draws from streams named by (seed, g), so a training that is stopped after any game
+and continued gives the same weights, bit for bit, as one that was not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import BLACK, PASS, WHITE, Board
-from tengen.board.kernels import new_state
+from tengen.board.kernels import HASH, SCALARS, new_state
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
 from tengen.learners.opening_td import game_kernels
@@ -90,10 +90,9 @@ class Trainer:
         learner, number = self.learner, self.learner.games_
         _, memory = learner.work()
         if self.opponent is None:
-            state = self._play_in_kernel(number)
+            self._play_in_kernel(number)
         else:
-            state = self._play_opponent(number)
-        del state
+            self._play_opponent(number)
         moves = [int(m) for m in memory.move]
         score, target = self._verdict(moves, number)
         room, _ = learner.work()
@@ -140,7 +139,7 @@ class Trainer:
         plies = int(rng.integers(learner.random_plies + 1))
         return plies, bool(rng.random() < learner.random_opponent)
 
-    def _play_in_kernel(self, number: int) -> NDArray[np.int64]:
+    def _play_in_kernel(self, number: int) -> None:
         learner = self.learner
         room, memory = learner.work()
         random_plies, against_random = self._lot(number)
@@ -168,9 +167,8 @@ class Trainer:
             learner.seed,
             number,
         )
-        return state
 
-    def _play_opponent(self, number: int) -> NDArray[np.int64]:
+    def _play_opponent(self, number: int) -> None:
         """Play against somebody who is asked move by move; learn from both sides' moves."""
         learner = self.learner
         assert self.opponent is not None
@@ -197,12 +195,11 @@ class Trainer:
                     raise TengenError(f"{self.opponent.name} resigned in the opening")
             memory.move[ply], memory.side[ply] = move, board.turn
             board.push(int(move))
-            memory.hashes[ply + 1] = np.int64(board.state[-1, 7])
+            memory.hashes[ply + 1] = board.state[SCALARS, HASH]
             game_kernels.after_ply(
                 board.state, memory, ply, learner.net_, learner.komi, tables, layout, room, target,
                 self.rate(number), learner.trace,
             )  # fmt: skip
-        return board.state
 
     def _verdict(self, moves: list[int], number: int) -> tuple[float, NDArray[np.float64]]:
         """Ask the expert; return the score and the target, both from Black's view."""

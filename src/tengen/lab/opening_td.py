@@ -1,0 +1,438 @@
+"""Train opening players in run folders and repeat the tables of Huang 2003; print nothing.
+
+A run folder holds `config.toml` (what was asked), `metrics.jsonl` (the learning curve),
+`checkpoints/` and, when it is done, `model.safetensors`. An experiment's folder holds one run
+folder per player and `matches.jsonl` with every match that was played; both are continued, never
+repeated.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from tengen.contracts import Expert
+from tengen.errors import TengenError
+from tengen.learners.opening_td import (
+    SETS,
+    MatchResult,
+    OpeningTD,
+    PlayoutJudge,
+    Trainer,
+    play_match,
+)
+from tengen.learners.opening_td.matches import RANDOM_NAME, Side
+from tengen.learners.opening_td.training import opening_board
+from tengen.models import Checkpoints, write_atomic
+from tengen.parallel import map_jobs
+
+ENCODINGS = ("scalar", "binary")
+PAIR_GAMES = 100
+
+
+@cache
+def expert_of(spec: str) -> Expert:
+    """Make an expert from `builtin`, a player's spec, or `playouts:N` (a judge without play)."""
+    if spec.partition(":")[0] == "playouts":
+        number = spec.partition(":")[2] or "64"
+        if not number.isdigit() or int(number) < 1:
+            raise TengenError(f"expert {spec!r}: after playouts: comes a number")
+        return PlayoutJudge(int(number))
+    from tengen.players.spec import make_expert
+
+    return make_expert(spec)
+
+
+@cache
+def side_of(spec: str) -> Side:
+    """Make a side of a match: `random`, a model's file, or a player's spec."""
+    if spec == RANDOM_NAME:
+        return RANDOM_NAME
+    if spec.endswith(".safetensors"):
+        return OpeningTD.load(spec)
+    from tengen.players.spec import make_player
+
+    return make_player(spec)
+
+
+# ----- One training -----
+
+
+@dataclass(frozen=True)
+class TrainJob:
+    """One player to train in its folder."""
+
+    folder: str
+    settings: dict[str, Any]
+    expert: str = "builtin"
+    opponent: str | None = None
+    curve_every: int = 50
+    curve_games: int = 100
+    checkpoint_every: int = 250
+    until: int | None = None
+
+
+def train(
+    job: TrainJob, on_game: Callable[[OpeningTD], None] | None = None
+) -> list[dict[str, Any]]:
+    """Train one player, from its last checkpoint if there is one; return its learning curve."""
+    folder = Path(job.folder)
+    finished = folder / "model.safetensors"
+    curve: dict[str, Any] = {"curve": []}
+    learner = OpeningTD(**job.settings)
+    if finished.is_file() and OpeningTD.load(finished).games_ >= learner.games:
+        return read_lines(folder / "metrics.jsonl")
+    write_atomic(folder / "config.toml", tomli_w.dumps(_config(job)))
+    expert = expert_of(job.expert)
+
+    def measure(learner: OpeningTD) -> None:
+        if job.curve_games and learner.games_ % job.curve_every == 0:
+            curve["curve"].append(curve_point(learner, expert, job.curve_games))
+            text = "".join(json.dumps(point) + "\n" for point in curve["curve"])
+            write_atomic(folder / "metrics.jsonl", text)
+
+    def after_game(learner: OpeningTD, _: object) -> None:
+        measure(learner)
+        if on_game is not None:
+            on_game(learner)
+
+    opponent = None if job.opponent in (None, "self") else side_of(str(job.opponent))
+    if isinstance(opponent, (str, OpeningTD)):
+        raise TengenError(f"opponent {job.opponent!r}: for random moves use --random-opponent 1")
+    trainer = Trainer(
+        learner,
+        expert,
+        opponent,
+        checkpoints=Checkpoints(folder / "checkpoints", keep=2),
+        every=job.checkpoint_every,
+        on_game=after_game,
+        state=curve,
+    )
+    if not trainer.checkpoints or trainer.checkpoints.latest() is None:
+        measure(learner.initialise())
+    trainer.run(job.until)
+    if learner.games_ >= learner.games:
+        learner.save(finished, data=f"{learner.games_} openings judged by {job.expert}")
+    return list(curve["curve"])
+
+
+def curve_point(learner: OpeningTD, expert: Expert, games: int) -> dict[str, Any]:
+    """Play against random and return one point of the learning curve."""
+    begin = time.process_time()
+    result = play_match(
+        learner,
+        RANDOM_NAME,
+        expert,
+        games=games,
+        seed=1_000_003 * (learner.seed + 1) + learner.games_,
+        shape=learner.shape,
+        komi=learner.komi,
+        plies=learner.plies,
+    )
+    low, high = result.interval()
+    return {
+        "games": learner.games_,
+        "win_rate": result.win_rate,
+        "interval": [low, high],
+        "mean_score": result.mean_score,
+        "seconds": round(time.process_time() - begin, 3),
+    }
+
+
+def _config(job: TrainJob) -> dict[str, Any]:
+    """Return everything a run depends on, as TOML can hold it."""
+    settings = {**OpeningTD(**job.settings).settings()}
+    kept = {key: value for key, value in settings.items() if value is not None}
+    return {
+        "learner": "opening-td",
+        "expert": job.expert,
+        "opponent": job.opponent or "self",
+        "curve_every": job.curve_every,
+        "curve_games": job.curve_games,
+        "settings": kept,
+    }
+
+
+# ----- The paper's experiment -----
+
+
+@dataclass(frozen=True)
+class MatchJob:
+    """One match between two players of an experiment."""
+
+    key: str
+    a: str
+    b: str
+    expert: str
+    games: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment: which players, how long, with which expert."""
+
+    folder: Path
+    seeds: tuple[int, ...] = (0,)
+    games: int = 3000
+    expert: str = "builtin"
+    pair_games: int = PAIR_GAMES
+    sets: tuple[str, ...] = SETS
+    settings: dict[str, Any] = field(default_factory=dict)
+    curve_games: int = 100
+
+    def player_folder(self, seed: int, features: str, encoding: str) -> Path:
+        """Name the run folder of a player."""
+        return self.folder / f"seed-{seed}" / f"{features}-{encoding}"
+
+    def train_jobs(self, seed: int) -> list[TrainJob]:
+        """List the trainings of one seed: ABCDE measured every 50 games, the others every 500."""
+        return [
+            TrainJob(
+                str(self.player_folder(seed, features, encoding)),
+                {
+                    **self.settings,
+                    "features": features,
+                    "encoding": encoding,
+                    "games": self.games,
+                    # Every player draws its own weights and its own games.
+                    "seed": 1000 * seed + 2 * self.sets.index(features) + (encoding == "binary"),
+                },
+                self.expert,
+                curve_every=50 if features == "ABCDE" else 500,
+                curve_games=self.curve_games,
+                checkpoint_every=500,
+            )
+            for encoding in ENCODINGS
+            for features in self.sets
+        ]
+
+    def match_jobs(self, seed: int) -> list[MatchJob]:
+        """List the matches of one seed: two round robins, and each player against its twin."""
+        jobs: list[MatchJob] = []
+
+        def add(a: tuple[str, str], b: tuple[str, str]) -> None:
+            files = [
+                str(self.player_folder(seed, *player) / "model.safetensors") for player in (a, b)
+            ]
+            key = f"{seed} {'-'.join(a)} {'-'.join(b)}"
+            number = 1_000_000 * (seed + 1) + len(jobs)
+            jobs.append(MatchJob(key, files[0], files[1], self.expert, self.pair_games, number))
+
+        for encoding in ENCODINGS:
+            for i, first in enumerate(self.sets):
+                for second in self.sets[i + 1 :]:
+                    add((first, encoding), (second, encoding))
+        for features in self.sets:
+            add((features, "binary"), (features, "scalar"))
+        return jobs
+
+
+def play(job: MatchJob) -> dict[str, Any]:
+    """Play one match and return it as a line of `matches.jsonl`."""
+    begin = time.process_time()
+    result = play_match(
+        side_of(job.a), side_of(job.b), expert_of(job.expert), games=job.games, seed=job.seed
+    )
+    return {
+        "key": job.key,
+        "expert": job.expert,
+        "games": result.games,
+        "points": sum(result.points),
+        "mean_score": result.mean_score,
+        "duplicates": result.duplicates,
+        "seconds": round(time.process_time() - begin, 3),
+        "openings": result.openings,
+        "scores": result.scores,
+    }
+
+
+def run(
+    plan: Plan,
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    remark: Callable[[str], None] = lambda _: None,
+) -> list[dict[str, Any]]:
+    """Train and match all players of a plan, continuing what is there; return all matches."""
+    lines: list[dict[str, Any]] = []
+    for seed in plan.seeds:
+        begin = time.monotonic()
+        jobs = plan.train_jobs(seed)
+        for number, _ in enumerate(map_jobs(train, jobs, workers=workers, ray=ray, ordered=False)):
+            remark(f"seed {seed}: {number + 1}/{len(jobs)} players trained")
+        log = plan.folder / f"seed-{seed}" / "matches.jsonl"
+        lines_of_seed = read_lines(log)
+        done = {line["key"] for line in lines_of_seed}
+        todo = [job for job in plan.match_jobs(seed) if job.key not in done]
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a") as file:
+            results = map_jobs(play, todo, workers=workers, ray=ray, ordered=False)
+            for number, line in enumerate(results):
+                file.write(json.dumps(line) + "\n")
+                file.flush()
+                lines_of_seed.append(line)
+                if number % 20 == 19:
+                    remark(f"seed {seed}: {number + 1}/{len(todo)} matches played")
+        if todo:
+            remark(f"seed {seed}: done after {time.monotonic() - begin:.0f} s")
+        lines += lines_of_seed
+    return lines
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Read a file of JSON lines; a last line that was cut off is left out, no file is no line."""
+    if not path.is_file():
+        return []
+    lines = []
+    for text in path.read_text().splitlines():
+        try:
+            lines.append(json.loads(text))
+        except ValueError:
+            break
+    if path.name != "metrics.jsonl" and not path.read_text().endswith("\n") and lines:
+        write_atomic(path, "".join(json.dumps(line) + "\n" for line in lines))
+    return lines
+
+
+def all_of(jobs: Iterable[TrainJob], workers: int, ray: str | None) -> list[list[dict[str, Any]]]:
+    """Train several players side by side; return their curves in order."""
+    return list(map_jobs(train, jobs, workers=workers, ray=ray))
+
+
+# ----- Evaluation, and a second expert -----
+
+
+@dataclass(frozen=True)
+class PartJob:
+    """A part of an evaluation: some of its games."""
+
+    model: str
+    opponent: str
+    expert: str
+    games: int
+    seed: int
+    random_plies: int | None
+
+
+def play_part(job: PartJob) -> tuple[list[float], list[float]]:
+    """Play some games of an evaluation; return points and scores."""
+    learner = OpeningTD.load(job.model)
+    result = play_match(
+        learner,
+        side_of(job.opponent),
+        expert_of(job.expert),
+        games=job.games,
+        seed=job.seed,
+        random_plies=job.random_plies,
+        shape=learner.shape,
+        komi=learner.komi,
+        plies=learner.plies,
+        batch=10,
+    )
+    return result.points, result.scores
+
+
+def evaluate(
+    model: str,
+    opponent: str,
+    expert: str,
+    *,
+    games: int,
+    seed: int = 0,
+    random_plies: int | None = None,
+    workers: int = 1,
+    remark: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Play a model's openings against an opponent, finished by an expert, in parts of 50 games."""
+    jobs = [
+        PartJob(
+            model, opponent, expert, min(50, games - first), seed * 100_003 + first, random_plies
+        )
+        for first in range(0, games, 50)
+    ]
+    result = MatchResult()
+    for points, scores in map_jobs(play_part, jobs, workers=workers):
+        result.points += points
+        result.scores += scores
+        if len(jobs) > 1:
+            remark(f"{result.games}/{games} games: {result.win_rate:.1%}")
+    low, high = result.interval()
+    return {
+        "model": model,
+        "games": result.games,
+        "opponent": opponent,
+        "expert": expert,
+        "win_rate": result.win_rate,
+        "interval": [low, high],
+        "mean_score": result.mean_score,
+    }
+
+
+def judged_file(plan: Plan, seed: int) -> Path:
+    """Name the file with the second expert's verdicts."""
+    return plan.folder / f"seed-{seed}" / "second-expert.jsonl"
+
+
+@dataclass(frozen=True)
+class JudgeJob:
+    """One opening for the second expert; `sign` is -1 where player A had White."""
+
+    key: str
+    game: int
+    moves: tuple[int, ...]
+    sign: int
+    first: float
+    expert: str
+    seed: int
+
+
+def judge_one(job: JudgeJob) -> dict[str, Any]:
+    """Let the second expert finish one opening; both scores are from player A's view."""
+    board = opening_board(list(job.moves), 9, 9, 5.5)
+    score = job.sign * float(expert_of(job.expert).finish([board], [job.seed])[0])
+    return {
+        "key": job.key, "game": job.game, "first": job.first, "second": score, "expert": job.expert,
+    }  # fmt: skip
+
+
+def second_opinion(
+    plan: Plan,
+    expert: str,
+    openings: int,
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    remark: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Let another expert finish openings of the round robins, the same number of each match."""
+    per_seed = max(1, openings // len(plan.seeds))
+    for seed in plan.seeds:
+        lines = read_lines(plan.folder / f"seed-{seed}" / "matches.jsonl")
+        robins = [
+            line for line in lines if len({p.split("-")[1] for p in line["key"].split()[1:]}) == 1
+        ]
+        done = {(v["key"], v["game"]) for v in read_lines(judged_file(plan, seed))}
+        jobs = [
+            JudgeJob(
+                line["key"], game, tuple(line["openings"][game]), 1 if game % 2 == 0 else -1,
+                line["scores"][game], expert, 77_000_000 + 1000 * number + game,
+            )
+            for game in range(max(1, per_seed // max(len(robins), 1)))
+            for number, line in enumerate(robins)
+            if game < len(line["openings"]) and (line["key"], game) not in done
+        ]  # fmt: skip
+        with judged_file(plan, seed).open("a") as file:
+            results = map_jobs(judge_one, jobs, workers=workers, ray=ray, ordered=False)
+            for number, verdict in enumerate(results):
+                file.write(json.dumps(verdict) + "\n")
+                file.flush()
+                if number % 100 == 99:
+                    remark(f"seed {seed}: second expert {number + 1}/{len(jobs)}")

@@ -1,0 +1,32 @@
+"""Compile this learner's kernels now, by training and matching tiny players."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import Board
+
+
+class _Nobody:
+    """An expert that calls every opening even."""
+
+    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> NDArray[np.float64]:
+        """Return zeros."""
+        return np.zeros(len(boards))
+
+
+def warm_up() -> None:
+    """Compile everything that training, matches and evaluation call."""
+    from tengen.learners.opening_td.features import dense_inputs
+    from tengen.learners.opening_td.learner import OpeningTD
+    from tengen.learners.opening_td.matches import best_move, play_match
+
+    learner = OpeningTD(rows=5, plies=4, games=2, hidden=3).fit(_Nobody())
+    play_match(learner, "random", _Nobody(), games=2, seed=1, shape=(5, 5), plies=4)
+    board = Board(5)
+    best_move(learner, board)
+    learner.values([board])
+    dense_inputs(board, learner.chosen, friend=1, komi=5.5)
