@@ -1,10 +1,10 @@
 """Read how many eyes a small enclosed region is worth, by search; knows nothing but bit masks.
 
 The region's cells are bits. Round them stands a wall of the defender that can not be captured
-(its other liberties do not matter here). Some cells are *open*: an attacker's stone there joins
-hands with the outside and can not be captured either. Attackers' stones that already lie on an
-open cell are *pending*: one more attacker's move takes them out. The defender moves first,
-because both sides have passed: nobody thought the attack worth a move.
+(its other liberties do not matter here), nor can what the defender adds. Some cells are *open*: an
+attacker's stone there joins hands with the outside and can not be captured either. Attackers'
+stones that already lie on an open cell are *pending*: one more attacker's move takes them out.
+The defender moves first, because both sides have passed: nobody thought an attack worth a move.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 
 from tengen.jit import kernel
 
-MAX_CELLS = 10
-TABLE = 8192  # entries of the transposition table, a power of two
-BUDGET = 4000  # positions read before the defender gets the benefit of the doubt
+MAX_CELLS = 12
+TABLE = 32768  # entries of the transposition table, a power of two
+BUDGET = 20000  # positions read before the defender gets the benefit of the doubt
 
 IN_PROGRESS = 2
 
@@ -45,21 +45,34 @@ def grow(seed, within, nbr):
 
 
 @kernel
-def count_eyes(own, foe, cells, wall, is_open, nbr):
+def size_of(mask):
+    """Return the number of cells in `mask`."""
+    count = 0
+    while mask:
+        mask &= mask - 1
+        count += 1
+    return count
+
+
+@kernel
+def count_eyes(own, foe, turn, shape, nbr):
     """Count the eyes that stand without another move of the defender, at most two.
 
-    An eye is a part of the region cut off by stones that hang on the wall, without an open cell,
-    every empty cell of it next to those stones or to the wall.
+    An eye is a part of the region cut off by the defender's stones, without an open cell, every
+    empty cell of it next to them or to the wall. Seven cells live even if the attacker begins.
     """
-    solid = grow(own & wall, own, nbr) if own & wall else 0
-    touched = wall | neighbour_mask(solid, nbr)
-    rest = cells & ~solid
+    cells, wall, is_open = shape[0], shape[1], shape[2]
+    touched = wall | neighbour_mask(own, nbr)
+    rest = cells & ~own
     eyes = 0
     while rest:
-        part = grow(rest & -rest, cells & ~solid, nbr)
+        part = grow(rest & -rest, cells & ~own, nbr)
         rest &= ~part
-        empty = part & ~(own | foe)
-        if part & is_open == 0 and part & own == 0 and empty & ~touched == 0:
+        if part & is_open:
+            continue
+        if size_of(part) >= 7 and size_of(part & foe) <= 1 - turn:
+            return 2
+        if part & ~foe & ~touched == 0:
             eyes += 1
             if eyes == 2:
                 return 2
@@ -75,6 +88,8 @@ def take(cell, mover, other, cells, safe_mover, safe_other, nbr):
     mover |= cell
     taken = 0
     around = neighbour_mask(cell, nbr) & other
+    if safe_other == cells:
+        around = 0
     while around:
         chain = grow(around & -around, other, nbr)
         around &= ~chain
@@ -91,8 +106,7 @@ def take(cell, mover, other, cells, safe_mover, safe_other, nbr):
 @kernel
 def slot_of(key, keys):
     """Return the table slot of `key`: its own or the first free one, -1 if the table is full."""
-    h = key * 0x9E3779B97F4A7C
-    slot = (h >> 20) & (TABLE - 1)
+    slot = (key ^ (key >> 7) ^ (key >> 13) ^ (key >> 23)) & (TABLE - 1)
     for _ in range(64):
         if keys[slot] == key or keys[slot] == -1:
             return slot
@@ -103,28 +117,27 @@ def slot_of(key, keys):
 @kernel
 def key_of(own, foe, pending, turn, passed):
     """Return one number for a position of the search."""
-    return own | (foe << 10) | (pending << 20) | (turn << 30) | (passed << 31)
+    return own | (foe << 12) | (pending << 24) | (turn << 36) | (passed << 37)
 
 
 @kernel
-def can_make(
-    own, foe, pending, turn, passed, target, cells, wall, is_open, nbr, keys, known, spent
-):
-    """Tell whether the defender gets `target` eyes; `turn` 0 means the defender moves."""
-    if count_eyes(own, foe, cells, wall, is_open, nbr) >= target:
+def can_make(own, foe, pending, turn, passed, target, shape, nbr, order, keys, known, spent):
+    """Tell whether the defender gets `target` eyes; `turn` 0 means the defender moves.
+
+    `shape` holds the cells, the wall and the open cells; `order` the cells in the order to try.
+    """
+    cells, wall, is_open = shape[0], shape[1], shape[2]
+    if count_eyes(own, foe, turn, shape, nbr) >= target:
         return True
+    immortal = is_open & ~pending
+    lost = immortal & foe
+    if lost:
+        lost = grow(lost, foe, nbr)
+    if size_of(cells & ~own & ~lost) < target:
+        return False
     spent[0] += 1
     if spent[0] > BUDGET:
         return True
-    out = is_open & foe & ~pending
-    lost = grow(out, foe, nbr) if out else 0
-    left = cells & ~own & ~lost
-    n_left = 0
-    while left:
-        left &= left - 1
-        n_left += 1
-    if n_left < target:
-        return False
     slot = slot_of(key_of(own, foe, pending, turn, passed), keys)
     if slot < 0:
         return True
@@ -133,80 +146,74 @@ def can_make(
     keys[slot] = key_of(own, foe, pending, turn, passed)
     known[slot] = IN_PROGRESS
     result = turn == 1
-    empty = cells & ~(own | foe)
-    # Cells with more neighbours first: the vital point is usually among them.
-    for degree in range(4, -1, -1):
-        if result != (turn == 1):
-            break
-        left = empty
-        while left:
-            cell = left & -left
-            left &= left - 1
-            index = 0
-            while cell >> (index + 1):
-                index += 1
-            around = nbr[index]
-            d = 0
-            while around:
-                around &= around - 1
-                d += 1
-            if d != degree:
+    n = len(order)
+    # Moves on cells, then stones the attacker takes out, then the pass.
+    for k in range(2 * n + 1):
+        new_own, new_foe, new_pending, new_passed = own, foe, pending, 0
+        if k < n:
+            cell = 1 << order[k]
+            if (own | foe) & cell:
                 continue
             if turn == 0:
-                taken = take(cell, own, foe, cells, wall, is_open & ~pending, nbr)
-                if taken < 0:
-                    continue
-                new_own, new_foe, new_pending = own | cell, foe & ~taken, pending & ~taken
+                taken = take(cell, own, foe, cells, wall, immortal, nbr)
+                new_own = own | cell
+                new_foe = foe & ~taken
+                new_pending = pending & ~taken
             else:
-                taken = take(cell, foe, own, cells, is_open & ~pending, wall, nbr)
-                if taken < 0:
-                    continue
-                new_own, new_foe, new_pending = own & ~taken, foe | cell, pending
-            child = slot_of(key_of(new_own, new_foe, new_pending, 1 - turn, 0), keys)
-            if child >= 0 and keys[child] != -1 and known[child] == IN_PROGRESS:
-                continue  # nobody may repeat a position
-            good = can_make(
-                new_own, new_foe, new_pending, 1 - turn, 0, target,
-                cells, wall, is_open, nbr, keys, known, spent,
-            )  # fmt: skip
-            if good == (turn == 0):
-                result = good
+                taken = take(cell, foe, own, cells, immortal, cells, nbr)
+                new_foe = foe | cell
+            if taken < 0:
+                continue
+        elif k < 2 * n:
+            cell = 1 << (k - n)
+            if turn == 0 or pending & cell == 0:
+                continue
+            new_pending = pending & ~cell
+        else:
+            if passed:
+                if turn == 1:
+                    result = False
                 break
-    if turn == 1 and result:
-        left = pending
-        while left:
-            cell = left & -left
-            left &= left - 1
-            if not can_make(
-                own, foe, pending & ~cell, 0, 0, target,
-                cells, wall, is_open, nbr, keys, known, spent,
-            ):  # fmt: skip
-                result = False
-                break
-    if not passed and result == (turn == 1):
+            new_passed = 1
+        child = slot_of(key_of(new_own, new_foe, new_pending, 1 - turn, new_passed), keys)
+        if child >= 0 and keys[child] != -1 and known[child] == IN_PROGRESS:
+            continue  # nobody may repeat a position
         good = can_make(
-            own, foe, pending, 1 - turn, 1, target,
-            cells, wall, is_open, nbr, keys, known, spent,
+            new_own, new_foe, new_pending, 1 - turn, new_passed, target,
+            shape, nbr, order, keys, known, spent,
         )  # fmt: skip
         if good == (turn == 0):
             result = good
-    elif passed and turn == 1:
-        result = False
+            break
     known[slot] = 1 if result else 0
     return result
 
 
 @kernel
-def eye_value(foe, cells, wall, is_open, nbr):
-    """Return 0, 1 or 2: the eyes a region of at most MAX_CELLS cells is worth to its owner."""
+def eye_value(n, foe, wall, is_open, nbr):
+    """Return 0, 1 or 2: the eyes a region of n <= MAX_CELLS cells is worth to its owner."""
     pending = foe & is_open
-    keys = np.full(TABLE, -1, np.int64)
-    known = np.zeros(TABLE, np.int8)
+    shape = np.empty(3, np.int64)
+    shape[0] = (1 << n) - 1
+    shape[1] = wall
+    shape[2] = is_open
+    # Cells with more neighbours first: the vital point is usually among them.
+    order = np.empty(n, np.int64)
+    filled = 0
+    for degree in range(4, -1, -1):
+        for i in range(n):
+            d = 0
+            for j in range(n):
+                d += (nbr[i] >> j) & 1
+            if d == degree:
+                order[filled] = i
+                filled += 1
+    keys = np.empty(TABLE, np.int64)
+    known = np.empty(TABLE, np.int8)
     spent = np.zeros(1, np.int64)
-    if can_make(0, foe, pending, 0, 0, 2, cells, wall, is_open, nbr, keys, known, spent):
-        return 2
-    keys[:] = -1
-    spent[0] = 0
-    if can_make(0, foe, pending, 0, 0, 1, cells, wall, is_open, nbr, keys, known, spent):
-        return 1
+    for target in range(2, 0, -1):
+        keys[:] = -1
+        spent[0] = 0
+        if can_make(0, foe, pending, 0, 0, target, shape, nbr, order, keys, known, spent):
+            return target
     return 0

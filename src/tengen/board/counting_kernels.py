@@ -94,10 +94,29 @@ def is_gate(board, p, width, colour):
 
 
 @kernel
-def mark_reach(board, width, colour, reach, stack):
+def gate_holds(board, fallen, width, entry, gate, beyond, colour):
+    """Tell whether the owner of a gate stops `colour` from going on from it to `beyond`.
+
+    The answer is a stone beyond the gate. There is no room for it where a fallen stone of the
+    intruder lies, and alone it does not hold where the intruder stands at the gate already.
+    """
+    if fallen[beyond] == colour:
+        return False
+    if board[entry] != colour and fallen[gate] != colour:
+        return True
+    foe = 3 - colour
+    return (
+        board[beyond - width] == foe
+        or board[beyond + width] == foe
+        or board[beyond - 1] == foe
+        or board[beyond + 1] == foe
+    )
+
+
+@kernel
+def mark_reach(board, fallen, width, colour, reach, stack):
     """Set in `reach` the empty points that `colour` can walk to past no gate of the enemy."""
     n = len(board)
-    bit = colour
     foe = 3 - colour
     top = 0
     for p in range(n):
@@ -109,23 +128,40 @@ def mark_reach(board, width, colour, reach, stack):
             or board[p - 1] == colour
             or board[p + 1] == colour
         ):
-            reach[p] |= bit
+            reach[p] |= colour
             stack[top] = p
             top += 1
     while top:
         top -= 1
         p = stack[top]
-        if is_gate(board, p, width, foe):
-            continue
+        gate = is_gate(board, p, width, foe)
         for q in (p - width, p - 1, p + 1, p + width):
-            if board[q] == EMPTY and reach[q] & bit == 0:
-                reach[q] |= bit
-                stack[top] = q
-                top += 1
+            if board[q] != EMPTY or reach[q] & colour:
+                continue
+            if gate and gate_holds(board, fallen, width, 2 * p - q, p, q, colour):
+                continue
+            reach[q] |= colour
+            stack[top] = q
+            top += 1
 
 
 @kernel
-def number_nodes(board, width, colour, reach, node_of, node_kind, stack):
+def is_barred(board, fallen, width, p, colour):
+    """Tell whether p is a gate of the enemy that stops `colour` both ways."""
+    if not is_gate(board, p, width, 3 - colour):
+        return False
+    for q in (p - width, p - 1, p + 1, p + width):
+        if board[q] == EMPTY:
+            entry = 2 * p - q
+            if (board[entry] == EMPTY or board[entry] == colour) and not gate_holds(
+                board, fallen, width, entry, p, q, colour
+            ):
+                return False
+    return True
+
+
+@kernel
+def number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack):
     """Number this colour's blocks (kind 0), regions (kind 1) and stretches of dame (kind 2)."""
     n = len(board)
     foe = 3 - colour
@@ -138,7 +174,7 @@ def number_nodes(board, width, colour, reach, node_of, node_kind, stack):
             kind = 0
         elif reach[start] == colour:
             kind = 1
-        elif reach[start] == 3 and not is_gate(board, start, width, foe):
+        elif reach[start] == 3 and not is_barred(board, fallen, width, start, colour):
             kind = 2
         else:
             continue
@@ -153,7 +189,7 @@ def number_nodes(board, width, colour, reach, node_of, node_kind, stack):
                     continue
                 if kind == 1 and reach[q] != colour:
                     continue
-                if kind == 2 and (reach[q] != 3 or is_gate(board, q, width, foe)):
+                if kind == 2 and (reach[q] != 3 or is_barred(board, fallen, width, q, colour)):
                     continue
                 node_of[q] = count
                 stack[top] = q
@@ -235,18 +271,33 @@ def label_parts(region, cells, n_cells, board, width, colour, node_of, first, fo
 
 
 @kernel
-def gather(node, node_of, start, cells):
-    """List the points of a node in `cells`; `start` is its first point."""
+def gather(node, node_of, start, size, cells):
+    """List the points of a node of `size` points, the first of which is `start`."""
     count = 0
-    for p in range(start, len(node_of)):
+    p = start
+    while count < size:
         if node_of[p] == node:
             cells[count] = p
             count += 1
+        p += 1
     return count
 
 
 @kernel
-def region_value(cells, n_cells, board, width, colour, node_of, reach, fallen, false_at, force):
+def mark_only_neighbour(p, width, region, node_of, fill):
+    """Mark the neighbour of p in its region, where there is just one."""
+    inside = 0
+    last = p
+    for q in (p - width, p - 1, p + 1, p + width):
+        if node_of[q] == region:
+            inside += 1
+            last = q
+    if inside == 1:
+        fill[last] = True
+
+
+@kernel
+def region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, force):
     """Return the eyes a region is worth, or -1 where only a search can say and `force` is off."""
     if n_cells > MAX_CELLS:
         return 2
@@ -268,26 +319,40 @@ def region_value(cells, n_cells, board, width, colour, node_of, reach, fallen, f
         return 2
     if not force:
         return -1
+    # The dame beside the region belong to the fight: the enemy enters there, or they are closed.
+    fight = np.empty(MAX_CELLS, np.int64)
+    fight[:n_cells] = cells[:n_cells]
+    total = n_cells
+    for i in range(n_cells):
+        for q in (cells[i] - width, cells[i] - 1, cells[i] + 1, cells[i] + width):
+            if board[q] == EMPTY and reach[q] & foe:
+                new = True
+                for j in range(n_cells, total):
+                    if fight[j] == q:
+                        new = False
+                if new:
+                    if total == MAX_CELLS:
+                        return 2
+                    fight[total] = q
+                    total += 1
     nbr = np.zeros(MAX_CELLS, np.int64)
     foes = 0
     wall = 0
     opened = 0
-    for i in range(n_cells):
-        p = cells[i]
+    for i in range(total):
+        p = fight[i]
         if fallen[p] == foe:
             foes |= 1 << i
-        if false_at[p]:
+        if false_at[p] or i >= n_cells:
             opened |= 1 << i
         for q in (p - width, p - 1, p + 1, p + width):
             if board[q] == colour:
                 wall |= 1 << i
-            elif board[q] == EMPTY and reach[q] & foe:
-                opened |= 1 << i
-        for j in range(n_cells):
-            gap = cells[j] - p
+        for j in range(total):
+            gap = fight[j] - p
             if gap == 1 or gap == -1 or gap == width or gap == -width:
                 nbr[i] |= 1 << j
-    return eye_value(foes, (1 << n_cells) - 1, wall, opened, nbr)
+    return eye_value(total, foes, wall, opened, nbr)
 
 
 @kernel
@@ -298,7 +363,7 @@ def judge_colour(board, width, colour, reach, fallen, closed, kinds):
     stack = np.empty(n + 1, np.int32)
     node_of = np.empty(n, np.int32)
     node_kind = np.empty(n, np.int8)
-    nodes = number_nodes(board, width, colour, reach, node_of, node_kind, stack)
+    nodes = number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack)
     if nodes == 0:
         return
     first = np.empty(nodes, np.int32)
@@ -319,34 +384,7 @@ def judge_colour(board, width, colour, reach, fallen, closed, kinds):
     false_at = np.zeros(n, np.bool_)
     has_false = np.zeros(nodes, np.bool_)
 
-    # False points, region by region.
-    for region in range(nodes):
-        if node_kind[region] != 1:
-            continue
-        n_cells = gather(region, node_of, start[region], cells)
-        parts, touching = label_parts(
-            region, cells, n_cells, board, width, colour, node_of, first, following, target,
-            labels, stack, hangs_by,
-        )  # fmt: skip
-        if touching < 2:
-            continue
-        for part in range(parts):
-            if hangs_by[part] >= 0:
-                false_at[hangs_by[part]] = True
-                has_false[region] = True
-
-    # Eyes: cheap answers first, the search only where a group's life or a fill hangs on it.
-    value = np.full(nodes, -1, np.int32)
-    for region in range(nodes):
-        if node_kind[region] == 1:
-            n_cells = MAX_CELLS + 1
-            if size[region] <= MAX_CELLS:
-                n_cells = gather(region, node_of, start[region], cells)
-            value[region] = region_value(
-                cells, n_cells, board, width, colour, node_of, reach, fallen, false_at, False
-            )
-        else:
-            value[region] = 0
+    value = np.zeros(nodes, np.int32)
     group = np.full(nodes, -1, np.int32)
     groups = 0
     for node in range(nodes):
@@ -354,50 +392,53 @@ def judge_colour(board, width, colour, reach, fallen, closed, kinds):
             label_from(node, groups, -1, first, following, target, group, stack)
             groups += 1
     eyes = np.zeros(groups, np.int32)
-    for node in range(nodes):
-        if value[node] > 0:
-            eyes[group[node]] += value[node]
-    for node in range(nodes):
-        if value[node] < 0 and (eyes[group[node]] < 2 or has_false[node]):
-            n_cells = gather(node, node_of, start[node], cells)
-            value[node] = region_value(
-                cells, n_cells, board, width, colour, node_of, reach, fallen, false_at, True
-            )
-            eyes[group[node]] += value[node]
-
-    # Which false points must be filled.
     fill = np.zeros(n, np.bool_)
     part_eyes = np.empty(nodes, np.int32)
-    for region in range(nodes):
-        if not has_false[region] or eyes[group[region]] < 2:
-            continue
-        n_cells = gather(region, node_of, start[region], cells)
-        parts, touching = label_parts(
-            region, cells, n_cells, board, width, colour, node_of, first, following, target,
-            labels, stack, hangs_by,
-        )  # fmt: skip
-        part_eyes[:parts] = 0
-        total = 0
-        for node in range(nodes):
-            if group[node] == group[region]:
-                worth = value[node] if value[node] >= 0 else 1
-                total += worth
-                if labels[node] >= 0:
-                    part_eyes[labels[node]] += worth
-        for part in range(parts):
-            p = hangs_by[part]
-            if p < 0 or (part_eyes[part] > 0 and total > part_eyes[part]):
+
+    # Stage 0 finds the false points. Stages 1 and 2 count eyes: cheap answers first, then the
+    # search where a group's life or a fill hangs on it. Stage 3 finds what must be filled.
+    for stage in range(4):
+        for region in range(nodes):
+            if node_kind[region] != 1:
                 continue
-            fill[p] = True
-            if fallen[p] == foe:
-                inside = 0
-                last = p
-                for q in (p - width, p - 1, p + 1, p + width):
-                    if node_of[q] == region:
-                        inside += 1
-                        last = q
-                if inside == 1:
-                    fill[last] = True
+            if stage == 2 and (
+                value[region] >= 0 or (eyes[group[region]] >= 2 and not has_false[region])
+            ):
+                continue
+            if stage == 3 and (not has_false[region] or eyes[group[region]] < 2):
+                continue
+            n_cells = gather(region, node_of, start[region], size[region], cells)
+            if stage == 1 or stage == 2:
+                value[region] = region_value(
+                    cells, n_cells, board, width, colour, reach, fallen, false_at, stage == 2
+                )
+                if value[region] > 0:
+                    eyes[group[region]] += value[region]
+                continue
+            parts, touching = label_parts(
+                region, cells, n_cells, board, width, colour, node_of, first, following, target,
+                labels, stack, hangs_by,
+            )  # fmt: skip
+            if stage == 0:
+                for part in range(parts):
+                    if touching >= 2 and hangs_by[part] >= 0:
+                        false_at[hangs_by[part]] = True
+                        has_false[region] = True
+                continue
+            part_eyes[:parts] = 0
+            total = 0
+            for node in range(nodes):
+                if group[node] == group[region]:
+                    worth = value[node] if value[node] >= 0 else 1
+                    total += worth
+                    if labels[node] >= 0:
+                        part_eyes[labels[node]] += worth
+            for part in range(parts):
+                p = hangs_by[part]
+                if p >= 0 and (part_eyes[part] == 0 or part_eyes[part] == total):
+                    fill[p] = True
+                    if fallen[p] == foe:
+                        mark_only_neighbour(p, width, region, node_of, fill)
 
     for p in range(n):
         node = node_of[p]
@@ -458,14 +499,14 @@ def careful_kinds(grid, dead, kinds):
             touch = touches[region_of[p]]
             closed[p] = touch == BLACK or touch == WHITE
     reach = np.zeros(n, np.int8)
-    mark_reach(board, width, BLACK, reach, stack)
-    mark_reach(board, width, WHITE, reach, stack)
+    for colour in range(BLACK, WHITE + 1):
+        mark_reach(board, fallen, width, colour, reach, stack)
     flat = np.zeros(n, np.int8)
     for p in range(n):
-        if board[p] == EMPTY and reach[p] == 3:
+        if board[p] == EMPTY and (reach[p] == 3 or reach[p] == 0):
             flat[p] = DAME
-    judge_colour(board, width, BLACK, reach, fallen, closed, flat)
-    judge_colour(board, width, WHITE, reach, fallen, closed, flat)
+    for colour in range(BLACK, WHITE + 1):  # one call each: compiling two costs seconds
+        judge_colour(board, width, colour, reach, fallen, closed, flat)
     for r in range(rows):
         for c in range(cols):
             kinds[r, c] = flat[(r + 1) * width + c + 1]
