@@ -87,9 +87,9 @@ def rate_moves(s, seen, net, cats, table, c, now, base, work, points, values):
     values[0] = total
     n = 1
     prize = c if me == WHITE else -c
-    for i in range(s[SCALARS, N_EMPTY]):
-        p = s[EMPTIES, i]
-        if is_allowed(s, seen, KO_POSITIONAL, p, me):
+    # In the order of the points, so that a draw among them does not depend on how s came about.
+    for p in range(s.shape[1]):
+        if s[COLOUR, p] == EMPTY and is_allowed(s, seen, KO_POSITIONAL, p, me):
             gain, captured = candidate(s, net, base, work, cats, table, p, me)
             points[n] = p
             values[n] = total + gain + prize * captured
