@@ -2,8 +2,9 @@
 
 The region's cells are bits. Round them stands a wall of the defender that can not be captured
 (its other liberties do not matter here), nor can what the defender adds. Some cells are *open*: an
-attacker's stone there joins hands with the outside and can not be captured either. Attackers'
-stones that already lie on an open cell are *pending*: one more attacker's move takes them out.
+attacker's stone there joins hands with the outside and can not be captured either. An open cell
+with an attacker's stone on it to begin with is *shut* until the attacker spends one more move
+outside; such a throw-in also *spends* the cell from which it is captured: no eye stands there.
 The defender moves first, because both sides have passed: nobody thought an attack worth a move.
 """
 
@@ -61,14 +62,14 @@ def count_eyes(own, foe, turn, shape, nbr):
     An eye is a part of the region cut off by the defender's stones, without an open cell, every
     empty cell of it next to them or to the wall. Seven cells live even if the attacker begins.
     """
-    cells, wall, is_open = shape[0], shape[1], shape[2]
+    cells, wall, is_open, spent = shape[0], shape[1], shape[2], shape[3]
     touched = wall | neighbour_mask(own, nbr)
     rest = cells & ~own
     eyes = 0
     while rest:
         part = grow(rest & -rest, cells & ~own, nbr)
         rest &= ~part
-        if part & is_open:
+        if part & is_open or part & ~spent == 0:
             continue
         if size_of(part) >= 7 and size_of(part & foe) <= 1 - turn:
             return 2
@@ -115,41 +116,41 @@ def slot_of(key, keys):
 
 
 @kernel
-def key_of(own, foe, pending, turn, passed):
+def key_of(own, foe, shut, turn, passed):
     """Return one number for a position of the search."""
-    return own | (foe << 12) | (pending << 24) | (turn << 36) | (passed << 37)
+    return own | (foe << 12) | (shut << 24) | (turn << 36) | (passed << 37)
 
 
 @kernel
-def can_make(own, foe, pending, turn, passed, target, shape, nbr, order, keys, known, spent):
+def can_make(own, foe, shut, turn, passed, target, shape, nbr, order, keys, known, reads):
     """Tell whether the defender gets `target` eyes; `turn` 0 means the defender moves.
 
-    `shape` holds the cells, the wall and the open cells; `order` the cells in the order to try.
+    `shape` holds the cells, the wall, the open and the spent cells; `order` the cells in the order to try.
     """
     cells, wall, is_open = shape[0], shape[1], shape[2]
     if count_eyes(own, foe, turn, shape, nbr) >= target:
         return True
-    immortal = is_open & ~pending
+    immortal = is_open & ~shut
     lost = immortal & foe
     if lost:
         lost = grow(lost, foe, nbr)
     if size_of(cells & ~own & ~lost) < target:
         return False
-    spent[0] += 1
-    if spent[0] > BUDGET:
+    reads[0] += 1
+    if reads[0] > BUDGET:
         return True
-    slot = slot_of(key_of(own, foe, pending, turn, passed), keys)
+    slot = slot_of(key_of(own, foe, shut, turn, passed), keys)
     if slot < 0:
         return True
     if keys[slot] != -1:
         return known[slot] == 1
-    keys[slot] = key_of(own, foe, pending, turn, passed)
+    keys[slot] = key_of(own, foe, shut, turn, passed)
     known[slot] = IN_PROGRESS
     result = turn == 1
     n = len(order)
     # Moves on cells, then stones the attacker takes out, then the pass.
     for k in range(2 * n + 1):
-        new_own, new_foe, new_pending, new_passed = own, foe, pending, 0
+        new_own, new_foe, new_shut, new_passed = own, foe, shut, 0
         if k < n:
             cell = 1 << order[k]
             if (own | foe) & cell:
@@ -158,29 +159,30 @@ def can_make(own, foe, pending, turn, passed, target, shape, nbr, order, keys, k
                 taken = take(cell, own, foe, cells, wall, immortal, nbr)
                 new_own = own | cell
                 new_foe = foe & ~taken
-                new_pending = pending & ~taken
             else:
+                if shut & cell:
+                    continue
                 taken = take(cell, foe, own, cells, immortal, cells, nbr)
                 new_foe = foe | cell
             if taken < 0:
                 continue
         elif k < 2 * n:
             cell = 1 << (k - n)
-            if turn == 0 or pending & cell == 0:
+            if turn == 0 or shut & ~own & cell == 0:
                 continue
-            new_pending = pending & ~cell
+            new_shut = shut & ~cell
         else:
             if passed:
                 if turn == 1:
                     result = False
                 break
             new_passed = 1
-        child = slot_of(key_of(new_own, new_foe, new_pending, 1 - turn, new_passed), keys)
+        child = slot_of(key_of(new_own, new_foe, new_shut, 1 - turn, new_passed), keys)
         if child >= 0 and keys[child] != -1 and known[child] == IN_PROGRESS:
             continue  # nobody may repeat a position
         good = can_make(
-            new_own, new_foe, new_pending, 1 - turn, new_passed, target,
-            shape, nbr, order, keys, known, spent,
+            new_own, new_foe, new_shut, 1 - turn, new_passed, target,
+            shape, nbr, order, keys, known, reads,
         )  # fmt: skip
         if good == (turn == 0):
             result = good
@@ -190,13 +192,14 @@ def can_make(own, foe, pending, turn, passed, target, shape, nbr, order, keys, k
 
 
 @kernel
-def eye_value(n, foe, wall, is_open, nbr):
+def eye_value(n, foe, wall, is_open, spent, nbr):
     """Return 0, 1 or 2: the eyes a region of n <= MAX_CELLS cells is worth to its owner."""
-    pending = foe & is_open
-    shape = np.empty(3, np.int64)
+    shut = foe & is_open
+    shape = np.empty(4, np.int64)
     shape[0] = (1 << n) - 1
     shape[1] = wall
     shape[2] = is_open
+    shape[3] = spent
     # Cells with more neighbours first: the vital point is usually among them.
     order = np.empty(n, np.int64)
     filled = 0
@@ -210,10 +213,10 @@ def eye_value(n, foe, wall, is_open, nbr):
                 filled += 1
     keys = np.empty(TABLE, np.int64)
     known = np.empty(TABLE, np.int8)
-    spent = np.zeros(1, np.int64)
+    reads = np.zeros(1, np.int64)
     for target in range(2, 0, -1):
         keys[:] = -1
-        spent[0] = 0
-        if can_make(0, foe, pending, 0, 0, target, shape, nbr, order, keys, known, spent):
+        reads[0] = 0
+        if can_make(0, foe, shut, 0, 0, target, shape, nbr, order, keys, known, reads):
             return target
     return 0

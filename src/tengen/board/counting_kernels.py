@@ -297,6 +297,33 @@ def mark_only_neighbour(p, width, region, node_of, fill):
 
 
 @kernel
+def is_cornered_six(cells, foes, board, width, nbr):
+    """Tell whether six cells are a 2x3 block in a corner with an enemy stone in its middle.
+
+    Elsewhere such a block lives; in the corner it runs out of liberties.
+    """
+    edges = 0
+    middles = 0
+    threes = 0
+    for i in range(6):
+        degree = 0
+        for j in range(6):
+            degree += (nbr[i] >> j) & 1
+        if degree == 3:
+            threes += 1
+            if foes & (1 << i):
+                middles += 1
+        elif degree != 2:
+            return False
+        p = cells[i]
+        upright = board[p - width] == BORDER or board[p + width] == BORDER
+        level = board[p - 1] == BORDER or board[p + 1] == BORDER
+        if upright and level:
+            edges += 1
+    return threes == 2 and middles > 0 and edges > 0
+
+
+@kernel
 def region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, force):
     """Return the eyes a region is worth, or -1 where only a search can say and `force` is off."""
     if n_cells > MAX_CELLS:
@@ -352,7 +379,16 @@ def region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, 
             gap = fight[j] - p
             if gap == 1 or gap == -1 or gap == width or gap == -width:
                 nbr[i] |= 1 << j
-    return eye_value(total, foes, wall, opened, nbr)
+    spent = 0
+    for i in range(n_cells):
+        if opened & foes & (1 << i):
+            spent |= 1 << i
+            if nbr[i] & (nbr[i] - 1) == 0:
+                spent |= nbr[i]
+    value = eye_value(total, foes, wall, opened, spent, nbr)
+    if value == 2 and total == 6 and is_cornered_six(fight, foes, board, width, nbr):
+        return 1
+    return value
 
 
 @kernel
