@@ -69,7 +69,7 @@ def train(
     ] = 100,
     out: Out = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoints in --out.")
+        bool, typer.Option("--resume", help="Go on with the run in --out, by its own settings.")
     ] = False,
     workers: Workers = 1,
     ray: Ray = None,
@@ -97,23 +97,16 @@ def train(
     for letters in chosen:
         FeatureSet(letters, encoding)
         folder = base if len(chosen) == 1 and out is not None else base / f"{letters}-{encoding}"
-        if not resume:
-            if (folder / "config.toml").is_file():
-                raise TengenError(f"{folder}: holds a run; --resume goes on, --out names another")
-        elif not (folder / "config.toml").is_file():
-            raise TengenError(f"{folder}: no run to resume")
-        jobs.append(
-            lab.TrainJob(
-                str(folder),
-                {**settings, "features": letters},
-                expert,
-                opponent,
-                curve_every,
-                curve_games,
-            )
-        )
+        if resume:
+            jobs.append(lab.read_job(folder))
+            continue
+        if (folder / "config.toml").is_file():
+            raise TengenError(f"{folder}: holds a run; --resume goes on, --out names another")
+        own = {**settings, "features": letters}
+        jobs.append(lab.TrainJob(str(folder), own, expert, opponent, curve_every, curve_games))
     if len(jobs) == 1:
-        with progress(f"training {chosen[0]} {encoding}", games, quiet=quiet) as bar:
+        total = jobs[0].settings["games"]
+        with progress(f"training {chosen[0]} {encoding}", total, quiet=quiet) as bar:
 
             def advance(learner: Any) -> None:
                 bar.advance(learner.games_ - bar.done)
@@ -124,8 +117,8 @@ def train(
     runs = [
         {
             "features": job.settings["features"],
-            "encoding": encoding,
-            "games": games,
+            "encoding": job.settings["encoding"],
+            "games": job.settings["games"],
             "folder": job.folder,
             "model": str(Path(job.folder) / "model.safetensors"),
             "curve": curve,
@@ -135,7 +128,7 @@ def train(
     emit(runs[0] if len(runs) == 1 else runs, as_json=json)
     if not json:
         rows = [
-            (run["features"], run["encoding"], games, _last(run["curve"]), run["model"])
+            (run["features"], run["encoding"], run["games"], _last(run["curve"]), run["model"])
             for run in runs
         ]
         table("", ["features", "encoding", "games", "against random", "model"], rows)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import time
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -160,6 +161,33 @@ def _config(job: TrainJob) -> dict[str, Any]:
     }
 
 
+def read_job(folder: Path) -> TrainJob:
+    """Return the job that a run folder was made for.
+
+    Raises
+    ------
+    TengenError
+        If there is no run, or its `config.toml` is not one of ours.
+    """
+    path = folder / "config.toml"
+    if not path.is_file():
+        raise TengenError(f"{folder}: no run to resume")
+    try:
+        config = tomllib.loads(path.read_text())
+        settings = dict(config["settings"])
+        OpeningTD(**settings).check()
+        return TrainJob(
+            str(folder),
+            settings,
+            config["expert"],
+            None if config["opponent"] == "self" else config["opponent"],
+            config["curve_every"],
+            config["curve_games"],
+        )
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, TengenError) as failure:
+        raise TengenError(f"{path}: is not the configuration of a run ({failure})") from None
+
+
 # ----- The paper's experiment -----
 
 
@@ -238,8 +266,16 @@ class Plan:
 def play(job: MatchJob) -> dict[str, Any]:
     """Play one match and return it as a line of `matches.jsonl`."""
     begin = time.process_time()
+    a = OpeningTD.load(job.a)
     result = play_match(
-        side_of(job.a), side_of(job.b), expert_of(job.expert), games=job.games, seed=job.seed
+        a,
+        side_of(job.b),
+        expert_of(job.expert),
+        games=job.games,
+        seed=job.seed,
+        shape=a.shape,
+        komi=a.komi,
+        plies=a.plies,
     )
     return {
         "key": job.key,
