@@ -125,7 +125,8 @@ def key_of(own, foe, shut, turn, passed):
 def can_make(own, foe, shut, turn, passed, target, shape, nbr, order, keys, known, reads):
     """Tell whether the defender gets `target` eyes; `turn` 0 means the defender moves.
 
-    `shape` holds the cells, the wall, the open and the spent cells; `order` the cells in the order to try.
+    `shape` holds the cells, the wall, the open and the spent cells; `order` the cells in the order
+    to try them.
     """
     cells, wall, is_open = shape[0], shape[1], shape[2]
     if count_eyes(own, foe, turn, shape, nbr) >= target:

@@ -557,3 +557,34 @@ def careful_owner(grid, dead, out_owner):
         for c in range(cols):
             if out_owner[r, c] > WHITE_TERRITORY:
                 out_owner[r, c] = EMPTY
+
+
+@kernel
+def territory_margin(grid, dead, careful, kinds):
+    """Return Black's territory and dead enemies less White's, without prisoners and komi.
+
+    `kinds` is scratch of the grid's shape; afterwards it says what every point counted for.
+    """
+    if careful:
+        careful_kinds(grid, dead, kinds)
+    else:
+        plain_kinds(grid, dead, kinds)
+    margin = 0
+    rows, cols = grid.shape
+    for r in range(rows):
+        for c in range(cols):
+            if kinds[r, c] == BLACK_TERRITORY:
+                margin += 1
+            elif kinds[r, c] == WHITE_TERRITORY:
+                margin -= 1
+            if dead[r, c]:
+                margin += 1 if grid[r, c] == WHITE else -1
+    return margin
+
+
+@kernel
+def territory_margins(grids, dead, careful, margins):
+    """Fill `margins` with `territory_margin` of every grid of a stack (games x rows x cols)."""
+    kinds = np.empty(grids.shape[1:], np.int8)
+    for i in range(grids.shape[0]):
+        margins[i] = territory_margin(grids[i], dead[i], careful, kinds)
