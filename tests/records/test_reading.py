@@ -15,7 +15,17 @@ import pytest
 
 from tengen.board import BLACK, EMPTY, WHITE
 from tengen.errors import RecordError
-from tengen.records import Fault, GameRecord, bulk, loads, read_game, read_games, sgf, sgf_grammar
+from tengen.records import (
+    Fault,
+    GameRecord,
+    bulk,
+    kernels,
+    loads,
+    read_game,
+    read_games,
+    sgf,
+    sgf_grammar,
+)
 from tengen.records.record import GameRecord as Record
 
 GOOD = b"(;GM[1]FF[4]SZ[9]KM[5.5]RE[B+2];B[ee];W[cc];B[])\n"
@@ -208,6 +218,15 @@ def test_the_fast_and_the_exact_reader_agree(monkeypatch: pytest.MonkeyPatch) ->
         assert fast_faults == faults, data
         clean += sum(record.raw is not None for record in fast)
     assert clean > 500  # the kernel itself must have read many of them
+
+
+def test_both_readers_have_the_same_limits() -> None:
+    assert kernels.MAX_GAME_BYTES == sgf_grammar.MAX_GAME_BYTES
+    assert kernels.MAX_NODES == sgf_grammar.MAX_NODES
+    long = b"(;SZ[9]C[" + b"x" * sgf_grammar.MAX_GAME_BYTES + b"])"
+    for data in (long, b"(;SZ[9]" + b";B[]" * sgf_grammar.MAX_NODES + b")"):
+        records, [fault] = in_bulk(GOOD + data + GOOD)
+        assert (len(records), fault.game) == (2, 2)
 
 
 def test_what_was_repaired_is_written_sound() -> None:

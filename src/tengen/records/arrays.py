@@ -98,17 +98,18 @@ class GameArrays:
     def hashes(self) -> NDArray[np.uint64]:
         """Return a hash per game, the same for games that are mirror images or rotations."""
         found = np.empty(len(self), dtype=np.uint64)
-        kernels.canonical_hashes(
-            self.moves,
-            self.colours,
-            self.offsets,
-            self.setup,
-            self.setup_colours,
-            self.setup_offsets,
-            self.rows,
-            self.cols,
-            found,
-        )
+        with np.errstate(over="ignore"):  # hashes wrap around; NumPy says so when the JIT is off
+            kernels.canonical_hashes(
+                self.moves,
+                self.colours,
+                self.offsets,
+                self.setup,
+                self.setup_colours,
+                self.setup_offsets,
+                self.rows,
+                self.cols,
+                found,
+            )
         return found
 
     def without_duplicates(self) -> GameArrays:

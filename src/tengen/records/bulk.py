@@ -29,6 +29,8 @@ from tengen.records.sgf_properties import (
 )
 
 _GAMES = 1 << 14  # games the kernel may return in one call
+EXACT_BATCH = 256
+"""Games of the exact reader that make one batch."""
 
 
 @dataclass
@@ -76,8 +78,12 @@ def read_batches(stream: BinaryIO, file: str, on_fault: sgf.OnFault) -> Iterator
     window = Window(stream)
     workspace = _Workspace()
     number = 0
+    held: list[GameRecord] = []  # what the exact reader made since the last batch
     while True:
         batch, status = workspace.read(window, file, number)
+        if held and (batch is not None or len(held) >= EXACT_BATCH):
+            yield batch_of(held)
+            held = []
         if batch is not None:
             number += len(batch.arrays)
             yield batch
@@ -92,7 +98,9 @@ def read_batches(stream: BinaryIO, file: str, on_fault: sgf.OnFault) -> Iterator
             number += 1
             record = _read_exactly(window, file, number, on_fault)
             if record is not None:
-                yield batch_of([record])
+                held.append(record)
+    if held:
+        yield batch_of(held)
     if number == 0:
         on_fault(sgf.no_game(file, window.base + len(window.data)))
 
@@ -131,8 +139,7 @@ def _read_exactly(
 
 
 def _too_long(window: Window, file: str, number: int, on_fault: sgf.OnFault) -> None:
-    reason = f"a game longer than {sgf_grammar.MAX_GAME_BYTES:,} bytes"
-    on_fault(Fault(file, number, window.base + window.position, reason))
+    on_fault(Fault(file, number, window.base + window.position, sgf_grammar.TOO_LONG))
     _skip_to_root(window, window.position + 1)
 
 

@@ -6,11 +6,19 @@ board) is not judged here: the kernel stops at it and the exact reader takes tha
 readers agree by construction on what the kernel accepts, and a test holds them to it.
 """
 
+# mypy: ignore-errors
 from __future__ import annotations
 
 import numpy as np
 
+from tengen.board.random_kernels import mix
 from tengen.jit import kernel
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+# Games beyond these sizes go to the exact reader, which refuses them (see `sgf_grammar`).
+MAX_GAME_BYTES = 1 << 24
+MAX_NODES = 400_000
 
 # Columns of the table of games.
 START, END = 0, 1  # bytes of the game: from its `(` to behind its `)`
@@ -91,7 +99,7 @@ def utf8_length(data, position, size):
 def letter_index(byte):
     """Return 0 for `a` to 24 for `y`, or -1; larger boards go to the exact reader."""
     if 97 <= byte <= 121:
-        return byte - 97
+        return int(byte) - 97
     return -1
 
 
@@ -103,7 +111,7 @@ def read_size(data, start, end):
         byte = data[i]
         if 48 <= byte <= 57:
             digits += 1
-            first = first * 10 + (byte - 48)
+            first = first * 10 + int(byte) - 48
         elif byte == 58 and colons == 0 and digits > 0:
             colons = 1
             second, first, digits = first, 0, 0
@@ -171,6 +179,8 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
                 i += 1
             if i >= size and not final:
                 status = MORE
+            elif game[END] - position > MAX_GAME_BYTES:
+                status = UNCLEAN
         elif status == MORE and final:
             status = UNCLEAN
         if status != DONE:
@@ -190,7 +200,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
     """
     n_moves, n_setup = game[MOVES], game[SETUP]
     depth = 1
-    nodes = 0  # nodes of the main line so far
+    nodes = 0  # so far, variations included
     since = 0  # nodes since the last parenthesis
     main = True  # the first `)` ends the main line
     encoded, strange = False, False
@@ -203,6 +213,8 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
             since += 1
             nodes += 1
             position += 1
+            if nodes > MAX_NODES:
+                return UNCLEAN, n_moves, n_setup
             continue
         if byte == 40:
             depth += 1
@@ -230,7 +242,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
         while position < size and 65 <= data[position] <= 90:
             if name > 255:
                 return UNCLEAN, n_moves, n_setup
-            name = name * 256 + data[position]
+            name = name * 256 + int(data[position])
             position += 1
         if name == 0 or since == 0:
             return UNCLEAN, n_moves, n_setup
@@ -349,7 +361,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
 def to_points(points, start, end, rows, cols, passes):
     """Turn 32 x row + column into points of the board, in place; False when one is not on it."""
     for i in range(start, end):
-        row, col = points[i] >> 5, points[i] & 31
+        row, col = int(points[i]) >> 5, int(points[i]) & 31
         if row < rows and col < cols:
             points[i] = (row + 1) * (cols + 1) + col + 1
         elif passes and (
@@ -362,12 +374,9 @@ def to_points(points, start, end, rows, cols, passes):
 
 
 @kernel
-def mix(h, value):
-    """Stir a value into a 64-bit hash (the finaliser of splitmix64 after an odd step)."""
-    h = (h ^ np.uint64(value)) * np.uint64(0x9E3779B97F4A7C15)
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
+def stir(h, value):
+    """Take a number into a hash; order matters."""
+    return mix((h ^ np.uint64(value)) + _GOLDEN)
 
 
 @kernel
@@ -403,14 +412,14 @@ def canonical_hashes(moves, colours, offsets, setup, setup_colours, setup_offset
             n_rows, n_cols = rows[game], cols[game]
             if symmetry & 4:
                 n_rows, n_cols = n_cols, n_rows
-            h = mix(np.uint64(1), n_rows * 64 + n_cols)
+            h = stir(np.uint64(1), n_rows * 64 + n_cols)
             stones = np.uint64(0)
             for i in range(setup_offsets[game], setup_offsets[game + 1]):
                 place = turned(setup[i], rows[game], cols[game], symmetry)
-                stones ^= mix(np.uint64(2), place * 4 + setup_colours[i])
-            h = mix(h, stones)
+                stones ^= stir(np.uint64(2), place * 4 + setup_colours[i])
+            h = stir(h, stones)
             for i in range(offsets[game], last):
                 place = turned(moves[i], rows[game], cols[game], symmetry)
-                h = mix(h, place * 4 + colours[i])
+                h = stir(h, place * 4 + colours[i])
             best = min(best, h)
         out[game] = best

@@ -19,8 +19,6 @@ from tengen.records.faults import Fault
 from tengen.records.record import GameRecord
 from tengen.records.sgf import OnFault
 
-_BATCH = 256  # games of a slow format that make one batch
-
 
 def read_games(path: str | Path, *, on_fault: OnFault | None = None) -> Iterator[GameRecord]:
     """Yield every game of a file, folder, archive or standard input (`-`).
@@ -83,7 +81,7 @@ def _batches(records: Iterator[GameRecord]) -> Iterator[Batch]:
     held: list[GameRecord] = []
     for record in records:
         held.append(record)
-        if len(held) == _BATCH:
+        if len(held) == bulk.EXACT_BATCH:
             yield bulk.batch_of(held)
             held = []
     if held:

@@ -1,8 +1,18 @@
 """Replay games in bulk on the board's kernels."""
 
+# mypy: ignore-errors
 from __future__ import annotations
 
-from tengen.board import kernels as board
+from tengen.board.kernels import (
+    COLS,
+    ROWS,
+    SCALARS,
+    SUICIDE,
+    clear,
+    is_legal,
+    new_state,
+    play_move,
+)
 from tengen.jit import kernel
 
 
@@ -13,21 +23,21 @@ def replay_games(moves, colours, offsets, rows, cols, suicide, wanted, refused):
     Returns the number of moves played. Does not know setup stones.
     """
     played = 0
-    s = board.new_state(19, 19)
+    s = new_state(19, 19)
     for game in range(rows.shape[0]):
         refused[game] = -1
         if not wanted[game]:
             continue
-        if s[board.SCALARS, board.ROWS] != rows[game] or s[board.SCALARS, board.COLS] != cols[game]:
-            s = board.new_state(rows[game], cols[game])
+        if s[SCALARS, ROWS] != rows[game] or s[SCALARS, COLS] != cols[game]:
+            s = new_state(rows[game], cols[game])
         else:
-            board.clear(s, rows[game], cols[game])
-        s[board.SCALARS, board.SUICIDE] = 1 if suicide[game] else 0
+            clear(s, rows[game], cols[game])
+        s[SCALARS, SUICIDE] = 1 if suicide[game] else 0
         for i in range(offsets[game], offsets[game + 1]):
-            point, colour = moves[i], colours[i]
-            if not board.is_legal(s, point, colour):
+            point, colour = int(moves[i]), int(colours[i])
+            if not is_legal(s, point, colour):
                 refused[game] = i - offsets[game]
                 break
-            board.play_move(s, point, colour)
+            play_move(s, point, colour)
             played += 1
     return played

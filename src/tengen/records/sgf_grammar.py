@@ -30,6 +30,7 @@ MAX_GAME_BYTES = 1 << 24
 MAX_NODES = 400_000
 MAX_DEPTH = 100_000
 MAX_REPAIRS = 50
+TOO_LONG = f"a game longer than {MAX_GAME_BYTES:,} bytes"
 
 ROOT_NAMES = frozenset({"FF", "GM", "SZ"})
 """Properties that only the root of a game may have: inside a tree they betray the next game."""
@@ -189,6 +190,8 @@ class _Reader:
         match = self.grammar.token.match
         position = self.start + 1
         while self.end < 0:
+            if position - self.start > MAX_GAME_BYTES:
+                raise Damage(TOO_LONG, self.start)
             found = match(self.data, position)
             if found is None:
                 position = self._mend(position)
@@ -203,6 +206,8 @@ class _Reader:
                 self._mark(self.data[position - 1], position - 1)
         if not self.tree.nodes:
             raise Damage("a game without a single node", self.start)
+        if self.end - self.start > MAX_GAME_BYTES:
+            raise Damage(TOO_LONG, self.start)
         return ParsedGame(self.tree, self.start, self.end, tuple(self.repairs))
 
     def _mark(self, mark: int, offset: int) -> None:
@@ -223,8 +228,6 @@ class _Reader:
     def _node(self, offset: int) -> None:
         if len(self.tree.nodes) >= MAX_NODES:
             raise Damage(f"more than {MAX_NODES:,} nodes", offset)
-        if offset - self.start > MAX_GAME_BYTES:
-            raise Damage(f"a game longer than {MAX_GAME_BYTES:,} bytes", offset)
         self.current = self.tree.add(self.current, {}, offset)
         self.since += 1
 
@@ -310,7 +313,7 @@ class _Reader:
                 self._note("unescaped ']' taken as text", end - 1)
                 end = longer.end()
             if end - self.start > MAX_GAME_BYTES:
-                raise Damage(f"a game longer than {MAX_GAME_BYTES:,} bytes", offset)
+                raise Damage(TOO_LONG, self.start)
             inside = data[position + 1 : end - 1]
             values.append(inside if end == value.end() else _escape_inner(inside))
             space = _SPACE.match(data, end)
@@ -355,8 +358,7 @@ def parse_slices(
         except NeedMoreError:
             if window.grow():
                 continue
-            reason = f"a game longer than {MAX_GAME_BYTES:,} bytes"
-            yield Damage(reason, window.base + start), b""
+            yield Damage(TOO_LONG, window.base + start), b""
             window.position, find = start + 1, find_root
         except Damage as damage:
             yield Damage(damage.reason, window.base + damage.offset), b""
