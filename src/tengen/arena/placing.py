@@ -8,7 +8,6 @@ end everybody is rated again from all games together, the ladder's and the new o
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ from tengen.arena.results import pair_scores, unique_games
 from tengen.arena.runner import run_jobs
 from tengen.arena.schedule import GameKey, schedule
 from tengen.errors import SpecError
+from tengen.gtp.client import find_program
 
 BLOCK = 4
 """Games against one rung before the next rung is chosen; two openings, both colours."""
@@ -202,4 +202,4 @@ def _is_installed(entrant: Entrant) -> bool:
     if not entrant.spec.startswith("gtp:"):
         return True
     words = shlex.split(entrant.spec.removeprefix("gtp:"))
-    return bool(words) and shutil.which(words[0]) is not None
+    return bool(words) and find_program(words[0]) is not None

@@ -10,6 +10,7 @@ import os
 import queue
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -33,6 +34,8 @@ from tengen.gtp.protocol import Command, Dispatcher
 
 # An answer larger than this is garbage; kata-analyze on 19x19 stays far below.
 MAX_ANSWER = 1 << 22
+# Where GNU Go lies on Debian, which is not on everybody's path.
+MORE_PATHS = os.pathsep + "/usr/games"
 # Lines of standard error that are kept.
 STDERR_LINES = 200
 
@@ -49,6 +52,11 @@ class Limits:
     move: float | None = 120.0
     game: float | None = None
     close: float = 2.0
+
+
+def find_program(name: str) -> str | None:
+    """Return the path of a program, looked for where Debian puts games too; None without one."""
+    return shutil.which(name, path=os.environ.get("PATH", os.defpath) + MORE_PATHS)
 
 
 class Gone(Exception):
@@ -97,7 +105,7 @@ class ProcessChannel:
             raise EngineStartFault(self.name, "", "the command line is empty")
         try:
             self.process = subprocess.Popen(
-                words,
+                [find_program(words[0]) or words[0], *words[1:]],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
