@@ -83,7 +83,7 @@ class Corpus:
 
         Takes about 16 bytes of memory per game while it reads.
         """
-        return self._with(_Unseen)
+        return self._with(Unseen)
 
     def split(self, fraction: float, seed: int) -> tuple[Corpus, Corpus]:
         """Return two corpora: about `fraction` of the games, and the rest.
@@ -141,7 +141,7 @@ class Corpus:
             self.faults.append(fault)
 
 
-class _Unseen:
+class Unseen:
     """Tell which games were not met before, by their canonical hashes."""
 
     def __init__(self) -> None:
