@@ -6,9 +6,12 @@ Playouts know no seki and no rules of life; they are only a stand-in. Counting i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from tengen.board import BLACK, EMPTY, WHITE, Board, index_of, playouts
+from tengen.board import BLACK, Board, index_of, playouts
+from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
 from tengen.contracts.protocols import ScoreEstimator, Scorer
 from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
 
@@ -62,10 +65,9 @@ class Judge:
         if isinstance(scorer, ScoreEstimator):
             return scorer.score(board)
         verdict = scorer.status(board)
+        count = count_without(board, verdict.stones(Status.DEAD))
         return ScoreEstimate(
-            count_without(board, verdict.stones(Status.DEAD)),
-            ownership=verdict.ownership,
-            safe=verdict.safe,
+            count.score, count.black, count.white, ownership=verdict.ownership, safe=verdict.safe
         )
 
     def estimate(self, board: Board) -> float:
@@ -75,19 +77,13 @@ class Judge:
         return self.score(board).score
 
 
-def count_without(board: Board, dead: tuple[int, ...]) -> float:
-    """Count the score for Black after taking dead stones off, by area or by territory."""
+def count_without(board: Board, dead: Iterable[int]) -> Count:
+    """Count a position under its rules, given the points of its dead stones."""
     grid = board.grid()
-    taken = {BLACK: 0, WHITE: 0}
+    fallen = np.zeros(grid.shape, np.bool_)
     for point in dead:
-        index = index_of(point, board.rows, board.cols)
-        taken[int(grid.flat[index])] += 1
-        grid.flat[index] = EMPTY
-    clean = Board.from_grid(grid, rules=board.rules, komi=board.komi)
-    clean.handicap = board.handicap
-    area = clean.area_score()
+        fallen.flat[index_of(point, board.rows, board.cols)] = True
+    bonus = handicap_compensation(board.handicap, board.rules.handicap_bonus)
     if board.rules.scoring == "area":
-        return area
-    stones = int((grid == BLACK).sum()) - int((grid == WHITE).sum())
-    by_black, by_white = board.prisoners
-    return area - stones + (by_black + taken[WHITE]) - (by_white + taken[BLACK])
+        return count_area(grid, fallen, komi=board.komi, handicap=bonus)
+    return count_territory(grid, fallen, komi=board.komi, prisoners=board.prisoners)

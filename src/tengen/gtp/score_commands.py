@@ -5,7 +5,7 @@ from __future__ import annotations
 from tengen.contracts.values import Status
 from tengen.gtp.engine import Engine
 from tengen.gtp.protocol import Call, GtpFailure
-from tengen.gtp.words import BLACK, EMPTY, PASS, WHITE, format_score, need
+from tengen.gtp.words import BLACK, PASS, WHITE, format_score, need
 
 TERRITORY = {"black_territory": BLACK, "white_territory": WHITE}
 
@@ -52,31 +52,13 @@ def final_status_list(engine: Engine, call: Call) -> str:
 
 
 def _territory(engine: Engine, colour: int) -> list[int]:
-    """Find empty points and dead stones' points that only one colour's living stones reach."""
+    """Find the points that count as one side's territory, dead stones' points included."""
+    import numpy as np
+
+    from tengen.board import point_at
+    from tengen.gtp.judging import count_without
+
     board = engine.game.board
-    rows, cols = board.rows, board.cols
-    grid = board.grid()
-    for point in engine.judge.status(board).stones(Status.DEAD):
-        row, col = divmod(point - 1, cols + 1)
-        grid[row - 1, col] = EMPTY
-    found: list[int] = []
-    seen: set[tuple[int, int]] = set()
-    for start in ((row, col) for row in range(rows) for col in range(cols)):
-        if start in seen or grid[start] != EMPTY:
-            continue
-        region, edge, todo = [], set(), [start]
-        seen.add(start)
-        while todo:
-            row, col = todo.pop()
-            region.append((row + 1) * (cols + 1) + col + 1)
-            for near in ((row, col - 1), (row, col + 1), (row - 1, col), (row + 1, col)):
-                if not (0 <= near[0] < rows and 0 <= near[1] < cols):
-                    continue
-                if grid[near] != EMPTY:
-                    edge.add(int(grid[near]))
-                elif near not in seen:
-                    seen.add(near)
-                    todo.append(near)
-        if edge == {colour}:
-            found += region
-    return sorted(found)
+    count = count_without(board, engine.judge.status(board).stones(Status.DEAD))
+    places = np.flatnonzero(count.territory(colour))
+    return [point_at(int(index), board.rows, board.cols) for index in places]
