@@ -92,7 +92,7 @@ def _same_game(a: Board, b: Board) -> bool:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class MctsPlayer:
     """Choose the move that most playouts went through.
 
