@@ -149,6 +149,7 @@ class Unseen:
         self._count = 0
 
     def __call__(self, games: GameArrays) -> NDArray[np.bool_]:
+        """Tell which of these games are new, and remember them."""
         hashes = games.hashes().view(np.int64)
         while 2 * (self._count + len(hashes)) > len(self._seen):
             larger = np.zeros(2 * len(self._seen), dtype=np.int64)

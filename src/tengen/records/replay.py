@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tengen.board import BLACK, WHITE, Board, Rules
+from tengen.board import BLACK, WHITE, Board, Rules, point_of
+from tengen.board.replay_kernels import replay_games
+from tengen.board.rules import KO_NUMBERS
 from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.records import replay_kernels
 from tengen.records.arrays import GameArrays
 from tengen.records.corpus import Corpus
 from tengen.records.record import GameRecord
@@ -54,7 +56,7 @@ def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None
     count = len(record.moves) if move is None else move - 1
     if not 0 <= count <= len(record.moves):
         raise RecordError(f"{record.file}: game {record.game} has no move {move}")
-    rules = (rules or rules_of(record)).with_(ko="simple") if rules is None else rules
+    rules = rules_of(record).with_(ko="simple") if rules is None else rules
     board = Board(record.rows, record.cols, rules=rules, komi=record.komi)
     number = 0
     try:
@@ -78,57 +80,45 @@ def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None
 def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | Refusal]:
     """Replay every game of a corpus; yield each batch of games when done, after its refusals.
 
-    Games without setup go through a kernel; a refused one and those with setup or edits are
-    played on a `Board`, which says why. Does not judge results.
+    A kernel replays by simple ko without suicide. What it refuses, and games with setup, edits or
+    other ko rules, are played on a `Board`, which decides and says why. Does not judge results.
     """
     for batch in corpus.record_batches():
-        games = batch.arrays
-        plain = np.diff(games.setup_offsets) == 0
+        unsure = replay_refusals(batch.arrays) | (np.diff(batch.arrays.setup_offsets) > 0)
         if batch.exact is not None:
-            plain &= np.array([not record.edits for record in batch.exact])
+            unsure |= np.array([bool(record.edits) for record in batch.exact])
         if rules is not None and rules.ko != "simple":
-            plain[:] = False
-        suicide = np.array([_suicide(name, rules) for name in games.rules], dtype=np.bool_)
-        refused = np.full(len(games), -1, dtype=np.int64)
-        replay_kernels.replay_games(
-            games.moves,
-            games.colours,
-            games.offsets,
-            games.rows,
-            games.cols,
-            suicide,
-            plain,
-            refused,
-        )
-        for index, record in zip(
-            np.flatnonzero((refused >= 0) | ~plain),
-            batch.where((refused >= 0) | ~plain).records(),
-            strict=True,
-        ):
+            unsure[:] = True
+        for record in batch.where(unsure).records():
             try:
                 board_at(record, rules=rules)
             except IllegalMoveError as wrong:
                 yield _refusal(record, str(wrong))
-            else:
-                assert refused[index] < 0, "kernel and board disagree"
-        yield games
+        yield batch.arrays
+
+
+def replay_refusals(games: GameArrays) -> NDArray[np.bool_]:
+    """Tell which games have a move that simple ko without suicide forbids."""
+    refused = np.empty(len(games), dtype=np.int64)
+    replay_games(
+        games.moves,
+        games.colours,
+        games.offsets,
+        games.rows,
+        games.cols,
+        games.setup,
+        games.setup_colours,
+        games.setup_offsets,
+        KO_NUMBERS["simple"],
+        refused,
+    )
+    return np.asarray(refused >= 0, dtype=np.bool_)
 
 
 def _refusal(record: GameRecord, message: str) -> Refusal:
     head = f"{record.file}: game {record.game}, move "
     number, _, reason = message.removeprefix(head).partition(": ")
     return Refusal(record.file, record.game, int(number), reason)
-
-
-_SUICIDE: dict[str, bool] = {}
-
-
-def _suicide(name: str, rules: Rules | None) -> bool:
-    if rules is not None:
-        return rules.suicide
-    if name not in _SUICIDE:
-        _SUICIDE[name] = rules_of(GameRecord(rules=name)).suicide
-    return _SUICIDE[name]
 
 
 def _set_up(board: Board, record: GameRecord) -> None:
@@ -154,4 +144,4 @@ def _edit(board: Board, edits: list[tuple[int, int, int]]) -> list[tuple[int, in
 def _points(board: Board) -> Iterator[int]:
     for row in range(board.rows):
         for col in range(board.cols):
-            yield (row + 1) * (board.cols + 1) + col + 1
+            yield point_of(row, col, board.cols)
