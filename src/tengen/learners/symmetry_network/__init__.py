@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from tengen.learners.symmetry_network.features import OUTPUTS, Categories
     from tengen.learners.symmetry_network.learner import SymmetryNetwork
     from tengen.learners.symmetry_network.network import Architecture
-    from tengen.learners.symmetry_network.training import Settings, Trainer
+    from tengen.learners.symmetry_network.settings import Settings
+    from tengen.learners.symmetry_network.training import Trainer
 
 _HOMES = {
     "OUTPUTS": "features",
     "Categories": "features",
     "SymmetryNetwork": "learner",
     "Architecture": "network",
-    "Settings": "training",
+    "Settings": "settings",
     "Trainer": "training",
 }
 

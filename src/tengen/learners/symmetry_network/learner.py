@@ -21,7 +21,8 @@ from tengen.learners.symmetry_network.game_kernels import rate_moves, settle
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.packing import Packing
 from tengen.learners.symmetry_network.rewards import value_table
-from tengen.learners.symmetry_network.training import Progress, Settings, Trainer, train_run
+from tengen.learners.symmetry_network.settings import Settings
+from tengen.learners.symmetry_network.training import Progress, Trainer, train_run
 from tengen.models import Card, load_model, save_model
 
 if TYPE_CHECKING:

@@ -7,23 +7,24 @@ knows which free number stands where, for any architecture of the paper's shape:
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import SpecError
-from tengen.learners.symmetry_network.evaluation_kernels import (
-    CELL,
-    FIRST_OUT,
-    HIDDEN,
-    OUT,
-    REACH,
-    Net,
-)
 from tengen.learners.symmetry_network.features import INPUTS, OUTPUTS
 from tengen.learners.symmetry_network.network import Architecture
 
+if TYPE_CHECKING:
+    from tengen.learners.symmetry_network.evaluation_kernels import Net
+
 FloatArray = NDArray[np.float64]
 FlatArray = NDArray[np.float32]
+
+# The kernels' own numbers, repeated here so that packing needs no compiler; a test compares them.
+HIDDEN, OUT, CELL, FIRST_OUT = 12, 8, 24, 16
+REACH = 9 * OUT
 
 TABLE = 9 * INPUTS * CELL
 SIZE = TABLE + CELL + HIDDEN * REACH
@@ -46,14 +47,14 @@ class Packing:
             where.append(_places(name)[tying.where])
             source.append(tying.source + at.start)
             sign.append(tying.sign)
-        self._where = np.concatenate(where)
-        self._source = np.concatenate(source)
-        self._sign = np.concatenate(sign)
+        self.where = np.concatenate(where)
+        self.source = np.concatenate(source)
+        self.sign = np.concatenate(sign)
 
     def flat(self, free: FloatArray) -> FlatArray:
         """Return all weights in one array of length SIZE."""
-        values = self._sign * free[self._source]
-        return np.bincount(self._where, weights=values, minlength=SIZE).astype(np.float32)
+        values = self.sign * free[self.source]
+        return np.bincount(self.where, weights=values, minlength=SIZE).astype(np.float32)
 
     def net(self, free: FloatArray) -> Net:
         """Return the kernels' arrays for these free numbers."""
@@ -61,13 +62,15 @@ class Packing:
 
     def collect(self, flat: NDArray[np.floating]) -> FloatArray:
         """Return the gradient of the free numbers: the signed sum over their copies."""
-        values = self._sign * flat.astype(np.float64)[self._where]
+        values = self.sign * flat.astype(np.float64)[self.where]
         size = self.architecture.size
-        return np.bincount(self._source, weights=values, minlength=size).astype(np.float64)
+        return np.bincount(self.source, weights=values, minlength=size).astype(np.float64)
 
 
 def split(flat: FlatArray) -> Net:
     """Return a flat array as the three arrays of a Net, sharing its memory."""
+    from tengen.learners.symmetry_network.evaluation_kernels import Net
+
     table = flat[:TABLE].reshape(9 * INPUTS, CELL)
     return Net(table, flat[TABLE : TABLE + CELL], flat[TABLE + CELL :])
 

@@ -22,8 +22,6 @@
 #define WARPS 1
 #define SYNC()
 #define WSYNC()
-static int host_block;
-#define BLOCK host_block
 #define TID 0
 static inline int any_thread(int v) { return v; }
 static inline int warp_any(int v) { return v; }
@@ -94,15 +92,23 @@ struct Back {
   double square;
 };
 
-struct Game {
+// A position and its evaluation.
+struct Board {
   float hi[126 * HID], oi[126 * OUT], oh[9 * HID * OUT], bias[CELL];
-  float h[N * HID], ao[N * OUT], value[C], read[C * 3], sums[WARPS];
+  float h[N * HID], read[C * 3], sums[WARPS];
   int lz[2][N], la[2][N];  // what a liberty counts for Black [0] and White [1]
   int sz[N], sa[N], libs[N], size[N];
-  u64 hash[N], seen[LIMIT + 2], now;
-  double val[C + 1], exps[C + 1];
+  u64 hash[N];
   uint16_t label[N];
-  uint8_t stone[N], x[N], cat[N], aim_class[N];
+  uint8_t stone[N], x[N], cat[N];
+};
+
+// A game under way.
+struct Game : Board {
+  float ao[N * OUT], value[C];
+  u64 seen[LIMIT + 2], now;
+  double val[C + 1], exps[C + 1];
+  uint8_t aim_class[N];
   int legal[C + 1];
   int turn, plies, passes, move;
   union {
@@ -155,7 +161,7 @@ __device__ __forceinline__ int category(int sz, int sa, const int *cats) {
 }
 
 // Give every stone the smallest point of its block as label.
-__device__ void label_blocks(Game &g) {
+__device__ void label_blocks(Board &g) {
   for (int i = TID; i < C; i += NT) g.label[cell(i)] = (uint16_t)cell(i);
   SYNC();
   for (;;) {
@@ -179,7 +185,7 @@ __device__ void label_blocks(Game &g) {
 }
 
 // Sum over every block's liberties, count them, and set categories and inputs.
-__device__ void categorise(Game &g, const Params &par, const u64 *zobrist) {
+__device__ void categorise(Board &g, const Params &par, const u64 *zobrist) {
   for (int p = TID; p < N; p += NT) {
     g.sz[p] = g.sa[p] = g.libs[p] = g.size[p] = 0;
     g.hash[p] = 0;
@@ -219,7 +225,7 @@ __device__ void categorise(Game &g, const Params &par, const u64 *zobrist) {
   SYNC();
 }
 
-__device__ void hidden_units(Game &g) {
+__device__ void hidden_units(Board &g) {
   for (int it = TID; it < C * HID; it += NT) {
     int p = cell(it / HID), j = it % HID;
     float a = g.bias[j];
@@ -229,7 +235,7 @@ __device__ void hidden_units(Game &g) {
   SYNC();
 }
 
-__device__ __forceinline__ float output_net(const Game &g, int p, int k) {
+__device__ __forceinline__ float output_net(const Board &g, int p, int k) {
   float a = g.bias[16 + k];
   for (int nu = 0; nu < 9; nu++) {
     int q = p + step(nu);
@@ -241,7 +247,7 @@ __device__ __forceinline__ float output_net(const Game &g, int p, int k) {
 }
 
 // Evaluate the outputs that apply and what every point counts as a liberty from now on.
-__device__ void evaluate_now(Game &g, const Params &par) {
+__device__ void evaluate_now(Board &g, const Params &par) {
   hidden_units(g);
   for (int it = TID; it < C * 3; it += NT) {
     int p = cell(it / 3), k = READS[g.stone[p]][it % 3];
@@ -679,9 +685,8 @@ __device__ void gradient(Game &g, const Params &par, const uint8_t *xs, const ui
   }
 }
 
-__device__ void play(Game &g, const float *weights, const Params &par, const u64 *zobrist,
-                     int64_t index, uint8_t *xs, uint8_t *cs, float *os, float *grads,
-                     double *stats) {
+// Bring the weights into shared memory and clear the board.
+__device__ void load(Board &g, const float *weights) {
   for (int k = TID; k < 126 * CELL; k += NT) {
     int row = k / CELL, u = k % CELL;
     if (u < HID) g.hi[row * HID + u] = weights[k];
@@ -696,15 +701,23 @@ __device__ void play(Game &g, const float *weights, const Params &par, const u64
     g.stone[p] = BORDER;
     g.x[p] = 13;
     g.label[p] = 0;
-    for (int w = 0; w < WARPS; w++) {
-      g.warp[w].x[p] = 13;
-      g.warp[w].at[p] = (idx)NONE;
-    }
     for (int j = 0; j < HID; j++) g.h[p * HID + j] = 0.f;
     for (int c = 0; c < 2; c++) g.lz[c][p] = g.la[c][p] = 0;
   }
   SYNC();
   for (int i = TID; i < C; i += NT) g.stone[cell(i)] = EMPTY;
+  SYNC();
+}
+
+__device__ void play(Game &g, const float *weights, const Params &par, const u64 *zobrist,
+                     int64_t index, uint8_t *xs, uint8_t *cs, float *os, float *grads,
+                     double *stats) {
+  load(g, weights);
+  for (int p = TID; p < N; p += NT)
+    for (int w = 0; w < WARPS; w++) {
+      g.warp[w].x[p] = 13;
+      g.warp[w].at[p] = (idx)NONE;
+    }
   if (TID == 0) {
     g.turn = BLACK;
     g.plies = g.passes = 0;
@@ -747,18 +760,64 @@ __device__ void play(Game &g, const float *weights, const Params &par, const u64
   gradient(g, par, xs, cs, os, grads, stats);
 }
 
+// Evaluate positions that have no past, as learner.py does: `rounds` times evaluation and categories.
+// stones: C bytes a board; values: the board's value for White; zs: the C likelihoods that apply.
+__device__ void settle(Board &g, const float *weights, const Params &par, const u64 *zobrist,
+                       const uint8_t *stones, int rounds, float *value, float *zs) {
+  load(g, weights);
+  for (int i = TID; i < C; i += NT) {
+    int p = cell(i);
+    g.stone[p] = stones[i];
+    g.lz[0][p] = g.lz[1][p] = par.cats[0] ? ONE : ONE / 2;
+    int eye = par.cats[0] ? 0 : (int)(0.12f * (float)ONE);
+    g.la[1][p] = stones[i] == WHITE ? 0 : eye;
+    g.la[0][p] = stones[i] == BLACK ? 0 : eye;
+  }
+  SYNC();
+  label_blocks(g);
+  for (int r = 0; r < rounds; r++) {
+    categorise(g, par, zobrist);
+    evaluate_now(g, par);
+  }
+  float part = 0.f;
+  for (int i = TID; i < C; i += NT) {
+    int c = g.stone[cell(i)];
+    float v = par.table[c][8];
+    for (int m = 0; m < 3; m++)
+      if (READS[c][m] < 7) v += par.table[c][READS[c][m]] * g.read[i * 3 + m];
+    part += v;
+    zs[i] = g.read[i * 3];
+  }
+  part = warp_sum(part);
+  if (TID % LANES == 0) g.sums[TID / LANES] = part;
+  SYNC();
+  if (TID == 0) {
+    float total = 0.f;
+    for (int w = 0; w < WARPS; w++) total += g.sums[w];
+    *value = total;
+  }
+  SYNC();
+}
+
 #ifdef HOST
+extern "C" int isn_settle(const float *weights, const Params *params, const u64 *zobrist, int boards,
+                          int rounds, const uint8_t *stones, float *values, float *zs, void *) {
+  static Board g;
+  for (int b = 0; b < boards; b++)
+    settle(g, weights, *params, zobrist, stones + (size_t)b * C, rounds, values + b,
+           zs + (size_t)b * C);
+  return 0;
+}
+
 extern "C" int isn_round(const float *weights, const Params *params, const u64 *zobrist, int runs,
                          int batch, uint8_t *xs, uint8_t *cs, float *os, float *grads,
                          double *stats, void *) {
   static Game g;
-  const size_t L = (size_t)(LIMIT + 1) * C;
   for (int b = 0; b < runs * batch; b++) {
     const Params &par = params[b / batch];
     play(g, weights + (size_t)(b / batch) * FLAT, par, zobrist, par.first + b % batch, xs, cs, os,
          grads + (size_t)b * FLAT, stats + b * 5);
   }
-  (void)L;
   return 0;
 }
 #else
@@ -773,6 +832,29 @@ __global__ void __launch_bounds__(NT) round_kernel(const float *weights, const P
   const Params &par = params[b / batch];
   play(g, weights + (size_t)(b / batch) * FLAT, par, zobrist, par.first + b % batch, xs + b * L,
        cs + b * L, os + b * L * 3, grads + (size_t)b * FLAT, stats + b * 5);
+}
+
+__global__ void __launch_bounds__(NT) settle_kernel(const float *weights, const Params *params,
+                                                    const u64 *zobrist, int boards, int rounds,
+                                                    const uint8_t *stones, float *values,
+                                                    float *zs) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  Board &g = *(Board *)memory;
+  for (int b = BLOCK; b < boards; b += gridDim.x)
+    settle(g, weights, *params, zobrist, stones + (size_t)b * C, rounds, values + b,
+           zs + (size_t)b * C);
+}
+
+extern "C" int isn_settle(const float *weights, const Params *params, const u64 *zobrist, int boards,
+                          int rounds, const uint8_t *stones, float *values, float *zs,
+                          void *stream) {
+  cudaError_t e = cudaFuncSetAttribute(
+      settle_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(Board));
+  if (e != cudaSuccess) return (int)e;
+  int blocks = boards < 132 * 8 ? boards : 132 * 8;
+  settle_kernel<<<blocks, NT, sizeof(Board), (cudaStream_t)stream>>>(weights, params, zobrist, boards,
+                                                                    rounds, stones, values, zs);
+  return (int)cudaGetLastError();
 }
 
 // Launch one round; all pointers are the device's. Returns CUDA's error code.

@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,65 +21,14 @@ from numpy.typing import NDArray
 
 from tengen.errors import SpecError, TengenError
 from tengen.learners.symmetry_network import packing
-from tengen.learners.symmetry_network.features import Categories
 from tengen.learners.symmetry_network.game_kernels import self_play
-from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.packing import Packing, split
 from tengen.learners.symmetry_network.rewards import target_table, value_table
+from tengen.learners.symmetry_network.settings import Settings
 from tengen.models.checkpoints import Checkpoints
 from tengen.models.files import write_atomic
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything that decides what a training learns; defaults are the paper's."""
-
-    games: int = 860_000
-    linear_games: int = 5_000  # first phase: inputs to outputs only
-    batch: int = 1  # games played on the same weights
-    rate: float = 5e-6
-    decay: float = 0.99999  # of all weights, per game; biases are exempt
-    trace: float = 0.9  # lambda
-    beta: float = 4.0  # of the Boltzmann distribution over moves
-    capture: float = 0.4  # c, reward per captured stone
-    stone: float = 0.4  # s, reward per own stone left
-    size: int = 9
-    seed: int = 0
-    hidden_scale: float = 0.3  # of the initial weights from inputs to hidden units
-    categories: Categories = field(default_factory=Categories)
-    mixture: dict[str, int] = field(default_factory=lambda: {"T": 4, "S": 2, "D": 2, "F": 2})
-    colour: bool = False  # tie White's weights to Black's
-    tied: bool = True  # False: a plain convolution
-
-    def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
-        for name in ("games", "batch", "size"):
-            if getattr(self, name) < 1:
-                raise SpecError(f"{name} {getattr(self, name)} must be at least 1")
-        if not 0 <= self.trace <= 1:
-            raise SpecError(f"trace {self.trace} is not between 0 and 1")
-
-    @property
-    def architecture(self) -> Architecture:
-        """Return the network that is trained."""
-        return Architecture(mixtures=(dict(self.mixture),), colour=self.colour, tied=self.tied)
-
-    @property
-    def recipe(self) -> dict[str, Any]:
-        """Return the settings as plain values, for cards and files."""
-        return asdict(self)
-
-    @classmethod
-    def from_recipe(cls, recipe: dict[str, Any]) -> Settings:
-        """Make settings from what `recipe` gave."""
-        values = dict(recipe)
-        chosen = dict(values.pop("categories", {}))
-        for name in ("eyes", "openings"):
-            if name in chosen:
-                chosen[name] = tuple(chosen[name])
-        return cls(**values, categories=Categories(**chosen))
 
 
 @dataclass(frozen=True)
@@ -113,7 +62,7 @@ class Trainer:
             self._linear[slices[name]] = True
 
     def advance(self, pool: ThreadPoolExecutor | None = None) -> NDArray[np.float64]:
-        """Play one round and learn from it; return (games, 5): plies, ended, score, error, terms."""
+        """Play one round and learn from it; return plies, ended, score, error, terms."""
         settings = self.settings
         flat = self.packing.flat(self.free)
         games = range(self.done, self.done + settings.batch)
@@ -256,7 +205,7 @@ def _write_config(settings: Settings, folder: Path) -> None:
 
 
 def _cut_metrics(path: Path, done: int) -> None:
-    """Drop metrics of games after the checkpoint that is resumed from; they will be played again."""
+    """Drop metrics of games after the checkpoint; they will be played again."""
     if path.exists():
         lines = [line for line in path.read_text().splitlines() if line.strip()]
         kept = [line for line in lines if json.loads(line)["games"] <= done]

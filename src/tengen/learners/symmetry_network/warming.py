@@ -5,7 +5,7 @@ from __future__ import annotations
 from tengen.board import Board
 from tengen.learners.symmetry_network.learner import SymmetryNetwork
 from tengen.learners.symmetry_network.matches import play_match
-from tengen.learners.symmetry_network.training import Settings
+from tengen.learners.symmetry_network.settings import Settings
 
 
 def warm_up() -> None:

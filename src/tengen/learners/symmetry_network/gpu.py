@@ -1,0 +1,248 @@
+"""Train many networks side by side on one GPU, and evaluate positions there; needs torch and nvcc.
+
+`GpuTraining` runs independent trainings of equal batch and board size. Each plays the same games as the
+CPU's trainer would (see selfplay.cu) as long as rounding does not tip a draw, and gives the same weights
+on every run. `evaluate` judges boards of category bytes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from tengen.errors import SpecError, TengenError
+from tengen.learners.symmetry_network.packing import SIZE, Packing
+from tengen.learners.symmetry_network.rewards import target_table, value_table
+from tengen.learners.symmetry_network.settings import Settings
+
+HERE = Path(__file__).parent
+
+# As `Params` in selfplay.cu.
+PARAMS = np.dtype(
+    [
+        ("beta", "f8"),
+        ("trace", "f8"),
+        ("capture", "f8"),
+        ("table", "f4", (3, 9)),
+        ("targets", "f4", (7, 5)),
+        ("cats", "i4", 5),
+        ("pad", "i4"),
+        ("seed", "u8"),
+        ("first", "i8"),
+    ],
+    align=True,
+)
+
+
+def build(source: str, size: int, *, options: Sequence[str] = ()) -> ctypes.CDLL:
+    """Compile a .cu file of this folder for a board size with nvcc and load it.
+
+    Raises
+    ------
+    TengenError
+        If there is no nvcc or it fails.
+    """
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        raise TengenError(f"{source}: needs CUDA's compiler nvcc on the PATH")
+    path = HERE / source
+    mark = hashlib.sha256(path.read_bytes() + repr((size, options)).encode()).hexdigest()[:16]
+    library = Path(tempfile.gettempdir()) / f"tengen-{path.stem}-{size}-{mark}.so"
+    if not library.exists():
+        command = [nvcc, "-O3", "-arch=native", f"-DSIZE={size}", "-shared", "-Xcompiler", "-fPIC"]
+        done = subprocess.run(
+            [*command, *options, str(path), "-o", str(library)], capture_output=True, text=True
+        )
+        if done.returncode:
+            raise TengenError(f"{source}: nvcc failed: {done.stderr.strip().splitlines()[-1:]}")
+    return ctypes.CDLL(str(library))
+
+
+def pointer(tensor: torch.Tensor) -> ctypes.c_void_p:
+    """Return a tensor's address for a C function."""
+    return ctypes.c_void_p(tensor.data_ptr())
+
+
+def stream() -> ctypes.c_void_p:
+    """Return torch's current stream for a C function."""
+    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+
+
+class GpuTraining:
+    """Independent trainings side by side: `free` (runs, numbers), `done` games each."""
+
+    def __init__(
+        self,
+        runs: Sequence[Settings],
+        *,
+        zobrist: NDArray[np.int64],
+        device: str = "cuda",
+        options: Sequence[str] = (),
+    ) -> None:
+        first = runs[0]
+        if any(r.batch != first.batch or r.size != first.size for r in runs):
+            raise SpecError("trainings side by side need the same batch and board size")
+        self.runs, self.batch, self.done = list(runs), first.batch, 0
+        self.library = build("selfplay.cu", first.size, options=options)
+        if self.library.isn_sizes(0) != PARAMS.itemsize or self.library.isn_sizes(3) != SIZE:
+            raise TengenError("selfplay.cu and gpu.py disagree about their structures")
+        self.device = device
+        packings = [Packing(r.architecture) for r in runs]
+        most = max(r.architecture.size for r in runs)
+        self._lay_out(packings, most)
+        self.free = self._tensor(np.zeros((len(runs), most)))
+        for i, r in enumerate(runs):
+            start = r.architecture.initial(r.seed, r.hidden_scale)
+            self.free[i, : len(start)] = self._tensor(start)
+        points = (first.size + 2) * (first.size + 1) + 1
+        self.zobrist = self._tensor(np.ascontiguousarray(zobrist[:, :points]))
+        self.params = self._tensor(np.frombuffer(self._pack().tobytes(), np.int64).copy())
+        self._buffers(first.size)
+
+    def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
+        """Bring an array to the device."""
+        return torch.as_tensor(array, device=self.device)
+
+    def _lay_out(self, packings: list[Packing], most: int) -> None:
+        """Prepare gathers for expansion and, with a fixed order of addition, for its transpose."""
+        n = len(packings)
+        source, sign = np.zeros((n, SIZE), np.int64), np.zeros((n, SIZE))
+        copies = max(int(np.bincount(p.source).max()) for p in packings)
+        where, back = np.zeros((n, most, copies), np.int64), np.zeros((n, most, copies))
+        linear, decayed = np.zeros((n, most)), np.ones((n, most))
+        for i, p in enumerate(packings):
+            source[i, p.where], sign[i, p.where] = p.source, p.sign
+            filled = np.zeros(most, np.int64)
+            for w, s, g in zip(p.where, p.source, p.sign, strict=True):
+                where[i, s, filled[s]], back[i, s, filled[s]] = w, g
+                filled[s] += 1
+            a = p.architecture
+            for name in ("OI", "BO"):
+                linear[i, a.slices[name]] = 1
+            decayed[i, : a.weights] = self.runs[i].decay ** self.batch
+        self._source, self._sign = self._tensor(source), self._tensor(sign)
+        self._where, self._back = self._tensor(where), self._tensor(back)
+        self._linear, self._decayed = self._tensor(linear), self._tensor(decayed)
+        self._rate = self._tensor(np.array([[r.rate] for r in self.runs]))
+        self._linear_games = self._tensor(np.array([[r.linear_games] for r in self.runs]))
+
+    def _pack(self) -> NDArray[Any]:
+        """Return the parameters of all trainings as the kernel's structures."""
+        params = np.zeros(len(self.runs), PARAMS)
+        for row, r in zip(params, self.runs, strict=True):
+            row["beta"], row["trace"], row["capture"] = r.beta, r.trace, r.capture
+            row["table"] = value_table(r.capture, r.stone)
+            row["targets"] = target_table(r.capture)
+            row["cats"] = r.categories.packed()
+            row["seed"], row["first"] = r.seed, self.done
+        return params
+
+    def _buffers(self, size: int) -> None:
+        """Allocate room for records, gradients and statistics of a round."""
+        games, length = len(self.runs) * self.batch, (3 * size * size + 1) * size * size
+        options: dict[str, Any] = {"device": self.device}
+        self._xs = torch.empty(games * length, dtype=torch.uint8, **options)
+        self._cs = torch.empty(games * length, dtype=torch.uint8, **options)
+        self._os = torch.empty(games * length * 3, dtype=torch.float32, **options)
+        self.grads = torch.zeros(games, SIZE, dtype=torch.float32, **options)
+        self.stats = torch.zeros(games, 5, dtype=torch.float64, **options)
+
+    def restore(self, free: NDArray[np.float64], done: int) -> None:
+        """Go on from free numbers saved after `done` games."""
+        self.free = self._tensor(free.copy())
+        self.done = done
+        self.params = self._tensor(np.frombuffer(self._pack().tobytes(), np.int64).copy())
+
+    def advance(self) -> None:
+        """Play a round in every training and learn from it; statistics stay on the device."""
+        n = len(self.runs)
+        flat = (self._sign * self.free.gather(1, self._source)).float().contiguous()
+        code = self.library.isn_round(
+            *(pointer(flat), pointer(self.params), pointer(self.zobrist)),
+            *(ctypes.c_int(n), ctypes.c_int(self.batch)),
+            *(pointer(self._xs), pointer(self._cs), pointer(self._os)),
+            *(pointer(self.grads), pointer(self.stats), stream()),
+        )
+        if code:
+            raise TengenError(f"CUDA error {code} in a round of self-play")
+        total = self.grads.view(n, self.batch, SIZE).double().sum(1)
+        most, copies = self._where.shape[1:]
+        gathered = total.gather(1, self._where.reshape(n, -1)).view(n, most, copies)
+        gradient = (gathered * self._back).sum(-1)
+        phase = (self._linear_games > self.done).double()
+        gradient = gradient * (1 - phase * (1 - self._linear))
+        self.free = (self.free + self._rate * gradient) * self._decayed
+        self.done += self.batch
+        self.params.view(n, -1)[:, -1] += self.batch
+
+    def train(
+        self,
+        until: int,
+        *,
+        snapshot_every: int = 20_000,
+        watch: Callable[[dict[str, Any]], bool] = lambda _: True,
+    ) -> None:
+        """Train until `until` games each; `watch` gets statistics and numbers at every snapshot.
+
+        It stops early when `watch` returns False.
+        """
+        n = len(self.runs)
+        sums = torch.zeros(n, 5, dtype=torch.float64, device=self.device)
+        count = 0
+        while self.done < until:
+            mark = self.done // snapshot_every
+            self.advance()
+            sums += self.stats.view(n, self.batch, 5).sum(1)
+            count += self.batch
+            if self.done // snapshot_every != mark or self.done >= until:
+                values = sums.cpu().numpy()
+                report = {
+                    "games": self.done,
+                    "free": self.free.cpu().numpy(),
+                    "plies": (values[:, 0] / count).tolist(),
+                    "ended": (values[:, 1] / count).tolist(),
+                    "score": (values[:, 2] / count).tolist(),
+                    "error": (values[:, 3] / np.maximum(values[:, 4], 1)).tolist(),
+                }
+                sums.zero_()
+                count = 0
+                if not watch(report):
+                    return
+
+
+def evaluate(
+    library: ctypes.CDLL,
+    flat: torch.Tensor,
+    table: torch.Tensor,
+    symbols: torch.Tensor,
+    *,
+    exact: bool = False,
+    blocks: int | None = None,
+) -> torch.Tensor:
+    """Return White's value of every board of category bytes, on tensor cores (evaluate.cu).
+
+    flat (SIZE) weights as `Packing.flat`, table `rewards.value_table`, symbols (boards, points) uint8;
+    all on the GPU. `exact` keeps float32's accuracy to a few 1e-6, otherwise half precision.
+    """
+    boards = symbols.shape[0]
+    values = torch.empty(boards, dtype=torch.float32, device=symbols.device)
+    if blocks is None:
+        count = torch.cuda.get_device_properties(symbols.device).multi_processor_count
+        blocks = count * (1 if exact else 2)
+    code = library.isn_evaluate(
+        *(pointer(flat), pointer(table), pointer(symbols), ctypes.c_int(boards), pointer(values)),
+        *(ctypes.c_int(int(exact)), ctypes.c_int(blocks), stream()),
+    )
+    if code:
+        raise TengenError(f"CUDA error {code} in an evaluation")
+    return values

@@ -1,0 +1,60 @@
+"""Say what a training consists of; import neither kernels nor files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tengen.errors import SpecError
+from tengen.learners.symmetry_network.features import Categories
+from tengen.learners.symmetry_network.network import Architecture
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what a training learns; defaults are the paper's."""
+
+    games: int = 860_000
+    linear_games: int = 5_000  # first phase: inputs to outputs only
+    batch: int = 1  # games played on the same weights
+    rate: float = 5e-6
+    decay: float = 0.99999  # of all weights, per game; biases are exempt
+    trace: float = 0.9  # lambda
+    beta: float = 4.0  # of the Boltzmann distribution over moves
+    capture: float = 0.4  # c, reward per captured stone
+    stone: float = 0.4  # s, reward per own stone left
+    size: int = 9
+    seed: int = 0
+    hidden_scale: float = 0.3  # of the initial weights from inputs to hidden units
+    categories: Categories = field(default_factory=Categories)
+    mixture: dict[str, int] = field(default_factory=lambda: {"T": 4, "S": 2, "D": 2, "F": 2})
+    colour: bool = False  # tie White's weights to Black's
+    tied: bool = True  # False: a plain convolution
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        for name in ("games", "batch", "size"):
+            if getattr(self, name) < 1:
+                raise SpecError(f"{name} {getattr(self, name)} must be at least 1")
+        if not 0 <= self.trace <= 1:
+            raise SpecError(f"trace {self.trace} is not between 0 and 1")
+
+    @property
+    def architecture(self) -> Architecture:
+        """Return the network that is trained."""
+        return Architecture(mixtures=(dict(self.mixture),), colour=self.colour, tied=self.tied)
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """Return the settings as plain values, for cards and files."""
+        return asdict(self)
+
+    @classmethod
+    def from_recipe(cls, recipe: dict[str, Any]) -> Settings:
+        """Make settings from what `recipe` gave."""
+        values = dict(recipe)
+        chosen = dict(values.pop("categories", {}))
+        for name in ("eyes", "openings"):
+            if name in chosen:
+                chosen[name] = tuple(chosen[name])
+        return cls(**values, categories=Categories(**chosen))

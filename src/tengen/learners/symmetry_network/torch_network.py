@@ -1,0 +1,82 @@
+"""Compute internal symmetry networks of any mixture, depth and recurrence with PyTorch, in batches.
+
+Needs the extra `torch`. The free numbers are one parameter vector; autograd reaches them through the
+expansion, so a gradient step keeps every symmetry. Slower than the kernels for the paper's shape, but
+general, and the reference for their gradients.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional
+
+from tengen.learners.symmetry_network.features import INPUTS, OFF_BOARD
+from tengen.learners.symmetry_network.network import Architecture
+from tengen.learners.symmetry_network.representations import SIDES, SQUARE, Offset
+
+
+class TorchNetwork(nn.Module):  # type: ignore[misc]
+    """An architecture's free numbers as a PyTorch module.
+
+    Called with symbols (boards, rows, columns) it returns the net inputs of the outputs,
+    (boards, 7, rows, columns); apply a sigmoid for the outputs themselves.
+    """
+
+    def __init__(
+        self,
+        architecture: Architecture,
+        free: NDArray[np.float64],
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        super().__init__()
+        self.architecture = architecture
+        self.free = nn.Parameter(torch.as_tensor(np.asarray(free), dtype=dtype))
+        for name, tying in architecture.parts.items():
+            self.register_buffer(f"where_{name}", torch.as_tensor(tying.where))
+            self.register_buffer(f"source_{name}", torch.as_tensor(tying.source))
+            self.register_buffer(f"sign_{name}", torch.as_tensor(tying.sign, dtype=dtype))
+
+    def dense(self, name: str) -> torch.Tensor:
+        """Return the dense weights of a part; kernels as (out, in, 3, 3) for conv2d."""
+        tying = self.architecture.parts[name]
+        part = self.free[self.architecture.slices[name]]
+        values = getattr(self, f"sign_{name}") * part[getattr(self, f"source_{name}")]
+        flat = torch.zeros(int(np.prod(tying.shape)), dtype=part.dtype, device=part.device)
+        flat = flat.index_add(0, getattr(self, f"where_{name}"), values)
+        if len(tying.shape) == 1:
+            return flat
+        return _as_image(flat.reshape(tying.shape), SIDES if name == "HH" else SQUARE)
+
+    def forward(self, symbols: torch.Tensor) -> torch.Tensor:
+        """Return the net inputs of the outputs for boards of input numbers."""
+        framed = functional.pad(symbols.long(), (1, 1, 1, 1), value=OFF_BOARD)
+        inputs = functional.one_hot(framed, INPUTS).permute(0, 3, 1, 2).to(self.free.dtype)
+        first = functional.conv2d(inputs, self.dense("HI"), self.dense("B0"))
+        hidden = torch.tanh(first)
+        for _ in range(self.architecture.steps):
+            hidden = torch.tanh(first + functional.conv2d(hidden, self.dense("HH"), padding=1))
+        for i in range(1, len(self.architecture.layers)):
+            weights, bias = self.dense(f"H{i}"), self.dense(f"B{i}")
+            hidden = torch.tanh(functional.conv2d(hidden, weights, bias, padding=1))
+        direct = functional.conv2d(inputs, self.dense("OI"), self.dense("BO"))
+        return direct + functional.conv2d(hidden, self.dense("OH"), padding=1)
+
+    def values(self, symbols: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+        """Return White's value of every board; `table` is `rewards.value_table`."""
+        outputs = torch.sigmoid(self(symbols))
+        state = torch.where(symbols < 6, 2, torch.where(symbols < 12, 1, 0)).long()
+        rows = table.to(outputs)[state]
+        return (rows[..., :7] * outputs.permute(0, 2, 3, 1)).sum((1, 2, 3)) + rows[..., 8].sum(
+            (1, 2)
+        )
+
+
+def _as_image(kernel: torch.Tensor, offsets: tuple[Offset, ...]) -> torch.Tensor:
+    """Turn (offsets, out, in) into (out, in, 3, 3), rows from the north."""
+    out = torch.zeros(*kernel.shape[1:], 3, 3, dtype=kernel.dtype, device=kernel.device)
+    for k, (a, b) in enumerate(offsets):
+        out[:, :, 1 - b, 1 + a] = kernel[k]
+    return out
