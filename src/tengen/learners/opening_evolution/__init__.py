@@ -1,1 +1,33 @@
-"""Placeholder: filled in by its capability."""
+"""Openings by evolution (Kendall, Yaakob, Hingston 2004): networks bred by the games they bring
+about.
+
+`networks` says what a weight vector plays, `strategy` breeds vectors, `games` plays openings that
+an expert finishes, `training` runs generations with checkpoints, `learner` is the estimator.
+"""
+
+from tengen.learners.opening_evolution.games import NetworkPlayer, Setting, fitness, match
+from tengen.learners.opening_evolution.learner import KIND, OpeningEvolution
+from tengen.learners.opening_evolution.networks import SHAPES, Dense, Shape, Shared, Spatial
+from tengen.learners.opening_evolution.strategy import Population, next_generation, rate_of_change
+from tengen.learners.opening_evolution.training import Evolution, Plan, evolve, measure_with
+
+__all__ = [
+    "KIND",
+    "SHAPES",
+    "Dense",
+    "Evolution",
+    "NetworkPlayer",
+    "OpeningEvolution",
+    "Plan",
+    "Population",
+    "Setting",
+    "Shape",
+    "Shared",
+    "Spatial",
+    "evolve",
+    "fitness",
+    "match",
+    "measure_with",
+    "next_generation",
+    "rate_of_change",
+]

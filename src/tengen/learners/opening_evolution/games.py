@@ -1,0 +1,133 @@
+"""Play openings with evolved networks and let an expert finish them; give scores from a side's
+view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, PASS, WHITE, Board, Rules
+from tengen.contracts import Expert, Player
+from tengen.learners.opening_evolution.networks import Shape, Weights
+
+Colours = Literal["both", "black", "white"]
+"""Which side a network plays when its fitness is measured."""
+
+COLOURS: dict[str, tuple[int, ...]] = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
+
+
+@dataclass
+class NetworkPlayer:
+    """A network as a player: the best point, or a pass if that is illegal."""
+
+    shape: Shape
+    weights: Weights
+    name: str = "evolved"
+
+    def choose(self, board: Board, rng: np.random.Generator) -> int:
+        """Choose a move; uses no randomness."""
+        move = self.shape.move(self.weights, board)
+        return move if board.is_legal(move) else PASS
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a game of openings is: board, length of the opening, komi, handicap, and the ko rule.
+
+    `moves` are the moves of each side. `random_plies` are played before it, so that players without
+    randomness do not repeat one game. `handicap` stones go to the network's side as free first
+    moves.
+    """
+
+    rows: int = 13
+    cols: int = 13
+    moves: int = 15
+    komi: float = 7.5
+    random_plies: int = 0
+    handicap: int = 0
+
+    def start(self, seed: int) -> Board:
+        """Return the board on which the opening begins."""
+        board = Board(self.rows, self.cols, rules=Rules(ko="simple"), komi=self.komi)
+        rng = np.random.default_rng(seed)
+        for _ in range(self.random_plies):
+            choices = np.flatnonzero(board.legal_mask()[:-1])
+            index = int(rng.choice(choices))
+            board.push((index // self.cols + 1) * (self.cols + 1) + index % self.cols + 1)
+        return board
+
+
+def play_opening(black: Player, white: Player, setting: Setting, seed: int) -> Board:
+    """Return the board after both sides' opening moves."""
+    board = setting.start(seed)
+    rng = np.random.default_rng([seed, 1])
+    for _ in range(2 * setting.moves):
+        player = black if board.turn == BLACK else white
+        move = player.choose(board, rng)
+        board.push(move if move >= 0 else PASS)
+    return board
+
+
+def give_handicap(board: Board, colour: int, stones: int) -> None:
+    """Put free stones of a colour on the usual handicap points that are empty."""
+    from tengen.board import handicap_points
+
+    for point in handicap_points(board.rows, board.cols, max(stones, 2))[:stones]:
+        if board.is_legal(point, colour):
+            board.push(point, colour)
+    board.turn = BLACK
+
+
+def fitness(
+    shape: Shape,
+    weights: Weights,
+    opponent: Player,
+    expert: Expert,
+    setting: Setting,
+    colours: Colours,
+    seed: int,
+) -> float:
+    """Return the network's mean final score against the opponent, over the colours asked for."""
+    me = NetworkPlayer(shape, weights)
+    boards = []
+    for colour in COLOURS[colours]:
+        if setting.handicap:
+            boards.append(_with_handicap(me, opponent, setting, colour, seed))
+        elif colour == BLACK:
+            boards.append(play_opening(me, opponent, setting, seed))
+        else:
+            boards.append(play_opening(opponent, me, setting, seed))
+    scores = expert.finish(boards, [seed] * len(boards))
+    signs = [1.0 if colour == BLACK else -1.0 for colour in COLOURS[colours]]
+    return float(np.mean(np.asarray(scores) * signs))
+
+
+def _with_handicap(me: Player, opponent: Player, setting: Setting, colour: int, seed: int) -> Board:
+    board = setting.start(seed)
+    give_handicap(board, colour, setting.handicap)
+    rng = np.random.default_rng([seed, 1])
+    for _ in range(2 * setting.moves):
+        player = me if board.turn == colour else opponent
+        move = player.choose(board, rng)
+        board.push(move if move >= 0 else PASS)
+    return board
+
+
+def match(
+    a: Player, b: Player, expert: Expert, setting: Setting, seeds: Sequence[int]
+) -> NDArray[np.float64]:
+    """Return the scores of `a` against `b`: each seed's start is played with both colours.
+
+    Entry 2 i has `a` as Black, entry 2 i + 1 as White.
+    """
+    boards: list[Board] = []
+    for seed in seeds:
+        boards.append(play_opening(a, b, setting, seed))
+        boards.append(play_opening(b, a, setting, seed))
+    scores = np.asarray(expert.finish(boards, [s for seed in seeds for s in (seed, seed)]))
+    return np.where(np.arange(len(boards)) % 2 == 0, scores, -scores)
