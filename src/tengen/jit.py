@@ -22,7 +22,9 @@ from numba import njit, prange
 __all__ = ["kernel", "parallel_kernel", "prange"]
 
 _PACKAGE = Path(__file__).parent
-_IMPORT = re.compile(r"^\s*from (tengen[\w.]*kernels) import|^\s*import (tengen[\w.]*kernels)", re.M)
+_IMPORT = re.compile(
+    r"^\s*from (tengen[\w.]*kernels) import|^\s*import (tengen[\w.]*kernels)", re.M
+)
 
 
 @cache

@@ -1,4 +1,6 @@
-"""A slow, obviously right Go board to hold the fast one against: dictionaries and flood fill, no caches."""
+"""A slow, obviously right Go board to hold the fast one against: dictionaries and flood fill, no
+caches.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Play games to the end at random, fast: the board once more, in a layout made for nothing else.
 
-The position is one flat uint64 array `b` with a record of eight words a point, 64 bytes, a cache line:
-colour, head, next, size, pseudo-liberties (number, sum, sum of squares) and the place in the list of empty
-points. A point is named by the offset of its record, so that `b[p + HEAD_]` needs no
-multiplication, and everything is unsigned, so that Numba leaves out its test for negative indices; that
-alone doubles the speed of the plain layout in `kernels`. Numbers must stay uint64 throughout: a bare Python
-literal would turn them into floats, hence the named constants.
+The position is one flat uint64 array `b` with a record of eight words a point, 64 bytes, a cache
+line: colour, head, next, size, pseudo-liberties (number, sum, sum of squares) and the place in the
+list of empty points. A point is named by the offset of its record, so that `b[p + HEAD_]` needs no
+multiplication, and everything is unsigned, so that Numba leaves out its test for negative indices;
+that alone doubles the speed of the plain layout in `kernels`. Numbers must stay uint64 throughout:
+a bare Python literal would turn them into floats, hence the named constants.
 
 `v` holds what changes during a playout: V_EMPTY empty points, V_KO, V_RNG, V_LAST, V_LAST2.
 """
@@ -229,7 +229,8 @@ def light_playout(b, empty, v, colour, width, limit, trace):
 
     Every legal move that fills no own eye is equally likely: refused candidates are swapped out of
     the draw. `trace` receives the moves (0 for a pass) and needs room for `limit` of them. What
-    changes is kept in local names, not in `v`: stores to one array make the compiler doubt the others.
+    changes is kept in local names, not in `v`: stores to one array make the compiler doubt the
+    others.
     """
     count, ko, rng = v[V_EMPTY], v[V_KO], v[V_RNG]
     passes = 0

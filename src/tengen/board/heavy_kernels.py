@@ -1,8 +1,8 @@
 """Choose playout moves with a little sense: captures, rescues, shapes near the last move.
 
 The policy, in this order: answer the last move (capture its block if it is in atari, rescue own
-blocks it put in atari), play a known 3x3 shape next to it, else a random move that does not put an own block
-into atari for nothing. Works on the layout of `fast_kernels`.
+blocks it put in atari), play a known 3x3 shape next to it, else a random move that does not put an
+own block into atari for nothing. Works on the layout of `fast_kernels`.
 """
 
 # mypy: ignore-errors
@@ -53,7 +53,8 @@ def around(p, i, width):
 
 @kernel
 def shape_index(b, p, colour, width):
-    """Return the number of the 3x3 neighbourhood of `p` as `colour` sees it (own 1, enemy 2, edge 3).
+    """Return the number of the 3x3 neighbourhood of `p` as `colour` sees it (own 1, enemy 2, edge
+    3).
 
     Two bits a neighbour, in reading order from the top left, the centre left out.
     """
@@ -105,7 +106,9 @@ def liberties_after(b, p, colour, width):
 
 @kernel
 def _answers(b, v, last, colour, width, out):
-    """Collect captures of the last block and rescues of own blocks it put in atari; return how many."""
+    """Collect captures of the last block and rescues of own blocks it put in atari; return how
+    many.
+    """
     count = 0
     enemy = U3 - colour
     if b[last] == enemy and atari(b, b[last + HEAD_]):

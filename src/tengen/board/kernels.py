@@ -1,16 +1,16 @@
 """Keep a Go position in one integer array and apply the rules to it; know nothing of people.
 
 A position is one int64 array `s` of shape (FIELDS, N). The board is stored as a line with a border:
-point(row, column) = (row + 1) * W + column + 1 with W = columns + 1, so the neighbours of p are
-p - 1, p + 1, p - W and p + W, and every step off the board lands on a BORDER point. One border column
-serves as the right edge of one row and the left edge of the next. N = (rows + 2) * W + 1. Point 0 is
-always border and stands for a pass.
+point(row, column) = (row + 1) * W + column + 1 with W = columns + 1, so the neighbours of p are p -
+1, p + 1, p - W and p + W, and every step off the board lands on a BORDER point. One border column
+serves as the right edge of one row and the left edge of the next. N = (rows + 2) * W + 1. Point 0
+is always border and stands for a pass.
 
-Each row of `s` is one field over the points, named by the constants below; the row SCALARS holds single
-numbers. Blocks of stones are circular lists (NEXT) with one stone as their HEAD; what is known of a
-block (SIZE, pseudo-liberties, BHASH) is stored at its head. A pseudo-liberty is a pair (stone, empty
-neighbour); with their number n, sum a and sum of squares b, a * a == n * b holds exactly when all
-of them are the same point: the block is in atari, and a // n is its only liberty.
+Each row of `s` is one field over the points, named by the constants below; the row SCALARS holds
+single numbers. Blocks of stones are circular lists (NEXT) with one stone as their HEAD; what is
+known of a block (SIZE, pseudo-liberties, BHASH) is stored at its head. A pseudo-liberty is a pair
+(stone, empty neighbour); with their number n, sum a and sum of squares b, a * a == n * b holds
+exactly when all of them are the same point: the block is in atari, and a // n is its only liberty.
 
 Kernels trust their callers: they check no argument and raise nothing.
 """
@@ -48,7 +48,9 @@ MAX_POINTS = (MAX_SIZE + 2) * (MAX_SIZE + 1) + 1
 
 
 def _zobrist_keys() -> np.ndarray:
-    """Return the fixed table of keys: [colour, point] for stones, [0, 1 and 2] for the side to move."""
+    """Return the fixed table of keys: [colour, point] for stones, [0, 1 and 2] for the side to
+    move.
+    """
     generator = np.random.Generator(np.random.PCG64(20031))
     high = np.iinfo(np.int64).max
     return generator.integers(-high - 1, high, size=(3, MAX_POINTS), dtype=np.int64, endpoint=True)
@@ -198,7 +200,8 @@ def _remove_block(s, head, width):
 
 @kernel
 def place(s, p, colour):
-    """Put a stone on the legal point `p`: merge, capture, set ko and prisoners; return stones captured.
+    """Put a stone on the legal point `p`: merge, capture, set ko and prisoners; return stones
+    captured.
 
     Leaves turn, plies and last moves alone. A suicide returns 0 and gives prisoners to the enemy.
     """
@@ -360,7 +363,9 @@ def is_allowed(s, table, ko_rule, p, colour):
 
 @kernel
 def _ko_only(s, p, colour):
-    """Tell whether nothing but the simple ko forbids this move (under superko only the table counts)."""
+    """Tell whether nothing but the simple ko forbids this move (under superko only the table
+    counts).
+    """
     ko = s[SCALARS, KO]
     if p != ko or p == PASS:
         return False

@@ -1,7 +1,7 @@
 """Draw random numbers inside kernels; know nothing of Go.
 
-A generator is an array of one uint64 word, advanced by splitmix64. A stream is named by (seed, index), so
-that work item `index` draws the same numbers whichever worker runs it.
+A generator is an array of one uint64 word, advanced by splitmix64. A stream is named by (seed,
+index), so that work item `index` draws the same numbers whichever worker runs it.
 """
 
 # mypy: ignore-errors

@@ -30,8 +30,8 @@ def replay_games(
 ):
     """Play every game move by move and return the moves played.
 
-    Game g owns moves[offsets[g]:offsets[g + 1]] and likewise its setup stones. refused[g] becomes the
-    number of the first refused move of the game (from 0), or -1 when all were allowed; a
+    Game g owns moves[offsets[g]:offsets[g + 1]] and likewise its setup stones. refused[g] becomes
+    the number of the first refused move of the game (from 0), or -1 when all were allowed; a
     refused move ends its game.
     """
     s = new_state(rows[0], cols[0]) if rows.shape[0] > 0 else new_state(2, 2)

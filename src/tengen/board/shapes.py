@@ -1,8 +1,8 @@
 """List the small shapes that playouts like, as pictures, and expand them into a table.
 
-The shapes are the ones published with MoGo (Gelly, Wang, Munos, Teytaud 2006): ways to hane, cut and
-play along the edge next to the last move. X and O are the two colours in either order, `.` is empty,
-`x` anything but X, `o` anything but O, `?` anything, `-` the edge. The centre is the move.
+The shapes are the ones published with MoGo (Gelly, Wang, Munos, Teytaud 2006): ways to hane, cut
+and play along the edge next to the last move. X and O are the two colours in either order, `.` is
+empty, `x` anything but X, `o` anything but O, `?` anything, `-` the edge. The centre is the move.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Turn and mirror boards: the eight symmetries of the square as a group of permutations.
 
-Element k = 4 * mirrored + quarter_turns: first mirror left to right if asked, then turn anticlockwise by
-quarter turns. Rectangles have only the four elements that keep their shape.
+Element k = 4 * mirrored + quarter_turns: first mirror left to right if asked, then turn
+anticlockwise by quarter turns. Rectangles have only the four elements that keep their shape.
 """
 
 from __future__ import annotations

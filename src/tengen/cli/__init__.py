@@ -113,6 +113,8 @@ def run(arguments: list[str]) -> int:
         import traceback
 
         traceback.print_exc()
-        print("tengen: this is a bug of ours; please report it with the lines above", file=sys.stderr)
+        print(
+            "tengen: this is a bug of ours; please report it with the lines above", file=sys.stderr
+        )
         return 4
     return int(result) if isinstance(result, int) else 0

@@ -1,7 +1,7 @@
 """`tengen bench`: measure speed side by side with other libraries, in one run, as ratios.
 
-A peer that is not installed leaves its ratio empty. Rounds of ours and the peer's alternate, and the best
-round of each counts, because the machine may be busy with other things.
+A peer that is not installed leaves its ratio empty. Rounds of ours and the peer's alternate, and
+the best round of each counts, because the machine may be busy with other things.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Search by playouts (UCT with RAVE): the strongest player that needs no learned model.
 
-Any policy can widen and order the search, any evaluator can judge its leaves. With `playouts` it is a
-function of position and generator; with `seconds` it uses a clock and keeps its tree from move to move.
+Any policy can widen and order the search, any evaluator can judge its leaves. With `playouts` it is
+a function of position and generator; with `seconds` it uses a clock and keeps its tree from move to
+move.
 """
 
 from __future__ import annotations
@@ -156,7 +157,9 @@ class MctsPlayer:
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
-        """Yield what the search says every `interval` seconds; with `limited` until the budget ends."""
+        """Yield what the search says every `interval` seconds; with `limited` until the budget
+        ends.
+        """
         trees = self._trees(board, rng)
         start = reported = time.monotonic()
         budget = self.seconds if limited else None
@@ -317,7 +320,7 @@ class MctsPlayer:
             int(total),
             winrate,
             sign * score,
-            np.asarray(owner, np.float64).reshape(board.rows, board.cols),
+            np.asarray(owner, np.float64),
         )
 
     def _choice(self, board: Board, candidates: list[Candidate], winrate: float) -> int:

@@ -1,12 +1,14 @@
 """Grow a search tree by playouts: selection, expansion, playout, backup, all inside one kernel.
 
-A tree is two arrays with a row a node: `ti` (int32: T_MOVE, T_FIRST child, T_COUNT of children) and `tf`
-(float64: visits, wins, the same for RAVE, prior visits and wins, policy probability, score sum, evaluation).
-Children of a node stand in a row, so that choosing among them reads memory in order. A node's
-numbers are from the view of the side that made the move into it. Node 0 is the root.
+A tree is two arrays with a row a node: `ti` (int32: T_MOVE, T_FIRST child, T_COUNT of children) and
+`tf` (float64: visits, wins, the same for RAVE, prior visits and wins, policy probability, score
+sum, evaluation). Children of a node stand in a row, so that choosing among them reads memory in
+order. A node's numbers are from the view of the side that made the move into it. Node 0 is the
+root.
 
-A kernel cannot call a model. Where one is used, `search` stops at every node it has just expanded, leaves its
-number in meta[M_ASKS] and its position in `s`, and is called again once the answers are written.
+A kernel cannot call a model. Where one is used, `search` stops at every node it has just expanded,
+leaves its number in meta[M_ASKS] and its position in `s`, and is called again once the answers are
+written.
 """
 
 # mypy: ignore-errors
@@ -22,7 +24,6 @@ from tengen.board.fast_kernels import (
     SIZE_,
     U0,
     U1,
-    V_LAST,
     V_RNG,
     V_SIZE,
     U,
@@ -38,6 +39,7 @@ from tengen.board.kernels import (
     BORDER,
     COLOUR,
     COLS,
+    EMPTIES,
     EMPTY,
     HEAD,
     LAST,
@@ -47,7 +49,6 @@ from tengen.board.kernels import (
     ROWS,
     SCALARS,
     TURN,
-    EMPTIES,
     area_score,
     is_allowed,
     near,
@@ -79,7 +80,9 @@ NO_EVAL = -1.0
 
 @kernel
 def near_last(s, dist, queue):
-    """Fill `dist` with the steps (1 to 3, else 4) from the last move; walking along a block is free."""
+    """Fill `dist` with the steps (1 to 3, else 4) from the last move; walking along a block is
+    free.
+    """
     n = s.shape[1]
     for i in range(n):
         dist[i] = 4
