@@ -1,0 +1,292 @@
+"""Measure internal symmetry networks on a GPU: evaluations a second, self-play games a second; train there.
+
+    python benchmarks/symmetry_network_gpu.py evaluate --out FOLDER
+    python benchmarks/symmetry_network_gpu.py rounds --out FOLDER
+    python benchmarks/symmetry_network_gpu.py train --runs paper,colour --batch 32 --games 860000 --out FOLDER
+
+Needs torch, nvcc and a CUDA GPU of compute capability 8 or more; no Numba if `--zobrist FILE.npy` gives the
+board's hash keys (np.save of tengen.board.kernels.ZOBRIST).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+from tengen.learners.symmetry_network import gpu, rewards
+from tengen.learners.symmetry_network.features import Categories
+from tengen.learners.symmetry_network.network import Architecture
+from tengen.learners.symmetry_network.packing import Packing
+from tengen.learners.symmetry_network.settings import Settings
+from tengen.learners.symmetry_network.torch_network import TorchNetwork
+
+SOFT = Categories(eyes=(0.3, 1.0))
+# Trainings by name; batch and games come from the command line.
+RUNS = {
+    "paper": Settings(),
+    "paper-1": Settings(seed=1),
+    "paper-2": Settings(seed=2),
+    "fast": Settings(rate=2e-5),
+    "fast-1": Settings(rate=2e-5, seed=1),
+    "soft": Settings(categories=SOFT),
+    "soft-1": Settings(categories=SOFT, seed=1),
+    "soft-fast": Settings(categories=SOFT, rate=2e-5),
+    "soft-fast-1": Settings(categories=SOFT, rate=2e-5, seed=1),
+    "liberties": Settings(categories=Categories(mode="liberties")),
+    "none": Settings(categories=Categories(mode="none")),
+    "linear": Settings(linear_games=10**9),
+    "linear-1": Settings(linear_games=10**9, seed=1),
+    "soft-linear": Settings(linear_games=10**9, categories=SOFT),
+    "colour": Settings(colour=True),
+    "colour-1": Settings(colour=True, seed=1),
+    "soft-colour": Settings(colour=True, categories=SOFT),
+    "soft-colour-fast": Settings(colour=True, categories=SOFT, rate=2e-5),
+    "plain": Settings(tied=False),
+    "plain-1": Settings(tied=False, seed=1),
+    "soft-plain": Settings(tied=False, categories=SOFT),
+    "lambda-1": Settings(trace=1.0),
+    "lambda-0.8": Settings(trace=0.8),
+    "beta-2": Settings(beta=2.0),
+    "beta-8": Settings(beta=8.0),
+}
+
+
+def median_ms(work, repeats: int = 15, warm: int = 3) -> float:
+    for _ in range(warm):
+        work()
+    times = []
+    for _ in range(repeats):
+        begin, end = torch.cuda.Event(True), torch.cuda.Event(True)
+        begin.record()
+        work()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end))
+    return sorted(times)[len(times) // 2]
+
+
+def evaluate(args) -> list[dict]:
+    """Check against float64 and time; symbols are uniform over the 13 on-board categories."""
+    size, boards = args.size, args.boards
+    architecture = Architecture()
+    rng = np.random.default_rng(args.seed)
+    free = architecture.initial(0) + rng.normal(0, 0.2, architecture.size)
+    flat = torch.as_tensor(Packing(architecture).flat(free), device="cuda")
+    table = torch.as_tensor(rewards.value_table(0.4, 0.4), device="cuda")
+    small = table.float().contiguous()
+    symbols = torch.randint(0, 13, (boards, size * size), device="cuda", dtype=torch.uint8)
+    library = gpu.build("evaluate.cu", size)
+    exact64 = TorchNetwork(architecture, free, torch.float64).cuda()
+    part = symbols[:2000].view(-1, size, size)
+    with torch.no_grad():
+        reference = exact64.values(part, table)
+    rows = []
+    for name, exact in (("exact (two halves)", True), ("fast (half)", False)):
+        values = gpu.evaluate(library, flat, small, symbols, exact=exact)
+        error = (values[:2000].double() - reference).abs()
+        spread = reference.std().item()
+        best = None
+        for per in (1, 2, 3, 4):
+            blocks = 132 * per
+            ms = median_ms(lambda e=exact, b=blocks: gpu.evaluate(library, flat, small, symbols, exact=e, blocks=b))
+            if best is None or ms < best[0]:
+                best = (ms, blocks)
+        again = median_ms(lambda e=exact, b=best[1]: gpu.evaluate(library, flat, small, symbols, exact=e, blocks=b))
+        rows.append({
+            "what": f"evaluate.cu {name}", "size": size, "boards": boards, "ms": best[0], "ms_again": again,
+            "blocks": best[1], "per_second": boards / best[0] * 1e3,
+            "largest_error": error.max().item(), "mean_error": error.mean().item(), "std_of_values": spread,
+        })
+        print(json.dumps(rows[-1]), flush=True)
+    for dtype in (torch.float32, torch.bfloat16):
+        plain = TorchNetwork(architecture, free, dtype).cuda()
+        chunk = symbols[:16384].view(-1, size, size)
+        with torch.no_grad():
+            for compiled in (False, True):
+                call = torch.compile(plain.values) if compiled else plain.values
+                try:
+                    ms = median_ms(lambda c=call: c(chunk, small))
+                except Exception as failure:
+                    print("torch failed:", repr(failure)[:200], flush=True)
+                    continue
+                error = (plain.values(part, small).double() - reference).abs()
+                rows.append({"what": f"PyTorch {dtype} compiled={compiled}", "size": size, "boards": 16384, "ms": ms,
+                             "per_second": 16384 / ms * 1e3, "largest_error": error.max().item()})
+                print(json.dumps(rows[-1]), flush=True)
+    rows.append(raw_boards(args, architecture, free))
+    print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def raw_boards(args, architecture, free) -> dict:
+    """Time evaluation from stones alone: blocks, liberties, categories, in 2 rounds."""
+    size, boards = args.size, min(args.boards, 100_000)
+    library = gpu.build("selfplay.cu", size, options=("-DWARPS=8" if size < 19 else "-DWARPS=4",))
+    flat = torch.as_tensor(Packing(architecture).flat(free), device="cuda")
+    stones = torch.randint(0, 3, (boards, size * size), device="cuda", dtype=torch.uint8)
+    params = np.zeros(1, gpu.PARAMS)
+    params["table"], params["cats"] = rewards.value_table(0.4, 0.4), Categories().packed()
+    block = torch.as_tensor(np.frombuffer(params.tobytes(), np.uint8).copy(), device="cuda")
+    keys = torch.as_tensor(zobrist(args)[:, : (size + 2) * (size + 1) + 1].copy(), device="cuda")
+    values = torch.empty(boards, device="cuda")
+    zs = torch.empty(boards * size * size, device="cuda")
+
+    def work():
+        code = library.isn_settle(
+            *(gpu.pointer(t) for t in (flat, block, keys)), ctypes.c_int(boards), ctypes.c_int(2),
+            *(gpu.pointer(t) for t in (stones, values, zs)), gpu.stream())
+        assert code == 0, code
+
+    ms = median_ms(work)
+    return {"what": "selfplay.cu, stones to value, 2 rounds of categories, float32", "size": size, "boards": boards,
+            "ms": ms, "per_second": boards / ms * 1e3}
+
+
+def zobrist(args) -> np.ndarray:
+    if args.zobrist:
+        return np.load(args.zobrist)
+    from tengen.board.kernels import ZOBRIST
+
+    return ZOBRIST
+
+
+def chosen(args, names: str, batch: int) -> list[Settings]:
+    runs = [RUNS[name] for name in names.split(",")]
+    return [replace(r, batch=batch, games=args.games, size=args.size) for r in runs]
+
+
+def rounds(args) -> list[dict]:
+    """Check one round against stored gradients of the CPU's kernels, then time rounds of several shapes."""
+    rows = []
+    if args.reference:
+        stored = np.load(args.reference)
+        runs = [replace(RUNS["paper"], seed=5, batch=len(stored["stats"]), size=9)]
+        training = gpu.GpuTraining(runs, zobrist=zobrist(args))
+        training.restore(stored["free"][None], 0)
+        training.advance()
+        stats = training.stats.cpu().numpy()
+        packing = Packing(Architecture())
+        errors = [
+            float(np.abs(packing.collect(g) - want).max() / np.abs(want).max())
+            for g, want in zip(training.grads.cpu().numpy(), stored["gradients"], strict=True)
+        ]
+        same = bool(np.array_equal(stats[:, :3], stored["stats"][:, :3]))
+        rows.append({"what": "a round against the CPU's", "same_games": same, "gradient_errors": errors,
+                     "plies": stats[:, 0].tolist(), "cpu_plies": stored["stats"][:, 0].tolist()})
+        print(json.dumps(rows[-1]), flush=True)
+    for n, batch in ((1, 1), (1, 32), (1, 64), (8, 16), (8, 32), (12, 32), (16, 32), (16, 64)):
+        training = gpu.GpuTraining([replace(RUNS["paper"], seed=i, batch=batch, rate=1e-4, linear_games=0)
+                                    for i in range(n)], zobrist=zobrist(args))
+        for _ in range(6):
+            training.advance()
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        steps = 20
+        for _ in range(steps):
+            training.advance()
+        torch.cuda.synchronize()
+        seconds = (time.perf_counter() - begin) / steps
+        rows.append({"what": "round of self-play", "runs": n, "batch": batch, "ms": seconds * 1e3,
+                     "games_per_second": n * batch / seconds, "plies": training.stats[:, 0].mean().item()})
+        print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def batches(args) -> list[dict]:
+    """Train a few thousand games with several batches; how far apart do the learned numbers end?
+
+    Two seeds of the same batch say what distance is chance (games, not starting weights, differ).
+    """
+    rows, ends = [], {}
+    for batch in (1, 4, 16, 32, 64):
+        runs = [replace(RUNS["paper"], batch=batch, linear_games=1024, rate=r, seed=s)
+                for r in (5e-6, 2e-5) for s in (0, 1)]
+        training = gpu.GpuTraining(runs, zobrist=zobrist(args))
+        training.free[1], training.free[3] = training.free[0], training.free[2]
+        start = training.free.clone()
+        begin = time.perf_counter()
+        last = {}
+        training.train(args.games, snapshot_every=1024, watch=lambda r: last.update(r) is None)
+        ends[batch] = training.free.clone()
+        moved = (ends[batch] - start).norm(dim=1)
+        chance = [(ends[batch][i] - ends[batch][i + 1]).norm().item() for i in (0, 2)]
+        other = (ends[batch] - ends[1]).norm(dim=1)
+        rows.append({"batch": batch, "games": args.games, "moved": moved.tolist(), "between_seeds": chance,
+                     "from_batch_1": other.tolist(), "error": last["error"], "plies": last["plies"],
+                     "seconds": time.perf_counter() - begin})
+        print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def train(args) -> list[dict]:
+    """Train the named runs side by side; write snapshots.npz and metrics.jsonl, resume from --resume."""
+    names = args.runs.split(",")
+    settings = chosen(args, args.runs, args.batch)
+    training = gpu.GpuTraining(settings, zobrist=zobrist(args))
+    marks, numbers = [0], [training.free.cpu().numpy()]
+    if args.resume:
+        stored = np.load(args.resume)
+        assert stored["names"].tolist() == names, stored["names"]
+        marks, numbers = list(stored["games"]), list(stored["free"])
+        training.restore(numbers[-1], int(marks[-1]))
+    metrics = (args.out / "metrics.jsonl").open("a")
+    begin = time.perf_counter()
+    played = training.done
+
+    def keep() -> None:
+        np.savez(args.out / "snapshots.npz", names=names, games=np.array(marks), free=np.array(numbers),
+                 recipes=[json.dumps(s.recipe) for s in settings])
+
+    def watch(report) -> bool:
+        marks.append(report["games"])
+        numbers.append(report.pop("free"))
+        report["seconds"] = time.perf_counter() - begin
+        metrics.write(json.dumps({"names": names, **report}) + "\n")
+        metrics.flush()
+        rate = (report["games"] - played) / report["seconds"]
+        print(report["games"], f"{report['seconds']:.0f} s, {rate:.0f} games/s each",
+              "error", [round(e, 4) for e in report["error"]], flush=True)
+        if len(marks) % 5 == 0:
+            keep()
+        ahead = args.snapshot_every / max(rate, 1e-9)
+        return report["seconds"] + ahead * 1.1 < args.seconds
+
+    training.train(args.games, snapshot_every=args.snapshot_every, watch=watch)
+    keep()
+    return [{"what": "training", "runs": names, "games": training.done, "seconds": time.perf_counter() - begin}]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["evaluate", "rounds", "batches", "train"])
+    parser.add_argument("--out", type=Path, default=Path("."))
+    parser.add_argument("--size", type=int, default=0, help="19 for evaluate, 9 otherwise")
+    parser.add_argument("--boards", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--zobrist", type=Path)
+    parser.add_argument("--reference", type=Path)
+    parser.add_argument("--runs", default="paper")
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--games", type=int, default=860_000)
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after a snapshot near this time")
+    parser.add_argument("--snapshot-every", type=int, default=20_000)
+    parser.add_argument("--resume", type=Path)
+    args = parser.parse_args()
+    args.size = args.size or (19 if args.what == "evaluate" else 9)
+    args.out.mkdir(parents=True, exist_ok=True)
+    rows = {"evaluate": evaluate, "rounds": rounds, "batches": batches, "train": train}[args.what](args)
+    (args.out / f"{args.what}.json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
