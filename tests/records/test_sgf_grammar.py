@@ -38,6 +38,7 @@ CASES = [
     (b"(;B[aa]x;W[bb])", b"(;B[aa];W[bb])", [7]),
     (b"(;B[aa];W[bb]C[cut off", b"(;B[aa];W[bb])", [14, 22]),
     (b"(;[aa]B[bb])", b"(;B[bb])", [2]),
+    (b"(;C[\\(;GM[1];B[aa])", b"(;C[\\(;GM[1];B[aa])", []),
     (b"((;B[aa])", b"(;B[aa])", []),
 ]
 

@@ -134,7 +134,7 @@ class Patterns:
 _PATTERNS: dict[bytes, Patterns] = {}
 _SPACE = re.compile(rb"\s*+")
 _JUNK = re.compile(rb"[^;()A-Z\[]++|[\x00-\xff]")
-_SWALLOWED = re.compile(rb"\(\s*+;\s*+(?:FF|GM|CA|SZ|AP)\s*+\[[^\[\]]*+\Z")
+_SWALLOWED = re.compile(rb"(?<!\\)\(\s*+;\s*+(?:FF|GM|CA|SZ|AP)\s*+\[[^\[\]]*+\Z")
 _LOWER = re.compile("[a-z]+")
 
 
