@@ -1,0 +1,238 @@
+"""`tengen opening-evolution`: evolve openings (Kendall 2004), measure them, repeat the paper."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tengen.cli.common import Json, Quiet, Seed, Workers, emit, progress, remark, table
+
+app = typer.Typer(add_completion=False, help=__doc__)
+
+Network = Annotated[
+    str, typer.Option(help="dense (169-55-1, look-ahead), spatial (one unit a window), shared.")
+]
+Opponent = Annotated[str, typer.Option(help="Who plays the other side of the opening.")]
+ExpertSpec = Annotated[str, typer.Option(help="Who finishes the games and counts them.")]
+Size = Annotated[int, typer.Option(min=3, max=25, help="Board size.")]
+
+BEST = ("evolved-minimax-13x13", "evolved-spatial-13x13")
+"""Shipped champions, the stronger first."""
+
+
+@app.command()
+def train(
+    network: Network = "dense",
+    generations: Annotated[int, typer.Option(min=1)] = 5000,
+    population: Annotated[int, typer.Option(min=2)] = 0,
+    size: Size = 13,
+    moves: Annotated[int, typer.Option(min=1, help="Opening moves of each side.")] = 15,
+    colours: Annotated[str, typer.Option(help="both, black or white.")] = "both",
+    illegal_passes: Annotated[
+        bool, typer.Option(help="An illegal choice is a pass, as the paper's text has it.")
+    ] = False,
+    random_plies: Annotated[int, typer.Option(min=0, help="Random plies before each game.")] = 0,
+    handicap: Annotated[int, typer.Option(min=0, help="Free stones for the network.")] = 0,
+    handicap_falls_every: Annotated[int, typer.Option(min=0, help="In generations.")] = 0,
+    opponent: Opponent = "static",
+    expert: ExpertSpec = "static",
+    snapshot_every: Annotated[int, typer.Option(min=1)] = 250,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
+    workers: Workers = 1,
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Evolve a network; the same seed gives the same network on any number of workers."""
+    from tengen.learners.opening_evolution import OpeningEvolution, Plan
+    from tengen.players import make_expert, make_player
+
+    plan = Plan(
+        network=network,
+        rows=size,
+        cols=size,
+        population=population or (20 if network == "spatial" else 10),
+        generations=generations,
+        moves=moves,
+        colours=colours,  # type: ignore[arg-type]
+        free=illegal_passes,
+        handicap=handicap,
+        handicap_falls_every=handicap_falls_every,
+        random_plies=random_plies,
+        seed=seed,
+        opponent=opponent,
+        expert=expert,
+        snapshot_every=snapshot_every,
+    )
+    folder = out or Path("runs") / "opening-evolution" / f"{network}-{size}x{size}-seed{seed}"
+    model = OpeningEvolution(plan=plan)
+    with progress("generations", generations, quiet=quiet) as bar:
+
+        def advance(run: Any) -> None:
+            bar.advance(run.generation - bar.done, f"best {run.fitness.max():+.1f}")
+
+        try:
+            model.fit(
+                [make_player(opponent) for _ in range(workers)],
+                make_expert(expert),
+                folder=folder,
+                resume=resume,
+                on_generation=advance,
+            )
+        except KeyboardInterrupt:
+            remark(f"stopped; the same command with --resume --out {folder} goes on")
+            raise
+    path = folder / "model.safetensors"
+    model.save(path)
+    answer = {"model": str(path), "generations": generations, "plan": asdict(plan)}
+    emit(answer, as_json=as_json, text=f"{path}")
+
+
+@app.command()
+def evaluate(
+    games: Annotated[int, typer.Option(min=2)] = 400,
+    opponent: Opponent = "random",
+    expert: ExpertSpec = "static",
+    model: Annotated[str | None, typer.Option(help="A shipped name or a path.")] = None,
+    random_plies: Annotated[int, typer.Option(min=0, help="Random plies before each game.")] = 4,
+    seed: Seed = 1,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Play the model's openings against an opponent's; the expert finishes both colours."""
+    from tengen.lab.opening_evolution import against, player_of
+    from tengen.learners.opening_evolution import OpeningEvolution, Setting
+    from tengen.models import find_model, has_model
+    from tengen.players import make_expert, make_player
+
+    name = model or next((name for name in BEST if has_model(name)), BEST[0])
+    learned = OpeningEvolution.load(find_model(name))
+    plan = learned.plan
+    assert plan is not None
+    setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies)
+    rate = against(
+        player_of(learned), make_player(opponent), make_expert(expert), setting, games, seed
+    )
+    answer = {"model": name, "opponent": opponent, "expert": expert, **asdict(rate), "seed": seed}
+    low, high = rate.interval
+    text = (
+        f"{name} against {opponent}: {rate.win_rate:.1%} [{low:.1%}, {high:.1%}] of {rate.games} "
+        f"openings, {rate.mean_score:+.1f} points on average, finished by {expert}"
+    )
+    emit(answer, as_json=as_json, text=text)
+
+
+@app.command()
+def experiment(
+    runs: Annotated[
+        list[Path] | None, typer.Argument(help="Folders of runs; made here when there are none.")
+    ] = None,
+    network: Network = "dense",
+    generations: Annotated[int, typer.Option(min=1)] = 5000,
+    every: Annotated[int, typer.Option(min=1, help="Judge every so many generations.")] = 500,
+    seeds: Annotated[int, typer.Option(min=1)] = 3,
+    games: Annotated[int, typer.Option(min=2, help="Against each of the panel.")] = 400,
+    starts: Annotated[int, typer.Option(min=1, help="Random starts a pair.")] = 5,
+    full: Annotated[
+        bool, typer.Option("--full", help="The paper's scale: 20,000 or 60,000 generations.")
+    ] = False,
+    expert: ExpertSpec = "static",
+    out: Annotated[Path, typer.Option()] = Path("runs/opening-evolution"),
+    workers: Workers = 1,
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Repeat the paper's tables over several seeds, and ask a fixed panel what was learned."""
+    from tengen.lab import opening_evolution as lab
+    from tengen.learners.opening_evolution import OpeningEvolution, Plan, Setting
+    from tengen.models import Checkpoints
+    from tengen.players import make_expert, make_player
+
+    finisher = make_expert(expert)
+    if full:
+        generations, every = (60_000, 10_000) if network == "spatial" else (20_000, 1_000)
+    folders = list(runs or [])
+    if not folders:
+        for s in range(seed, seed + seeds):
+            population = 20 if network == "spatial" else 10
+            plan = Plan(
+                network=network,
+                population=population,
+                generations=generations,
+                seed=s,
+                snapshot_every=min(250, every),
+            )
+            folder = out / f"{network}-13x13-seed{s}"
+            with progress(f"seed {s}", generations, quiet=quiet) as bar:
+
+                def advance(run: Any, bar: Any = bar) -> None:
+                    bar.advance(run.generation - bar.done)
+
+                OpeningEvolution(plan=plan).fit(
+                    [make_player("static") for _ in range(workers)],
+                    make_expert("static"),
+                    folder=folder,
+                    resume=True,
+                    on_generation=advance,
+                )
+            folders.append(folder)
+    panel = {name: make_player(name) for name in lab.PANEL}
+    answers = []
+    for folder in folders:
+        found = Checkpoints(folder / "checkpoints").latest()
+        if found is None:
+            from tengen.errors import TengenError
+
+            raise TengenError(f"{folder}: no run in there")
+        plan = Plan(**found.state["plan"])
+        judged = lab.judge_run(
+            folder,
+            plan,
+            panel,
+            finisher,
+            games=games,
+            every=every,
+            seed=seed,
+            on_step=lambda note: remark(note, quiet=quiet),
+        )
+        kept = {g: w for g, w in lab.snapshots(folder).items() if g == 1 or g % every == 0}
+        setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies=4)
+        points = lab.round_robin(plan.shape(), kept, finisher, setting, starts, seed)
+        trend = lab.Trend.through(list(points), list(points.values()))
+        judged["round_robin"] = {"points": points, "trend": asdict(trend)}
+        answers.append({"folder": str(folder), **judged})
+    if as_json:
+        emit(answers, as_json=True)
+        return
+    paper: Any = lab.PAPER.get(network)
+    for answer in answers:
+        points = answer["round_robin"]["points"]
+        rows = []
+        for i, row in enumerate(answer["rows"]):
+            generation = row["generation"]
+            theirs = paper["points"][i] if paper and i < len(paper["points"]) else ""
+            rates = [_percent(row.get(name)) for name in (*lab.PANEL, "generation 0")]
+            rows.append((generation, f"{points[generation]:+.1f}", theirs, *rates))
+        table(
+            answer["folder"],
+            ("generation", "points", "paper", *lab.PANEL, "generation 0"),
+            rows,
+        )
+        for name, trend in {
+            **answer["trends"],
+            "round robin": answer["round_robin"]["trend"],
+        }.items():
+            slope, r, p = trend["slope"], trend["r"], trend["p"]
+            print(f"trend {name}: slope {slope:+.3g}, r {r:+.2f}, p {p:.3g}")
+
+
+def _percent(rate: dict[str, Any] | None) -> str:
+    if rate is None:
+        return ""
+    low, high = rate["interval"]
+    return f"{rate['win_rate']:.1%} [{low:.0%}, {high:.0%}]"

@@ -1,0 +1,142 @@
+"""Evolved networks: sizes as in the paper, incremental sums against the plain forward pass."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tengen.board import BLACK, PASS, Board, Rules
+from tengen.board.symmetry import transform
+from tengen.errors import ModelError
+from tengen.learners.opening_evolution import Dense, Shape, Shared, Spatial
+
+BOARDS = 6
+
+
+def some_board(rng: np.random.Generator, size: int, plies: int) -> Board:
+    board = Board(size, rules=Rules(ko="simple"))
+    for _ in range(plies):
+        board.push(int(rng.choice(list(board.legal_moves)[:-1] or [PASS])))
+    return board
+
+
+def plain_dense(shape: Dense, weights: np.ndarray, board: Board, me: int) -> float:
+    """The forward pass by its definition."""
+    grid = board.grid().ravel()
+    x = np.where(grid == 0, 0.0, np.where(grid == me, 1.0, -1.0))
+    w1, w2 = shape.cut(weights)
+    hidden = np.tanh(np.append(x, 1.0) @ w1)
+    return float(np.tanh(np.append(hidden, 1.0) @ w2))
+
+
+def plain_spatial(shape: Spatial, weights: np.ndarray, board: Board, me: int) -> float:
+    grid = board.grid()
+    x = np.where(grid == 0, 0.0, np.where(grid == me, 1.0, -1.0))
+    w0, w1, w2 = shape.cut(weights)
+    units = []
+    for start, m, place in shape.windows:
+        r, c = divmod(int(start), shape.cols)
+        kernel = w0[place : place + m * m].reshape(m, m)
+        units.append(np.tanh((x[r : r + m, c : c + m] * kernel).sum() + w0[place + m * m]))
+    hidden = np.tanh(np.append(units, 1.0) @ w1)
+    return float(np.tanh(np.append(hidden, 1.0) @ w2))
+
+
+def test_sizes_are_the_papers() -> None:
+    assert Dense().hidden == 55 and Dense().n_weights == 9_350 + 56
+    full = Spatial()
+    assert len(full.windows) == 286 and full.hidden == 95
+    assert full.n_weights == 36_063 + 286 + 95 + 1
+    assert len(Spatial(9, 9).windows) == 84 and Spatial(9, 9).hidden == 28
+    assert 100 < Shared().n_weights < 1000
+
+
+@pytest.mark.parametrize("size", [5, 9])
+def test_values_agree_with_the_plain_forward_pass(size: int) -> None:
+    rng = np.random.default_rng(1)
+    dense, spatial = Dense(size, size), Spatial(size, size)
+    for _ in range(BOARDS):
+        board = some_board(rng, size, 12)
+        for me in (1, 2):
+            w = rng.normal(0, 0.5, dense.n_weights)
+            assert dense.value(w, board, me) == pytest.approx(plain_dense(dense, w, board, me))
+            w = rng.normal(0, 0.5, spatial.n_weights)
+            assert spatial.value(w, board, me) == pytest.approx(
+                plain_spatial(spatial, w, board, me)
+            )
+
+
+def value_after(
+    shape: Shape, weights: np.ndarray, board: Board, moves: list[int], me: int
+) -> float:
+    twin = board.copy()
+    for move in moves:
+        twin.push(move)
+    return shape.value(weights, twin, me)
+
+
+def slow_minimax(shape: Shape, weights: np.ndarray, board: Board, plies: int) -> dict[int, float]:
+    """Value every legal move by playing everything out on real boards."""
+    me = board.turn
+    values = {}
+    for move in list(board.legal_moves)[:-1]:
+        after = board.copy()
+        after.push(move)
+        replies = [PASS, *list(after.legal_moves)[:-1]] if plies == 2 else [PASS]
+        values[move] = min(value_after(shape, weights, after, [reply], me) for reply in replies)
+    return values
+
+
+@pytest.mark.parametrize("plies", [1, 2])
+def test_dense_search_finds_the_best_move_captures_included(plies: int) -> None:
+    rng = np.random.default_rng(plies)
+    for _ in range(BOARDS):
+        # A crowded little board, so that moves and replies capture.
+        board = some_board(rng, 4, 22)
+        shape = Dense(4, 4, plies=plies)
+        weights = rng.normal(0, 0.3, shape.n_weights)
+        values = slow_minimax(shape, weights, board, plies)
+        chosen = shape.move(weights, board)
+        if not values:
+            assert chosen == PASS
+        else:
+            assert values[chosen] == pytest.approx(max(values.values()), abs=1e-12)
+
+
+@pytest.mark.parametrize("lookahead", [0, 99])
+def test_spatial_moves_are_the_best(lookahead: int) -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(BOARDS):
+        board = some_board(rng, 5, 30)
+        shape = Spatial(5, 5, lookahead=lookahead)
+        weights = rng.normal(0, 0.3, shape.n_weights)
+        values = slow_minimax(shape, weights, board, 2 if lookahead else 1)
+        chosen = shape.move(weights, board)
+        assert values[chosen] == pytest.approx(max(values.values()), abs=1e-12)
+
+
+def test_free_choice_may_be_illegal() -> None:
+    board = Board(5, moves="B C3")
+    weights = np.zeros(Dense(5, 5).n_weights)
+    shape = Dense(5, 5, plies=1, free=True)
+    w1, w2 = shape.cut(weights)
+    w1[12, 0] = w2[0] = 1.0  # one unit that likes a stone in the centre, which is taken
+    assert shape.move(weights, board) == board.point("C3")
+    assert board.is_legal(Dense(5, 5, plies=1).move(weights, board))
+
+
+def test_shared_weights_know_no_orientation() -> None:
+    rng = np.random.default_rng(4)
+    shape = Shared(7, 7)
+    weights = rng.normal(0, 0.5, shape.n_weights)
+    board = some_board(rng, 7, 15)
+    values = [
+        shape.value(weights, Board.from_grid(transform(board.grid(), element)), BLACK)  # type: ignore[arg-type]
+        for element in range(8)
+    ]
+    assert np.ptp(values) < 1e-12
+
+
+def test_wrong_number_of_weights_is_refused() -> None:
+    with pytest.raises(ModelError, match="has 9406 weights"):
+        Dense().move(np.zeros(5), Board(13))
