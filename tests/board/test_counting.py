@@ -352,7 +352,7 @@ def test_bulk_margins_agree_with_single_counts(picture: str) -> None:
 
 
 def eye(cells: str) -> int:
-    """Value a row of cells with a wall along it: '.' empty, 'w' enemy, F open, f open with enemy."""
+    """Value a row of cells with a wall along it: w enemy, F open, f open with an enemy stone."""
     n = len(cells)
     nbr = np.zeros(12, np.int64)
     for i in range(n):

@@ -1,0 +1,409 @@
+"""Read what is certain on a board: unconditional life, eyes, atari, ladders; guesses at nothing.
+
+The functions work on a line of colours as a state keeps it (row COLOUR, int64) and the width
+W = columns + 1; those that take a state `s` say so. Scratch comes from `safety_scratch`.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.kernels import (
+    BLACK,
+    BORDER,
+    COLOUR,
+    COLS,
+    EMPTY,
+    KO,
+    SCALARS,
+    WHITE,
+    near,
+)
+from tengen.jit import kernel
+
+# Rows of the scratch.
+MARK, STACK, CHANGED, WORK = 0, 1, 2, 3
+SCRATCH_ROWS = 4
+STAMP = 0  # MARK[0] belongs to a border point: it holds the last stamp
+
+MAX_READS = 2000  # positions a ladder may cost before the block counts as out of it
+
+
+@kernel
+def safety_scratch(n):
+    """Return scratch for boards of n bordered points; one per thread."""
+    return np.zeros((SCRATCH_ROWS, 4 * n), np.int64)
+
+
+# ----- Liberties and atari -----
+
+
+@kernel
+def liberties(line, p, width, limit, scratch, libs):
+    """Count the liberties of the block at p, at most `limit`, and store them in `libs`."""
+    mark, stack = scratch[MARK], scratch[STACK]
+    mark[STAMP] += 1
+    stamp = mark[STAMP]
+    colour = line[p]
+    mark[p] = stamp
+    stack[0] = p
+    top = 1
+    count = 0
+    while top:
+        top -= 1
+        x = stack[top]
+        for k in range(4):
+            q = near(x, k, width)
+            if mark[q] == stamp:
+                continue
+            if line[q] == EMPTY:
+                mark[q] = stamp
+                libs[count] = q
+                count += 1
+                if count == limit:
+                    return count
+            elif line[q] == colour:
+                mark[q] = stamp
+                stack[top] = q
+                top += 1
+    return count
+
+
+@kernel
+def atari_mask(line, width, scratch, out):
+    """Mark in `out` (bordered) the stones whose block has exactly one liberty."""
+    libs = np.empty(2, np.int64)
+    for p in range(line.shape[0]):
+        out[p] = (line[p] == BLACK or line[p] == WHITE) and liberties(
+            line, p, width, 2, scratch, libs
+        ) == 1
+
+
+# ----- Eyes -----
+
+
+@kernel
+def eye_owner(line, p, width):
+    """Return the colour whose stones (and the edge) are all round the empty point p, or EMPTY."""
+    owner = EMPTY
+    if line[p] != EMPTY:
+        return owner
+    for k in range(4):
+        c = line[near(p, k, width)]
+        if c == EMPTY:
+            return EMPTY
+        if c != BORDER:
+            if owner != EMPTY and c != owner:
+                return EMPTY
+            owner = c
+    return owner
+
+
+@kernel
+def is_false_eye(line, p, width, colour):
+    """Tell by the diagonal rule whether an eye of `colour` is false.
+
+    Two enemy stones on the diagonals make it so, one is enough at the edge.
+    """
+    enemy = 3 - colour
+    enemies = 0
+    edge = 0
+    for q in (p - width - 1, p - width + 1, p + width - 1, p + width + 1):
+        if line[q] == enemy:
+            enemies += 1
+        elif line[q] == BORDER:
+            edge = 1
+    return enemies + edge >= 2
+
+
+@kernel
+def real_eye_owner(line, p, width):
+    """Return the colour that has a real eye at p, or EMPTY."""
+    owner = eye_owner(line, p, width)
+    if owner != EMPTY and is_false_eye(line, p, width, owner):
+        return EMPTY
+    return owner
+
+
+@kernel
+def eye_colour(s, p):
+    """Return the colour that has a real eye at the point p of a state, or EMPTY."""
+    return real_eye_owner(s[COLOUR], p, s[SCALARS, COLS] + 1)
+
+
+@kernel
+def eye_map(line, width, out):
+    """Write into `out` (bordered) the owner of a real eye, his negative for a false one, else 0."""
+    for p in range(line.shape[0]):
+        out[p] = EMPTY
+        owner = eye_owner(line, p, width) if line[p] == EMPTY else EMPTY
+        if owner != EMPTY:
+            out[p] = -owner if is_false_eye(line, p, width, owner) else owner
+
+
+# ----- Unconditional life (Benson 1976) -----
+
+
+@kernel
+def _number(line, width, colour, stones, number, stack):
+    """Number the blocks of `colour` (stones true) or the regions it encloses (stones false)."""
+    count = 0
+    for start in range(line.shape[0]):
+        c = line[start]
+        if c == BORDER or (c == colour) != stones or number[start] >= 0:
+            continue
+        number[start] = count
+        stack[0] = start
+        top = 1
+        while top:
+            top -= 1
+            x = stack[top]
+            for k in range(4):
+                q = near(x, k, width)
+                if line[q] != BORDER and (line[q] == colour) == stones and number[q] < 0:
+                    number[q] = count
+                    stack[top] = q
+                    top += 1
+        count += 1
+    return count
+
+
+@kernel
+def benson(line, width, colour, out):
+    """Mark what no play of the enemy can take: 1 for the blocks of `colour`, 2 for their regions.
+
+    The regions marked are those every empty point of which touches a living block: an enemy in
+    there can not live either. Nothing is marked that would need an answer.
+    """
+    n = line.shape[0]
+    number = np.full(n, -1, np.int64)
+    stack = np.empty(n, np.int64)
+    blocks = _number(line, width, colour, True, number, stack)
+    block_of = number.copy()
+    number[:] = -1
+    regions = _number(line, width, colour, False, number, stack)
+    region_of = number
+    out[:] = 0
+    # touch[b, r]: empty points of region r next to block b; empties[r]: all its empty points.
+    touch = np.zeros((max(blocks, 1), max(regions, 1)), np.int32)
+    beside = np.zeros((max(blocks, 1), max(regions, 1)), np.bool_)
+    empties = np.zeros(max(regions, 1), np.int32)
+    for p in range(n):
+        r = region_of[p]
+        if r < 0:
+            continue
+        if line[p] == EMPTY:
+            empties[r] += 1
+        for k in range(4):
+            q = near(p, k, width)
+            b = block_of[q]
+            if b < 0:
+                continue
+            beside[b, r] = True
+            new = line[p] == EMPTY
+            for j in range(k):
+                if block_of[near(p, j, width)] == b:
+                    new = False
+            if new:
+                touch[b, r] += 1
+    alive = np.ones(max(blocks, 1), np.bool_)
+    healthy = np.ones(max(regions, 1), np.bool_)
+    changed = True
+    while changed:
+        changed = False
+        for b in range(blocks):
+            if not alive[b]:
+                continue
+            vital = 0
+            for r in range(regions):
+                if healthy[r] and empties[r] > 0 and touch[b, r] == empties[r]:
+                    vital += 1
+            if vital < 2:
+                alive[b] = False
+                changed = True
+                for r in range(regions):
+                    if beside[b, r]:
+                        healthy[r] = False
+    for p in range(n):
+        if block_of[p] >= 0:
+            if alive[block_of[p]]:
+                out[p] = 1
+        elif region_of[p] >= 0 and healthy[region_of[p]]:
+            r = region_of[p]
+            for b in range(blocks):
+                if alive[b] and empties[r] > 0 and touch[b, r] == empties[r]:
+                    out[p] = 2
+
+
+# ----- Ladders -----
+
+
+@kernel
+def _lift(line, p, width, changed, count, stack):
+    """Take the block at p off the line, append its stones to `changed`, return the new count."""
+    colour = line[p]
+    line[p] = EMPTY
+    changed[count] = p
+    count += 1
+    stack[0] = p
+    top = 1
+    while top:
+        top -= 1
+        x = stack[top]
+        for k in range(4):
+            q = near(x, k, width)
+            if line[q] == colour:
+                line[q] = EMPTY
+                changed[count] = q
+                count += 1
+                stack[top] = q
+                top += 1
+    return count
+
+
+@kernel
+def _try(line, p, colour, width, count, scratch, libs):
+    """Play p on the line; return the new number of lifted stones, or -1 where that is suicide."""
+    line[p] = colour
+    before = count
+    for k in range(4):
+        q = near(p, k, width)
+        if line[q] == 3 - colour and liberties(line, q, width, 1, scratch, libs) == 0:
+            count = _lift(line, q, width, scratch[CHANGED], count, scratch[STACK])
+    if count == before and liberties(line, p, width, 1, scratch, libs) == 0:
+        line[p] = EMPTY
+        return -1
+    return count
+
+
+@kernel
+def _take_back(line, p, colour, changed, before, after):
+    """Undo `_try`."""
+    for i in range(before, after):
+        line[changed[i]] = 3 - colour
+    line[p] = EMPTY
+
+
+@kernel
+def _attackers_in_atari(line, p, width, scratch, saves):
+    """List the points that capture an enemy block next to the block at p, without repeats."""
+    colour = line[p]
+    members = scratch[WORK]
+    mark = scratch[MARK]
+    mark[STAMP] += 1
+    stamp = mark[STAMP]
+    members[0] = p
+    mark[p] = stamp
+    size = 1
+    i = 0
+    while i < size:
+        for k in range(4):
+            q = near(members[i], k, width)
+            if line[q] == colour and mark[q] != stamp:
+                mark[q] = stamp
+                members[size] = q
+                size += 1
+        i += 1
+    libs = np.empty(2, np.int64)
+    count = 0
+    for i in range(size):
+        for k in range(4):
+            q = near(members[i], k, width)
+            if line[q] != 3 - colour or liberties(line, q, width, 2, scratch, libs) != 1:
+                continue
+            new = True
+            for j in range(count):
+                if saves[j] == libs[0]:
+                    new = False
+            if new and count < saves.shape[0]:
+                saves[count] = libs[0]
+                count += 1
+    return count
+
+
+@kernel
+def _lone_ko(line, p, width, before, after, scratch, libs):
+    """Return the point that the stone just played at p forbids by simple ko, or 0."""
+    if after - before != 1 or liberties(line, p, width, 2, scratch, libs) != 1:
+        return 0
+    for k in range(4):
+        if line[near(p, k, width)] == line[p]:
+            return 0
+    return scratch[CHANGED, before]
+
+
+@kernel
+def read_ladder(line, p, width, attacking, ko, count, reads, scratch):
+    """Return the move that decides the ladder on the block at p for the side to move, or 0.
+
+    With `attacking` the enemy moves and wins by capturing with nothing but atari: the block has
+    one or two liberties. Otherwise its owner moves, the block is in atari, and any move that gets
+    it out counts. `line` is changed while reading and restored. `ko` is forbidden to the first.
+    """
+    colour = line[p]
+    libs = np.empty(3, np.int64)
+    n = liberties(line, p, width, 3, scratch, libs)
+    reads[0] += 1
+    if reads[0] > MAX_READS or count > scratch.shape[1] // 2:
+        return 0 if attacking else libs[0]
+    if attacking and n == 1:
+        return libs[0] if libs[0] != ko else 0
+    if n > 2 or n == 0:
+        return 0 if attacking else libs[0]
+    moves = np.empty(12, np.int64)
+    mover = colour
+    if attacking:
+        mover = 3 - colour
+        total = n
+        moves[0], moves[1] = libs[0], libs[1]
+    else:
+        total = _attackers_in_atari(line, p, width, scratch, moves[1:])
+        # Running out comes first: it is what ladders are made of.
+        moves[0] = libs[0]
+        total += 1
+    for i in range(total):
+        move = moves[i]
+        if move == ko or (i > 0 and move == moves[0]):
+            continue
+        after = _try(line, move, mover, width, count, scratch, libs)
+        if after < 0:
+            continue
+        if attacking:
+            # The enemy has answered with atari; the block is lost if its owner finds no way out.
+            if liberties(line, p, width, 2, scratch, libs) > 1:
+                won = False
+            else:
+                next_ko = _lone_ko(line, move, width, count, after, scratch, libs)
+                won = read_ladder(line, p, width, False, next_ko, after, reads, scratch) == 0
+        else:
+            m = liberties(line, p, width, 3, scratch, libs)
+            if m >= 3:
+                won = True
+            else:
+                next_ko = _lone_ko(line, move, width, count, after, scratch, libs)
+                won = read_ladder(line, p, width, True, next_ko, after, reads, scratch) == 0
+        _take_back(line, move, mover, scratch[CHANGED], count, after)
+        if won:
+            return move
+    return 0
+
+
+@kernel
+def ladder_captures(s, p, scratch):
+    """Return the atari that captures the block at p of a state in a ladder, or 0.
+
+    The block's enemy moves. A block in atari is simply taken; one of more than two liberties is in
+    no ladder. Simple ko is kept; a ladder too long to read counts as failed.
+    """
+    work = s[COLOUR].copy()
+    reads = np.zeros(1, np.int64)
+    return read_ladder(work, p, s[SCALARS, COLS] + 1, True, s[SCALARS, KO], 0, reads, scratch)
+
+
+@kernel
+def ladder_escapes(s, p, scratch):
+    """Return a move that gets the block in atari at p of a state out of the ladder, or 0."""
+    work = s[COLOUR].copy()
+    reads = np.zeros(1, np.int64)
+    return read_ladder(work, p, s[SCALARS, COLS] + 1, False, s[SCALARS, KO], 0, reads, scratch)
