@@ -20,6 +20,9 @@ BUDGET = 20000  # positions read before the defender gets the benefit of the dou
 
 IN_PROGRESS = 2
 
+# Columns of the search's stack; RESULT is what the mover gets if no move is better.
+OWN, FOE, SHUT, TURN, PASSED, SLOT, TRIED, RESULT = 0, 1, 2, 3, 4, 5, 6, 7
+
 
 @kernel
 def neighbour_mask(mask, nbr):
@@ -122,40 +125,57 @@ def key_of(own, foe, shut, turn, passed):
 
 
 @kernel
-def can_make(own, foe, shut, turn, passed, target, shape, nbr, order, keys, known, reads):
-    """Tell whether the defender gets `target` eyes; `turn` 0 means the defender moves.
-
-    `shape` holds the cells, the wall, the open and the spent cells; `order` the cells in the order
-    to try them.
-    """
-    cells, wall, is_open = shape[0], shape[1], shape[2]
+def look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, reads):
+    """Judge a position without moves: 1 the defender gets its eyes, 0 not, -2 - slot to search."""
     if count_eyes(own, foe, turn, shape, nbr) >= target:
-        return True
-    immortal = is_open & ~shut
-    lost = immortal & foe
+        return 1
+    lost = shape[2] & ~shut & foe
     if lost:
         lost = grow(lost, foe, nbr)
-    if size_of(cells & ~own & ~lost) < target:
-        return False
+    if size_of(shape[0] & ~own & ~lost) < target:
+        return 0
     reads[0] += 1
     if reads[0] > BUDGET:
-        return True
+        return 1
     slot = slot_of(key_of(own, foe, shut, turn, passed), keys)
     if slot < 0:
-        return True
+        return 1
     if keys[slot] != -1:
-        return known[slot] == 1
+        return 1 if known[slot] == 1 else 0
     keys[slot] = key_of(own, foe, shut, turn, passed)
     known[slot] = IN_PROGRESS
-    result = turn == 1
+    return -2 - slot
+
+
+@kernel
+def can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
+    """Tell whether the defender, who moves first, gets `target` eyes.
+
+    `shape` holds the cells, the wall, the open and the spent cells; `order` the cells in the order
+    to try them. The search keeps its own stack, a row a position, because a kernel that calls
+    itself cannot be cached on disk (Numba crashes when it loads one).
+    """
+    cells, wall, is_open = shape[0], shape[1], shape[2]
     n = len(order)
-    # Moves on cells, then stones the attacker takes out, then the pass.
-    for k in range(2 * n + 1):
+    reads = np.zeros(1, np.int64)
+    answer = look_up(own, foe, shut, 0, 0, target, shape, nbr, keys, known, reads)
+    if answer >= 0:
+        return answer == 1
+    stack[0, OWN], stack[0, FOE], stack[0, SHUT], stack[0, TURN] = own, foe, shut, 0
+    stack[0, PASSED], stack[0, SLOT], stack[0, TRIED], stack[0, RESULT] = 0, -2 - answer, 0, 0
+    top = 0
+    while top >= 0:
+        own, foe, shut = stack[top, OWN], stack[top, FOE], stack[top, SHUT]
+        turn, k = stack[top, TURN], stack[top, TRIED]
         new_own, new_foe, new_shut, new_passed = own, foe, shut, 0
+        stack[top, TRIED] += 1
+        done = False
+        # Moves on cells, then stones the attacker takes out, then the pass.
         if k < n:
             cell = 1 << order[k]
             if (own | foe) & cell:
                 continue
+            immortal = is_open & ~shut
             if turn == 0:
                 taken = take(cell, own, foe, cells, wall, immortal, nbr)
                 new_own = own | cell
@@ -172,24 +192,40 @@ def can_make(own, foe, shut, turn, passed, target, shape, nbr, order, keys, know
             if turn == 0 or shut & ~own & cell == 0:
                 continue
             new_shut = shut & ~cell
-        else:
-            if passed:
-                if turn == 1:
-                    result = False
-                break
+        elif k == 2 * n:
             new_passed = 1
-        child = slot_of(key_of(new_own, new_foe, new_shut, 1 - turn, new_passed), keys)
-        if child >= 0 and keys[child] != -1 and known[child] == IN_PROGRESS:
-            continue  # nobody may repeat a position
-        good = can_make(
-            new_own, new_foe, new_shut, 1 - turn, new_passed, target,
-            shape, nbr, order, keys, known, reads,
-        )  # fmt: skip
-        if good == (turn == 0):
-            result = good
-            break
-    known[slot] = 1 if result else 0
-    return result
+            if stack[top, PASSED]:
+                if turn == 1:
+                    stack[top, RESULT] = 0
+                done = True
+        else:
+            done = True
+        if not done:
+            child = slot_of(key_of(new_own, new_foe, new_shut, 1 - turn, new_passed), keys)
+            if child >= 0 and keys[child] != -1 and known[child] == IN_PROGRESS:
+                continue  # nobody may repeat a position
+            answer = look_up(
+                new_own, new_foe, new_shut, 1 - turn, new_passed, target,
+                shape, nbr, keys, known, reads,
+            )  # fmt: skip
+            if answer < 0:
+                top += 1
+                stack[top, OWN], stack[top, FOE], stack[top, SHUT] = new_own, new_foe, new_shut
+                stack[top, TURN], stack[top, PASSED] = 1 - turn, new_passed
+                stack[top, SLOT], stack[top, TRIED], stack[top, RESULT] = -2 - answer, 0, 1 - turn
+                continue
+            if (answer == 1) != (turn == 0):
+                continue
+            stack[top, RESULT] = answer
+        # This position is decided; so may be those that led here by the same mover's choice.
+        while True:
+            answer = stack[top, RESULT]
+            known[stack[top, SLOT]] = answer
+            top -= 1
+            if top < 0 or (answer == 1) != (stack[top, TURN] == 0):
+                break
+            stack[top, RESULT] = answer
+    return answer == 1
 
 
 @kernel
@@ -214,10 +250,10 @@ def eye_value(n, foe, wall, is_open, spent, nbr):
                 filled += 1
     keys = np.empty(TABLE, np.int64)
     known = np.empty(TABLE, np.int8)
-    reads = np.zeros(1, np.int64)
+    # Every position on the stack has been read, so that it cannot be higher than the budget.
+    stack = np.empty((BUDGET + 2, 8), np.int64)
     for target in range(2, 0, -1):
         keys[:] = -1
-        reads[0] = 0
-        if can_make(0, foe, shut, 0, 0, target, shape, nbr, order, keys, known, reads):
+        if can_make(0, foe, shut, target, shape, nbr, order, keys, known, stack):
             return target
     return 0
