@@ -71,3 +71,69 @@ def test_a_wrong_player_is_told_when_it_is_needed() -> None:
         command, input="name\ngenmove b\n", capture_output=True, text=True, timeout=120
     )
     assert done.stdout.startswith("= Tengen\n\n? ") and "nobody" in done.stdout
+
+
+class Conversation:
+    """A running engine, line by line."""
+
+    def __init__(self, player: str) -> None:
+        self.process = subprocess.Popen(
+            [*ENGINE[:-1], player], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self.process.stdin and self.process.stdout
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+
+    def send(self, *lines: str) -> None:
+        self.stdin.write("".join(line + "\n" for line in lines).encode())
+        self.stdin.flush()
+
+    def answer(self) -> list[str]:
+        """Read one answer up to its empty line."""
+        lines = []
+        while line := self.stdout.readline().decode().rstrip("\n"):
+            lines.append(line)
+        return lines
+
+    def line(self) -> str:
+        return self.stdout.readline().decode().rstrip("\n")
+
+    def __enter__(self) -> Conversation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate(timeout=60)
+
+
+def test_any_input_stops_an_analysis_and_an_interrupt_stops_a_move() -> None:
+    with Conversation("mcts:seconds=300") as engine:
+        engine.send("boardsize 9")
+        assert engine.answer() == ["="]
+        engine.send("7 kata-analyze b interval 5 ownership true rootInfo true")
+        assert engine.line() == "=7"
+        reports = [engine.line() for _ in range(2)]
+        assert all(report.startswith("info move ") for report in reports)
+        assert len(reports[0].split("ownership ")[1].split()) == 81
+        engine.send("8 name")
+        rest = engine.answer()
+        assert all(report.startswith("info move ") for report in rest)
+        assert engine.answer() == ["=8 Tengen"]
+        begun = time.monotonic()
+        engine.send("genmove b")
+        time.sleep(0.5)
+        engine.send("# interrupt")
+        (move,) = engine.answer()
+        assert move.startswith("= ") and time.monotonic() - begun < 60
+        engine.send("gomill-explain_last_move", "9 quit")
+        assert "visits, win rate" in engine.answer()[0]
+        assert engine.answer() == ["=9"]
+
+
+def test_players_keep_to_the_clock_that_a_program_sets() -> None:
+    with Conversation("mcts:seconds=300") as engine:
+        engine.send("boardsize 9", "time_settings 20 0 0", "time_left b 20 0", "genmove b")
+        begun = time.monotonic()
+        answers = [engine.answer() for _ in range(4)]
+        assert [a[0][0] for a in answers] == ["="] * 4
+        # About 20 s for 28 moves; a busy machine may compile first.
+        assert time.monotonic() - begun < 60
+        engine.send("quit")

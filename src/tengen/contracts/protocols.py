@@ -95,7 +95,7 @@ class OwnershipEvaluator(Evaluator, Protocol):
     """An evaluator that also judges single points."""
 
     def ownership(self, board: Board) -> FloatArray:
-        """Return rows x columns numbers from +1 (Black's) to -1 (White's), row-major."""
+        """Return a flat array of rows * columns numbers, +1 (Black's) to -1 (White's)."""
         ...
 
 
@@ -104,7 +104,7 @@ class Policy(Protocol):
     """A model that says how likely moves are."""
 
     def priors(self, board: Board) -> FloatArray:
-        """Return rows x columns + 1 probabilities, pass last; zero where illegal; sum 1."""
+        """Return a flat array of rows * columns + 1, pass last; zero where illegal; sum 1."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Hold the small values that players and models return; compute nothing about Go.
 
 Moves are points of the bordered board, PASS = 0, RESIGN = -1. Values and scores are Black's:
-positive means that Black is ahead, komi included. Arrays over the board are row-major.
+positive means that Black is ahead, komi included. Arrays over the board are flat and row-major.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Verdict:
     """Tell the status of every block of a position, and whether it is safe to score it now.
 
     `safe_probability` is the probability that counting with these statuses is right;
-    `ownership` (rows x columns, +1 Black to -1 White) is there where the scorer can give it.
+    `ownership` (one number a point, flat, +1 Black to -1 White) is there where the scorer has it.
     """
 
     blocks: tuple[BlockStatus, ...]
@@ -62,9 +62,9 @@ class Verdict:
 class ScoreEstimate:
     """Give the score of a position for Black, komi included.
 
-    `black` and `white` are the two sides' points (white's with komi); `ownership` runs over rows
-    x columns from +1 (Black) to -1 (White); `safe` says whether the game is over, so that this is
-    a count rather than a guess.
+    `black` and `white` are the two sides' points (white's with komi); `ownership` has one
+    number a point, flat, from +1 (Black) to -1 (White); `safe` says whether the game is
+    over, so that this is a count rather than a guess.
     """
 
     score: float
@@ -95,7 +95,7 @@ class Analysis:
     """Report what a player thinks of a position: candidates, best first, and the whole.
 
     `choice` is the move the player would play now; `winrate` and `score` are those of the side to
-    move; `ownership` (rows x columns) stays Black's.
+    move; `ownership` (flat, one number a point) stays Black's.
     """
 
     candidates: tuple[Candidate, ...]

@@ -79,7 +79,7 @@ def format_report(
         )
     if dialect == "kata" and options.ownership and report.ownership is not None:
         sign = 1.0 if turn == 1 else -1.0
-        parts.append("ownership " + " ".join(f"{sign * x:.3f}" for x in report.ownership))
+        parts.append("ownership " + " ".join(f"{sign * x:.3f}" for x in report.ownership.ravel()))
     return " ".join(parts)
 
 
@@ -117,7 +117,7 @@ def _format_cgos(report: Analysis, vertex: Vertex) -> str:
         ],
     }
     if report.ownership is not None:
-        value["ownership"] = _pack_ownership(report.ownership.tolist())
+        value["ownership"] = _pack_ownership(report.ownership.ravel().tolist())
     return json.dumps(value)
 
 
