@@ -136,6 +136,10 @@ def _check_exports(capsys, tmp_path, database) -> None:
     assert "Cross table" in page
     assert "maxlib:average=stone" in page
     assert call(capsys, "export", database, "--out", tmp_path / "t.pdf")[0] == 1
+    status, out, _ = call(capsys, "export", database, "--out", "-", "--format", "csv")
+    assert (status, out) == (0, (tmp_path / "t.csv").read_text())
+    assert call(capsys, "export", database, "--out", tmp_path / "copy.sqlite")[0] == 0
+    assert value(capsys, "show", tmp_path / "copy.sqlite") == value(capsys, "show", database)
 
 
 def _check_rate(capsys, tmp_path, ladder) -> None:

@@ -154,10 +154,14 @@ def test_a_shipped_file_can_be_read_where_nothing_may_be_written(
     tmp_path, tournament, job, scripted
 ) -> None:
     folder = tmp_path / "shipped"
-    path = folder / "r.sqlite"
-    with Database.open(path, tournament()) as database:
+    folder.mkdir()
+    path = folder / "ladder.sqlite"
+    with Database.open(tmp_path / "r.sqlite", tournament()) as database:
         database.add(some_game(job, scripted))
-        database.compact()
+    with reading(tmp_path / "r.sqlite") as database:
+        database.copy_to(path)
+        with pytest.raises(TengenError, match="there already"):
+            database.copy_to(path)
     path.chmod(0o444)
     folder.chmod(0o555)
     try:

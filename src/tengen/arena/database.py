@@ -196,11 +196,6 @@ class Database:
         except sqlite3.IntegrityError:
             raise TengenError(f"{self.path}: game {game.key} is there already") from None
 
-    def compact(self) -> None:
-        """Turn the file into one that can be read where nothing may be written, for shipping."""
-        self._connection.execute("PRAGMA journal_mode=DELETE")
-        self._connection.execute("VACUUM")
-
     # ----- Reading -----
 
     @property
@@ -224,6 +219,22 @@ class Database:
         """List the void games in the order in which they happened."""
         rows = self._connection.execute(f"SELECT {_NAMES} FROM voids ORDER BY id")
         return [GameRow(*row) for row in rows]
+
+    def copy_to(self, path: str | Path) -> None:
+        """Write a compact copy that can be read where nothing may be written, for shipping.
+
+        Raises
+        ------
+        TengenError
+            If the file is there already.
+        """
+        if Path(path).exists():
+            raise TengenError(f"{path}: is there already")
+        self._connection.execute("PRAGMA query_only=OFF")
+        self._connection.execute("VACUUM INTO ?", (str(path),))
+        copy = sqlite3.connect(path)
+        copy.execute("PRAGMA journal_mode=DELETE")
+        copy.close()
 
     def _meta(self, key: str) -> str | None:
         row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()

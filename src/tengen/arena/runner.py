@@ -16,13 +16,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
-from tengen.arena.config import Entrant, Tournament
+from tengen.arena.config import Conditions, Entrant, Tournament
 from tengen.arena.database import Database
 from tengen.arena.game import PlayedGame, play_game, void_game
 from tengen.arena.schedule import GameJob, GameKey, schedule
 from tengen.board import BLACK, WHITE
 from tengen.contracts import Player, ScoreEstimator
 from tengen.errors import EngineError, TengenError
+from tengen.gtp.client import Limits
 from tengen.parallel import map_jobs
 
 # Workers that one game may lose before the run stops: a worker killed by accident is not the
@@ -244,7 +245,7 @@ def play_job(work: WorkerJob) -> PlayedGame | None:
     seated = []
     for colour, entrant in zip((BLACK, WHITE), entrants, strict=True):
         try:
-            seated.append(_player(entrant, chairs[entrant.name]))
+            seated.append(_player(entrant, chairs[entrant.name], job.conditions))
         except EngineError as failure:
             return void_game(job, colour, failure)
     game = play_game(job, *seated, scorer=_the_scorer(job))
@@ -260,13 +261,18 @@ def close_players() -> None:
         _dismiss(entrant, chair)
 
 
-def _player(entrant: Entrant, chair: int) -> Player:
+def _player(entrant: Entrant, chair: int, conditions: Conditions) -> Player:
     """Return the player on this chair, made anew when there is none."""
     from tengen.players import make_player
+    from tengen.players.external import ExternalPlayer
 
     key = entrant, chair
     if key not in _players:
-        _players[key] = make_player(entrant.spec)
+        player = make_player(entrant.spec)
+        if isinstance(player, ExternalPlayer) and conditions.move_seconds is not None:
+            # An engine that hangs is ended; one that is only late is told so by the referee.
+            player.limits = Limits(move=2 * conditions.move_seconds + 1)
+        _players[key] = player
     return _players[key]
 
 

@@ -181,16 +181,24 @@ def rate(
 def export(
     database: Annotated[Path, typer.Argument(help="Results database.")],
     out: Annotated[
-        Path, typer.Option("--out", help="File to write: .csv, .json, .html or .sgf; - is stdout.")
+        Path, typer.Option("--out", help="File to write: .csv, .json, .html, .sgf or .sqlite.")
     ],
     kind: Annotated[
-        str | None, typer.Option("--format", help="csv, json, html or sgf if the name tells not.")
+        str | None,
+        typer.Option("--format", help="csv, json, html, sgf or sqlite, if the name tells not."),
     ] = None,
 ) -> None:
-    """Write results as CSV (a row a game), JSON, one HTML page, or all games as SGF."""
+    """Write results as CSV (a row a game), JSON, HTML, all games as SGF, or a database to ship.
+
+    `--out -` prints them.
+    """
     from tengen.arena.database import reading
     from tengen.arena.export import export_results
 
+    if kind == "sqlite" or (kind is None and out.suffix == ".sqlite"):
+        with reading(database) as opened:
+            opened.copy_to(out)
+        return
     with reading(database) as opened:
         text = export_results(opened, kind or out.suffix.removeprefix("."))
     if str(out) == "-":
