@@ -194,6 +194,12 @@ def experiment(
     judge_games: Annotated[
         int, typer.Option("--judge-games", min=1, help="Openings the second expert finishes.")
     ] = 6000,
+    variants: Annotated[
+        bool, typer.Option("--variants", help="Compare variants of ABCDE instead of the tables.")
+    ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="Only these variants (and `paper`).")
+    ] = None,
     out: Out = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Accepted for symmetry: an experiment always goes on.")
@@ -210,6 +216,12 @@ def experiment(
     from tengen.lab import opening_td_tables as tables
     from tengen.learners.opening_td import SETS
 
+    def say(text: str) -> None:
+        remark(text, quiet=quiet)
+
+    if variants:
+        _variants(out, seed, seeds, games, expert, only, workers, ray, say, json)
+        return
     plan = lab.Plan(
         folder=out if out is not None else Path("runs") / "opening-td" / "experiment",
         seeds=tuple(range(seed, seed + seeds)),
@@ -219,9 +231,6 @@ def experiment(
         sets=tuple(features) if features else SETS,
     )
 
-    def say(text: str) -> None:
-        remark(text, quiet=quiet)
-
     lab.run(plan, workers=workers, ray=ray, remark=say)
     if judge is not None:
         lab.second_opinion(plan, judge, judge_games, workers=workers, ray=ray, remark=say)
@@ -230,4 +239,37 @@ def experiment(
     emit(report, as_json=json)
     if not json:
         for title, columns, rows in tables.sheets(report):
+            table(title, columns, rows)
+
+
+def _variants(
+    out: Path | None,
+    seed: int,
+    seeds: int,
+    games: int,
+    expert: str,
+    only: list[str] | None,
+    workers: int,
+    ray: str | None,
+    say: Any,
+    json: bool,
+) -> None:
+    """Train and compare variants of the paper's player."""
+    from tengen.errors import TengenError
+    from tengen.lab import opening_td_variants as lab
+
+    for name in only or ():
+        if name not in lab.VARIANTS:
+            raise TengenError(f"no variant {name!r}; there are: {', '.join(lab.VARIANTS)}")
+    plan = lab.VariantPlan(
+        folder=out if out is not None else Path("runs") / "opening-td" / "variants",
+        seeds=tuple(range(seed, seed + seeds)),
+        games=games,
+        expert=expert,
+        variants=tuple(dict.fromkeys((lab.BASE, *only))) if only else tuple(lab.VARIANTS),
+    )
+    value = lab.run(plan, workers=workers, ray=ray, remark=say)
+    emit(value, as_json=json)
+    if not json:
+        for title, columns, rows in lab.sheets(value):
             table(title, columns, rows)

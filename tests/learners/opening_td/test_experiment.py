@@ -11,6 +11,7 @@ import pytest
 from tengen.cli import run
 from tengen.lab import opening_td as lab
 from tengen.lab import opening_td_tables as tables
+from tengen.lab import opening_td_variants as variants
 from tengen.models import load_model
 
 SMALL = ["--size", "5", "--plies", "6", "--hidden", "3", "--expert", "playouts:1", "--quiet"]
@@ -79,3 +80,17 @@ def test_gains_follow_the_papers_own_tables() -> None:
         gains = tables._gains(plan, shares, tables.PAPER_GAINS[encoding])
         for feature, paper in tables.PAPER_GAINS[encoding].items():
             assert 100 * gains[feature][measure]["value"] == pytest.approx(paper, abs=0.75), feature
+
+
+def test_variants_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = variants.VariantPlan(
+        tmp_path, (0, 1), 2, "playouts:1", 2, ("paper", "lambda 0.6"),
+        (("rows", 5), ("plies", 6), ("hidden", 3)),
+    )  # fmt: skip
+    value = variants.run(plan)
+    assert set(value["variants"]["lambda 0.6"]) == {"random", "maxlib", "paper"}
+    assert value["variants"]["paper"]["random"]["seeds"] == 2
+    assert variants.run(plan) == value
+    assert len(variants.sheets(value)[0][2]) == 2
+    assert command("experiment", "--variants", "--only", "nonsense") == 1
+    assert "nonsense" in capsys.readouterr().err
