@@ -1,1 +1,5 @@
-"""Placeholder: filled in by its capability."""
+"""Predict experts' moves: the pipeline of Araki et al. 2007, and a stronger recipe of our own."""
+
+from tengen.learners.move_prediction.learner import MovePredictor
+
+__all__ = ["MovePredictor"]

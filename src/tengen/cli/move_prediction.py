@@ -1,0 +1,167 @@
+"""Train, measure and study predictors of experts' moves from the command line."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tengen.cli.common import Json, Quiet, Ray, Seed, Workers, emit, remark, table
+
+if TYPE_CHECKING:
+    from tengen.records import GameArrays
+
+app = typer.Typer(no_args_is_help=True, help="Predict experts' moves (Araki 2007 and beyond).")
+
+Games = Annotated[
+    list[str], typer.Argument(help="SGF files, folders or archives; - reads standard input.")
+]
+Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of this board size.")]
+
+
+def read_games(paths: list[str], size: int | None, *, quiet: bool) -> GameArrays:
+    """Read all games of one size (or all), and say how many were damaged or of another size."""
+    from tengen.errors import TengenError
+    from tengen.records import Corpus
+
+    corpus = Corpus(paths)
+    games = corpus.as_arrays()
+    if corpus.damaged:
+        remark(f"{corpus.damaged} damaged games left out, first: {corpus.faults[0]}", quiet=quiet)
+    if size is not None and len(games):
+        fits = (games.rows == size) & (games.cols == size)
+        if not fits.all():
+            remark(f"{len(games) - int(fits.sum())} games of other sizes left out", quiet=quiet)
+        games = games.where(fits)
+    if len(games) == 0:
+        raise TengenError(f"{' '.join(paths)}: no games" + (f" of size {size}" if size else ""))
+    return games
+
+
+@app.command()
+def train(
+    games: Games,
+    out: Annotated[Path, typer.Option("--out", help="Where to write the model.")],
+    recipe: Annotated[str, typer.Option("--recipe", help="full or paper.")] = "full",
+    limit: Annotated[
+        int | None, typer.Option("--games", min=2, help="Train on the first so many, shuffled.")
+    ] = None,
+    size: Size = 19,
+    share: Annotated[
+        float, typer.Option("--share", min=0.001, max=1.0, help="full: part of the positions.")
+    ] = 1.0,
+    passes: Annotated[int, typer.Option("--passes", min=1, help="full: times over the games.")] = 1,
+    minimum: Annotated[
+        int | None,
+        typer.Option("--minimum", min=1, help="Occurrences that make a pattern known."),
+    ] = None,
+    anywhere: Annotated[
+        bool,
+        typer.Option("--anywhere", help="full: no absolute coordinates; serves every board size."),
+    ] = False,
+    width: Annotated[float, typer.Option("--width", min=0, help="paper: width factor W.")] = 0.9,
+    top: Annotated[int, typer.Option("--top", min=0, help="paper: candidates re-ranked.")] = 20,
+    run: Annotated[
+        Path | None, typer.Option("--run", help="Folder for checkpoints (runs/NAME by default).")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last one.")] = False,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    ray: Ray = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a predictor on games and write it to a model file."""
+    import time
+
+    from tengen.learners.move_prediction import MovePredictor
+
+    began = time.monotonic(), time.process_time()
+    arrays = read_games(games, size, quiet=quiet)
+    settings: dict[str, Any] = {"seed": seed}
+    if limit is not None:
+        settings["games"] = limit
+    if minimum is not None:
+        settings["minimum"] = minimum
+    if recipe == "paper":
+        settings |= {"width": width, "top": top}
+    else:
+        settings |= {"share": share, "passes": passes, "absolute": not anywhere}
+    folder = run if run is not None else Path("runs") / out.stem
+    predictor = MovePredictor(recipe=recipe, settings=settings).fit(
+        arrays,
+        run=folder,
+        resume=resume,
+        workers=workers,
+        ray=ray,
+        on_report=lambda report: remark(_progress(report), quiet=quiet),
+    )
+    if predictor.left_out_:
+        remark(f"{predictor.left_out_} games with stones set up left out", quiet=quiet)
+    sources = ", ".join(Path(path).name for path in games)
+    predictor.save(out, data=f"{min(limit or len(arrays), len(arrays))} games of {sources}")
+    result = {
+        "model": str(out),
+        "recipe": recipe,
+        "games": min(limit or len(arrays), len(arrays)),
+        "features": predictor.model_.features,
+        "seconds": time.monotonic() - began[0],
+        "processor_seconds": time.process_time() - began[1],
+    }
+    emit(result, as_json=json, text=f"{out}: {result['features']} features")
+
+
+def _progress(report: Any) -> str:
+    """Turn a report of either recipe into one line."""
+    if isinstance(report, str):
+        return report
+    fields = asdict(report)
+    return ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in fields.items()
+    )
+
+
+@app.command()
+def evaluate(
+    games: Games,
+    model: Annotated[str, typer.Option("--model", help="Name or path.")] = "predictor-19x19",
+    limit: Annotated[int | None, typer.Option("--games", min=1, help="Only so many.")] = None,
+    size: Size = 19,
+    phases: Annotated[bool, typer.Option("--phases", help="Show accuracy by phase.")] = False,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how often a predictor foresees the moves of games."""
+    from tengen.learners.move_prediction import MovePredictor
+
+    predictor = MovePredictor.load(model)
+    predictor.check_size(size, size)
+    arrays = read_games(games, size, quiet=quiet)
+    if limit is not None:
+        arrays = arrays.shuffled(seed).take(range(min(limit, len(arrays))))
+    measured = predictor.evaluate(arrays)
+    if predictor.left_out_:
+        remark(f"{predictor.left_out_} games with stones set up left out", quiet=quiet)
+    summary = measured.summary()
+    if json:
+        emit(summary, as_json=True)
+        return
+    low, high = measured.interval(1)
+    rows = [
+        ("games", measured.games),
+        ("positions", measured.positions),
+        ("top 1", f"{100 * measured.rate(1):.2f} % [{100 * low:.2f}, {100 * high:.2f}]"),
+        *((f"top {top}", f"{100 * measured.rate(top):.2f} %") for top in (5, 10, 20)),
+        ("log loss", f"{summary['log_loss']:.4f} nats"),
+        ("time", f"{summary['milliseconds_per_position']:.3f} ms a position"),
+    ]
+    table(f"{model} on {', '.join(Path(path).name for path in games)}", ["what", "value"], rows)
+    if phases:
+        lines = [
+            (p["from_ply"], p["positions"], f"{100 * p['top1']:.2f}") for p in measured.phases()
+        ]
+        table("By phase", ["from ply", "positions", "top 1 %"], lines)

@@ -1,0 +1,67 @@
+"""Show the likely moves of a position in a game record."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tengen.cli.common import Json, Quiet, emit
+
+app = typer.Typer(help="Show the likely moves of a position with their probabilities.")
+
+
+@app.command()
+def predict(
+    file: Annotated[str, typer.Argument(help="A game record; - reads standard input.")],
+    move: Annotated[
+        int | None, typer.Option("--move", min=1, help="The position before this move.")
+    ] = None,
+    game: Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")] = 1,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Name or path; by the board's size.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="How many moves to list.")] = 10,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Print the board before move N with the likely moves, best first as a, b, c, ..."""
+    import numpy as np
+
+    from tengen.board import BLACK, format_gtp, point_at
+    from tengen.board.drawing import format_ascii
+    from tengen.models import load_policy
+    from tengen.records import read_game
+    from tengen.records.replay import board_at
+
+    record = read_game(file, game)
+    board = board_at(record, move)
+    rows, cols = board.rows, board.cols
+    number = move if move is not None else len(record.moves) + 1
+    name = model or ("predictor-19x19" if rows == cols == 19 else "predictor-small")
+    priors = load_policy(name).priors(board)
+    played = None
+    if number <= len(record.moves):
+        played = format_gtp(record.moves[number - 1][1], rows, cols)
+    order = [int(i) for i in np.argsort(-priors, kind="stable")[:top] if priors[i] > 0]
+    vertices = [format_gtp(point_at(index, rows, cols), rows, cols) for index in order]
+    result = {
+        "file": file,
+        "game": game,
+        "move": number,
+        "to_play": "black" if board.turn == BLACK else "white",
+        "model": name,
+        "played": played,
+        "moves": [
+            {"move": vertex, "probability": float(priors[index])}
+            for vertex, index in zip(vertices, order, strict=True)
+        ],
+    }
+    letters = {index: chr(97 + k) for k, index in enumerate(order[:26]) if index < rows * cols}
+    lines = [format_ascii(board.grid(), letters)]
+    lines.append(f"move {number}, {result['to_play']} to play")
+    for k, (vertex, index) in enumerate(zip(vertices, order, strict=True)):
+        letter = chr(97 + k) if k < 26 else " "
+        mark = "  played" if vertex == played else ""
+        lines.append(f"{letter} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
+    emit(result, as_json=json, text="\n".join(lines))

@@ -1,0 +1,232 @@
+"""Keep hashes of the stones around every point, in all orientations, as moves are played.
+
+A template is a set of offsets around a centre; templates are nested and grow in rings of the
+distance d = |dr| + |dc| + max(|dr|, |dc|). Ring r holds the offsets that template r has and
+template r - 1 has not, so a stone touches ONE ring of each centre, and the hash of template t is
+the xor of rings 0 to t. The centre itself is not part of a hash; empty points have key 0. The last
+template is the whole board.
+
+`rings` has shape (2, rows * cols, RINGS, 8): side to move minus one, centre (row-major), ring,
+orientation. Colours are seen from the side to move: own stones, enemy stones, points off the
+board. The canonical hash of a pattern is the minimum over its eight orientations, so it does not
+change when the board is turned or mirrored, nor when colours and side to move are swapped
+together.
+
+`keys` has shape (SPAN * SPAN, 3, 8): offset, (own, enemy, border), orientation; see
+patterns.hash_keys.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS, play_move
+from tengen.jit import kernel
+
+REACH = 24  # the farthest offset in a row or column: boards have at most 25 lines
+SPAN = 2 * REACH + 1
+ORIENTATIONS = 8
+# Ring r reaches to distance RING_LIMITS[r]; the last ring holds everything else.
+RING_LIMITS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 1000)
+RINGS = 12
+OWN, ENEMY, OUTSIDE = 0, 1, 2
+
+
+@kernel
+def offset_index(dr, dc):
+    """Return the place of the offset (rows down, columns right) in the tables."""
+    return (dr + REACH) * SPAN + dc + REACH
+
+
+@kernel
+def turn_row(o, dr, dc):
+    """Return the row part of an offset seen in orientation `o`."""
+    x = dc if o & 4 else dr
+    return -x if o & 1 else x
+
+
+@kernel
+def turn_col(o, dr, dc):
+    """Return the column part of an offset seen in orientation `o`."""
+    x = dr if o & 4 else dc
+    return -x if o & 2 else x
+
+
+@kernel
+def spread_keys(base):
+    """Return the key table with every orientation spelled out; `base` is (SPAN * SPAN, 3)."""
+    keys = np.zeros((SPAN * SPAN, 3, ORIENTATIONS), np.int64)
+    for dr in range(-REACH, REACH + 1):
+        for dc in range(-REACH, REACH + 1):
+            for o in range(ORIENTATIONS):
+                seen = offset_index(turn_row(o, dr, dc), turn_col(o, dr, dc))
+                for k in range(3):
+                    keys[offset_index(dr, dc), k, o] = base[seen, k]
+    return keys
+
+
+@kernel
+def ring_table(limits):
+    """Return the ring of every offset, -1 for the centre."""
+    ring_of = np.full(SPAN * SPAN, -1, np.int64)
+    for dr in range(-REACH, REACH + 1):
+        for dc in range(-REACH, REACH + 1):
+            if dr == 0 and dc == 0:
+                continue
+            d = abs(dr) + abs(dc) + max(abs(dr), abs(dc))
+            r = 0
+            while d > limits[r]:
+                r += 1
+            ring_of[offset_index(dr, dc)] = r
+    return ring_of
+
+
+@kernel
+def empty_rings(rows, cols, keys, ring_of):
+    """Return the rings of the empty board of this size: only the border shows."""
+    rings = np.zeros((2, rows * cols, RINGS, ORIENTATIONS), np.int64)
+    for r in range(rows):
+        for c in range(cols):
+            for dr in range(-REACH, REACH + 1):
+                for dc in range(-REACH, REACH + 1):
+                    if 0 <= r + dr < rows and 0 <= c + dc < cols:
+                        continue
+                    k = offset_index(dr, dc)
+                    for o in range(ORIENTATIONS):
+                        rings[0, r * cols + c, ring_of[k], o] ^= keys[k, OUTSIDE, o]
+    rings[1] = rings[0]
+    return rings
+
+
+@kernel
+def toggle_stone(rings, keys, ring_of, rows, cols, p, colour):
+    """Xor the stone of `colour` at point `p` into, or out of, the rings of every centre."""
+    row = p // (cols + 1) - 1
+    col = p % (cols + 1) - 1
+    mine, other = colour - 1, 2 - colour
+    for r in range(rows):
+        base = (row - r + REACH) * SPAN + col + REACH
+        for c in range(cols):
+            k = base - c
+            ring = ring_of[k]
+            if ring >= 0:
+                i = r * cols + c
+                for o in range(ORIENTATIONS):
+                    rings[mine, i, ring, o] ^= keys[k, OWN, o]
+                    rings[other, i, ring, o] ^= keys[k, ENEMY, o]
+
+
+@kernel
+def rings_of_state(s, rings, empty, keys, ring_of):
+    """Fill `rings` for a position from scratch; `empty` are the rings of its empty board."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    rings[:] = empty
+    for p in range(s.shape[1]):
+        colour = s[COLOUR, p]
+        if colour != EMPTY and colour != BORDER:
+            toggle_stone(rings, keys, ring_of, rows, cols, p, colour)
+
+
+@kernel
+def play_with_rings(s, rings, keys, ring_of, before, p, colour):
+    """Play a legal move or a pass and keep the rings right; return stones captured.
+
+    `before` is room for one int64 per point of the bordered board.
+    """
+    if p <= 0:
+        return play_move(s, p, colour)
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    n = s.shape[1]
+    for q in range(n):
+        before[q] = s[COLOUR, q]
+    captured = play_move(s, p, colour)
+    if captured == 0 and s[COLOUR, p] != EMPTY:
+        toggle_stone(rings, keys, ring_of, rows, cols, p, colour)
+        return captured
+    # Stones left the board, by capture or by suicide.
+    for q in range(n):
+        old, new = before[q], s[COLOUR, q]
+        if old != new:
+            if old != EMPTY:
+                toggle_stone(rings, keys, ring_of, rows, cols, q, old)
+            if new != EMPTY:
+                toggle_stone(rings, keys, ring_of, rows, cols, q, new)
+    return captured
+
+
+@kernel
+def canonical(acc):
+    """Return the smallest of the eight hashes."""
+    best = acc[0]
+    for o in range(1, ORIENTATIONS):
+        if acc[o] < best:
+            best = acc[o]
+    return best
+
+
+@kernel
+def pattern_hashes(rings, mover, i, out):
+    """Write the canonical hashes of all templates at the row-major point `i` to `out` (RINGS)."""
+    acc = np.zeros(ORIENTATIONS, np.int64)
+    for ring in range(RINGS):
+        for o in range(ORIENTATIONS):
+            acc[o] ^= rings[mover - 1, i, ring, o]
+        out[ring] = canonical(acc)
+
+
+# ----- Tables from hashes to numbers: open addressing, key 0 is free, length a power of two -----
+
+
+@kernel
+def find_slot(table, key):
+    """Return where `key` (not 0) is or would go."""
+    mask = table.shape[0] - 1
+    h = key ^ (key >> 32)
+    i = (h ^ (h >> 15)) & mask
+    while table[i] != 0 and table[i] != key:
+        i = (i + 1) & mask
+    return i
+
+
+@kernel
+def lookup(table, values, key):
+    """Return the number stored for `key`, or -1."""
+    mask = table.shape[0] - 1
+    h = key ^ (key >> 32)
+    i = (h ^ (h >> 15)) & mask
+    while True:
+        k = table[i]
+        if k == key:
+            return values[i]
+        if k == 0:
+            return -1
+        i = (i + 1) & mask
+
+
+@kernel
+def store_all(table, values, keys, numbers):
+    """Store keys with their numbers; keys are distinct and not 0."""
+    for j in range(keys.shape[0]):
+        i = find_slot(table, keys[j])
+        table[i] = keys[j]
+        values[i] = numbers[j]
+
+
+@kernel
+def add_counts(table, counts, used, keys, amounts):
+    """Add amounts to the counts of keys until the table is 60 % full; return how many were added.
+
+    `used` (one entry) counts the distinct keys. The caller enlarges the table and continues.
+    """
+    limit = table.shape[0] * 6 // 10
+    for j in range(keys.shape[0]):
+        if keys[j] == 0:
+            continue
+        i = find_slot(table, keys[j])
+        if table[i] == 0:
+            if used[0] >= limit:
+                return j
+            table[i] = keys[j]
+            used[0] += 1
+        counts[i] += amounts[j]
+    return keys.shape[0]

@@ -1,0 +1,560 @@
+"""Name the sparse features of every legal move of a position; weigh nothing.
+
+Features are of two sorts. Direct features have fixed numbers (the groups below). Patterns are
+looked up by hash in a dictionary made from experts' moves and get numbers from DIRECT upwards; a
+pattern that is not in the dictionary is no feature. Everything is seen from the side to move and
+does not change under the eight symmetries. `recent` holds the last moves, latest first: points, 0
+for pass, -1 for none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.kernels import (
+    BORDER,
+    COLOUR,
+    COLS,
+    EMPTY,
+    HEAD,
+    KO,
+    PLIES,
+    ROWS,
+    SCALARS,
+    SIZE,
+    is_legal,
+)
+from tengen.features.pattern_kernels import (
+    ORIENTATIONS,
+    RINGS,
+    canonical,
+    lookup,
+    offset_index,
+)
+from tengen.features.tactics_kernels import (
+    ATARI_LAST,
+    ATARIED,
+    ATARIS,
+    CAPTURE_SAVES,
+    CAPTURED,
+    CAPTURES_LAST,
+    EMPTY_NEIGHBOURS,
+    ENEMY_BLOCKS,
+    ENEMY_LIBERTIES,
+    ENEMY_SIZE,
+    FACTS,
+    LIBERTIES,
+    OWN_BLOCKS,
+    OWN_LIBERTIES,
+    SAVED,
+    SIZE_AFTER,
+    density_maps,
+    distance_maps,
+    read_blocks,
+    read_move,
+)
+from tengen.jit import kernel
+
+RECENT = 8  # moves of history that features may look at
+WIDTH = 64  # room for the features of one move
+GLOBAL_WIDTH = 32  # room for the features of a position
+
+# Direct features of a move: first number of each group.
+COORDINATE = 0  # 55 classes of the octant x 4 phases; only with absolute coordinates
+LINE = COORDINATE + 220  # 21 pairs of distances to the two nearest edges, to 6
+RELATIVE = LINE + 21  # 4 earlier moves x 61 classes of offset
+PAIR = RELATIVE + 4 * 61  # distances to the last two moves, 8 x 8
+CAPTURE = PAIR + 64  # 5 sizes x saves x takes the last move
+ESCAPE = CAPTURE + 20  # 5 sizes x liberties after x by capture
+ATARI = ESCAPE + 30  # 5 sizes x last move's block x own liberties after
+DOUBLE = ATARI + 30
+SELF_ATARI = DOUBLE + 1  # 5 sizes x captures
+LIBERTY = SELF_ATARI + 10  # liberties after (1-8) x own before (0-4)
+ENEMY = LIBERTY + 40  # least enemy liberties (0-6) x 4 sizes
+OF_LAST = ENEMY + 28  # liberty of the last move's block: its liberties (1-6) x own after (1-4)
+OF_ATTACKED = OF_LAST + 24  # liberty of an own block next to the last move: likewise 5 x 4
+CONTACT = OF_ATTACKED + 20  # own blocks (0-4) x enemy blocks (0-4) next to the move
+KO_MOVE = CONTACT + 25  # takes a ko; takes while a ko is forbidden; next to the forbidden point
+NEAREST = KO_MOVE + 3  # nearest own (1-8) x nearest enemy (1-8)
+DENSITY = NEAREST + 64  # own stones in 9x9 (0-6) x enemy stones (0-6)
+CROWD = DENSITY + 49  # the same in 5x5
+LADDER = CROWD + 49  # see ladder features
+MOVE_END = LADDER + 24
+# Direct features of the position, shared by its moves.
+PHASE = MOVE_END  # 24 steps of plies
+LAST_COORDINATE = PHASE + 24  # octant of the last move, 55, then: pass or none; absolute only
+LAST_LINE = LAST_COORDINATE + 56  # 21 and none
+LAST_STEP = LAST_LINE + 22  # class of the offset between the last two moves, 61
+OWN_ATARI = LAST_STEP + 61  # largest own block in atari: none or 5 sizes
+ENEMY_ATARI = OWN_ATARI + 6
+KO_BAN = ENEMY_ATARI + 6
+LAST_BLOCK = KO_BAN + 2  # liberties (1-6) x 5 sizes
+# Direct features of stones, for the network's view of the neighbourhood.
+STONE = LAST_BLOCK + 30  # 2 colours x liberties (1-6) x 5 sizes
+STONE_RECENT = STONE + 60  # is the last move, the one before, ... (4)
+STONE_LINE = STONE_RECENT + 4  # 2 colours x 21
+STONE_LADDER = STONE_LINE + 42  # 2 colours x 4
+FORBIDDEN = STONE_LADDER + 8  # an empty point that may not be played
+DIRECT = FORBIDDEN + 1
+
+# Families of patterns: a dictionary key is the canonical hash xor the salt of (family, ring).
+PLAIN, WITH_LIBERTIES, WITH_LAST, WITH_BOTH, WITH_OWN_LAST, AT_LAST = 0, 1, 2, 3, 4, 5
+FAMILIES = 6
+# Marks: keys besides the stones': last move, own last move, liberty classes 1 to 3.
+MARK_LAST, MARK_OWN_LAST, MARK_LIBERTY = 0, 1, 2
+MARKS = 5
+NEAR_LAST = 12  # patterns with the last move: as far as this distance
+
+
+@kernel
+def salt(family, ring):
+    """Return the word that tells the patterns of one family and ring from the others."""
+    z = np.uint64(family * RINGS + ring + 1) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.int64(z ^ (z >> np.uint64(27)))
+
+
+@kernel
+def size_class(n):
+    """Return 0 to 4 for 1, 2, 3, 4-6 and more stones."""
+    return 0 if n <= 1 else 1 if n == 2 else 2 if n == 3 else 3 if n <= 6 else 4
+
+
+@kernel
+def offset_class(dr, dc):
+    """Return 0 to 60 for an offset folded to an octant: exact to 9 lines, coarse beyond."""
+    a, b = abs(dr), abs(dc)
+    if a < b:
+        a, b = b, a
+    if a <= 9:
+        return a * (a + 1) // 2 + b
+    return min(55 + (a - 10) // 2, 59)
+
+
+@kernel
+def distance(dr, dc):
+    """Return |dr| + |dc| + max(|dr|, |dc|)."""
+    a, b = abs(dr), abs(dc)
+    return a + b + max(a, b)
+
+
+@kernel
+def near_class(d):
+    """Return 0 to 7 for a distance."""
+    if d <= 2:
+        return 0
+    if d == 3:
+        return 1
+    if d == 4:
+        return 2
+    if d <= 6:
+        return 3
+    if d <= 8:
+        return 4
+    if d <= 11:
+        return 5
+    return 6 if d <= 16 else 7
+
+
+@kernel
+def octant(row, col, rows, cols):
+    """Return the class of a point of a 19x19 board under the eight symmetries, 0 to 54."""
+    a, b = min(row, rows - 1 - row), min(col, cols - 1 - col)
+    if a < b:
+        a, b = b, a
+    return a * (a + 1) // 2 + b
+
+
+@kernel
+def line_class(row, col, rows, cols):
+    """Return the distances to the two nearest edges, each to 6 lines, as one of 21 classes."""
+    a = min(min(row, rows - 1 - row), 5)
+    b = min(min(col, cols - 1 - col), 5)
+    if a < b:
+        a, b = b, a
+    return a * (a + 1) // 2 + b
+
+
+@kernel
+def phase_of(plies, area):
+    """Return 0 to 3 by the plies played, scaled to the board."""
+    n = plies * 361 // area
+    return 0 if n < 30 else 1 if n < 80 else 2 if n < 160 else 3
+
+
+@kernel
+def begin_pattern(s, marks, count, recent, i, family, acc):
+    """Put a family's marks (moves, liberties) into the eight hashes; False if there is none."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    row, col = i // cols, i % cols
+    for o in range(ORIENTATIONS):
+        acc[o] = 0
+    if family == WITH_LAST or family == WITH_BOTH or family == WITH_OWN_LAST:
+        other = recent[1] if family == WITH_OWN_LAST else recent[0]
+        if other <= 0:
+            return False
+        dr, dc = other // (cols + 1) - 1 - row, other % (cols + 1) - 1 - col
+        if distance(dr, dc) > NEAR_LAST:
+            return False
+        k = offset_index(dr, dc)
+        m = MARK_OWN_LAST if family == WITH_OWN_LAST else MARK_LAST
+        for o in range(ORIENTATIONS):
+            acc[o] ^= marks[k, m, o]
+    if family == WITH_LIBERTIES or family == WITH_BOTH:
+        for dr in range(-1, 2):
+            for dc in range(-1, 2):
+                r, c = row + dr, col + dc
+                if r < 0 or c < 0 or r >= rows or c >= cols or (dr == 0 and dc == 0):
+                    continue
+                q = (r + 1) * (cols + 1) + c + 1
+                if s[COLOUR, q] != EMPTY:
+                    n = count[s[HEAD, q]]
+                    if n <= 3:
+                        k = offset_index(dr, dc)
+                        for o in range(ORIENTATIONS):
+                            acc[o] ^= marks[k, MARK_LIBERTY + n - 1, o]
+    return True
+
+
+@kernel
+def top_ring(family):
+    """Return the largest ring that a family uses."""
+    if family == PLAIN:
+        return RINGS - 1
+    if family == WITH_LIBERTIES:
+        return 4
+    return 3 if family == WITH_BOTH else 7
+
+
+@kernel
+def uses_ring(family, ring):
+    """Tell whether the family has patterns of this ring: with history, every other one."""
+    if ring == 0:
+        return False
+    if family == WITH_LAST or family == WITH_OWN_LAST or family == AT_LAST:
+        return ring == 1 or ring == 3 or ring == 5 or ring == 7
+    return True
+
+
+@kernel
+def pattern_keys(s, rings, marks, count, recent, mover, i, family, acc, out):
+    """Write the dictionary keys of one family at the row-major point `i`, 0 where there is none."""
+    for ring in range(RINGS):
+        out[ring] = 0
+    if not begin_pattern(s, marks, count, recent, i, family, acc):
+        return
+    for ring in range(top_ring(family) + 1):
+        for o in range(ORIENTATIONS):
+            acc[o] ^= rings[mover - 1, i, ring, o]
+        if uses_ring(family, ring):
+            key = canonical(acc) ^ salt(family, ring)
+            out[ring] = key if key != 0 else 1
+
+
+@kernel
+def find_patterns(
+    s, rings, marks, table, values, count, recent, mover, family, points, n, feats, widths
+):
+    """Append the known patterns of one family at n points to their features.
+
+    Patterns are nested: a larger one is known only where the smaller is, so the first miss ends it.
+    """
+    cols = s[SCALARS, COLS]
+    width = cols + 1
+    top = top_ring(family)
+    salts = np.zeros(RINGS, np.int64)
+    for ring in range(top + 1):
+        if uses_ring(family, ring):
+            salts[ring] = salt(family, ring)
+    acc = np.empty(ORIENTATIONS, np.int64)
+    with_liberties = family == WITH_LIBERTIES or family == WITH_BOTH
+    mark = -1
+    other_row = other_col = 0
+    if family == WITH_LAST or family == WITH_BOTH or family == WITH_OWN_LAST:
+        other = recent[1] if family == WITH_OWN_LAST else recent[0]
+        if other <= 0:
+            return
+        other_row, other_col = other // width - 1, other % width - 1
+        mark = MARK_OWN_LAST if family == WITH_OWN_LAST else MARK_LAST
+    mine = rings[mover - 1]
+    for m in range(n):
+        p = points[m]
+        row = p // width - 1
+        col = p - (row + 1) * width - 1
+        if mark >= 0:
+            dr, dc = other_row - row, other_col - col
+            if distance(dr, dc) > NEAR_LAST:
+                continue
+            k = offset_index(dr, dc)
+            for o in range(ORIENTATIONS):
+                acc[o] = marks[k, mark, o]
+        else:
+            for o in range(ORIENTATIONS):
+                acc[o] = 0
+        if with_liberties:
+            for dr in range(-1, 2):
+                for dc in range(-1, 2):
+                    q = p + dr * width + dc
+                    c = s[COLOUR, q]
+                    if c == EMPTY or c == BORDER:
+                        continue
+                    liberties = count[s[HEAD, q]]
+                    if liberties <= 3:
+                        k = offset_index(dr, dc)
+                        for o in range(ORIENTATIONS):
+                            acc[o] ^= marks[k, MARK_LIBERTY + liberties - 1, o]
+        i = row * cols + col
+        w = widths[m]
+        for ring in range(top + 1):
+            for o in range(ORIENTATIONS):
+                acc[o] ^= mine[i, ring, o]
+            if salts[ring] != 0:
+                key = canonical(acc) ^ salts[ring]
+                number = lookup(table, values, key if key != 0 else 1)
+                if number < 0:
+                    break
+                feats[m, w] = number
+                w += 1
+        widths[m] = w
+
+
+@kernel
+def _relative(s, p, recent, row, col, cols, feats, n):
+    """Add where earlier moves lie relative to the move."""
+    d0 = d1 = 7
+    for j in range(4):
+        q = recent[j]
+        if q <= 0:
+            feats[n] = RELATIVE + 61 * j + 60
+        else:
+            dr, dc = q // (cols + 1) - 1 - row, q % (cols + 1) - 1 - col
+            feats[n] = RELATIVE + 61 * j + offset_class(dr, dc)
+            if j == 0:
+                d0 = near_class(distance(dr, dc))
+            elif j == 1:
+                d1 = near_class(distance(dr, dc))
+        n += 1
+    feats[n] = PAIR + 8 * d0 + d1
+    return n + 1
+
+
+@kernel
+def _tactical(facts, feats, n):
+    """Add what the move does at once."""
+    after = facts[LIBERTIES]
+    if facts[CAPTURED] > 0:
+        feats[n] = CAPTURE + 4 * size_class(facts[CAPTURED])
+        feats[n] += 2 * facts[CAPTURE_SAVES] + facts[CAPTURES_LAST]
+        n += 1
+    if facts[SAVED] > 0:
+        feats[n] = ESCAPE + 6 * size_class(facts[SAVED]) + 2 * (min(after, 3) - 1)
+        feats[n] += 1 if facts[CAPTURED] > 0 else 0
+        n += 1
+    if facts[ATARIS] > 0:
+        feats[n] = ATARI + 6 * size_class(facts[ATARIED]) + 3 * facts[ATARI_LAST]
+        feats[n] += min(after, 3) - 1
+        n += 1
+        if facts[ATARIS] > 1:
+            feats[n] = DOUBLE
+            n += 1
+    if after == 1:
+        feats[n] = SELF_ATARI + 2 * size_class(facts[SIZE_AFTER])
+        feats[n] += 1 if facts[CAPTURED] > 0 else 0
+        n += 1
+    feats[n] = LIBERTY + 5 * (min(after, 8) - 1) + min(facts[OWN_LIBERTIES], 4)
+    n += 1
+    feats[n] = ENEMY + 4 * min(facts[ENEMY_LIBERTIES], 6) + min(size_class(facts[ENEMY_SIZE]), 3)
+    n += 1
+    feats[n] = CONTACT + 5 * facts[OWN_BLOCKS] + facts[ENEMY_BLOCKS]
+    return n + 1
+
+
+@kernel
+def _attacked_blocks(s, mover, last, heads):
+    """Write the heads of own blocks next to the last move's stone; return how many."""
+    n = 0
+    if last <= 0 or s[COLOUR, last] == EMPTY:
+        return n
+    width = s[SCALARS, COLS] + 1
+    for k in range(4):
+        q = last + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        if s[COLOUR, q] == mover:
+            known = False
+            for j in range(n):
+                known = known or heads[j] == s[HEAD, q]
+            if not known:
+                heads[n] = s[HEAD, q]
+                n += 1
+    return n
+
+
+@kernel
+def _mark_liberties(heads, n, start, count, libs, value, where):
+    """Note at every liberty of the blocks the class of its block's liberties (least wins)."""
+    for j in range(n):
+        head = heads[j]
+        v = min(count[head], value)
+        for k in range(start[head], start[head] + count[head]):
+            q = libs[k]
+            if where[q] == 0 or v < where[q]:
+                where[q] = v
+
+
+@kernel
+def _position(s, rings, marks, table, values, recent, mover, count, absolute, out):
+    """Write the features that all moves of the position share; return how many."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    n = 0
+    out[n] = PHASE + min(s[SCALARS, PLIES] * 361 // (rows * cols) // 12, 23)
+    n += 1
+    out[n] = KO_BAN + (1 if s[SCALARS, KO] > 0 else 0)
+    n += 1
+    own = enemy = 0
+    for p in range(s.shape[1]):
+        c = s[COLOUR, p]
+        if c != EMPTY and c != BORDER and s[HEAD, p] == p and count[p] == 1:
+            if c == mover:
+                own = max(own, s[SIZE, p])
+            else:
+                enemy = max(enemy, s[SIZE, p])
+    out[n] = OWN_ATARI + (0 if own == 0 else 1 + size_class(own))
+    n += 1
+    out[n] = ENEMY_ATARI + (0 if enemy == 0 else 1 + size_class(enemy))
+    n += 1
+    last = recent[0]
+    if last <= 0:
+        out[n] = LAST_LINE + 21
+        out[n + 1] = LAST_STEP + 60
+        n += 2
+        if absolute:
+            out[n] = LAST_COORDINATE + 55
+            n += 1
+        return n
+    row, col = last // (cols + 1) - 1, last % (cols + 1) - 1
+    out[n] = LAST_LINE + line_class(row, col, rows, cols)
+    n += 1
+    if absolute:
+        out[n] = LAST_COORDINATE + octant(row, col, rows, cols)
+        n += 1
+    if recent[1] > 0:
+        r2, c2 = recent[1] // (cols + 1) - 1, recent[1] % (cols + 1) - 1
+        out[n] = LAST_STEP + offset_class(r2 - row, c2 - col)
+    else:
+        out[n] = LAST_STEP + 60
+    n += 1
+    if s[COLOUR, last] != EMPTY:
+        head = s[HEAD, last]
+        out[n] = LAST_BLOCK + 5 * (min(count[head], 6) - 1) + size_class(s[SIZE, head])
+        n += 1
+    where = np.array([last])
+    wide = np.zeros(1, np.int64)
+    found = np.empty((1, RINGS), np.int32)
+    find_patterns(
+        s, rings, marks, table, values, count, recent, mover, AT_LAST, where, 1, found, wide
+    )
+    for k in range(wide[0]):
+        out[n] = found[0, k]
+        n += 1
+    return n
+
+
+@kernel
+def move_features(s, rings, marks, table, values, recent, absolute, points, feats, widths, shared):
+    """Name the features of all points; return (legal moves, points, features of the position).
+
+    `points` receives the legal points first (superko not regarded), then all others; feats[k, :
+    widths[k]] are the features of the k-th, `shared` those of the position.
+    """
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    area = rows * cols
+    size = s.shape[1]
+    mover = s[SCALARS, 2]
+    start = np.zeros(size, np.int64)
+    count = np.zeros(size, np.int64)
+    libs = np.empty(4 * size, np.int64)
+    stamp = np.zeros(size, np.int64)
+    of_last = np.zeros(size, np.int64)
+    of_attacked = np.zeros(size, np.int64)
+    maps = np.empty((6, area), np.int64)
+    sums = np.empty((2, rows + 1, cols + 1), np.int64)
+    facts = np.empty(FACTS, np.int64)
+    heads = np.empty(4, np.int64)
+    read_blocks(s, start, count, libs, stamp)
+    distance_maps(s, mover, maps[0], maps[1])
+    density_maps(s, mover, 4, sums, maps[2], maps[3])
+    density_maps(s, mover, 2, sums, maps[4], maps[5])
+    last = recent[0]
+    last_head = -1
+    if last > 0 and s[COLOUR, last] == 3 - mover:
+        last_head = s[HEAD, last]
+        heads[0] = last_head
+        _mark_liberties(heads, 1, start, count, libs, 6, of_last)
+    attacked = _attacked_blocks(s, mover, last, heads)
+    _mark_liberties(heads, attacked, start, count, libs, 5, of_attacked)
+    n_shared = _position(s, rings, marks, table, values, recent, mover, count, absolute, shared)
+    phase = phase_of(s[SCALARS, PLIES], area)
+    ko = s[SCALARS, KO]
+    stamp[:] = -1
+    n_moves = 0
+    for i in range(area):
+        row, col = i // cols, i % cols
+        p = (row + 1) * (cols + 1) + col + 1
+        if s[COLOUR, p] != EMPTY or not is_legal(s, p, mover):
+            continue
+        f = feats[n_moves]
+        n = 0
+        if absolute:
+            f[n] = COORDINATE + 4 * octant(row, col, rows, cols) + phase
+            n += 1
+        f[n] = LINE + line_class(row, col, rows, cols)
+        n = _relative(s, p, recent, row, col, cols, f, n + 1)
+        read_move(s, p, mover, last_head, start, count, libs, stamp, n_moves, facts)
+        n = _tactical(facts, f, n)
+        after = min(facts[LIBERTIES], 4) - 1
+        if of_last[p] > 0:
+            f[n] = OF_LAST + 4 * (of_last[p] - 1) + after
+            n += 1
+        if of_attacked[p] > 0:
+            f[n] = OF_ATTACKED + 4 * (of_attacked[p] - 1) + after
+            n += 1
+        if facts[CAPTURED] == 1 and facts[SIZE_AFTER] == 1 and facts[EMPTY_NEIGHBOURS] == 0:
+            f[n] = KO_MOVE + (1 if ko > 0 else 0)
+            n += 1
+        f[n] = NEAREST + 8 * min(maps[0, i] - 1, 7) + min(maps[1, i] - 1, 7)
+        f[n + 1] = DENSITY + 7 * min(maps[2, i], 6) + min(maps[3, i], 6)
+        f[n + 2] = CROWD + 7 * min(maps[4, i], 6) + min(maps[5, i], 6)
+        n += 3
+        points[n_moves] = p
+        widths[n_moves] = n
+        n_moves += 1
+    for family in range(FAMILIES - 1):
+        find_patterns(
+            s, rings, marks, table, values, count, recent, mover, family,
+            points, n_moves, feats, widths,
+        )  # fmt: skip
+    n_all = n_moves
+    for i in range(area):
+        row, col = i // cols, i % cols
+        p = (row + 1) * (cols + 1) + col + 1
+        colour = s[COLOUR, p]
+        if colour == EMPTY and is_legal(s, p, mover):
+            continue
+        f = feats[n_all]
+        n = 1
+        if colour == EMPTY:
+            f[0] = FORBIDDEN
+        else:
+            side = 0 if colour == mover else 1
+            head = s[HEAD, p]
+            f[0] = STONE + 30 * side + 5 * (min(count[head], 6) - 1) + size_class(s[SIZE, head])
+            f[1] = STONE_LINE + 21 * side + line_class(row, col, rows, cols)
+            n = 2
+            for j in range(4):
+                if recent[j] == p:
+                    f[n] = STONE_RECENT + j
+                    n += 1
+                    break
+        points[n_all] = p
+        widths[n_all] = n
+        n_all += 1
+    return n_moves, n_all, n_shared

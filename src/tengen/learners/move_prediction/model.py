@@ -1,0 +1,135 @@
+"""Hold the weights of the full recipe and call the kernels with them; write no files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.learners.move_prediction import network_kernels as net
+from tengen.learners.move_prediction.feature_kernels import DIRECT, RECENT
+from tengen.learners.move_prediction.tables import Dictionary, Tables
+
+if TYPE_CHECKING:
+    from tengen.board import Board
+    from tengen.records.arrays import GameArrays
+
+FloatArray = NDArray[np.float32]
+
+
+@dataclass
+class FullModel:
+    """The features' weights and vectors, the network, and the dictionary of patterns.
+
+    `absolute` says whether coordinates of the 19x19 board are features; without them the model
+    serves every size.
+    """
+
+    dictionary: Dictionary
+    weights: FloatArray
+    vectors: FloatArray
+    dense: FloatArray
+    absolute: bool
+
+    @classmethod
+    def new(cls, keys: NDArray[np.int64], *, absolute: bool, seed: int) -> FullModel:
+        """Make an untrained model for a dictionary of these keys."""
+        rng = np.random.default_rng(seed)
+        features = DIRECT + len(keys)
+        vectors = rng.standard_normal((features, net.DIM), dtype=np.float32) * np.float32(0.05)
+        parts: list[NDArray[Any]] = []
+        for _ in range(net.LAYERS):
+            own = rng.standard_normal((net.SEEN, net.DIM)) / np.sqrt(net.DIM)
+            own[net.DIM :] *= 0.25  # sums over four neighbours
+            board = rng.standard_normal((net.DIM, net.DIM)) * np.sqrt(0.1 / net.DIM)
+            parts += [own.ravel(), board.ravel(), np.zeros(net.DIM)]
+        parts.append(rng.standard_normal(net.DIM) * 0.1)
+        return cls(
+            Dictionary.of(keys, DIRECT),
+            np.zeros(features, np.float32),
+            vectors,
+            np.concatenate(parts).astype(np.float32),
+            absolute,
+        )
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return what is stored: vectors in half precision, the rest as it is."""
+        return {
+            "keys": self.dictionary.keys,
+            "weights": self.weights,
+            "vectors": self.vectors.astype(np.float16),
+            "dense": self.dense,
+        }
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, NDArray[Any]], *, absolute: bool) -> FullModel:
+        """Rebuild a model from what `tensors` returned."""
+        return cls(
+            Dictionary.of(tensors["keys"], DIRECT),
+            tensors["weights"].astype(np.float32),
+            tensors["vectors"].astype(np.float32),
+            tensors["dense"].astype(np.float32),
+            absolute,
+        )
+
+    @property
+    def features(self) -> int:
+        """Return how many features have weights."""
+        return len(self.weights)
+
+    def arrays(self, rows: int, cols: int) -> tuple[Any, ...]:
+        """Return the tables and weights in the order of `kernels.priors_kernel`."""
+        tables = Tables.of(rows, cols)
+        flags = np.array([int(self.absolute)], np.int64)
+        return (
+            tables.empty, tables.hash_keys, tables.ring_of, tables.marks,
+            self.dictionary.table, self.dictionary.values,
+            self.weights, self.vectors, self.dense, flags,
+        )  # fmt: skip
+
+    def priors(
+        self, board: Board, rooms: dict[tuple[int, int], Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the legal points (simple ko) and their probabilities; `rooms` keeps workspaces."""
+        from tengen.learners.move_prediction import kernels
+
+        size = (board.rows, board.cols)
+        if size not in rooms:
+            rooms[size] = (self.arrays(*size), kernels.workspace(*size))
+        model, room = rooms[size]
+        area = board.rows * board.cols
+        points, priors = np.zeros(area, np.int64), np.zeros(area)
+        n = kernels.priors_kernel(board.state, recent_moves(board), model, room, points, priors)
+        return points[:n], priors[:n]
+
+    def evaluate(
+        self,
+        games: GameArrays,
+        tops: NDArray[np.int64],
+        hits: NDArray[np.float64],
+        counts: NDArray[np.float64],
+    ) -> float:
+        """Add credit and counts over all moves of the games; return the loss."""
+        from tengen.learners.move_prediction.training_kernels import evaluate_games
+
+        loss = 0.0
+        for rows, cols in sorted(set(zip(games.rows.tolist(), games.cols.tolist(), strict=True))):
+            which = np.flatnonzero((games.rows == rows) & (games.cols == cols))
+            tables = Tables.of(rows, cols)
+            loss += evaluate_games(
+                games.moves, games.colours, games.offsets, which, rows, cols, self.absolute,
+                tables.empty, tables.hash_keys, tables.ring_of, tables.marks,
+                self.dictionary.table, self.dictionary.values,
+                self.weights, self.vectors, self.dense, tops, hits, counts,
+            )  # fmt: skip
+        return loss
+
+
+def recent_moves(board: Board) -> NDArray[np.int64]:
+    """Return the last moves of a board, latest first, -1 where there was none."""
+    recent = np.full(RECENT, -1, np.int64)
+    for k, (_, point) in enumerate(reversed(board.moves[-RECENT:])):
+        recent[k] = point
+    return recent

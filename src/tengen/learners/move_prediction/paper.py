@@ -1,0 +1,226 @@
+"""Follow the recipe of Araki et al. 2007: dictionary, frequencies, maximum-entropy re-ranking.
+
+The games are shuffled and halved. Half A gives the dictionary (patterns seen at least twice at
+experts' moves) and the frequencies (used + 1) / (used + unused + 2) of the largest known pattern
+at each legal point, with counters of its own for "no pattern". Half B trains the re-ranker on the
+`top` candidates. With top = 0 all games go into half A and nothing is re-ranked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.features.patterns import PAPER_TEMPLATES
+from tengen.learners.move_prediction import paper_kernels
+from tengen.learners.move_prediction.dictionary import PatternCounter, _jobs
+from tengen.learners.move_prediction.tables import Dictionary, Tables
+from tengen.parallel import map_jobs
+
+if TYPE_CHECKING:
+    from tengen.board import Board
+    from tengen.learners.move_prediction.dictionary import Counts, _Job
+    from tengen.records.arrays import GameArrays
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PaperSettings:
+    """How to train; `width` is the paper's W, `top` its n."""
+
+    seed: int = 0
+    games: int | None = None  # the first so many after the shuffle; all by default
+    minimum: int = 2
+    width: float = 0.9
+    top: int = 20
+    passes: int = 3  # over half B
+    alpha: float = 0.1  # learning rate of FTRL-proximal
+    templates: tuple[int, ...] = PAPER_TEMPLATES
+
+
+@dataclass
+class PaperModel:
+    """The dictionary, the frequencies (entry 0: no pattern) and the re-ranker's weights."""
+
+    dictionary: Dictionary
+    frequency: FloatArray
+    weights: FloatArray
+    templates: IntArray
+    top: int
+    sizes: list[tuple[int, int]]
+    absolute: bool = True
+    history_rank: int = 0
+
+    @property
+    def features(self) -> int:
+        """Return how many features have a weight that is not zero."""
+        return int(np.count_nonzero(self.weights))
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return what is stored; the re-ranker's weights without their zeros."""
+        used = np.flatnonzero(self.weights)
+        return {
+            "keys": self.dictionary.keys,
+            "frequency": self.frequency.astype(np.float32),
+            "weight_index": used.astype(np.int64),
+            "weights": self.weights[used].astype(np.float32),
+            "templates": self.templates,
+            "top": np.array([self.top], np.int64),
+        }
+
+    @classmethod
+    def from_tensors(
+        cls, tensors: dict[str, NDArray[Any]], sizes: list[tuple[int, int]]
+    ) -> PaperModel:
+        """Rebuild a model from what `tensors` returned."""
+        frequency = tensors["frequency"].astype(np.float64)
+        weights = np.zeros(paper_kernels.feature_count(len(frequency)))
+        weights[tensors["weight_index"]] = tensors["weights"]
+        dictionary = Dictionary.of(tensors["keys"], 1)
+        top = int(tensors["top"][0])
+        return cls(dictionary, frequency, weights, tensors["templates"], top, list(sizes))
+
+    def evaluate(
+        self, games: GameArrays, tops: IntArray, hits: FloatArray, counts: FloatArray
+    ) -> float:
+        """Add credit and counts over all moves of the games; return the loss."""
+        rows, cols = int(games.rows[0]), int(games.cols[0])
+        which = np.arange(len(games))
+        return _follow(
+            2, games, which, rows, cols, self.dictionary, self.templates, frequency=self.frequency,
+            top=self.top, weights=self.weights, tops=tops, hits=hits, counts=counts,
+            rank_history=self.history_rank,
+        )  # fmt: skip
+
+    def priors(
+        self, board: Board, rooms: dict[tuple[int, int], Any]
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the legal points (simple ko) and their shares of the two rankings' scores."""
+        from tengen.learners.move_prediction.paper_board import board_scores
+
+        points, final = board_scores(self, board)
+        shares = np.exp(final - final.max()) if len(final) else final
+        return points, shares / shares.sum() if len(final) else shares
+
+
+def _count_paper(job: tuple[_Job, tuple[int, ...]]) -> Counts:
+    """Count the paper's patterns at the experts' moves of one job's games."""
+    games, templates = job
+    tables = Tables.of(games.rows, games.cols)
+    out = np.zeros((len(games.points), len(templates)), np.int64)
+    n = paper_kernels.expert_patterns(
+        games.points, games.colours, games.offsets, np.arange(len(games.offsets) - 1),
+        games.rows, games.cols, tables.empty, tables.hash_keys, tables.ring_of,
+        np.array(templates, np.int64), out,
+    )  # fmt: skip
+    keys, counts = np.unique(out[:n], return_counts=True)
+    return keys, counts.astype(np.int64)
+
+
+def train_paper(
+    games: GameArrays,
+    settings: PaperSettings,
+    *,
+    run: Path | None = None,
+    resume: bool = False,
+    workers: int = 1,
+    ray: str | None = None,
+    on_report: Callable[[str], None] = lambda line: None,
+) -> PaperModel:
+    """Train the paper's recipe on games of one size.
+
+    `workers` and `ray` share the counting of patterns; the result does not depend on them. It
+    takes minutes, so it keeps no checkpoints: `run` and `resume` are accepted and ignored.
+    """
+    began = time.process_time()
+    rows, cols = int(games.rows[0]), int(games.cols[0])
+    order = np.random.default_rng(settings.seed).permutation(len(games))[: settings.games]
+    half = len(order) if settings.top == 0 else len(order) // 2
+    part_a, part_b = order[:half], order[half:]
+    templates = np.array(settings.templates, np.int64)
+
+    def say(what: str) -> None:
+        on_report(f"{what} after {time.process_time() - began:.1f} s")
+
+    counter = PatternCounter()
+    jobs = ((job, settings.templates) for job in _jobs(games.take(part_a), rows, cols))
+    for keys, counts in map_jobs(_count_paper, jobs, workers=workers, ray=ray):
+        counter.add(keys, counts)
+    keys, _ = counter.chosen(settings.minimum)
+    say(f"{len(counter)} patterns met, {len(keys)} known")
+    del counter
+    dictionary = Dictionary.of(keys, 1)
+    used, unused = np.zeros(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
+    _follow(0, games, part_a, rows, cols, dictionary, templates, used=used, unused=unused)
+    frequency = (used + 1) / (used + unused + 2)
+    say("frequencies")
+    count = int(paper_kernels.feature_count(len(frequency)))
+    weights = np.zeros(count)
+    if settings.top > 0:
+        z, squares = np.zeros(count), np.zeros(count)
+        penalty = settings.width * settings.passes
+        for number in range(settings.passes):
+            loss = _follow(
+                1, games, part_b, rows, cols, dictionary, templates, frequency=frequency,
+                top=settings.top, z=z, squares=squares, penalty=penalty, alpha=settings.alpha,
+            )  # fmt: skip
+            say(f"re-ranker pass {number + 1}, loss {loss:.0f}")
+        sign = np.sign(z)
+        weights = np.where(
+            np.abs(z) <= penalty,
+            0.0,
+            -(z - sign * penalty) * settings.alpha / (1 + np.sqrt(squares)),
+        )
+    return PaperModel(dictionary, frequency, weights, templates, settings.top, [(rows, cols)])
+
+
+def samples(
+    games: GameArrays, model: PaperModel, which: IntArray
+) -> tuple[IntArray, NDArray[np.int64]]:
+    """Return (features, labels) of the re-ranker's samples for some games, for the exact solver."""
+    rows, cols = int(games.rows[0]), int(games.cols[0])
+    positions = int(games.lengths()[which].sum())
+    room = np.zeros((positions * (model.top + 1), paper_kernels.WIDTH + 1), np.int64)
+    n = int(
+        _follow(
+            3, games, which, rows, cols, model.dictionary, model.templates,
+            frequency=model.frequency, top=model.top, samples=room,
+        )
+    )  # fmt: skip
+    return room[:n, 1:], room[:n, 0]
+
+
+def _follow(
+    mode: int,
+    games: GameArrays,
+    which: IntArray,
+    rows: int,
+    cols: int,
+    dictionary: Dictionary,
+    templates: IntArray,
+    **given: Any,
+) -> float:
+    """Call `follow_games` with empty arrays for what a mode does not need."""
+    tables = Tables.of(rows, cols)
+    ints, floats = np.zeros(0, np.int64), np.zeros(0)
+    return float(
+        paper_kernels.follow_games(
+            mode, games.moves, games.colours, games.offsets, which, rows, cols,
+            tables.empty, tables.hash_keys, tables.ring_of, templates,
+            dictionary.table, dictionary.values,
+            given.get("used", ints), given.get("unused", ints), given.get("frequency", floats),
+            given.get("top", 0), given.get("z", floats), given.get("squares", floats),
+            float(given.get("penalty", 0.0)), float(given.get("alpha", 0.1)),
+            given.get("weights", floats), given.get("tops", ints),
+            given.get("hits", np.zeros((0, 0))), given.get("counts", floats),
+            given.get("samples", np.zeros((0, 0), np.int64)), given.get("rank_history", 0),
+        )
+    )  # fmt: skip

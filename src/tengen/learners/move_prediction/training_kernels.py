@@ -1,0 +1,252 @@
+"""Replay games and train or measure a predictor on their moves; read and write no files.
+
+Games lie in flat arrays: points and colours of all moves, and `offsets` where games begin. Several
+games are played side by side, one move of each in turn, so that neighbouring positions are unrelated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.kernels import COLOUR, EMPTY, SCALARS, TURN, clear, is_legal, new_state
+from tengen.board.random_kernels import seed_stream, uniform
+from tengen.features.pattern_kernels import ORIENTATIONS, RINGS, play_with_rings
+from tengen.features.tactics_kernels import read_blocks
+from tengen.jit import kernel
+from tengen.learners.move_prediction.feature_kernels import (
+    AT_LAST,
+    FAMILIES,
+    GLOBAL_WIDTH,
+    RECENT,
+    WIDTH,
+    move_features,
+    pattern_keys,
+)
+from tengen.learners.move_prediction.network_kernels import (
+    DIM,
+    LAYERS,
+    backward_dense,
+    backward_features,
+    forward,
+    rank_credit,
+    softmax,
+    step_dense,
+    step_features,
+)
+
+# Points whose gradient is smaller everywhere do not move their features' vectors.
+FLOOR = 2e-4
+
+
+@kernel
+def push_recent(recent, p):
+    """Make `p` the latest of the recent moves."""
+    for j in range(RECENT - 1, 0, -1):
+        recent[j] = recent[j - 1]
+    recent[0] = p
+
+
+@kernel
+def expert_keys(points, colours, offsets, games, rows, cols, empty, hash_keys, ring_of, marks, out):
+    """Write the dictionary keys of all experts' moves of the listed games; return how many moves.
+
+    `out` is (moves, FAMILIES * RINGS); 0 stands for no pattern. Stops a game at an illegal move.
+    """
+    s = new_state(rows, cols)
+    rings = empty.copy()
+    before = np.zeros(s.shape[1], np.int64)
+    recent = np.zeros(RECENT, np.int64)
+    start, count = np.zeros(s.shape[1], np.int64), np.zeros(s.shape[1], np.int64)
+    libs, stamp = np.empty(4 * s.shape[1], np.int64), np.zeros(s.shape[1], np.int64)
+    acc, keys = np.empty(ORIENTATIONS, np.int64), np.empty(RINGS, np.int64)
+    n = 0
+    for g in games:
+        clear(s, rows, cols)
+        rings[:] = empty
+        recent[:] = -1
+        for k in range(offsets[g], offsets[g + 1]):
+            p, colour = np.int64(points[k]), np.int64(colours[k])
+            s[SCALARS, TURN] = colour
+            if p > 0:
+                if s[COLOUR, p] != EMPTY or not is_legal(s, p, colour):
+                    break
+                read_blocks(s, start, count, libs, stamp)
+                i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
+                for family in range(FAMILIES):
+                    j = i
+                    if family == AT_LAST:
+                        q = recent[0]
+                        if q <= 0:
+                            out[n, family * RINGS : (family + 1) * RINGS] = 0
+                            continue
+                        j = (q // (cols + 1) - 1) * cols + q % (cols + 1) - 1
+                    pattern_keys(s, rings, marks, count, recent, colour, j, family, acc, keys)
+                    out[n, family * RINGS : (family + 1) * RINGS] = keys
+                n += 1
+            play_with_rings(s, rings, hash_keys, ring_of, before, p, colour)
+            push_recent(recent, p)
+    return n
+
+
+@kernel
+def train_games(
+    points, colours, offsets, games, rows, cols, absolute, empty, hash_keys, ring_of, marks,
+    table, values, w, E, w_sq, E_sq, dense, first, second, step,
+    slots, side, batch, share, seed, rate_w, rate_E, rate_dense,
+):  # fmt: skip
+    """Train on a random `share` of the moves of the listed games; return (loss, hits, positions).
+
+    Loss and top-1 hits are those met before each step. `dense` is the network in one flat array,
+    `step` (one entry) counts its steps. `slots` is -1 for every feature. `side` games go side by side.
+    """
+    n_points = rows * cols
+    states = np.empty((side,) + new_state(rows, cols).shape, np.int64)
+    rings = np.empty((side,) + empty.shape, np.int64)
+    recent = np.empty((side, RECENT), np.int64)
+    before = np.zeros(states.shape[2], np.int64)
+    feats = np.empty((n_points, WIDTH), np.int32)
+    widths = np.empty(n_points, np.int64)
+    moves = np.empty(n_points, np.int64)
+    shared = np.empty(GLOBAL_WIDTH, np.int32)
+    acts = np.zeros((LAYERS + 1, before.shape[0], DIM), np.float32)
+    work = np.zeros((5, before.shape[0], DIM), np.float32)
+    Y = np.zeros((LAYERS, before.shape[0], DIM), np.float32)
+    logits = np.empty(n_points, np.float32)
+    probs = np.empty(n_points, np.float64)
+    room = 60000
+    touched = np.empty(room + n_points * WIDTH, np.int64)
+    da = np.zeros((before.shape[0], DIM), np.float32)
+    G = np.empty((room + n_points * WIDTH, DIM + 1), np.float32)
+    n_touched = np.zeros(1, np.int64)
+    grad = np.zeros_like(dense)
+    rng = np.zeros(1, np.uint64)
+    seed_stream(rng, seed, 0)
+    tops = np.ones(1, np.int64)
+    hits = np.zeros(1)
+    loss = 0.0
+    trained = 0
+    in_batch = 0
+    at = np.zeros(side, np.int64)
+    end = np.zeros(side, np.int64)
+    skip = np.zeros(side, np.int64)
+    following = 0
+    open_games = 0
+    for k in range(side):
+        # The first games start late, so that the phases of the games differ.
+        skip[k] = 200 * k // side
+    while True:
+        open_games = 0
+        for k in range(side):
+            if at[k] >= end[k]:
+                if following >= games.shape[0]:
+                    continue
+                at[k], end[k] = offsets[games[following]], offsets[games[following] + 1]
+                following += 1
+                clear(states[k], rows, cols)
+                rings[k] = empty
+                recent[k] = -1
+            open_games += 1
+            while True:
+                s = states[k]
+                p, colour = np.int64(points[at[k]]), np.int64(colours[at[k]])
+                s[SCALARS, TURN] = colour
+                if p > 0 and (s[COLOUR, p] != EMPTY or not is_legal(s, p, colour)):
+                    at[k] = end[k]
+                    break
+                learn = skip[k] == 0
+                if learn and p > 0 and uniform(rng) < share:
+                    n_moves, n, n_shared = move_features(
+                        s, rings[k], marks, table, values, recent[k], absolute,
+                        moves, feats, widths, shared,
+                    )  # fmt: skip
+                    target = 0
+                    while moves[target] != p:
+                        target += 1
+                    forward(
+                        s, feats, widths, moves, n, n_moves, shared, n_shared, w, E, dense,
+                        acts, Y, work, logits,
+                    )  # fmt: skip
+                    softmax(logits, n_moves, probs)
+                    loss -= np.log(max(probs[target], 1e-30))
+                    rank_credit(logits, n_moves, target, tops, hits)
+                    trained += 1
+                    backward_dense(s, probs, target, moves, n_moves, dense, grad, acts, Y, work, da)
+                    backward_features(
+                        feats, widths, moves, n, n_moves, shared, n_shared, probs, target,
+                        da, FLOOR, slots, touched, n_touched, G,
+                    )  # fmt: skip
+                    in_batch += 1
+                    if in_batch == batch or n_touched[0] >= room:
+                        step_features(
+                            slots, touched, n_touched, G, w, E, w_sq, E_sq, rate_w, rate_E
+                        )
+                        step[0] += 1
+                        step_dense(dense, grad, first, second, rate_dense, step[0])
+                        in_batch = 0
+                play_with_rings(s, rings[k], hash_keys, ring_of, before, p, colour)
+                push_recent(recent[k], p)
+                at[k] += 1
+                if learn or at[k] >= end[k]:
+                    break
+                skip[k] -= 1
+            if at[k] >= end[k]:
+                skip[k] = 0
+        if open_games == 0 and following >= games.shape[0]:
+            break
+    step_features(slots, touched, n_touched, G, w, E, w_sq, E_sq, rate_w, rate_E)
+    return loss, hits[0], trained
+
+
+@kernel
+def evaluate_games(
+    points, colours, offsets, games, rows, cols, absolute, empty, hash_keys, ring_of, marks,
+    table, values, w, E, dense, tops, hits, counts,
+):  # fmt: skip
+    """Predict every move of the listed games; return the loss.
+
+    Adds to `hits` (phases of 30 plies x tops) the credit and to `counts` (phases) the positions.
+    """
+    n_points = rows * cols
+    s = new_state(rows, cols)
+    rings = empty.copy()
+    recent = np.empty(RECENT, np.int64)
+    before = np.zeros(s.shape[1], np.int64)
+    feats = np.empty((n_points, WIDTH), np.int32)
+    widths = np.empty(n_points, np.int64)
+    moves = np.empty(n_points, np.int64)
+    shared = np.empty(GLOBAL_WIDTH, np.int32)
+    acts = np.zeros((LAYERS + 1, before.shape[0], DIM), np.float32)
+    work = np.zeros((5, before.shape[0], DIM), np.float32)
+    Y = np.zeros((LAYERS, before.shape[0], DIM), np.float32)
+    logits = np.empty(n_points, np.float32)
+    probs = np.empty(n_points, np.float64)
+    loss = 0.0
+    for g in games:
+        clear(s, rows, cols)
+        rings[:] = empty
+        recent[:] = -1
+        for k in range(offsets[g], offsets[g + 1]):
+            p, colour = np.int64(points[k]), np.int64(colours[k])
+            s[SCALARS, TURN] = colour
+            if p > 0:
+                if s[COLOUR, p] != EMPTY or not is_legal(s, p, colour):
+                    break
+                n_moves, n, n_shared = move_features(
+                    s, rings, marks, table, values, recent, absolute,
+                    moves, feats, widths, shared,
+                )  # fmt: skip
+                target = 0
+                while moves[target] != p:
+                    target += 1
+                forward(
+                    s, feats, widths, moves, n, n_moves, shared, n_shared, w, E, dense,
+                    acts, Y, work, logits,
+                )  # fmt: skip
+                softmax(logits, n_moves, probs)
+                loss -= np.log(max(probs[target], 1e-30))
+                phase = min((k - offsets[g]) // 30, counts.shape[0] - 1)
+                rank_credit(logits, n_moves, target, tops, hits[phase])
+                counts[phase] += 1
+            play_with_rings(s, rings, hash_keys, ring_of, before, p, colour)
+            push_recent(recent, p)
+    return loss
