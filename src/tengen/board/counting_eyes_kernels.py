@@ -253,7 +253,8 @@ def eye_value(n, foe, wall, is_open, spent, nbr):
     # Every position on the stack has been read, so that it cannot be higher than the budget.
     stack = np.empty((BUDGET + 2, 8), np.int64)
     for target in range(2, 0, -1):
-        keys[:] = -1
+        for i in range(TABLE):
+            keys[i] = -1
         if can_make(0, foe, shut, target, shape, nbr, order, keys, known, stack):
             return target
     return 0

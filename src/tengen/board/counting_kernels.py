@@ -348,7 +348,8 @@ def region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, 
         return -1
     # The dame beside the region belong to the fight: the enemy enters there, or they are closed.
     fight = np.empty(MAX_CELLS, np.int64)
-    fight[:n_cells] = cells[:n_cells]
+    for i in range(n_cells):  # a loop: slices take Numba seconds to compile
+        fight[i] = cells[i]
     total = n_cells
     for i in range(n_cells):
         for q in (cells[i] - width, cells[i] - 1, cells[i] + 1, cells[i] + width):
@@ -461,7 +462,8 @@ def judge_colour(board, width, colour, reach, fallen, closed, kinds):
                         false_at[hangs_by[part]] = True
                         has_false[region] = True
                 continue
-            part_eyes[:parts] = 0
+            for part in range(parts):
+                part_eyes[part] = 0
             total = 0
             for node in range(nodes):
                 if group[node] == group[region]:
