@@ -117,11 +117,11 @@ def _in_utf8(tree: GameTree, codec: str, main_line: bool) -> GameTree:
 def _value_in_utf8(value: bytes, codec: str) -> bytes:
     """Convert one raw value; what it escapes stays escaped."""
     if value.isascii():
-        return value
+        return sgf_grammar.protect(value)
     text = encodings.decode(value, codec)
     if not _SOUND.fullmatch(text):  # a backslash or bracket that was half of a broken character
-        return format_text(text)
-    return text.encode("utf-8", "replace")
+        return sgf_grammar.protect(format_text(text))
+    return sgf_grammar.protect(text.encode("utf-8", "replace"))
 
 
 def _make_tree(record: GameRecord) -> GameTree:

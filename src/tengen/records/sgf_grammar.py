@@ -328,6 +328,12 @@ def _escape_inner(raw: bytes) -> bytes:
     return re.sub(rb"(\\[\x00-\xff])|\]", lambda m: m[1] or rb"\]", raw)
 
 
+def protect(raw: bytes) -> bytes:
+    """Escape the parenthesis of a value that ends like the beginning of another game."""
+    found = _SWALLOWED.search(raw) if b"(" in raw else None
+    return raw[: found.start()] + b"\\" + raw[found.start() :] if found else raw
+
+
 def parse_collection(stream: BinaryIO, lead: bytes = b"") -> Iterator[ParsedGame | Damage]:
     """Yield every game of a stream, or the `Damage` in its place, in bounded memory.
 
