@@ -134,4 +134,4 @@ def _read(grid: npt.ArrayLike, point: Place, attacking: bool) -> Place | None:
         raise TengenError(f"row {point[0]}, column {point[1]} holds no stone to chase")
     reads = np.zeros(1, np.int64)
     scratch = k.safety_scratch(line.shape[0])
-    return _place(int(k.read_ladder(line, p, cols + 1, attacking, 0, 0, reads, scratch)), cols)
+    return _place(int(k.read_ladder(line, p, cols + 1, attacking, 0, reads, scratch)), cols)

@@ -27,6 +27,10 @@ MARK, STACK, CHANGED, WORK = 0, 1, 2, 3
 SCRATCH_ROWS = 4
 STAMP = 0  # MARK[0] belongs to a border point: it holds the last stamp
 
+# Entries of a frame of the ladder reader.
+ATTACKING, FORBIDDEN, LIFTED, NEXT_MOVE, TOTAL, CURRENT, NOW_LIFTED, MOVES = 0, 1, 2, 3, 4, 5, 6, 7
+FRAME = MOVES + 13
+MAX_DEPTH = 512
 MAX_READS = 2000  # positions a ladder may cost before the block counts as out of it
 
 
@@ -334,14 +338,12 @@ def _lone_ko(line, p, width, before, after, scratch, libs):
 
 
 @kernel
-def read_ladder(line, p, width, attacking, ko, count, reads, scratch):
-    """Return the move that decides the ladder on the block at p for the side to move, or 0.
+def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
+    """Start to read a position: return its answer if it needs no moves, else -1.
 
-    With `attacking` the enemy moves and wins by capturing with nothing but atari: the block has
-    one or two liberties. Otherwise its owner moves, the block is in atari, and any move that gets
-    it out counts. `line` is changed while reading and restored. `ko` is forbidden to the first.
+    The answer is the deciding move of the side to move, or 0. Otherwise the frame is filled with
+    the moves to try.
     """
-    colour = line[p]
     libs = np.empty(3, np.int64)
     n = liberties(line, p, width, 3, scratch, libs)
     reads[0] += 1
@@ -349,44 +351,86 @@ def read_ladder(line, p, width, attacking, ko, count, reads, scratch):
         return 0 if attacking else libs[0]
     if attacking and n == 1:
         return libs[0] if libs[0] != ko else 0
-    if n > 2 or n == 0:
+    if n > 2 or n == 0 or (n == 2 and not attacking):
         return 0 if attacking else libs[0]
-    moves = np.empty(12, np.int64)
-    mover = colour
+    frame[ATTACKING] = attacking
+    frame[FORBIDDEN] = ko
+    frame[LIFTED] = count
+    frame[NEXT_MOVE] = 0
+    frame[MOVES] = libs[0]
     if attacking:
-        mover = 3 - colour
-        total = n
-        moves[0], moves[1] = libs[0], libs[1]
+        frame[MOVES + 1] = libs[1]
+        frame[TOTAL] = 2
     else:
-        total = _attackers_in_atari(line, p, width, scratch, moves[1:])
         # Running out comes first: it is what ladders are made of.
-        moves[0] = libs[0]
-        total += 1
-    for i in range(total):
-        move = moves[i]
-        if move == ko or (i > 0 and move == moves[0]):
-            continue
-        after = _try(line, move, mover, width, count, scratch, libs)
-        if after < 0:
-            continue
-        if attacking:
-            # The enemy has answered with atari; the block is lost if its owner finds no way out.
-            if liberties(line, p, width, 2, scratch, libs) > 1:
-                won = False
+        frame[TOTAL] = 1 + _attackers_in_atari(line, p, width, scratch, frame[MOVES + 1 :])
+    return -1
+
+
+@kernel
+def read_ladder(line, p, width, attacking, ko, reads, scratch):
+    """Return the move that decides the ladder on the block at p for the side to move, or 0.
+
+    With `attacking` the enemy moves and wins by capturing with nothing but atari: the block has
+    one or two liberties. Otherwise its owner moves, the block is in atari, and any move that gets
+    it out counts. `line` is changed while reading and restored. `ko` is forbidden to the first.
+    The reading keeps its own stack: a kernel that calls itself can not be cached on disk.
+    """
+    colour = line[p]
+    libs = np.empty(3, np.int64)
+    frames = np.empty((MAX_DEPTH, FRAME), np.int64)
+    answer = _open_frame(line, p, width, attacking, ko, 0, reads, scratch, frames[0])
+    if answer >= 0:
+        return answer
+    top = 0
+    while True:
+        frame = frames[top]
+        attacks = frame[ATTACKING] == 1
+        mover = 3 - colour if attacks else colour
+        answer = 0
+        i = frame[NEXT_MOVE]
+        if i < frame[TOTAL]:
+            frame[NEXT_MOVE] += 1
+            move = frame[MOVES + i]
+            if move == frame[FORBIDDEN] or (i > 0 and move == frame[MOVES]):
+                continue
+            before = frame[LIFTED]
+            after = _try(line, move, mover, width, before, scratch, libs)
+            if after < 0:
+                continue
+            frame[CURRENT] = move
+            frame[NOW_LIFTED] = after
+            # An attack must be atari; three liberties are out of the ladder.
+            n = liberties(line, p, width, 3, scratch, libs)
+            if attacks and n > 1:
+                child = 1
+            elif n > 2 or top + 1 == MAX_DEPTH:
+                child = 1 if attacks else 0
             else:
-                next_ko = _lone_ko(line, move, width, count, after, scratch, libs)
-                won = read_ladder(line, p, width, False, next_ko, after, reads, scratch) == 0
-        else:
-            m = liberties(line, p, width, 3, scratch, libs)
-            if m >= 3:
-                won = True
-            else:
-                next_ko = _lone_ko(line, move, width, count, after, scratch, libs)
-                won = read_ladder(line, p, width, True, next_ko, after, reads, scratch) == 0
-        _take_back(line, move, mover, scratch[CHANGED], count, after)
-        if won:
-            return move
-    return 0
+                next_ko = _lone_ko(line, move, width, before, after, scratch, libs)
+                child = _open_frame(
+                    line, p, width, not attacks, next_ko, after, reads, scratch, frames[top + 1]
+                )
+                if child < 0:
+                    top += 1
+                    continue
+            _take_back(line, move, mover, scratch[CHANGED], before, after)
+            if child > 0:
+                continue
+            answer = move
+        # This position is decided; so may be those before it.
+        while True:
+            top -= 1
+            if top < 0:
+                return answer
+            frame = frames[top]
+            mover = 3 - colour if frame[ATTACKING] == 1 else colour
+            _take_back(
+                line, frame[CURRENT], mover, scratch[CHANGED], frame[LIFTED], frame[NOW_LIFTED]
+            )
+            if answer > 0:
+                break  # the other side had an answer: try the next move
+            answer = frame[CURRENT]
 
 
 @kernel
@@ -398,7 +442,7 @@ def ladder_captures(s, p, scratch):
     """
     work = s[COLOUR].copy()
     reads = np.zeros(1, np.int64)
-    return read_ladder(work, p, s[SCALARS, COLS] + 1, True, s[SCALARS, KO], 0, reads, scratch)
+    return read_ladder(work, p, s[SCALARS, COLS] + 1, True, s[SCALARS, KO], reads, scratch)
 
 
 @kernel
@@ -406,4 +450,4 @@ def ladder_escapes(s, p, scratch):
     """Return a move that gets the block in atari at p of a state out of the ladder, or 0."""
     work = s[COLOUR].copy()
     reads = np.zeros(1, np.int64)
-    return read_ladder(work, p, s[SCALARS, COLS] + 1, False, s[SCALARS, KO], 0, reads, scratch)
+    return read_ladder(work, p, s[SCALARS, COLS] + 1, False, s[SCALARS, KO], reads, scratch)
