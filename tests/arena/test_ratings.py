@@ -87,6 +87,16 @@ def test_unbeaten_player_has_a_finite_rating_and_stays_on_top() -> None:
     assert ratings[0].low < ratings[0].elo
 
 
+def test_one_that_never_won_does_not_move_the_others() -> None:
+    even = [PairScore("x", "y", 50, 50), PairScore("y", "z", 50, 50), PairScore("x", "z", 50, 50)]
+    lost = [PairScore(name, "loser", 20, 0) for name in "xyz"]
+    for rating in rate([*even, *lost], resamples=200):
+        if rating.name != "loser":
+            assert rating.low < rating.elo - 10
+            assert rating.high > rating.elo + 10
+            assert rating.high - rating.low < 150
+
+
 def test_draws_are_half_wins() -> None:
     drawn = rate([PairScore("x", "y", 0, 0, 10)], resamples=0)
     assert drawn[0].elo == pytest.approx(0, abs=1e-6)

@@ -117,15 +117,18 @@ def rate(
     anchors = {name: elo for name, elo in (anchors or {}).items() if name in index}
     wins = _win_matrix(scores, index)
     centre = _shifted(fit_elo(wins, alpha=alpha), index, anchors)
+    information = _information(wins, centre)
     rng = np.random.default_rng(seed)
-    samples = np.array(
-        [
-            _shifted(
-                ELO_PER_NAT * _fit_weighted(_resample(scores, index, rng), alpha), index, anchors
-            )
-            for _ in range(resamples)
-        ]
-    ).reshape(resamples, len(names))
+    samples = np.empty((resamples, len(names)))
+    for number in range(resamples):
+        sample = ELO_PER_NAT * _fit_weighted(_resample(scores, index, rng), alpha)
+        if anchors:
+            samples[number] = _shifted(sample, index, anchors)
+        else:
+            # Lay it over the estimate by those about whom much is known: by the mean, one player
+            # that never won, whose rating is a guess, would move all others.
+            offset = float(np.average(centre - sample, weights=information))
+            samples[number] = sample + offset
     low, high = np.quantile(samples, [0.025, 0.975], axis=0) if resamples else (centre, centre)
     ratings = [
         Rating(
@@ -193,6 +196,13 @@ def _fit_weighted(wins: FloatArray, alpha: float) -> FloatArray:
             break
     centred: FloatArray = strengths - strengths.mean()
     return centred
+
+
+def _information(wins: FloatArray, elo: FloatArray) -> FloatArray:
+    """Return how much each player's games say about its rating (Fisher's information)."""
+    expected = 1.0 / (1.0 + np.exp((elo[None, :] - elo[:, None]) / ELO_PER_NAT))
+    information: FloatArray = ((wins + wins.T) * expected * (1 - expected)).sum(axis=1) + 1e-12
+    return information
 
 
 def _win_matrix(scores: Sequence[PairScore], index: Mapping[str, int]) -> FloatArray:

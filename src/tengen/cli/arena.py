@@ -116,9 +116,7 @@ def run(
         results = results_of(database)
     _show(results, json)
     if summary.left:
-        remark(
-            f"{summary.left} games are left; `tengen arena run {config}` plays them", quiet=quiet
-        )
+        remark(f"{summary.left} games are left; the same command plays them", quiet=quiet)
     return 3 if summary.left else 0
 
 
