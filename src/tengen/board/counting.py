@@ -215,7 +215,7 @@ def count_territory(
     >>> import numpy as np
     >>> grid = np.array([[0, 1, 0, 2, 0], [0, 1, 0, 2, 2], [0, 1, 0, 2, 0]], np.int8)
     >>> count_territory(grid, komi=0.5).result
-    'B+2.5'
+    'B+0.5'
     >>> print(count_territory(grid).explain())
     territory counting, careful
     Black: 3 points of territory + 0 prisoners + 0 dead stones = 3
