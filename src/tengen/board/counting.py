@@ -16,13 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen.board import counting_kernels as k
+from tengen.board.counting_reach_kernels import BLACK, WHITE
 from tengen.errors import TengenError
 
 Method = Literal["careful", "plain"]
 Grid = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
-
-BLACK, WHITE = k.BLACK, k.WHITE
 
 KIND_NAMES: dict[int, str] = {
     k.NOBODY: "nobody's",
