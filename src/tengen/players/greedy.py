@@ -17,9 +17,9 @@ from tengen.players.policy import SamplePlayer, playable_priors
 class GreedyPlayer:
     """Play the best move by an evaluator after one ply, or a policy's likeliest move.
 
-    With `temperature` > 0 (in points of the evaluator) moves are drawn with probability proportional
-    to exp(value / temperature); ties are broken at random. With an evaluator and a policy only the
-    policy's best `width` moves are tried. Own eyes are never filled.
+    With `temperature` > 0 (in points of the evaluator) moves are drawn with probability
+    proportional to exp(value / temperature); ties are broken at random. With an evaluator and a
+    policy only the policy's best `width` moves are tried. Own eyes are never filled.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ def values_after(model: Evaluator, board: Board, moves: Sequence[int]) -> FloatA
 
 
 def best_by_policy(policy: Policy, board: Board, width: int) -> list[int]:
-    """List the policy's best `width` moves that fill no own eye, best first; none if there is none."""
+    """List the policy's best `width` moves that fill no own eye, best first."""
     priors = playable_priors(policy, board)
     moves = candidates(board)
     moves.sort(key=lambda p: -priors[index_of(p, board.rows, board.cols)])

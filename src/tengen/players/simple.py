@@ -30,8 +30,8 @@ class RandomPlayer:
 class MaxlibPlayer:
     """Maximise the average liberties of own blocks minus the average of the enemy's blocks.
 
-    Every legal move that fills no own eye is tried and the liberties of all blocks counted after it;
-    a side without blocks has average zero; ties are broken at random. With `average="stone"`
+    Every legal move that fills no own eye is tried and the liberties of all blocks counted after
+    it; a side without blocks has average zero; ties are broken at random. With `average="stone"`
     each stone counts the liberties of its block. It passes when only eyes are left, or when the
     enemy has passed and the count as it stands is won.
     """

@@ -1,7 +1,7 @@
 """Choose moves of the simplest players: any legal point, or the one that gives most liberties.
 
-Works on the layout of `board.kernels`; `allowed` is the row-major mask of moves that the caller permits
-(superko is the caller's). Generators are arrays of one word, see `board.random_kernels`.
+Works on the layout of `board.kernels`; `allowed` is the row-major mask of moves that the caller
+permits (superko is the caller's). Generators are arrays of one word, see `board.random_kernels`.
 """
 
 # mypy: ignore-errors
@@ -80,7 +80,7 @@ def simple_mask(s, colour, out):
 
 @kernel
 def random_move(s, colour, fill_eyes, allowed, rng):
-    """Return a uniformly random permitted point, own eyes left out unless `fill_eyes`; else PASS."""
+    """Return a uniformly random permitted point, own eyes only if `fill_eyes`; or PASS."""
     cols = s[SCALARS, COLS]
     cells = s[SCALARS, ROWS] * cols
     chosen = PASS

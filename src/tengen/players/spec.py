@@ -13,8 +13,8 @@ import difflib
 import importlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, is_dataclass, replace
+from typing import Any, cast
 
 from tengen.contracts import Expert, Player
 from tengen.errors import SpecError
@@ -37,6 +37,8 @@ class Option:
     required: bool = False
     least: float = -math.inf
     choices: tuple[str, ...] = ()
+    parameter: str = ""
+    """The argument of the player's class, where it is called otherwise."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,9 @@ PLAYERS: dict[str, PlayerKind] = {
                 Option("playouts", "int", "playouts a move", "1000", least=1),
                 Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
                 _POLICY,
-                _MODEL,
+                Option("model", "evaluator", _MODEL.help, parameter="evaluator"),
                 Option("threads", "int", "trees side by side", "1", least=1),
+                Option("resign", "float", "win rate below which it resigns", "0.03", least=0.0),
             ),
             "mcts:playouts=2000",
         ),
@@ -209,7 +212,15 @@ def make_player(spec: str) -> Player:
         player: Player = _import(kind)(**options)
     except (TypeError, SpecError) as mistake:
         raise SpecError(f"{spec!r}: {mistake}") from None
-    player.name = spec.strip()
+    return _named(player, spec.strip())
+
+
+def _named(player: Player, name: str) -> Player:
+    """Call a player by its spec; a frozen one is copied."""
+    made: Any = player
+    if is_dataclass(made):
+        return cast(Player, replace(made, name=name))  # type: ignore[type-var]
+    player.name = name
     return player
 
 
@@ -301,9 +312,10 @@ def _read_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, Any]:
     for option in kind.options:
         if option.name in texts:
             try:
-                values[option.name] = READERS[option.kind](texts[option.name], option)
+                value = READERS[option.kind](texts[option.name], option)
             except SpecError as mistake:
                 raise SpecError(f"{spec!r}: {option.name}: {mistake}") from None
+            values[option.parameter or option.name] = value
     return values
 
 

@@ -1,0 +1,172 @@
+"""Search to a depth with a model at the leaves: negamax with alpha-beta, best moves first.
+
+Leaves are judged in batches: all children of a node at depth one go to the evaluator at once.
+Within the tree the positions' values are kept by hash, so that other orders of the same moves are
+free.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tengen.board import BLACK, PASS, Board
+from tengen.contracts import Evaluator, Policy
+from tengen.errors import SpecError
+from tengen.players.greedy import best_by_policy, values_after
+from tengen.players.passing import candidates, sensible
+
+MAX_DEPTH = 64
+"""Deepest search under a clock; endgames reach it, nothing else does."""
+
+_Key = tuple[int, int, int | None]
+
+
+class OutOfTime(Exception):
+    """The clock stopped the search of one depth."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of a position: searched how deep, a bound on its value, the best move."""
+
+    depth: int
+    value: float
+    bound: int
+    """-1: at most, 0: exactly, 1: at least the value."""
+    move: int
+
+
+@dataclass
+class Search:
+    """One search: its limits and what it has seen. Values are those of the side to move."""
+
+    model: Evaluator
+    policy: Policy | None
+    width: int | None
+    deadline: float = math.inf
+    seen: dict[_Key, Entry] = field(default_factory=dict)
+    nodes: int = 0
+
+    def value(self, board: Board, depth: int, alpha: float, beta: float) -> tuple[float, int]:
+        """Return the value of a position and the best move, searched `depth` plies."""
+        if time.monotonic() > self.deadline:
+            raise OutOfTime
+        self.nodes += 1
+        if board.is_over:
+            return self._sign(board) * board.area_score(), PASS
+        if depth == 0:
+            return self._sign(board) * float(self.model.values([board])[0]), PASS
+        key = (board.hash, board.turn, board.ko)
+        entry = self.seen.get(key)
+        if entry is not None and entry.depth >= depth:
+            if entry.bound == 0:
+                return entry.value, entry.move
+            if (entry.bound > 0 and entry.value >= beta) or (
+                entry.bound < 0 and entry.value <= alpha
+            ):
+                return entry.value, entry.move
+        moves = self.moves(board)
+        if not moves:
+            moves = [PASS]
+        if depth == 1 and moves != [PASS]:
+            values = values_after(self.model, board, moves)
+            best = int(values.argmax())
+            self.seen[key] = Entry(1, float(values[best]), 0, moves[best])
+            return float(values[best]), moves[best]
+        return self._open(board, depth, alpha, beta, self._ordered(moves, entry), key)
+
+    def _open(
+        self, board: Board, depth: int, alpha: float, beta: float, moves: list[int], key: _Key
+    ) -> tuple[float, int]:
+        """Try moves in order with a window that closes."""
+        floor, best_value, best_move = alpha, -math.inf, moves[0]
+        for move in moves:
+            child = board.copy()
+            child.push(move)
+            value = -self.value(child, depth - 1, -beta, -max(alpha, best_value))[0]
+            if value > best_value:
+                best_value, best_move = value, move
+            if best_value >= beta:
+                break
+        bound = 1 if best_value >= beta else -1 if best_value <= floor else 0
+        self.seen[key] = Entry(depth, best_value, bound, best_move)
+        return best_value, best_move
+
+    def moves(self, board: Board) -> list[int]:
+        """List the moves to search, best first: the policy's, or the evaluator's own order."""
+        if self.policy is not None:
+            return best_by_policy(self.policy, board, self.width or 8)
+        moves = candidates(board)
+        if len(moves) < 2:
+            return moves
+        order = np.argsort(-values_after(self.model, board, moves), kind="stable")
+        return [moves[int(i)] for i in order[: self.width]]
+
+    @staticmethod
+    def _ordered(moves: list[int], entry: Entry | None) -> list[int]:
+        """Put the best move of an earlier search first."""
+        if entry is None or entry.move not in moves:
+            return moves
+        return [entry.move, *(m for m in moves if m != entry.move)]
+
+    @staticmethod
+    def _sign(board: Board) -> float:
+        return 1.0 if board.turn == BLACK else -1.0
+
+
+class AlphaBetaPlayer:
+    """Search all moves, or a policy's best `width`, to `depth` plies with a model at the leaves.
+
+    With `seconds` it deepens ply by ply until the clock stops it (the first ply is always
+    finished); without, it is a function of the position. Knows no quiescence.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: Evaluator | None = None,
+        policy: Policy | None = None,
+        depth: int | None = None,
+        width: int | None = None,
+        seconds: float | None = None,
+        resign: bool = False,
+    ) -> None:
+        if model is None:
+            raise SpecError("alphabeta needs model=... (a model, playouts, static or area)")
+        self.name = "alphabeta"
+        self.model = model
+        self.policy = policy
+        self.depth = depth
+        self.width = width
+        self.seconds = seconds
+        self.resign = resign
+
+    def choose(self, board: Board, rng: np.random.Generator) -> int:
+        """Choose the move with the best value; the generator is not used."""
+        return sensible(board, self.search(board)[1], resign=self.resign)
+
+    def search(self, board: Board) -> tuple[float, int]:
+        """Return the value for the side to move and the best move."""
+        start = time.monotonic()
+        search = Search(self.model, self.policy, self.width)
+        last = self.depth or (MAX_DEPTH if self.seconds is not None else 3)
+        found = 0.0, PASS
+        for depth in range(1, last + 1):
+            if self.seconds is not None and depth > 1:
+                search.deadline = start + self.seconds
+            try:
+                found = search.value(board, depth, -math.inf, math.inf)
+            except OutOfTime:
+                break
+        return found
+
+    def within(self, seconds: float) -> AlphaBetaPlayer:
+        """Return a player like this one that takes at most `seconds` for a move."""
+        twin = copy.copy(self)
+        twin.seconds = seconds
+        return twin

@@ -1,0 +1,425 @@
+"""Value every move by rules of one ply, as programs of the 1990s did; search nothing but ladders.
+
+What a move is worth, in points, is a sum of: blocks it takes, saves, or catches in a ladder;
+ataris; liberties it gives to weak own blocks and takes from weak enemy blocks; cuts and
+connections; 3x3 shapes near the last move; the influence it gains; and its line. Influence is a
+diffusion from the stones (weak blocks radiate less) that stones of either colour block; the gain of
+a move is the diffusion of the doubt around it, which is the first derivative of the expected area.
+
+`w` (int64) and `f` (float64) are scratch, made by `new_work`. Weights are an array, see W_ below.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.kernels import (
+    BORDER,
+    COLOUR,
+    COLS,
+    EMPTIES,
+    EMPTY,
+    HASH,
+    HEAD,
+    LAST,
+    N_EMPTY,
+    PASS,
+    ROWS,
+    SCALARS,
+    SIZE,
+    TURN,
+    is_legal,
+    near,
+    play_move,
+)
+from tengen.board.playout_kernels import run_chunk
+from tengen.jit import kernel
+from tengen.players.ladder_kernels import (
+    LIB1,
+    LIB2,
+    LIBERTIES,
+    WORK_ROWS,
+    catches,
+    count_block,
+    escapes,
+    liberties_after,
+    touches_atari,
+)
+from tengen.players.simple_kernels import is_own_eye
+
+# Weights: what each thing is worth. A block is worth two points a stone where it is won or lost.
+W_CAPTURE = 0  # share of a block's worth for taking one that could escape
+W_DEAD = 1  # the same for one that could not
+W_SAVE = 2  # for saving an own block in atari
+W_CATCH = 3  # for catching a block of two liberties in a ladder
+W_DEFEND = 4  # for saving an own block from such a ladder
+W_ATARI = 5  # for each enemy block put into atari
+W_EXTEND = 6  # for each liberty given to an own block of three or less
+W_SQUEEZE = 7  # for each liberty below five of an enemy block that loses one
+W_CUT = 8  # for standing between two enemy blocks
+W_CONNECT = 9  # for joining two own blocks where the enemy is near
+W_SHAPE = 10  # for a known 3x3 shape next to the last move
+W_SHAPE_FAR = 11  # the same elsewhere
+W_OWN_DIAGONAL = 12  # for each own block touched only diagonally
+W_ENEMY_DIAGONAL = 13
+W_DOUBT = 14  # for each unit of doubt around
+W_OWN_SWAY = 15  # for playing where own influence rules
+W_ENEMY_SWAY = 16
+W_SEAM = 17  # for a point between the colours
+W_THROW = 18  # for a lone stone put into atari
+W_ROOM2 = 19  # for two liberties after the move
+W_ROOM3 = 20
+W_OWN_JUMP = 21  # for each own stone one jump away
+W_ENEMY_JUMP = 22
+W_OWN_KNIGHT = 23  # for each own stone a knight's move away
+W_ENEMY_KNIGHT = 24
+W_EMPTIES = 25  # for each empty neighbour
+W_OWN_INSIDE = 26  # where own influence is firm and no enemy near
+W_ENEMY_INSIDE = 27
+W_NEAR = 28  # six weights for the distance to the last move: touching, diagonal, ... far
+W_LINE = 34  # five weights for the line, no stone beside
+W_LINE_TOUCH = 39  # five weights for the line, a stone beside
+W_PASS = 44  # what passing is worth
+W_SHARP = 45  # how fast influence turns into certainty
+W_WEAK = 46  # how much a block of two liberties radiates
+WEIGHTS = 47
+
+# Rows of the float scratch.
+TACTICS, INFLUENCE, DOUBT, BUFFER, VALUE = 0, 1, 2, 3, 4
+FLOAT_ROWS = 5
+
+COUNTING = 16
+"""Playouts that decide which stones are dead when a game is finished."""
+
+DEFAULT_WEIGHTS = np.zeros(WEIGHTS, np.float64)
+for _index, _weight in {
+    W_CAPTURE: 1.2,
+    W_DEAD: 0.35,
+    W_SAVE: 1.2,
+    W_CATCH: 0.9,
+    W_DEFEND: 0.8,
+    W_ATARI: 0.5,
+    W_EXTEND: 0.7,
+    W_SQUEEZE: 0.25,
+    W_CUT: 1.5,
+    W_CONNECT: 1.2,
+    W_SHAPE: 2.0,
+    W_SHAPE_FAR: 0.6,
+    W_DOUBT: 6.0,
+    W_SEAM: 1.0,
+    W_THROW: -2.0,
+    W_OWN_INSIDE: -1.0,
+    W_ENEMY_INSIDE: -1.0,
+    W_NEAR: 0.6,
+    W_NEAR + 1: 0.6,
+    W_LINE: -2.5,
+    W_LINE + 1: -0.8,
+    W_LINE + 2: 0.4,
+    W_LINE + 3: 0.4,
+    W_LINE_TOUCH: -0.8,
+    W_LINE_TOUCH + 1: -0.2,
+    W_PASS: 0.6,
+    W_SHARP: 3.0,
+    W_WEAK: 0.6,
+}.items():
+    DEFAULT_WEIGHTS[_index] = _weight
+
+
+@kernel
+def new_work(n):
+    """Return the integer and the float scratch for boards of `n` points."""
+    return np.zeros((WORK_ROWS, n), np.int64), np.zeros((FLOAT_ROWS, n), np.float64)
+
+
+@kernel
+def _read_blocks(s, t, w, f, colour, weights, width):
+    """Count all blocks' liberties; write to TACTICS what saving and catching is worth."""
+    n = s.shape[1]
+    f[TACTICS, :] = 0.0
+    for p in range(width, n - width):
+        c = s[COLOUR, p]
+        if (c == 1 or c == 2) and s[HEAD, p] == p:
+            w[LIBERTIES, p] = count_block(s, w, p, width)
+    for p in range(width, n - width):
+        c = s[COLOUR, p]
+        if (c != 1 and c != 2) or s[HEAD, p] != p or w[LIBERTIES, p] > 2:
+            continue
+        worth = 2.0 * s[SIZE, p]
+        one, two = w[LIB1, p], w[LIB2, p]
+        if w[LIBERTIES, p] == 1:
+            flees = escapes(s, t, w, p, width)
+            w[LIB1, p] = one
+            if c == colour:
+                if flees:
+                    f[TACTICS, one] += weights[W_SAVE] * worth
+                taking = touches_atari(s, p, width)
+                if taking != 0 and taking != one:
+                    f[TACTICS, taking] += weights[W_SAVE] * worth
+            else:
+                share = weights[W_CAPTURE] if flees else weights[W_DEAD]
+                # Stones that cannot flee may still be freed by a capture.
+                if not flees and touches_atari(s, p, width) != 0:
+                    share = weights[W_CAPTURE]
+                f[TACTICS, one] += share * worth
+        elif c == colour:
+            if catches(s, t, w, p, one, width) or catches(s, t, w, p, two, width):
+                for i in range(2):
+                    lib = one if i == 0 else two
+                    if is_legal(s, lib, colour):
+                        after = liberties_after(s, w, lib, colour, width)
+                        if after >= 3:
+                            f[TACTICS, lib] += weights[W_DEFEND] * worth
+        else:
+            first = catches(s, t, w, p, one, width)
+            if first:
+                f[TACTICS, one] += weights[W_CATCH] * worth
+            if catches(s, t, w, p, two, width):
+                f[TACTICS, two] += weights[W_CATCH] * worth
+
+
+@kernel
+def _influence(s, w, f, colour, weights, width):
+    """Write who holds sway where (INFLUENCE, own positive) and the doubt about it (DOUBT)."""
+    n = s.shape[1]
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    sharp = weights[W_SHARP]
+    a, b = INFLUENCE, BUFFER
+    for p in range(n):
+        c = s[COLOUR, p]
+        value = 0.0
+        if c == 1 or c == 2:
+            libs = w[LIBERTIES, s[HEAD, p]]
+            value = 1.0 if libs > 2 else weights[W_WEAK] if libs == 2 else 0.25 * weights[W_WEAK]
+            if c != colour:
+                value = -value
+        f[INFLUENCE, p] = value
+        f[BUFFER, p] = value
+    for _ in range(4):
+        for row in range(rows):
+            start = (row + 1) * width + 1
+            for p in range(start, start + cols):
+                if s[COLOUR, p] == EMPTY:
+                    total = f[a, p - 1] + f[a, p + 1] + f[a, p - width] + f[a, p + width]
+                    f[b, p] = 0.1 * f[a, p] + 0.28 * total
+        a, b = b, a
+    # Four rounds end in INFLUENCE again. Doubt is the slope of certainty there.
+    for p in range(n):
+        f[DOUBT, p] = 0.0
+        f[BUFFER, p] = 0.0
+    for row in range(rows):
+        start = (row + 1) * width + 1
+        for p in range(start, start + cols):
+            x = sharp * f[INFLUENCE, p]
+            doubt = 1.0 / (1.0 + x * x)
+            if s[COLOUR, p] != EMPTY:
+                doubt = 0.3 * doubt
+            f[DOUBT, p] = doubt
+    for i in range(2):
+        a, b = (DOUBT, BUFFER) if i == 0 else (BUFFER, DOUBT)
+        for row in range(rows):
+            start = (row + 1) * width + 1
+            for p in range(start, start + cols):
+                total = f[a, p - 1] + f[a, p + 1] + f[a, p - width] + f[a, p + width]
+                f[b, p] = 0.4 * f[a, p] + 0.15 * total
+
+
+@kernel
+def _shape(s, p, width):
+    """Return the number of the 3x3 neighbourhood, as `board.shapes.shape_table` counts them."""
+    code = s[COLOUR, p - width - 1] | s[COLOUR, p - width] << 2 | s[COLOUR, p - width + 1] << 4
+    code |= s[COLOUR, p - 1] << 6 | s[COLOUR, p + 1] << 8
+    code |= s[COLOUR, p + width - 1] << 10 | s[COLOUR, p + width] << 12
+    return code | s[COLOUR, p + width + 1] << 14
+
+
+@kernel
+def _place_value(s, p, colour, contact, weights, width):
+    """Return what the place is worth: line, distance to the last move, stones a jump away."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    row = p // width
+    col = p - row * width
+    line = min(min(row, rows + 1 - row), min(col, cols + 1 - col), 5) - 1
+    value = weights[W_LINE_TOUCH + line] if contact else weights[W_LINE + line]
+    last = s[SCALARS, LAST]
+    if last > 0:
+        other = last // width
+        down = abs(row - other)
+        across = abs(col - (last - other * width))
+        gap = down + across + max(down, across)
+        value += weights[W_NEAR + (gap - 2 if gap <= 5 else 4 if gap <= 7 else 5)]
+    for k in range(4):
+        q = near(p, k, width)
+        if s[COLOUR, q] != EMPTY:
+            continue
+        step = q - p
+        c = s[COLOUR, q + step]
+        if c != EMPTY and c != BORDER:
+            value += weights[W_OWN_JUMP] if c == colour else weights[W_ENEMY_JUMP]
+        aside = width if abs(step) == 1 else 1
+        for sign in (-1, 1):
+            c = s[COLOUR, q + step + sign * aside]
+            if c != EMPTY and c != BORDER:
+                value += weights[W_OWN_KNIGHT] if c == colour else weights[W_ENEMY_KNIGHT]
+    return value
+
+
+@kernel
+def _value(s, w, f, p, colour, weights, shapes, width):
+    """Return what the empty, legal point `p` is worth; -inf for what is never played."""
+    enemy = 3 - colour
+    value = f[TACTICS, p]
+    a = b = c2 = -1
+    ea = eb = ec = -1
+    own_blocks = enemy_blocks = empties = 0
+    captures = False
+    own_size = 0
+    least = 99
+    for k in range(4):
+        q = near(p, k, width)
+        c = s[COLOUR, q]
+        if c == EMPTY:
+            empties += 1
+        elif c != BORDER:
+            h = s[HEAD, q]
+            libs = w[LIBERTIES, h]
+            if c == colour:
+                if h != a and h != b and h != c2:
+                    c2, b, a = b, a, h
+                    own_blocks += 1
+                    own_size += s[SIZE, h]
+                    least = min(least, libs)
+            elif h != ea and h != eb and h != ec:
+                ec, eb, ea = eb, ea, h
+                enemy_blocks += 1
+                if libs == 1:
+                    captures = True
+                elif libs == 2:
+                    value += weights[W_ATARI]
+                if libs <= 4:
+                    value += weights[W_SQUEEZE] * (5 - libs)
+    if own_blocks > 0 and enemy_blocks == 0 and empties == 0 and is_own_eye(s, p, colour):
+        return -np.inf
+    # Room after the move: exact where it may be little.
+    room = empties
+    if room < 4 and (own_blocks > 0 or captures or room < 2):
+        room = liberties_after(s, w, p, colour, width)
+    if room <= 1 and not captures:
+        if own_size >= 1:
+            return -1000.0
+        value += weights[W_THROW]
+    elif room == 2:
+        value += weights[W_ROOM2]
+    elif room == 3:
+        value += weights[W_ROOM3]
+    if own_blocks > 0 and least <= 3:
+        value += weights[W_EXTEND] * min(max(room - least, -1), 3)
+    diagonal_own = diagonal_enemy = 0
+    for k in range(4):
+        q = p + (width if k < 2 else -width) + (1 if k % 2 == 0 else -1)
+        c = s[COLOUR, q]
+        if c == colour:
+            h = s[HEAD, q]
+            if h != a and h != b and h != c2:
+                diagonal_own += 1
+        elif c == enemy:
+            h = s[HEAD, q]
+            if h != ea and h != eb and h != ec:
+                diagonal_enemy += 1
+    value += weights[W_OWN_DIAGONAL] * diagonal_own + weights[W_ENEMY_DIAGONAL] * diagonal_enemy
+    if enemy_blocks >= 2 or (enemy_blocks == 1 and diagonal_enemy >= 1 and own_blocks >= 1):
+        value += weights[W_CUT] * (1.0 if enemy_blocks >= 2 else 0.5)
+    if own_blocks >= 2 and (enemy_blocks > 0 or diagonal_enemy > 0):
+        value += weights[W_CONNECT]
+    if enemy_blocks > 0 and (own_blocks > 0 or diagonal_own > 0):
+        value += weights[W_SEAM]
+    if own_blocks + diagonal_own + enemy_blocks + diagonal_enemy >= 2:
+        if shapes[_shape(s, p, width)]:
+            gap = abs(p - s[SCALARS, LAST])
+            beside = gap == 1 or (width - 1 <= gap and gap <= width + 1)
+            value += weights[W_SHAPE] if beside else weights[W_SHAPE_FAR]
+    # Area: doubt resolved, and whose place it is.
+    sway = f[INFLUENCE, p]
+    value += weights[W_DOUBT] * f[DOUBT, p] + weights[W_EMPTIES] * empties
+    value += weights[W_OWN_SWAY] * max(sway, 0.0) + weights[W_ENEMY_SWAY] * max(-sway, 0.0)
+    if sway > 0.45 and enemy_blocks + diagonal_enemy == 0:
+        value += weights[W_OWN_INSIDE]
+    elif sway < -0.45 and own_blocks + diagonal_own == 0:
+        value += weights[W_ENEMY_INSIDE]
+    contact = own_blocks + enemy_blocks > 0
+    return value + _place_value(s, p, colour, contact, weights, width)
+
+
+@kernel
+def static_values(s, colour, weights, shapes, t, w, f):
+    """Fill the row VALUE of `f` with what each legal point is worth, -inf elsewhere."""
+    width = s[SCALARS, COLS] + 1
+    f[VALUE, :] = -np.inf
+    _read_blocks(s, t, w, f, colour, weights, width)
+    _influence(s, w, f, colour, weights, width)
+    for i in range(s[SCALARS, N_EMPTY]):
+        p = s[EMPTIES, i]
+        if is_legal(s, p, colour):
+            f[VALUE, p] = _value(s, w, f, p, colour, weights, shapes, width)
+
+
+@kernel
+def best_move(s, f, weights):
+    """Return the move of the highest VALUE, the first in point order among equals; or PASS."""
+    best = weights[W_PASS]
+    chosen = PASS
+    for i in range(s[SCALARS, N_EMPTY]):
+        p = s[EMPTIES, i]
+        v = f[VALUE, p]
+        if v > best or (v == best and chosen != PASS and p < chosen):
+            best, chosen = v, p
+    return chosen
+
+
+@kernel
+def static_move(s, colour, weights, shapes, t, w, f):
+    """Return the rule player's move for `colour`, or PASS; superko is the caller's."""
+    static_values(s, colour, weights, shapes, t, w, f)
+    return best_move(s, f, weights)
+
+
+@kernel
+def play_static(s, black, white, shapes, limit):
+    """Play both sides until two passes or `limit` plies; return plies played."""
+    n = s.shape[1]
+    t = np.empty_like(s)
+    w, f = new_work(n)
+    passes = 0
+    plies = 0
+    while passes < 2 and plies < limit:
+        colour = s[SCALARS, TURN]
+        p = static_move(s, colour, black if colour == 1 else white, shapes, t, w, f)
+        play_move(s, p, colour)
+        passes = passes + 1 if p == PASS else 0
+        plies += 1
+    return plies
+
+
+@kernel
+def finish_static(s, shapes):
+    """Play both sides to the end and return Black's area minus White's.
+
+    Changes `s`. What is dead at the end is read from COUNTING heavy playouts seeded by the
+    position, so that the result is a function of the position.
+    """
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    play_static(s, DEFAULT_WEIGHTS, DEFAULT_WEIGHTS, shapes, 2 * rows * cols)
+    return count_by_playouts(s, shapes, COUNTING, s[SCALARS, HASH])
+
+
+@kernel
+def count_by_playouts(s, shapes, n, seed):
+    """Return the area balance, each point going to who owned it in most of `n` playouts."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    scores = np.zeros(n, np.int32)
+    ownership = np.zeros(rows * cols, np.int32)
+    run_chunk(s, shapes, True, 0, n, seed, 3 * rows * cols, scores, ownership)
+    score = 0
+    for i in range(rows * cols):
+        score += 1 if ownership[i] > 0 else -1 if ownership[i] < 0 else 0
+    return score

@@ -1,0 +1,178 @@
+"""The rule player's reading and the promise that it finishes games fast and always the same."""
+
+import time
+
+import numpy as np
+import pytest
+
+from tengen.board import BLACK, PASS, WHITE, Board
+from tengen.board.shapes import shape_table
+from tengen.players import make_player
+from tengen.players.ladder_kernels import LIB1, LIB2, catches, count_block, escapes
+from tengen.players.static import finish_score, move_values
+from tengen.players.static_kernels import finish_static, new_work
+
+
+def _choose(picture: str, to_play: int = BLACK) -> str:
+    from tengen.board import format_gtp
+
+    board = Board.from_ascii(picture, to_play=to_play)
+    move = make_player("static").choose(board, np.random.default_rng(0))
+    return format_gtp(move, board.rows, board.cols)
+
+
+def test_takes_a_large_block() -> None:
+    assert (
+        _choose("""
+        . . . . . . .
+        . . X X X . .
+        . X O O O . .
+        . . X X X . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        """)
+        == "F5"
+    )
+
+
+def test_saves_a_block_in_atari() -> None:
+    assert (
+        _choose("""
+        . . . . . . .
+        . . O O O . .
+        . O X X X . .
+        . . O O O . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        """)
+        == "F5"
+    )
+
+
+LADDER = """
+    . . . . . . . . .
+    . . . . . . . . .
+    . . . . . . . . .
+    . . . . . . . . .
+    . . . . . . . . .
+    . . . . . . . . .
+    . . X O . . . . .
+    . X O X . . . . .
+    . . X . . . . . .
+"""
+BROKEN = LADDER.replace(". . . . . . . . .", ". . . . . . . . .", 1)
+
+
+def _ladder(breaker: str | None) -> Board:
+    board = Board(9)
+    board.set_stones(
+        black=["B6", "C7", "D6"] if breaker is None else ["B6", "C7", "D6"],
+        white=["C6"] if breaker is None else ["C6", breaker],
+        to_play=BLACK,
+    )
+    return board
+
+
+@pytest.mark.parametrize(("breaker", "caught"), [(None, False)])
+def test_a_stone_with_an_open_way_is_not_caught(breaker: str | None, caught: bool) -> None:
+    board = _ladder(breaker)
+    work, _ = new_work(board.state.shape[1])
+    head = int(board.state[1, board.point("C6")])
+    scratch = np.empty_like(board.state)
+    assert bool(escapes(board.state, scratch, work, head, 10)) is not caught
+
+
+def _edge_ladder(helper: bool) -> Board:
+    """White's stone at D4 has two liberties; Black hunts it towards the corner at the top right."""
+    stones = {"black": ["D3", "C4", "E3"], "white": ["D4", "E4"]}
+    board = Board(9)
+    white = [*stones["white"], "G6"] if helper else stones["white"]
+    board.set_stones(black=[*stones["black"], "C5"], white=white, to_play=BLACK)
+    return board
+
+
+def _catching(board: Board, vertex: str) -> bool:
+    work, _ = new_work(board.state.shape[1])
+    point = board.point(vertex)
+    head = int(board.state[1, point])
+    if count_block(board.state, work, head, board.cols + 1) != 2:
+        return False
+    scratch = np.empty_like(board.state)
+    return any(
+        bool(catches(board.state, scratch, work, head, int(work[row, head]), board.cols + 1))
+        for row in (LIB1, LIB2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("breaker", "expected"), [(None, True), ("G7", False), ("H8", False), ("C2", True)]
+)
+def test_ladders(breaker: str | None, expected: bool) -> None:
+    # The classical ladder: White at D4 between Black at C4, D3, E3; Black to move catches it.
+    board = Board(9)
+    white = ["D4"] + ([breaker] if breaker else [])
+    board.set_stones(black=["C4", "D3", "E3", "C5"], white=white, to_play=BLACK)
+    assert _catching(board, "D4") is expected
+
+
+def test_own_eyes_are_left_alone() -> None:
+    board = Board.from_ascii("""
+        . X . X O
+        X X X X O
+        O O O O O
+        . . . . .
+        O . O . O
+    """)
+    values = move_values(board).reshape(5, 5)
+    assert np.isneginf(values[0, 0])
+    assert np.isneginf(values[0, 2])
+
+
+def test_it_never_looks_at_the_generator() -> None:
+    player, board = make_player("static"), Board(9, moves="B C3 W G7")
+    assert player.choose(board, np.random.default_rng(1)) == player.choose(
+        board, np.random.default_rng(2)
+    )
+
+
+def test_finishing_is_a_function_of_the_position() -> None:
+    board = Board(9, komi=5.5, moves="B C3 W G7 B G3 W C7 B E5")
+    before = board.state.copy()
+    scores = {finish_score(board) for _ in range(3)}
+    assert len(scores) == 1
+    assert np.array_equal(board.state, before)
+    assert abs(scores.pop()) <= 81 + 5.5
+
+
+def test_a_clear_win_is_seen() -> None:
+    grid = np.zeros((9, 9), np.int8)
+    grid[4] = BLACK
+    assert finish_score(Board.from_grid(grid, komi=5.5, to_play=WHITE)) > 20
+
+
+def test_games_on_13x13_end_in_milliseconds() -> None:
+    shapes = shape_table()
+    finish_static(Board(5).state.copy(), shapes)
+    spent = []
+    for seed in range(5):
+        board = Board(13)
+        rng = np.random.default_rng(seed)
+        for _ in range(30):
+            board.play(make_player("random").choose(board, rng))
+        start = time.process_time()
+        finish_static(board.state.copy(), shapes)
+        spent.append(time.process_time() - start)
+    # The bar is 10 ms on a free core; the test allows for a busy one.
+    assert np.median(spent) < 0.05
+
+
+def test_it_passes_at_the_end() -> None:
+    board = Board(7, komi=0.5)
+    rng = np.random.default_rng(0)
+    player = make_player("static")
+    while not board.is_over:
+        assert len(board.moves) < 147
+        board.play(player.choose(board, rng))
+    assert board.moves[-1][1] == PASS
