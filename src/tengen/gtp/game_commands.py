@@ -276,7 +276,7 @@ def kata_set_rules(engine: Engine, call: Call) -> str:
         raise GtpFailure("rules are no JSON object")
     changes: dict[str, object] = {}
     for key, value in wanted.items():
-        changes.update(_rule_change(key, value))
+        changes.update(rule_change(key, value))
     engine.game.set_rules(engine.game.board.rules.with_(**changes))
     return ""
 
@@ -284,7 +284,7 @@ def kata_set_rules(engine: Engine, call: Call) -> str:
 def kata_set_rule(engine: Engine, call: Call) -> str:
     """Change one rule."""
     key, value = need(call.args, 2, 2)
-    changes = _rule_change(key, value)
+    changes = rule_change(key, value)
     engine.game.set_rules(engine.game.board.rules.with_(**changes))
     return ""
 
@@ -300,7 +300,7 @@ def kgs_rules(engine: Engine, call: Call) -> str:
     return ""
 
 
-def _rule_change(key: str, value: object) -> dict[str, object]:
+def rule_change(key: str, value: object) -> dict[str, object]:
     """Translate one of KataGo's rules; fail for what this board does not know."""
     word = str(value).upper()
     if key == "ko" and word in KO_WORDS:

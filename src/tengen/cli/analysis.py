@@ -1,0 +1,85 @@
+"""Start an analysis engine on standard input and output; hold no knowledge of the protocol."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tengen.cli.common import Quiet, Seed, remark
+
+if TYPE_CHECKING:
+    from tengen.board import Board
+    from tengen.contracts import Policy
+
+app = typer.Typer(add_completion=False)
+
+DEFAULT_PLAYER = "mcts"
+
+
+@app.command()
+def analysis(
+    player: Annotated[
+        str, typer.Option("--player", help="Who thinks; `tengen players` lists the names.")
+    ] = DEFAULT_PLAYER,
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", help="Model for includePolicy; by the board's size; or none."),
+    ] = None,
+    visits: Annotated[
+        int, typer.Option("--visits", min=1, help="Playouts a position when a query names none.")
+    ] = 500,
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, help="Positions to analyse side by side.")
+    ] = 1,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Speak KataGo's JSON analysis protocol, for KaTrain.
+
+    One JSON query a line on standard input, answers on standard output as they are ready. Ends
+    when the input ends and all is answered.
+    """
+    from tengen.gtp.analysis_server import AnalysisServer
+    from tengen.players import make_player, parse_spec
+
+    parse_spec(player)  # a wrong name is told now and not after the first query
+    models = _Models(policy, quiet)
+    server = AnalysisServer(
+        lambda: make_player(player),
+        find_policy=models.find,
+        visits=visits,
+        seed=seed,
+        threads=threads,
+    )
+    remark("tengen analysis: ready for queries", quiet=quiet)
+    server.run(sys.stdin.buffer, sys.stdout.buffer)
+
+
+class _Models:
+    """Load the model that predicts moves for a size of board, once, and say when it is missing."""
+
+    def __init__(self, name: str | None, quiet: bool) -> None:
+        self.name, self.quiet = name, quiet
+        self._loaded: dict[str, Policy | None] = {}
+
+    def find(self, board: Board) -> Policy | None:
+        """Return the policy for a board, or None."""
+        from tengen.errors import ModelError
+        from tengen.models import load_policy
+
+        name = self.name or (
+            "predictor-19x19" if board.rows == board.cols == 19 else "predictor-small"
+        )
+        if name == "none":
+            return None
+        if name not in self._loaded:
+            try:
+                self._loaded[name] = load_policy(name)
+            except ModelError as failure:
+                if self.name is not None:
+                    raise
+                self._loaded[name] = None
+                remark(f"policy by the search's visits: {failure}", quiet=self.quiet)
+        return self._loaded[name]

@@ -1,0 +1,462 @@
+"""Read queries of KataGo's JSON analysis protocol and write its answers; think about nothing.
+
+A query is one JSON object on a line: a game, the turns of it to analyse, and wishes. Each turn gets
+an answer of its own. `analysis_server` runs the queries. Fields that are known but cannot be
+served are told in `Query.warnings`; unknown ones too, as KataGo does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tengen.board import BLACK, WHITE, Board, Rules, format_gtp, index_of, parse_gtp
+from tengen.contracts.values import Analysis, Candidate, FloatArray
+from tengen.errors import IllegalMoveError, TengenError
+from tengen.gtp.game_commands import rule_change
+from tengen.gtp.words import COLOURS, LARGEST, RESIGN, SMALLEST
+
+LARGEST_KOMI = 150.0
+PERSPECTIVES = ("BLACK", "WHITE", "SIDETOMOVE")
+DEFAULT_PERSPECTIVE = "BLACK"
+"""Whose win rates and scores are reported when `reportAnalysisWinratesAs` does not say."""
+DEFAULT_PV = 15
+
+# KataGo's names of rules that the board knows under another name, or as a near relative.
+RULE_NAMES = {
+    "chinese-ogs": "chinese",
+    "chinese-kgs": "chinese",
+    "bga": "aga",
+    "ancient-area": "chinese",
+}
+
+# Known wishes that cannot be fulfilled; worth a warning when they are not switched off.
+UNSERVED = {
+    "includeMovesOwnership": "moves have no ownership of their own here",
+    "includeMovesOwnershipStdev": "moves have no ownership of their own here",
+    "rootPolicyTemperature": "not supported",
+    "rootFpuReductionMax": "not supported",
+}
+
+
+class QueryError(TengenError):
+    """A query that cannot be answered; `field` names the part that is wrong."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One position to analyse: the board after `number` moves, and who is asked first."""
+
+    number: int
+    board: Board
+    priority: float
+
+
+@dataclass
+class Query:
+    """What one line asks for."""
+
+    id: str
+    turns: list[Turn]
+    visits: int | None = None
+    seconds: float | None = None
+    perspective: str = DEFAULT_PERSPECTIVE
+    ownership: bool = False
+    policy: bool = False
+    report_every: float | None = None
+    pv_length: int = DEFAULT_PV
+    avoid: dict[int, frozenset[int]] = field(default_factory=dict)
+    """Colour -> moves that must not be reported for that side."""
+    allow: dict[int, frozenset[int]] = field(default_factory=dict)
+    """Colour -> the only moves to report for that side."""
+    warnings: list[tuple[str, str]] = field(default_factory=list)
+    """(field, what is wrong with it)."""
+
+
+def parse_query(value: Mapping[str, Any]) -> Query:
+    """Read a query whose `id` is known to be a string.
+
+    Raises
+    ------
+    QueryError
+        With the name of the wrong field.
+    """
+    cols, rows = (_integer(value, key, SMALLEST, LARGEST) for key in ("boardXSize", "boardYSize"))
+    rules = _rules(_needed(value, "rules"))
+    if "whiteHandicapBonus" in value:
+        rules = rules.with_(**_rule("whiteHandicapBonus", value["whiteHandicapBonus"]))
+    komi = _number(value, "komi", -LARGEST_KOMI, LARGEST_KOMI, rules.komi)
+    if komi * 2 != round(komi * 2):
+        raise QueryError(f"komi {komi:g} is neither whole nor half", "komi")
+    query = Query(id=value["id"], turns=[])
+    settings = value.get("overrideSettings", {})
+    if not isinstance(settings, dict):
+        raise QueryError("must be an object", "overrideSettings")
+    _read_settings(query, settings)
+    if "maxVisits" in value:
+        query.visits = _integer(value, "maxVisits", 1, 10**9)
+    if "reportDuringSearchEvery" in value:
+        query.report_every = _number(value, "reportDuringSearchEvery", 0.001, 1e6, 1.0)
+    query.pv_length = _integer(value, "analysisPVLen", 1, 1000, DEFAULT_PV)
+    query.ownership = _boolean(value, "includeOwnership")
+    query.policy = _boolean(value, "includePolicy")
+    stones = _stones(value, "initialStones", rows, cols)
+    moves = _stones(value, "moves", rows, cols, needed=True)
+    query.turns = _turns(value, (rows, cols, rules, komi), stones, moves)
+    for name, target in (("avoidMoves", query.avoid), ("allowMoves", query.allow)):
+        if value.get(name):
+            target.update(_restriction(value[name], name, rows, cols))
+            query.warnings.append((name, "narrows the answer, not the search"))
+    _note_unserved(query, value)
+    return query
+
+
+def format_result(
+    query: Query,
+    turn: Turn,
+    report: Analysis,
+    *,
+    during: bool = False,
+    policy: FloatArray | None = None,
+) -> dict[str, Any]:
+    """Write one answer; `policy` (flat, pass last) is added when it is given."""
+    board = turn.board
+    view = _View(query.perspective, board.turn)
+    shown = [c for c in report.candidates if _is_wanted(query, board.turn, c.move)]
+    answer: dict[str, Any] = {
+        "id": query.id,
+        "isDuringSearch": during,
+        "turnNumber": turn.number,
+        "moveInfos": [_move_info(query, board, view, c, i, policy) for i, c in enumerate(shown)],
+        "rootInfo": {
+            "currentPlayer": "B" if board.turn == BLACK else "W",
+            "visits": report.visits,
+            "winrate": round(view.winrate(report.winrate), 6),
+            "scoreLead": round(view.score(report.score), 4),
+            "scoreSelfplay": round(view.score(report.score), 4),
+            "utility": round(view.winrate(report.winrate) * 2 - 1, 6),
+            "thisHash": f"{board.hash:032X}",
+        },
+    }
+    if query.ownership and report.ownership is not None:
+        sign = view.black_sign
+        answer["ownership"] = [round(sign * float(x), 4) for x in report.ownership.ravel()]
+    if policy is not None:
+        legal = board.legal_mask()
+        answer["policy"] = [
+            round(float(p), 8) if ok else -1.0 for p, ok in zip(policy, legal, strict=True)
+        ]
+    return answer
+
+
+def visit_shares(report: Analysis, board: Board) -> FloatArray:
+    """Make a policy of a search's visits, for want of a model."""
+    shares = np.zeros(board.rows * board.cols + 1)
+    for c in report.candidates:
+        if c.move != RESIGN:
+            shares[index_of(c.move, board.rows, board.cols)] = max(c.visits, 0)
+    total = shares.sum()
+    if total == 0:
+        shares[-1] = total = 1.0
+    return np.asarray(shares / total, np.float64)
+
+
+class _View:
+    """Turn values of the side to move into those of the side that was asked for."""
+
+    def __init__(self, perspective: str, turn: int) -> None:
+        black = perspective == "BLACK" or (perspective == "SIDETOMOVE" and turn == BLACK)
+        self.black_sign = 1.0 if black else -1.0
+        self._same = black == (turn == BLACK)
+
+    def winrate(self, mover: float) -> float:
+        return mover if self._same else 1.0 - mover
+
+    def score(self, mover: float) -> float:
+        return mover if self._same else -mover
+
+
+def _move_info(
+    query: Query, board: Board, view: _View, c: Candidate, order: int, policy: FloatArray | None
+) -> dict[str, Any]:
+    """Write one candidate."""
+    prior = c.prior if policy is None else float(policy[index_of(c.move, board.rows, board.cols)])
+    winrate, score = round(view.winrate(c.winrate), 6), round(view.score(c.score), 4)
+    line = (c.pv or (c.move,))[: query.pv_length]
+    return {
+        "move": format_gtp(c.move, board.rows, board.cols),
+        "visits": c.visits,
+        "edgeVisits": c.visits,
+        "winrate": winrate,
+        "lcb": winrate,
+        "scoreLead": score,
+        "scoreMean": score,
+        "scoreSelfplay": score,
+        "utility": round(winrate * 2 - 1, 6),
+        "prior": round(prior, 8),
+        "order": order,
+        "pv": [format_gtp(move, board.rows, board.cols) for move in line],
+    }
+
+
+def _is_wanted(query: Query, colour: int, move: int) -> bool:
+    if move == RESIGN or move in query.avoid.get(colour, ()):
+        return False
+    return colour not in query.allow or move in query.allow[colour]
+
+
+# ----- Reading -----
+
+
+def _needed(value: Mapping[str, Any], name: str) -> Any:
+    if name not in value:
+        raise QueryError(f"the field {name} is missing", name)
+    return value[name]
+
+
+def _integer(
+    value: Mapping[str, Any], name: str, least: int, most: int, default: int | None = None
+) -> int:
+    """Read a whole number within bounds."""
+    if name not in value and default is not None:
+        return default
+    number = _needed(value, name)
+    whole = isinstance(number, (int, float)) and not isinstance(number, bool)
+    if not whole or number != number or not least <= number <= most or number != int(number):
+        raise QueryError(f"must be an integer from {least} to {most}", name)
+    return int(number)
+
+
+def _number(
+    value: Mapping[str, Any], name: str, least: float, most: float, default: float
+) -> float:
+    """Read a finite number within bounds."""
+    number = value.get(name, default)
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        raise QueryError("must be a number", name)
+    if not (math.isfinite(number) and least <= number <= most):
+        raise QueryError(f"must be a number from {least:g} to {most:g}", name)
+    return float(number)
+
+
+def _boolean(value: Mapping[str, Any], name: str) -> bool:
+    wish = value.get(name, False)
+    if not isinstance(wish, bool):
+        raise QueryError("must be true or false", name)
+    return wish
+
+
+def _rules(wanted: Any) -> Rules:
+    """Read rules given by name or as an object."""
+    try:
+        if isinstance(wanted, str):
+            name = wanted.strip().lower()
+            return Rules.preset(RULE_NAMES.get(name, name))
+        if isinstance(wanted, dict):
+            changes: dict[str, object] = {}
+            for key, value in wanted.items():
+                changes.update(rule_change(key, value))
+            return Rules().with_(**changes)
+    except TengenError as mistake:
+        raise QueryError(str(mistake), "rules") from None
+    raise QueryError("must be a name or an object", "rules")
+
+
+def _rule(key: str, value: Any) -> dict[str, object]:
+    try:
+        return rule_change(key, value)
+    except TengenError as mistake:
+        raise QueryError(str(mistake), key) from None
+
+
+def _stones(
+    value: Mapping[str, Any], name: str, rows: int, cols: int, *, needed: bool = False
+) -> list[tuple[int, int]]:
+    """Read a list of [colour, vertex]."""
+    pairs = _needed(value, name) if needed else value.get(name, [])
+    if not isinstance(pairs, list):
+        raise QueryError("must be a list of [colour, vertex]", name)
+    return [_stone(pair, name, rows, cols) for pair in pairs]
+
+
+def _stone(pair: Any, name: str, rows: int, cols: int) -> tuple[int, int]:
+    if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(w, str) for w in pair)):
+        raise QueryError(f"{str(pair)[:40]} is no [colour, vertex]", name)
+    return _colour(pair[0], name), _point(pair[1], name, rows, cols)
+
+
+def _colour(word: Any, name: str) -> int:
+    colour = COLOURS.get(word.strip().lower()) if isinstance(word, str) else None
+    if colour is None:
+        raise QueryError(f"{str(word)[:20]!r} is no colour", name)
+    return colour
+
+
+def _point(word: Any, name: str, rows: int, cols: int) -> int:
+    try:
+        point = parse_gtp(word, rows, cols) if isinstance(word, str) else RESIGN
+    except TengenError:
+        point = RESIGN
+    if point == RESIGN:
+        raise QueryError(f"{str(word)[:20]!r} is no vertex of a {rows}x{cols} board", name)
+    return point
+
+
+def _turns(
+    value: Mapping[str, Any],
+    game: tuple[int, int, Rules, float],
+    stones: list[tuple[int, int]],
+    moves: list[tuple[int, int]],
+) -> list[Turn]:
+    """Make the boards of the turns to analyse."""
+    wanted = value.get("analyzeTurns", [len(moves)])
+    if not isinstance(wanted, list):
+        raise QueryError("must be a list of integers", "analyzeTurns")
+    numbers = [_integer({"analyzeTurns": n}, "analyzeTurns", 0, len(moves)) for n in wanted]
+    priority = _number(value, "priority", -1e9, 1e9, 0.0)
+    priorities = value.get("priorities", [priority] * len(numbers))
+    if not isinstance(priorities, list) or len(priorities) != len(numbers):
+        raise QueryError("must be a list as long as analyzeTurns", "priorities")
+    order = [_number({"priorities": p}, "priorities", -1e9, 1e9, 0.0) for p in priorities]
+    if "initialPlayer" in value:
+        first = _colour(value["initialPlayer"], "initialPlayer")
+    elif moves:
+        first = moves[0][0]
+    else:
+        first = WHITE if stones and all(colour == BLACK for colour, _ in stones) else BLACK
+    boards = _replay(game, stones, moves, first, set(numbers))
+    return [Turn(n, boards[n], p) for n, p in zip(numbers, order, strict=True)]
+
+
+def _replay(
+    game: tuple[int, int, Rules, float],
+    stones: list[tuple[int, int]],
+    moves: list[tuple[int, int]],
+    first: int,
+    wanted: set[int],
+) -> dict[int, Board]:
+    """Return the boards after the wanted numbers of moves.
+
+    Programs know games played under other ko rules than they name; only what breaks simple ko too
+    is refused.
+    """
+    rows, cols, rules, komi = game
+    try:
+        return _replay_strictly(
+            Board(rows, cols, rules=rules, komi=komi), stones, moves, first, wanted
+        )
+    except IllegalMoveError:
+        lenient = rules.with_(ko="simple", suicide=True)
+        board = Board(rows, cols, rules=lenient, komi=komi)
+    try:
+        return _replay_strictly(board, stones, moves, first, wanted)
+    except IllegalMoveError as failure:
+        # KaTrain looks for these two words.
+        raise QueryError(f"Illegal move: {failure}", "moves") from None
+
+
+def _replay_strictly(
+    board: Board,
+    stones: list[tuple[int, int]],
+    moves: list[tuple[int, int]],
+    first: int,
+    wanted: set[int],
+) -> dict[int, Board]:
+    black = [point for colour, point in stones if colour == BLACK]
+    white = [point for colour, point in stones if colour == WHITE]
+    try:
+        board.set_stones(black=black, white=white, to_play=first)
+    except TengenError as mistake:
+        raise QueryError(str(mistake), "initialStones") from None
+    if not white and len(black) > 1:
+        board.handicap = len(black)
+    boards = {0: board.copy()} if 0 in wanted else {}
+    for number, (colour, point) in enumerate(moves, 1):
+        board.play(point, colour)
+        if number in wanted:
+            boards[number] = board.copy()
+    return boards
+
+
+def _restriction(wishes: Any, name: str, rows: int, cols: int) -> dict[int, frozenset[int]]:
+    """Read avoidMoves or allowMoves; how deep they reach does not matter to a list of moves."""
+    if not isinstance(wishes, list):
+        raise QueryError("must be a list of objects", name)
+    found: dict[int, set[int]] = {}
+    for wish in wishes:
+        if not isinstance(wish, dict) or not isinstance(wish.get("moves"), list):
+            raise QueryError("needs objects with player, moves and untilDepth", name)
+        points = {_point(word, name, rows, cols) for word in wish["moves"]}
+        found.setdefault(_colour(wish.get("player"), name), set()).update(points)
+    return {colour: frozenset(points) for colour, points in found.items()}
+
+
+def _read_settings(query: Query, settings: dict[str, Any]) -> None:
+    """Read what is known of overrideSettings, and warn of the rest."""
+    for key, wish in settings.items():
+        name = f"overrideSettings.{key}"
+        if key == "reportAnalysisWinratesAs":
+            word = str(wish).upper()
+            if word not in PERSPECTIVES:
+                raise QueryError(f"must be one of {', '.join(PERSPECTIVES)}", name)
+            query.perspective = word
+        elif key in LIMITS:
+            setattr(query, LIMITS[key][0], LIMITS[key][1]({name: wish}, name))
+        elif wish:
+            query.warnings.append((name, "not supported"))
+
+
+LIMITS: dict[str, tuple[str, Callable[[Mapping[str, Any], str], object]]] = {
+    "maxTime": ("seconds", lambda value, name: _number(value, name, 0.0, 1e20, 0.0)),
+    "maxVisits": ("visits", lambda value, name: _integer(value, name, 1, 10**9)),
+    "maxPlayouts": ("visits", lambda value, name: _integer(value, name, 1, 10**9)),
+}
+"""Setting -> (where it goes, how it is read)."""
+
+KNOWN = frozenset(
+    [
+        "id",
+        "rules",
+        "whiteHandicapBonus",
+        "komi",
+        "boardXSize",
+        "boardYSize",
+        "moves",
+        "initialStones",
+        "initialPlayer",
+        "analyzeTurns",
+        "maxVisits",
+        "analysisPVLen",
+        "includeOwnership",
+        "includePolicy",
+        "overrideSettings",
+        "reportDuringSearchEvery",
+        "firstReportDuringSearchAfter",
+        "priority",
+        "priorities",
+        "avoidMoves",
+        "allowMoves",
+        "includePVVisits",
+        "includeNoResultValue",
+        "includeOwnershipStdev",
+    ]
+)
+"""Fields that deserve no warning; those that nothing reads change nothing here."""
+
+
+def _note_unserved(query: Query, value: Mapping[str, Any]) -> None:
+    """Warn of fields that are unknown, or known and not served."""
+    for name, wish in value.items():
+        if name in UNSERVED:
+            if wish:
+                query.warnings.append((name, UNSERVED[name]))
+        elif name not in KNOWN:
+            query.warnings.append((name, "unknown field"))

@@ -1,0 +1,332 @@
+"""Serve KataGo's JSON analysis protocol over two streams with any player.
+
+Queries wait in one line, highest priority first; threads take turns from it and answer as they
+finish. Nothing here knows how the player thinks, except that it may be told how many playouts.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import json
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from tengen import __version__
+from tengen.board import Board
+from tengen.contracts.protocols import Analyser, Player, Policy
+from tengen.contracts.values import Analysis, Candidate, FloatArray
+from tengen.errors import TengenError
+from tengen.gtp.analysis_protocol import (
+    Query,
+    QueryError,
+    Turn,
+    format_result,
+    parse_query,
+    visit_shares,
+)
+from tengen.gtp.words import RESIGN
+
+# A line longer than this is refused; a game of 1000 moves is far shorter.
+MAX_LINE = 1 << 22
+NEVER = 1e9
+
+
+@dataclass
+class Task:
+    """One turn of a query in the line or under way."""
+
+    query: Query
+    turn: Turn
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+
+def limit_visits(player: Player, visits: int) -> Player:
+    """Return the player with so many playouts a position, if it can be told; else itself."""
+    if is_dataclass(player) and not isinstance(player, type):
+        names = {f.name for f in fields(player)}
+        if "playouts" in names:
+            clock = {"seconds": None} if "seconds" in names else {}
+            limited: Player = replace(player, playouts=visits, **clock)  # type: ignore[assignment]
+            return limited
+    return player
+
+
+class AnalysisServer:
+    """Answer queries until the input ends.
+
+    Parameters
+    ----------
+    make_player
+        Makes the player, when the first query comes.
+    find_policy
+        Returns the model that answers `includePolicy` on a board, or None; the search's visits
+        stand in for it then.
+    visits
+        Playouts a position for queries that do not say.
+    seed
+        Every random choice follows from it and the number of the turn.
+    threads
+        Positions to analyse side by side.
+    """
+
+    def __init__(
+        self,
+        make_player: Callable[[], Player],
+        *,
+        find_policy: Callable[[Board], Policy | None] = lambda board: None,
+        visits: int = 500,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        self.make_player, self.find_policy = make_player, find_policy
+        self.visits, self.seed, self.threads = visits, seed, threads
+        self._player: Player | None = None
+        self._making = threading.Lock()
+        self._writing = threading.Lock()
+        self._changed = threading.Condition()
+        self._line: list[tuple[float, int, Task]] = []
+        self._counter = itertools.count()
+        self._running: list[Task] = []
+        self._ended = False
+        self._warned: set[str] = set()
+        self._target: BinaryIO | None = None
+
+    def run(self, source: BinaryIO, target: BinaryIO) -> None:
+        """Serve one session: answer everything that was asked before the input ended."""
+        self._target = target
+        workers = [threading.Thread(target=self._work, daemon=True) for _ in range(self.threads)]
+        for worker in workers:
+            worker.start()
+        try:
+            while (raw := source.readline(MAX_LINE)) and not self._ended:
+                if not raw.strip():
+                    continue
+                if len(raw) >= MAX_LINE and not raw.endswith(b"\n"):
+                    while raw and not raw.endswith(b"\n"):
+                        raw = source.readline(MAX_LINE)
+                    self._write({"error": "the line is too long"})
+                else:
+                    self.handle(raw)
+        except KeyboardInterrupt:
+            self._abandon()
+            raise
+        finally:
+            with self._changed:
+                self._ended = True
+                self._changed.notify_all()
+            for worker in workers:
+                worker.join()
+            close = getattr(self._player, "close", None)
+            if close is not None:
+                close()
+
+    def handle(self, raw: bytes) -> None:
+        """Take one line: a query joins the line, an action is done at once."""
+        try:
+            value = json.loads(raw.decode("utf-8"))
+        except (ValueError, RecursionError) as failure:
+            self._write({"error": f"no JSON on this line: {str(failure)[:100]}"})
+            return
+        if not isinstance(value, dict):
+            self._write({"error": "the line is no JSON object"})
+        elif not isinstance(value.get("id"), str):
+            self._write({"error": "must be a string", "field": "id"})
+        elif "action" in value:
+            self._act(value)
+        else:
+            self._ask(value)
+
+    # ----- Queries and actions -----
+
+    def _ask(self, value: dict[str, Any]) -> None:
+        """Put the turns of a query into the line."""
+        try:
+            query = parse_query(value)
+        except QueryError as mistake:
+            self._write({"error": str(mistake), "field": mistake.field, "id": value["id"]})
+            return
+        for name, text in query.warnings:
+            # One is enough: KaTrain sends the same wishes with every query.
+            if name not in self._warned:
+                self._warned.add(name)
+                self._write({"warning": text, "field": name, "id": query.id})
+        with self._changed:
+            for turn in query.turns:
+                entry = (-turn.priority, next(self._counter), Task(query, turn))
+                heapq.heappush(self._line, entry)
+            self._changed.notify_all()
+
+    def _act(self, value: dict[str, Any]) -> None:
+        """Do an action and repeat it as its answer."""
+        action = value["action"]
+        if action == "query_version":
+            self._write({**value, "version": f"tengen-{__version__}", "git_hash": ""})
+        elif action == "query_models":
+            self._write({**value, "models": []})
+        elif action == "clear_cache":
+            # Players keep nothing between positions that could be forgotten.
+            self._write(value)
+        elif action == "terminate":
+            if not isinstance(value.get("terminateId"), str):
+                self._refuse(value, "must be a string", "terminateId")
+                return
+            self._terminate(value, value["terminateId"])
+        elif action == "terminate_all":
+            self._terminate(value, None)
+        else:
+            self._refuse(value, f"there is no action {str(action)[:40]!r}", "action")
+
+    def _terminate(self, value: dict[str, Any], which: str | None) -> None:
+        """Stop what runs and drop what waits; every turn still gets an answer."""
+        numbers = value.get("turnNumbers")
+        if numbers is not None and not isinstance(numbers, list):
+            self._refuse(value, "must be a list of integers", "turnNumbers")
+            return
+
+        def meant(task: Task) -> bool:
+            return (which is None or task.query.id == which) and (
+                numbers is None or task.turn.number in numbers
+            )
+
+        with self._changed:
+            dropped = [entry[2] for entry in sorted(self._line, key=_age) if meant(entry[2])]
+            self._line = [entry for entry in self._line if not meant(entry[2])]
+            heapq.heapify(self._line)
+            for task in self._running:
+                if meant(task):
+                    task.stopped.set()
+        self._write(value)
+        for task in dropped:
+            self._write(_nothing(task))
+
+    def _refuse(self, value: dict[str, Any], message: str, name: str) -> None:
+        self._write({"error": message, "field": name, "id": value["id"]})
+
+    # ----- Work -----
+
+    def _work(self) -> None:
+        """Take turns from the line until the input has ended and the line is empty."""
+        while (task := self._next()) is not None:
+            try:
+                self._write(self._analyse(task))
+            except TengenError as failure:
+                self._write({"error": str(failure), "id": task.query.id, "field": "rules"})
+            except Exception as bug:
+                traceback.print_exc(file=sys.stderr)
+                text = f"internal error: {type(bug).__name__}: {bug}"
+                self._write({"error": text, "id": task.query.id})
+            finally:
+                with self._changed:
+                    if task in self._running:
+                        self._running.remove(task)
+
+    def _next(self) -> Task | None:
+        """Wait for the next task; None when there will be none."""
+        with self._changed:
+            while not self._line and not self._ended:
+                self._changed.wait()
+            if not self._line:
+                return None
+            task = heapq.heappop(self._line)[2]
+            self._running.append(task)
+            return task
+
+    def _analyse(self, task: Task) -> dict[str, Any]:
+        """Think about one turn, reporting meanwhile if that was asked, and return the answer."""
+        query, turn = task.query, task.turn
+        board = turn.board
+        player = self._made()
+        supports = getattr(player, "supports", None)
+        if supports is not None and not supports(board.rows, board.cols):
+            raise TengenError(f"{player.name} does not play on {board.rows}x{board.cols}")
+        player = limit_visits(player, query.visits or self.visits)
+        policy = self._policy(board) if query.policy else None
+        report = None
+        for following in self._reports(player, task):
+            if report is not None and query.report_every is not None and report.visits:
+                shares = self._shares(query, policy, report, board)
+                self._write(format_result(query, turn, report, during=True, policy=shares))
+            report = following
+        if report is None or (task.stopped.is_set() and not report.visits):
+            return _nothing(task)
+        shares = self._shares(query, policy, report, board)
+        return format_result(query, turn, report, policy=shares)
+
+    def _reports(self, player: Player, task: Task) -> Iterator[Analysis]:
+        """Ask a player that can analyse, or make one report of another's choice."""
+        query, board = task.query, task.turn.board
+        rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number])
+        end = time.monotonic() + min(query.seconds, NEVER) if query.seconds else None
+
+        def stop() -> bool:
+            return task.stopped.is_set() or (end is not None and time.monotonic() >= end)
+
+        if isinstance(player, Analyser):
+            every = query.report_every or NEVER
+            return player.analyse(board.copy(), rng, interval=every, limited=True, stop=stop)
+        move = int(player.choose(board.copy(), rng))
+        candidates = () if move == RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
+        return iter([Analysis(candidates, move, visits=1)])
+
+    def _policy(self, board: Board) -> FloatArray | None:
+        """Ask the model for the probabilities of moves, if there is one."""
+        model = self.find_policy(board)
+        return None if model is None else model.priors(board)
+
+    def _shares(
+        self, query: Query, policy: FloatArray | None, report: Analysis, board: Board
+    ) -> FloatArray | None:
+        if not query.policy:
+            return None
+        return policy if policy is not None else visit_shares(report, board)
+
+    def _made(self) -> Player:
+        """Return the player, made once."""
+        with self._making:
+            if self._player is None:
+                self._player = self.make_player()
+            return self._player
+
+    # ----- Writing -----
+
+    def _write(self, answer: dict[str, Any]) -> None:
+        """Write one line, whole, from any thread; give everything up when nobody listens."""
+        line = json.dumps(answer).encode("utf-8") + b"\n"
+        try:
+            with self._writing:
+                assert self._target is not None
+                self._target.write(line)
+                self._target.flush()
+        except BrokenPipeError:
+            self._abandon()
+
+    def _abandon(self) -> None:
+        """Drop everything: nobody listens any more."""
+        with self._changed:
+            self._line.clear()
+            for task in self._running:
+                task.stopped.set()
+            self._ended = True
+            self._changed.notify_all()
+
+
+def _nothing(task: Task) -> dict[str, Any]:
+    """Answer a turn that was terminated before there was a result."""
+    return {
+        "id": task.query.id,
+        "isDuringSearch": False,
+        "noResults": True,
+        "turnNumber": task.turn.number,
+    }
+
+
+def _age(entry: tuple[float, int, Task]) -> int:
+    return entry[1]

@@ -1,0 +1,353 @@
+"""`tengen analysis`: queries as KaTrain sends them, mistakes of any kind, and a real process."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tengen.board import Board
+from tengen.contracts import Analysis, Candidate, Player
+from tengen.gtp.analysis_server import AnalysisServer, limit_visits
+from tengen.players import make_player
+
+BASE: dict[str, Any] = {
+    "id": "q",
+    "rules": "japanese",
+    "komi": 6.5,
+    "boardXSize": 5,
+    "boardYSize": 5,
+    "moves": [["B", "C3"], ["W", "C2"]],
+    "maxVisits": 20,
+}
+
+
+class Toy:
+    """An analyser whose first candidate wins 0.7 by 3 points for the side to move."""
+
+    name = "toy"
+
+    def choose(self, board: Board, rng: np.random.Generator) -> int:
+        return 0
+
+    def analyse(
+        self,
+        board: Board,
+        rng: np.random.Generator,
+        *,
+        interval: float = 1.0,
+        limited: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Analysis]:
+        ownership = np.full(board.rows * board.cols, 0.5)
+        first = Candidate(board.point("A1"), 3, 0.7, 3.0, pv=(board.point("A1"), board.point("B1")))
+        candidates = (first, Candidate(0, 1, 0.2, -3.0))
+        for visits in (2, 4):
+            yield Analysis(candidates, first.move, visits, 0.6, 2.0, ownership)
+
+
+def ask(*lines: Any, player: Player | None = None, **options: Any) -> list[dict[str, Any]]:
+    """Send lines (objects become JSON) and return the answers."""
+    text = "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)
+    out = io.BytesIO()
+    server = AnalysisServer(lambda: player or Toy(), **options)
+    server.run(io.BytesIO(text.encode()), out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def query(**changes: Any) -> dict[str, Any]:
+    return {**BASE, **changes}
+
+
+def test_values_are_of_the_side_that_was_asked_for() -> None:
+    for word, winrate, score, owner in (
+        ("BLACK", 0.3, -3.0, 0.5),
+        ("WHITE", 0.7, 3.0, -0.5),
+        ("SIDETOMOVE", 0.7, 3.0, -0.5),
+    ):
+        [answer] = ask(
+            query(
+                moves=[["B", "C3"]],
+                includeOwnership=True,
+                overrideSettings={"reportAnalysisWinratesAs": word},
+            )
+        )
+        info = answer["moveInfos"][0]
+        assert (info["winrate"], info["scoreLead"]) == (pytest.approx(winrate), score)
+        assert answer["ownership"] == [owner] * 25
+        assert answer["rootInfo"]["currentPlayer"] == "W"
+        assert answer["rootInfo"]["winrate"] == pytest.approx(0.4 if word == "BLACK" else 0.6)
+        assert (info["move"], info["order"], info["pv"]) == ("A1", 0, ["A1", "B1"])
+
+
+def test_a_katrain_query_is_answered_by_the_search() -> None:
+    [*warnings, answer] = ask(
+        query(
+            priority=2,
+            analyzeTurns=[2],
+            includeOwnership=True,
+            includeMovesOwnership=True,
+            includePolicy=True,
+            initialStones=[["W", "A5"]],
+            initialPlayer="B",
+            overrideSettings={
+                "reportAnalysisWinratesAs": "BLACK",
+                "wideRootNoise": 0.04,
+                "maxTime": 30.0,
+            },
+            reportDuringSearchEvery=1,
+        ),
+        player=make_player("mcts:playouts=9"),
+    )
+    assert {w["field"] for w in warnings} == {
+        "overrideSettings.wideRootNoise",
+        "includeMovesOwnership",
+    }
+    assert answer["id"] == "q" and answer["isDuringSearch"] is False
+    assert answer["rootInfo"]["visits"] == 20
+    assert sum(info["visits"] for info in answer["moveInfos"]) == 20
+    assert len(answer["ownership"]) == 25 and len(answer["policy"]) == 26
+    assert answer["policy"][0] == answer["policy"][12] == -1  # taken by A5 and C3
+    assert sum(p for p in answer["policy"] if p > 0) == pytest.approx(1)
+
+
+def test_same_seed_same_answer() -> None:
+    player = make_player("mcts:playouts=9")
+    first, second = (ask(query(), player=player, seed=4) for _ in range(2))
+    assert first == second
+    assert first != ask(query(), player=player, seed=5)
+
+
+def test_turns_are_answered_one_by_one() -> None:
+    answers = ask(query(analyzeTurns=[0, 2, 1]))
+    assert [a["turnNumber"] for a in answers] == [0, 2, 1]
+    assert [a["rootInfo"]["currentPlayer"] for a in answers] == ["B", "B", "W"]
+
+
+def test_reports_during_the_search() -> None:
+    answers = ask(query(reportDuringSearchEvery=0.1))
+    assert [(a["isDuringSearch"], a["rootInfo"]["visits"]) for a in answers] == [
+        (True, 2),
+        (False, 4),
+    ]
+
+
+def test_moves_to_avoid_and_to_allow() -> None:
+    wish = [{"player": "B", "moves": ["A1"], "untilDepth": 1}]
+    warning, answer = ask(query(avoidMoves=wish))
+    assert warning["field"] == "avoidMoves"
+    assert [(i["move"], i["order"]) for i in answer["moveInfos"]] == [("pass", 0)]
+    assert [i["move"] for i in ask(query(allowMoves=wish))[1]["moveInfos"]] == ["A1"]
+
+
+class Gate(Toy):
+    """A toy that waits before its second report until it is let on or stopped."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.seen: list[int] = []
+
+    def analyse(self, board: Board, rng: np.random.Generator, **options: Any) -> Iterator[Analysis]:
+        self.seen.append(len(board.moves))
+        self.begun.set()
+        while not self.go.wait(0.01) and not options["stop"]():
+            pass
+        yield from super().analyse(board, rng)
+
+
+def test_priority_and_termination() -> None:
+    gate, out = Gate(), io.BytesIO()
+    server = AnalysisServer(lambda: gate)
+    lines: list[bytes] = []
+
+    class Source(io.RawIOBase):
+        """Send the rest only when the first query is under way."""
+
+        def readline(self, size: int | None = -1, /) -> bytes:
+            if len(lines) == 5:
+                assert gate.begun.wait(20)
+            if not lines:
+                gate.go.set()
+            return lines.pop(0) if lines else b""
+
+    for value in (
+        query(id="running", analyzeTurns=[0]),
+        query(id="low", analyzeTurns=[1]),
+        query(id="high", analyzeTurns=[2], priority=5),
+        query(id="dropped", analyzeTurns=[1, 2]),
+        {"id": "t", "action": "terminate", "terminateId": "dropped", "turnNumbers": [2]},
+        {"id": "u", "action": "terminate", "terminateId": "dropped"},
+    ):
+        lines.append(json.dumps(value).encode() + b"\n")
+    server.run(Source(), out)  # type: ignore[arg-type]
+    answers = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert gate.seen == [0, 2, 1]
+    ids = [(a["id"], a.get("noResults", False)) for a in answers]
+    assert ids[:4] == [("t", False), ("dropped", True), ("u", False), ("dropped", True)]
+    assert ids[4:] == [("running", False), ("high", False), ("low", False)]
+    assert answers[1]["turnNumber"] == 2 and answers[3]["turnNumber"] == 1
+
+
+def test_terminating_what_runs_answers_with_what_there_is() -> None:
+    gate = Gate()
+    gate.go.clear()
+
+    def lines() -> Iterator[bytes]:
+        yield json.dumps(query()).encode() + b"\n"
+        assert gate.begun.wait(20)
+        yield b'{"id": "t", "action": "terminate_all"}\n'
+        yield b""
+
+    source = lines()
+
+    class Source(io.RawIOBase):
+        def readline(self, size: int | None = -1, /) -> bytes:
+            return next(source)
+
+    out = io.BytesIO()
+    AnalysisServer(lambda: gate).run(Source(), out)  # type: ignore[arg-type]
+    answers = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [a["id"] for a in answers] == ["t", "q"]
+    assert answers[1]["isDuringSearch"] is False and answers[1]["moveInfos"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"rules": "chess"}, "rules"),
+        ({"rules": {"ko": "NONE"}}, "rules"),
+        ({"rules": 3}, "rules"),
+        ({"komi": 6.3}, "komi"),
+        ({"komi": "6.5"}, "komi"),
+        ({"boardXSize": 26}, "boardXSize"),
+        ({"boardYSize": 1}, "boardYSize"),
+        ({"moves": "B C3"}, "moves"),
+        ({"moves": [["B"]]}, "moves"),
+        ({"moves": [["B", "Z9"]]}, "moves"),
+        ({"moves": [["red", "C3"]]}, "moves"),
+        ({"moves": [["B", "C3"], ["W", "C3"]]}, "moves"),
+        ({"initialStones": [["B", "C3"], ["W", "C3"]]}, "initialStones"),
+        ({"initialPlayer": 1}, "initialPlayer"),
+        ({"analyzeTurns": [3]}, "analyzeTurns"),
+        ({"analyzeTurns": 1}, "analyzeTurns"),
+        ({"maxVisits": 0}, "maxVisits"),
+        ({"maxVisits": True}, "maxVisits"),
+        ({"priority": "high"}, "priority"),
+        ({"priorities": [1, 2]}, "priorities"),
+        ({"includePolicy": 1}, "includePolicy"),
+        ({"reportDuringSearchEvery": -1}, "reportDuringSearchEvery"),
+        ({"overrideSettings": []}, "overrideSettings"),
+        (
+            {"overrideSettings": {"reportAnalysisWinratesAs": "RED"}},
+            "overrideSettings.reportAnalysisWinratesAs",
+        ),
+        ({"avoidMoves": [{"player": "B", "moves": ["A9"]}]}, "avoidMoves"),
+    ],
+)
+def test_a_wrong_field_is_named_and_the_session_goes_on(
+    changes: dict[str, Any], field: str
+) -> None:
+    error, answer = ask(query(id="wrong", **changes), query(id="right"))
+    assert (error["id"], error["field"]) == ("wrong", field)
+    assert error["error"]
+    assert answer["id"] == "right" and answer["moveInfos"]
+
+
+def test_an_illegal_move_is_told_in_the_words_that_katrain_looks_for() -> None:
+    [error] = ask(query(moves=[["B", "C3"], ["W", "C3"]]))
+    assert "Illegal move" in error["error"]
+
+
+def test_a_missing_field_is_named() -> None:
+    for name in ("rules", "boardXSize", "boardYSize", "moves"):
+        value = query()
+        del value[name]
+        assert ask(value)[0]["field"] == name
+
+
+def test_superko_of_a_game_under_other_rules_is_let_pass() -> None:
+    stones = [["B", "A1"], ["B", "B2"], ["W", "B1"], ["W", "C2"], ["W", "D1"]]
+    moves = [["B", "C1"], ["W", "pass"], ["B", "pass"], ["W", "B1"]]
+    board = Board(5, rules="tromp_taylor")
+    board.set_stones(black=["A1", "B2"], white=["B1", "C2", "D1"])
+    for colour, vertex in moves[:3]:
+        board.play(vertex, "-BW".index(colour))
+    assert not board.is_legal("B1")
+    [answer] = ask(query(initialStones=stones, moves=moves, rules="tromp-taylor"))
+    assert answer["turnNumber"] == 4
+    [error] = ask(query(initialStones=stones, moves=[moves[0], moves[3]], rules="tromp-taylor"))
+    assert "Illegal move" in error["error"]
+
+
+@pytest.mark.parametrize("line", ["no json", "[1]", "3", '{"id": 3}', "{", "[" * 2000, '"\\ud800"'])
+def test_lines_that_are_no_queries(line: str) -> None:
+    error, answer = ask(line + "\n", "\n", query())
+    assert error["error"] and answer["id"] == "q"
+
+
+def test_actions() -> None:
+    version, cache, models, unknown = ask(
+        {"id": "1", "action": "query_version"},
+        {"id": "2", "action": "clear_cache"},
+        {"id": "3", "action": "query_models"},
+        {"id": "4", "action": "dance"},
+    )
+    assert version["version"].startswith("tengen") and version["action"] == "query_version"
+    assert cache == {"id": "2", "action": "clear_cache"}
+    assert models["models"] == []
+    assert unknown["field"] == "action"
+
+
+def test_a_player_that_cannot_analyse_names_its_move() -> None:
+    [answer] = ask(query(), player=make_player("random"))
+    assert len(answer["moveInfos"]) == 1
+
+
+def test_visits_replace_the_players_own_limit() -> None:
+    player = limit_visits(make_player("mcts:seconds=9"), 7)
+    assert (player.playouts, player.seconds) == (7, None)  # type: ignore[attr-defined]
+    toy = Toy()
+    assert limit_visits(toy, 7) is toy
+
+
+def test_policy_of_a_model() -> None:
+    class Model:
+        def priors(self, board: Board) -> Any:
+            out = np.zeros(26)
+            out[-1] = 1.0
+            return out
+
+    [answer] = ask(query(includePolicy=True), find_policy=lambda board: Model())
+    assert answer["policy"][-1] == 1.0 and answer["moveInfos"][1]["prior"] == 1.0
+
+
+def test_the_command_in_a_process() -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "from tengen.cli import main; main()",
+        "analysis",
+        "--visits",
+        "8",
+    ]
+    value = query(includePolicy=True)
+    del value["maxVisits"]
+    done = subprocess.run(
+        [*command, "--quiet"],
+        input=json.dumps(value) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    answer = json.loads(done.stdout)
+    assert answer["rootInfo"]["visits"] == 8
+    assert answer["rootInfo"]["currentPlayer"] == "B"
