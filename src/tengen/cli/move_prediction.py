@@ -165,3 +165,67 @@ def evaluate(
             (p["from_ply"], p["positions"], f"{100 * p['top1']:.2f}") for p in measured.phases()
         ]
         table("By phase", ["from ply", "positions", "top 1 %"], lines)
+
+
+@app.command()
+def experiment(
+    games: Games,
+    test: Annotated[list[str], typer.Option("--test", help="Games to measure on.")],
+    what: Annotated[
+        str, typer.Option("--table", help="widths (I), reranked (II), sizes (III, IV), history.")
+    ] = "sizes",
+    limit: Annotated[int, typer.Option("--games", min=2, help="Training games.")] = 2000,
+    values: Annotated[
+        str | None, typer.Option("--values", help="Comma-separated rows to compute.")
+    ] = None,
+    size: Size = 19,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Repeat a table of the paper on these games, beside the paper's figures."""
+    from tengen.errors import SpecError
+    from tengen.learners.move_prediction import experiments
+
+    train_games = read_games(games, size, quiet=quiet)
+    test_games = read_games(test, size, quiet=quiet)
+    try:
+        chosen = None if values is None else [float(value) for value in values.split(",")]
+    except ValueError:
+        raise SpecError(f"--values {values!r} is not a list of numbers") from None
+    whole = None if chosen is None else [int(value) for value in chosen]
+    if what == "widths":
+        options = {} if chosen is None else {"values": chosen}
+        rows = experiments.widths(train_games, test_games, games=limit, seed=seed, **options)
+    elif what == "reranked":
+        counts = {} if whole is None else {"values": whole}
+        rows = experiments.reranked(train_games, test_games, games=limit, seed=seed, **counts)
+    elif what == "sizes":
+        rows = experiments.sizes(train_games, test_games, values=whole or [limit], seed=seed)
+    elif what == "history":
+        ranks = {} if whole is None else {"ranks": whole}
+        rows = experiments.weak_history(train_games, test_games, games=limit, seed=seed, **ranks)
+    else:
+        raise SpecError(f"--table {what!r} is none of widths, reranked, sizes, history")
+    done = []
+    for row in rows:
+        done.append(row)
+        remark(_line(row), quiet=quiet)
+    emit(done, as_json=json, text="\n".join(_line(row) for row in done))
+
+
+def _line(row: dict[str, Any]) -> str:
+    """Turn a row of a table into one line, accuracies in percent."""
+    parts = []
+    for name, value in row.items():
+        if name in ("phases", "interval"):
+            continue
+        if name.startswith("top") and isinstance(value, float):
+            parts.append(f"{name} {100 * value:.2f}")
+        elif isinstance(value, tuple):
+            parts.append(f"{name} " + "/".join(f"{100 * v:.2f}" for v in value))
+        elif name == "paper" and value is not None:
+            parts.append(f"paper {100 * value:.2f}")
+        elif value is not None:
+            parts.append(f"{name} {value:.1f}" if isinstance(value, float) else f"{name} {value}")
+    return ", ".join(parts)

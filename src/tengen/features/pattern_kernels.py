@@ -16,6 +16,8 @@ together.
 patterns.hash_keys.
 """
 
+# mypy: ignore-errors
+
 from __future__ import annotations
 
 import numpy as np

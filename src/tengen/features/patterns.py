@@ -82,6 +82,7 @@ class PatternHasher:
         from tengen.board.kernels import new_state
 
         cols = rows if cols is None else cols
+        self.rows, self.cols = rows, cols
         self.state: IntArray = new_state(rows, cols)
         self.rings: IntArray = empty_rings(rows, cols).copy()
         self._before = np.zeros(self.state.shape[1], np.int64)
@@ -106,6 +107,5 @@ class PatternHasher:
     def hashes(self, row: int, col: int, mover: int) -> IntArray:
         """Return the canonical hashes at a point for the side `mover`, one per ring (template)."""
         out = np.zeros(RINGS, np.int64)
-        cols = int(self.state.shape[1] and self.state[10, 1])
-        kernels.pattern_hashes(self.rings, mover, row * cols + col, out)
+        kernels.pattern_hashes(self.rings, mover, row * self.cols + col, out)
         return out

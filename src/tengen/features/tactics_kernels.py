@@ -5,6 +5,8 @@ lists. Arrays called start, count and saves are indexed by points (block heads),
 list.
 """
 
+# mypy: ignore-errors
+
 from __future__ import annotations
 
 from tengen.board.kernels import (

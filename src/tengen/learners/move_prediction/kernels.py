@@ -9,9 +9,11 @@ position:
 
 `recent` holds the last RECENT (8) moves, latest first, 0 for a pass, -1 where there was none.
 points[:n] are the legal points under simple ko (no superko, no pass) and priors[:n] their
-probabilities, which sum to 1. Hashes are computed from scratch; a loop that follows one game keeps them with
-`play_with_rings` and calls `priors_with_rings`, which is cheaper.
+probabilities, which sum to 1. Hashes are computed from scratch; a loop that follows one game keeps
+them with `play_with_rings` and calls `priors_with_rings`, which is cheaper.
 """
+
+# mypy: ignore-errors
 
 from __future__ import annotations
 

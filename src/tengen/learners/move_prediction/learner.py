@@ -160,7 +160,8 @@ class MovePredictor:
         if total > 0.0:
             out *= (1.0 - PASS_PRIOR) / total
         out[-1] = 1.0 - out[:-1].sum() if total <= 0.0 else PASS_PRIOR
-        return out / out.sum()
+        shares: NDArray[np.float64] = out / out.sum()
+        return shares
 
     def arrays(self, rows: int, cols: int) -> tuple[Any, ...]:
         """Return the tuple that `kernels.priors_kernel` takes as its model (full recipe only)."""

@@ -17,6 +17,8 @@ it, which hold all points, are computed. Matrix products are cut into pieces so 
 library stays on one thread.
 """
 
+# mypy: ignore-errors
+
 from __future__ import annotations
 
 import numpy as np

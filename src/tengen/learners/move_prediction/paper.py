@@ -137,49 +137,80 @@ def train_paper(
 ) -> PaperModel:
     """Train the paper's recipe on games of one size.
 
-    `workers` and `ray` share the counting of patterns; the result does not depend on them. It
-    takes minutes, so it keeps no checkpoints: `run` and `resume` are accepted and ignored.
+    `workers` and `ray` share the counting of patterns; the result does not depend on them. It takes
+    minutes, so it keeps no checkpoints: `run` and `resume` are accepted and ignored.
     """
-    began = time.process_time()
-    rows, cols = int(games.rows[0]), int(games.cols[0])
+    part_a, part_b = halves(games, settings)
+    model = learn_frequencies(
+        games, part_a, settings, workers=workers, ray=ray, on_report=on_report
+    )
+    if settings.top > 0:
+        learn_reranker(games, part_b, model, settings, on_report=on_report)
+    return model
+
+
+def halves(games: GameArrays, settings: PaperSettings) -> tuple[IntArray, IntArray]:
+    """Return the numbers of the games of half A and half B."""
     order = np.random.default_rng(settings.seed).permutation(len(games))[: settings.games]
     half = len(order) if settings.top == 0 else len(order) // 2
-    part_a, part_b = order[:half], order[half:]
+    return order[:half], order[half:]
+
+
+def learn_frequencies(
+    games: GameArrays,
+    which: IntArray,
+    settings: PaperSettings,
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    on_report: Callable[[str], None] = lambda line: None,
+) -> PaperModel:
+    """Make the dictionary and the frequencies from half A; the model does not re-rank yet."""
+    began = time.process_time()
+    rows, cols = int(games.rows[0]), int(games.cols[0])
     templates = np.array(settings.templates, np.int64)
-
-    def say(what: str) -> None:
-        on_report(f"{what} after {time.process_time() - began:.1f} s")
-
     counter = PatternCounter()
-    jobs = ((job, settings.templates) for job in _jobs(games.take(part_a), rows, cols))
+    jobs = ((job, settings.templates) for job in _jobs(games.take(which), rows, cols))
     for keys, counts in map_jobs(_count_paper, jobs, workers=workers, ray=ray):
         counter.add(keys, counts)
     keys, _ = counter.chosen(settings.minimum)
-    say(f"{len(counter)} patterns met, {len(keys)} known")
+    seconds = time.process_time() - began
+    on_report(f"{len(counter)} patterns met, {len(keys)} known, {seconds:.1f} s")
     del counter
     dictionary = Dictionary.of(keys, 1)
     used, unused = np.zeros(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
-    _follow(0, games, part_a, rows, cols, dictionary, templates, used=used, unused=unused)
+    _follow(0, games, which, rows, cols, dictionary, templates, used=used, unused=unused)
+    on_report(f"frequencies, {time.process_time() - began:.1f} s")
     frequency = (used + 1) / (used + unused + 2)
-    say("frequencies")
-    count = int(paper_kernels.feature_count(len(frequency)))
-    weights = np.zeros(count)
-    if settings.top > 0:
-        z, squares = np.zeros(count), np.zeros(count)
-        penalty = settings.width * settings.passes
-        for number in range(settings.passes):
-            loss = _follow(
-                1, games, part_b, rows, cols, dictionary, templates, frequency=frequency,
-                top=settings.top, z=z, squares=squares, penalty=penalty, alpha=settings.alpha,
-            )  # fmt: skip
-            say(f"re-ranker pass {number + 1}, loss {loss:.0f}")
-        sign = np.sign(z)
-        weights = np.where(
-            np.abs(z) <= penalty,
-            0.0,
-            -(z - sign * penalty) * settings.alpha / (1 + np.sqrt(squares)),
-        )
-    return PaperModel(dictionary, frequency, weights, templates, settings.top, [(rows, cols)])
+    weights = np.zeros(int(paper_kernels.feature_count(len(frequency))))
+    return PaperModel(dictionary, frequency, weights, templates, 0, [(rows, cols)])
+
+
+def learn_reranker(
+    games: GameArrays,
+    which: IntArray,
+    model: PaperModel,
+    settings: PaperSettings,
+    *,
+    on_report: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Fit the model's re-ranker on half B, in place, by FTRL-proximal."""
+    began = time.process_time()
+    rows, cols = model.sizes[0]
+    z, squares = np.zeros_like(model.weights), np.zeros_like(model.weights)
+    # The sum of losses over all passes counts every sample `passes` times; so must the penalty.
+    penalty = settings.width * settings.passes
+    for number in range(settings.passes):
+        loss = _follow(
+            1, games, which, rows, cols, model.dictionary, model.templates,
+            frequency=model.frequency, top=settings.top, z=z, squares=squares, penalty=penalty,
+            alpha=settings.alpha,
+        )  # fmt: skip
+        seconds = time.process_time() - began
+        on_report(f"re-ranker pass {number + 1}, loss {loss:.0f}, {seconds:.1f} s")
+    shrunk = np.sign(z) * np.maximum(np.abs(z) - penalty, 0.0)
+    model.weights = -shrunk * settings.alpha / (1 + np.sqrt(squares))
+    model.top = settings.top
 
 
 def samples(

@@ -9,6 +9,8 @@ moves the pattern it had when it was played, then where it lies as seen from the
 `candidate_features`).
 """
 
+# mypy: ignore-errors
+
 from __future__ import annotations
 
 import numpy as np

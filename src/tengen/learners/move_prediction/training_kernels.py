@@ -1,8 +1,11 @@
 """Replay games and train or measure a predictor on their moves; read and write no files.
 
 Games lie in flat arrays: points and colours of all moves, and `offsets` where games begin. Several
-games are played side by side, one move of each in turn, so that neighbouring positions are unrelated.
+games are played side by side, one move of each in turn, so that neighbouring positions are
+unrelated.
 """
+
+# mypy: ignore-errors
 
 from __future__ import annotations
 
@@ -97,7 +100,8 @@ def train_games(
     """Train on a random `share` of the moves of the listed games; return (loss, hits, positions).
 
     Loss and top-1 hits are those met before each step. `dense` is the network in one flat array,
-    `step` (one entry) counts its steps. `slots` is -1 for every feature. `side` games go side by side.
+    `step` (one entry) counts its steps. `slots` is -1 for every feature. `side` games go side by
+    side.
     """
     n_points = rows * cols
     states = np.empty((side,) + new_state(rows, cols).shape, np.int64)

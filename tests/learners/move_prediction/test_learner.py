@@ -1,0 +1,145 @@
+"""The estimator's manners, the policy's contract, resuming, and bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from prediction_games import tasteful_games
+
+from tengen.board import Board
+from tengen.contracts import check_learner, check_policy, sample_boards
+from tengen.errors import ModelError, TengenError
+from tengen.learners.move_prediction import MovePredictor
+from tengen.learners.move_prediction import training as training_module
+from tengen.learners.move_prediction.kernels import priors_kernel, workspace
+from tengen.learners.move_prediction.model import recent_moves
+from tengen.learners.move_prediction.training import Settings, train_full
+
+SMALL = {"minimum": 3, "side": 4, "absolute": False}
+
+
+@pytest.fixture(scope="module")
+def trained() -> MovePredictor:
+    return MovePredictor(settings=SMALL).fit(tasteful_games(30))
+
+
+def same(a: MovePredictor, b: MovePredictor) -> bool:
+    half = a.model_.tensors(), b.model_.tensors()
+    return all(np.array_equal(half[0][name], half[1][name]) for name in half[0])
+
+
+def test_it_is_a_learner_and_a_policy(tmp_path, trained: MovePredictor) -> None:
+    games = tasteful_games(6)
+
+    def fit(learner: MovePredictor) -> MovePredictor:
+        learner.settings = SMALL
+        return learner.fit(games)
+
+    check_learner(MovePredictor, fit, tmp_path, same=same)
+    check_policy(trained, boards=sample_boards(1, ((7, 7), (5, 6))))
+
+
+def test_it_learns_what_the_games_show(trained: MovePredictor) -> None:
+    fresh = tasteful_games(10, seed=1000)
+    measured = trained.evaluate(fresh)
+    assert measured.positions == int(fresh.lengths().sum())
+    # Four in five moves are one of the nearest points; a guess at random gets about 4 %.
+    assert measured.rate(1) > 0.15
+    assert measured.rate(5) > 0.4
+    assert measured.rate(1) <= measured.rate(5) <= measured.rate(20) <= 1
+    summary = measured.summary()
+    assert 0 < float(str(summary["log_loss"])) < np.log(49)
+    assert sum(p["positions"] for p in measured.phases()) == measured.positions
+
+
+def test_a_stopped_training_goes_on_exactly(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(training_module, "CHUNK", 2)
+    games = tasteful_games(6)
+    settings = Settings(minimum=2, side=2, absolute=False)
+    whole = train_full(games, settings)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(report) -> None:
+        if report.games == 4:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        train_full(games, settings, run=tmp_path, on_report=stop)
+    resumed = train_full(games, settings, run=tmp_path, resume=True)
+    assert np.array_equal(whole.vectors, resumed.vectors)
+    assert np.array_equal(whole.dense, resumed.dense)
+    with pytest.raises(ModelError, match="other settings"):
+        train_full(games, Settings(minimum=3), run=tmp_path, resume=True)
+
+
+def test_the_kernel_gives_the_priors_of_the_policy(trained: MovePredictor) -> None:
+    board = Board(7)
+    for vertex in ("D4", "C3", "D3", "C4", "pass", "E5"):
+        board.play(vertex)
+    points, priors = np.zeros(49, np.int64), np.zeros(49)
+    n = priors_kernel(
+        board.state, recent_moves(board), trained.arrays(7, 7), workspace(7, 7), points, priors
+    )
+    whole = trained.priors(board)
+    assert n == len(board.legal_moves) - 1
+    for point, prior in zip(points[:n], priors[:n], strict=True):
+        index = (point // 8 - 1) * 7 + point % 8 - 1
+        assert whole[index] == pytest.approx(prior, rel=2e-4)
+
+
+def test_a_board_with_no_legal_point_leaves_only_the_pass(trained: MovePredictor) -> None:
+    board = Board.from_ascii(
+        """
+        . X . X
+        X X X X
+        X X X X
+        X X X X
+        """,
+        to_play=2,
+    )
+    priors = trained.priors(board)
+    assert priors[-1] == 1.0 and priors.sum() == 1.0
+
+
+def test_superko_gets_no_prior(trained: MovePredictor) -> None:
+    # Send two, return one: taking back would repeat a whole position.
+    board = Board(2, 3)
+    while len(board.legal_moves) > 1 and len(board.moves) < 12:
+        mask = board.legal_mask()
+        priors = trained.priors(board)
+        assert np.all((priors > 0) == mask)
+        assert priors.sum() == pytest.approx(1.0)
+        index = int(np.flatnonzero(mask[:-1])[0])
+        board.play((index // 3 + 1) * 4 + index % 3 + 1)
+
+
+def test_a_model_with_coordinates_says_what_it_can_serve(tmp_path) -> None:
+    predictor = MovePredictor(settings={**SMALL, "absolute": True, "games": 2})
+    predictor.fit(tasteful_games(3))
+    with pytest.raises(ModelError, match="serves 7x7, not 9x9"):
+        predictor.priors(Board(9))
+    path = tmp_path / "seven.safetensors"
+    predictor.save(path)
+    with pytest.raises(ModelError, match="serves 7x7, not 5x5"):
+        MovePredictor.load(path).priors(Board(5))
+
+
+def test_damaged_and_foreign_files_are_one_clear_error(tmp_path, trained: MovePredictor) -> None:
+    path = tmp_path / "model.safetensors"
+    trained.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelError, match=r"model\.safetensors"):
+        MovePredictor.load(path)
+    path.write_bytes(b"not a model")
+    with pytest.raises(ModelError, match=r"model\.safetensors"):
+        MovePredictor.load(path)
+
+
+def test_senseless_recipes_and_games_are_refused() -> None:
+    with pytest.raises(TengenError, match="neither 'full' nor 'paper'"):
+        MovePredictor(recipe="soup").fit(tasteful_games(2))
+    with pytest.raises(TengenError, match="no usable games"):
+        MovePredictor().fit(tasteful_games(2, plies=5))

@@ -1,0 +1,110 @@
+"""The paper's recipe against slow counting, and the rules its tables must keep."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from prediction_games import tasteful_games
+
+from tengen.board import Board
+from tengen.contracts import check_policy, sample_boards
+from tengen.features.patterns import PAPER_TEMPLATES, PatternHasher
+from tengen.learners.move_prediction import MovePredictor
+from tengen.learners.move_prediction.evaluation import TOPS
+from tengen.learners.move_prediction.feature_kernels import salt
+from tengen.learners.move_prediction.maxent import solve
+from tengen.learners.move_prediction.paper import PaperSettings, samples, train_paper
+from tengen.learners.move_prediction.paper_kernels import FAMILY, feature_count
+
+SIZE = 7
+
+
+def slow_keys(board: Board, row: int, col: int, mover: int) -> list[int]:
+    hashes = PatternHasher.of(board).hashes(row, col, mover)
+    return [int(hashes[ring]) ^ int(salt(FAMILY, ring)) for ring in PAPER_TEMPLATES]
+
+
+def positions(games):
+    """Yield (board, colour, point) before every move, by the public board."""
+    for g in range(len(games)):
+        board = Board(SIZE)
+        for k in range(games.offsets[g], games.offsets[g + 1]):
+            yield board, int(games.colours[k]), int(games.moves[k])
+            board.play(int(games.moves[k]), int(games.colours[k]))
+
+
+def test_dictionary_and_frequencies_are_those_of_slow_counting() -> None:
+    games = tasteful_games(4)
+    model = train_paper(games, PaperSettings(top=0))
+    seen: Counter[int] = Counter()
+    for board, colour, point in positions(games):
+        row, col = divmod(point, SIZE + 1)
+        seen.update(slow_keys(board, row - 1, col - 1, colour))
+    known = {key for key, count in seen.items() if count >= 2}
+    assert known == set(model.dictionary.keys.tolist())
+    number = {int(key): k + 1 for k, key in enumerate(model.dictionary.keys)}
+    used, unused = Counter(), Counter()
+    for board, colour, point in positions(games):
+        mask = board.legal_mask(colour)
+        for index in np.flatnonzero(mask[:-1]):
+            row, col = divmod(int(index), SIZE)
+            match = 0
+            for key in slow_keys(board, row, col, colour):
+                match = number.get(key, match) if key in known else match
+            here = (row + 1) * (SIZE + 1) + col + 1 == point
+            (used if here else unused)[match] += 1
+    for match in range(len(model.frequency)):
+        expected = (used[match] + 1) / (used[match] + unused[match] + 2)
+        assert model.frequency[match] == pytest.approx(expected, abs=0)
+
+
+def test_reranking_changes_nothing_at_and_beyond_its_rank() -> None:
+    games, fresh = tasteful_games(40), tasteful_games(10, seed=500)
+    predictor = MovePredictor(recipe="paper", settings={"top": 5}).fit(games)
+    reranked = predictor.evaluate(fresh)
+    predictor.model_.top = 0
+    plain = predictor.evaluate(fresh)
+    for top in TOPS:
+        if top >= 10:
+            # Ties at the border of the five may share their credit differently, no more.
+            assert reranked.rate(top) == pytest.approx(plain.rate(top), abs=0.02)
+    assert reranked.rate(1) != plain.rate(1)
+    # The games like points near the last move, which only the re-ranker can know.
+    assert reranked.rate(1) > plain.rate(1)
+
+
+def test_the_streaming_solver_comes_close_to_the_optimum() -> None:
+    games = tasteful_games(40)
+    settings = PaperSettings(top=8, passes=30, alpha=0.5)
+    model = train_paper(games, settings)
+    order = np.random.default_rng(0).permutation(len(games))
+    features, labels = samples(games, model, order[len(order) // 2 :])
+    assert labels.sum() == games.lengths()[order[len(order) // 2 :]].sum()
+    exact = solve(features, labels, feature_count(len(model.frequency)), settings.width, limit=200)
+    margin = model.weights[features].sum(axis=1)
+    loss = np.logaddexp(0, margin).sum() - margin[labels == 1].sum()
+    objective = loss + settings.width * np.abs(model.weights).sum()
+    assert exact.objective <= objective < 1.05 * exact.objective
+
+
+def test_counting_in_parallel_changes_nothing(monkeypatch) -> None:
+    games = tasteful_games(6)
+    one = train_paper(games, PaperSettings(top=3, passes=1))
+    two = train_paper(games, PaperSettings(top=3, passes=1), workers=2)
+    assert np.array_equal(one.dictionary.keys, two.dictionary.keys)
+    assert np.array_equal(one.weights, two.weights)
+
+
+def test_it_is_a_policy_that_keeps_its_file(tmp_path) -> None:
+    predictor = MovePredictor(recipe="paper", settings={"top": 5}).fit(tasteful_games(20))
+    boards = sample_boards(2, ((SIZE, SIZE),))
+    check_policy(predictor, boards=boards)
+    path = tmp_path / "paper.safetensors"
+    predictor.save(path)
+    other = MovePredictor.load(path)
+    assert other.recipe == "paper"
+    fresh = tasteful_games(3, seed=77)
+    assert other.evaluate(fresh).rate(5) == predictor.evaluate(fresh).rate(5)
+    assert np.allclose(other.priors(boards[1]), predictor.priors(boards[1]), atol=1e-5)
