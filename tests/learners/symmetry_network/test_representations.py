@@ -1,0 +1,155 @@
+"""The group, the derived tying and the plain network: counts of the paper, laws of the group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tengen.learners.symmetry_network import features
+from tengen.learners.symmetry_network.network import (
+    Architecture,
+    equivariance_error,
+    forward,
+    gradient,
+)
+from tengen.learners.symmetry_network.representations import (
+    ELEMENTS,
+    SIDES,
+    SQUARE,
+    TYPES,
+    Representation,
+    move,
+    transform,
+)
+from tengen.learners.symmetry_network.tying import kernel_tying, null_space, solve
+
+PAPER = Representation.mixture(T=4, S=2, D=2, F=2)
+ARCHITECTURES = {
+    "paper": Architecture(),
+    "recurrent": Architecture(steps=3),
+    "stacked": Architecture(
+        mixtures=({"T": 2, "F": 1}, {"S": 2, "C": 1, "F": 1}, {"T": 1, "D": 2, "C": 2})
+    ),
+    "colour": Architecture(colour=True),
+}
+
+
+def random_free(architecture: Architecture, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(0, 0.3, architecture.size)
+
+
+def test_counts_of_the_paper():
+    paper = Architecture()
+    assert paper.weights == 714
+    assert paper.size == 725
+    assert [paper.parts[name].free for name in ("HI", "OH", "OI")] == [280, 140, 294]
+    assert [paper.parts[name].connections for name in ("HI", "OH", "OI")] == [1064, 532, 882]
+    assert paper.hidden == 12
+    recurrent = kernel_tying(PAPER, PAPER, SIDES)
+    assert recurrent.free == 108
+    assert recurrent.connections == 352
+
+
+# Free numbers between types (rows: target), over the five cells M and over the 3x3 square.
+OVER_SIDES = {"T": "21001", "S": "12001", "D": "00211", "C": "00121", "F": "11113"}
+OVER_SQUARE = {"T": "31102", "S": "13012", "D": "10312", "C": "01132", "F": "22225"}
+
+
+@pytest.mark.parametrize(("offsets", "expected"), [(SIDES, OVER_SIDES), (SQUARE, OVER_SQUARE)])
+def test_counts_between_types(offsets, expected):
+    for target, row in expected.items():
+        counts = [len(solve(TYPES[target], TYPES[source], offsets)) for source in "TSDCF"]
+        assert counts == [int(c) for c in row], target
+
+
+def test_patterns_of_the_paper():
+    names = dict(zip(("O", "E", "N", "W", "S", "NE", "NW", "SW", "SE"), range(9), strict=True))
+    (s,) = solve(TYPES["S"], TYPES["T"])
+    assert s[[names[n] for n in "EWNS"], 0, 0].tolist() == [1, 1, -1, -1]
+    side, diagonal = solve(TYPES["F"], TYPES["T"])
+    assert side[[names[n] for n in "EWNS"], :, 0].tolist() == [[1, 0], [-1, 0], [0, -1], [0, 1]]
+    corner = diagonal[[names[n] for n in ("NE", "SE", "NW", "SW")], :, 0]
+    assert corner.tolist() == [[1, -1], [1, 1], [-1, -1], [-1, 1]]
+
+
+def test_every_solution_obeys_the_constraint():
+    for out in TYPES.values():
+        for source in TYPES.values():
+            for pattern in solve(out, source):
+                for g in "rs":
+                    for k, offset in enumerate(SQUARE):
+                        moved = pattern[SQUARE.index(move(g, offset))]
+                        assert np.array_equal(out.of(g) @ moved, pattern[k] @ source.of(g))
+
+
+def test_null_space_is_exact_and_complete():
+    rng = np.random.default_rng(3)
+    rows = rng.integers(-2, 3, (4, 9)).tolist()
+    basis = np.array(null_space(rows, 9))
+    assert np.abs(np.array(rows) @ basis.T).max() < 1e-12
+    assert len(basis) == 9 - np.linalg.matrix_rank(np.array(rows))
+
+
+def test_group_laws():
+    rng = np.random.default_rng(0)
+    field = rng.normal(size=(5, 5, PAPER.size))
+    images = {word: transform(field, word, PAPER) for word in ELEMENTS}
+    assert np.allclose(transform(field, "rrrr", PAPER), field)
+    assert np.allclose(transform(field, "ss", PAPER), field)
+    assert np.allclose(transform(field, "srsr", PAPER), field)
+    for a in ELEMENTS:
+        for b in ELEMENTS:
+            if a != b:
+                assert not np.allclose(images[a], images[b])
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 9, 13, 19])
+def test_equivariance(name, size):
+    architecture = ARCHITECTURES[name]
+    assert equivariance_error(architecture, random_free(architecture), size=size) < 1e-12
+
+
+def test_plain_convolution_is_not_equivariant():
+    plain = Architecture(tied=False)
+    assert plain.weights == 3150
+    assert equivariance_error(plain, random_free(plain)) > 0.01
+
+
+def test_colours_exchanged():
+    architecture = ARCHITECTURES["colour"]
+    free = random_free(architecture)
+    symbols = np.random.default_rng(1).integers(0, 13, (7, 6))
+    swapped = np.where(symbols < 6, symbols + 6, np.where(symbols < 12, symbols - 6, symbols))
+    ours, _ = forward(architecture, free, symbols)
+    theirs, _ = forward(architecture, free, swapped)
+    expected = theirs[..., [0, 2, 1, 4, 3, 6, 5]]
+    expected[..., :3] = 1 - expected[..., :3]
+    assert np.abs(ours - expected).max() < 1e-12
+    assert architecture.weights < Architecture().weights
+
+
+@pytest.mark.parametrize("name", [*ARCHITECTURES, "plain"])
+def test_gradient_against_differences(name):
+    architecture = ARCHITECTURES.get(name, Architecture(tied=False))
+    free = random_free(architecture, 4)
+    rng = np.random.default_rng(5)
+    symbols = rng.integers(0, 13, (4, 5))
+    errors = rng.normal(size=(4, 5, 7))
+
+    def total(at: np.ndarray) -> float:
+        outputs, _ = forward(architecture, at, symbols)
+        return float((np.log(outputs / (1 - outputs)) * errors).sum())
+
+    exact = gradient(architecture, free, symbols, errors)
+    for i in rng.choice(architecture.size, 25, replace=False):
+        step = np.zeros_like(free)
+        step[i] = 1e-5
+        numeric = (total(free + step) - total(free - step)) / 2e-5
+        assert exact[i] == pytest.approx(numeric, rel=1e-5, abs=1e-6)
+
+
+def test_initial_network_speaks_through_its_biases():
+    outputs, _ = forward(Architecture(), Architecture().initial(0), np.full((3, 3), 12))
+    expected = 1 / (1 + np.exp(-np.array(features.INITIAL_BIASES)))
+    assert np.allclose(outputs, expected)
