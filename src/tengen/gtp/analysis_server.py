@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -50,13 +50,13 @@ class Task:
 
 def limit_visits(player: Player, visits: int) -> Player:
     """Return the player with so many playouts a position, if it can be told; else itself."""
-    if is_dataclass(player) and not isinstance(player, type):
-        names = {f.name for f in fields(player)}
-        if "playouts" in names:
-            clock = {"seconds": None} if "seconds" in names else {}
-            limited: Player = replace(player, playouts=visits, **clock)  # type: ignore[assignment]
-            return limited
-    return player
+    names = getattr(player, "__dataclass_fields__", {})
+    if "playouts" not in names:
+        return player
+    known: Any = player
+    clock = {"seconds": None} if "seconds" in names else {}
+    limited: Player = replace(known, playouts=visits, **clock)
+    return limited
 
 
 class AnalysisServer:

@@ -1,0 +1,164 @@
+"""`tengen play`: a game through a pipe, a game on a pseudo-terminal, and every word."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tengen.board import PASS
+from tengen.cli import run
+from tengen.records import read_game
+
+Out = pytest.CaptureFixture[str]
+
+
+def play(monkeypatch: pytest.MonkeyPatch, words: str, *options: str) -> int:
+    """Play on 5x5 against random moves, with words separated by commas."""
+    text = "".join(word.strip() + "\n" for word in words.split(","))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    base = ["play", "--size", "5", "--player", "random", "--seed", "1"]
+    return run([*base, *options])
+
+
+def test_a_game_to_the_end_and_its_sgf(
+    monkeypatch: pytest.MonkeyPatch, capsys: Out, tmp_path: Path
+) -> None:
+    # The player passes at once, so that the game is counted as it stands.
+    import tengen.players.simple as simple
+
+    monkeypatch.setattr(simple.RandomPlayer, "choose", lambda self, board, rng: PASS)
+    file = tmp_path / "game.sgf"
+    assert play(monkeypatch, f"C3, C4, pass, save {file}, quit", "--komi", "0.5") == 0
+    out, err = capsys.readouterr()
+    assert "(X)" in out and "White: pass" in out
+    assert "Result: B+24.5" in out and err == ""
+    record = read_game(file)
+    assert str(record.result) == "B+24.5" and record.komi == 0.5
+    assert len(record.moves) == 5  # White passed last, then Black
+    assert len(record.tree.nodes[-1]["TB"]) == 23
+    assert record.properties["PB"] == ["You"] and record.properties["PW"] == ["random"]
+
+
+def test_a_blocks_fate_can_be_changed(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
+    import tengen.players.simple as simple
+
+    monkeypatch.setattr(simple.RandomPlayer, "choose", lambda self, board, rng: PASS)
+    assert play(monkeypatch, "dead C3, C3, pass, dead C3, dead C3, dead A1, dead") == 0
+    out = capsys.readouterr().out
+    assert out.count("Result: B+17.5") == 2
+    assert "Result: W+7.5" in out
+    assert "after both have passed" in out and "no stone on A1" in out
+
+
+def test_undo_takes_back_the_answer_too(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
+    assert play(monkeypatch, "undo, C3, undo, B2", "--json") == 0
+    out, err = capsys.readouterr()
+    value = json.loads(out)
+    assert "no move of yours" in err
+    assert value["moves"][0] == ["B", "B2"] and len(value["moves"]) == 2
+    assert value["result"] is None and value["seed"] == 1
+
+
+def test_undo_after_a_resignation(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
+    assert play(monkeypatch, "C3, resign, B2, undo, resign", "--json") == 0
+    out, err = capsys.readouterr()
+    value = json.loads(out)
+    assert value["result"] == "W+R" and len(value["moves"]) == 2
+    assert "the game is over" in err
+
+
+def test_hint_and_score(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
+    assert play(monkeypatch, "C3, hint, score", "--player", "mcts:playouts=20") == 0
+    out = capsys.readouterr().out
+    assert "a  " in out and "wins" in out
+    assert "Estimate, not a count" in out
+    assert play(monkeypatch, "hint") == 0
+    assert "I would play" in capsys.readouterr().out
+
+
+def test_the_same_seed_gives_the_same_game(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
+    games = []
+    for seed in ("3", "3", "4"):
+        assert play(monkeypatch, "quit", "--colour", "none", "--json", "--seed", seed) == 0
+        games.append(json.loads(capsys.readouterr().out))
+    assert games[0] == games[1]
+    assert games[0]["moves"] != games[2]["moves"]
+    assert games[0]["result"] is not None
+
+
+def test_white_and_handicap(monkeypatch: pytest.MonkeyPatch, capsys: Out, tmp_path: Path) -> None:
+    file = tmp_path / "h.sgf"
+    options = ("--size", "9", "--handicap", "2", "--out", str(file), "--json")
+    assert play(monkeypatch, "E5", *options, "--colour", "white") == 0
+    value = json.loads(capsys.readouterr().out)
+    assert value["komi"] == 0.5 and value["handicap"] == 2
+    assert value["moves"][0] == ["W", "E5"] and value["moves"][1][0] == "B"
+    record = read_game(file)
+    assert record.handicap == 2 and len(record.setup) == 2
+
+
+@pytest.mark.parametrize(
+    "word", ["Z9", "C9", "I3", "dance", "save", "save /nowhere/x.sgf", "C3 C3"]
+)
+def test_what_makes_no_sense_is_told_and_the_game_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: Out, word: str
+) -> None:
+    assert play(monkeypatch, f"{word}, help, quit") == 0
+    out = capsys.readouterr().out
+    assert "take back your last move" in out
+
+
+def test_mistakes_on_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
+    assert play(monkeypatch, "quit", "--colour", "red") == 1
+    assert play(monkeypatch, "quit", "--player", "nobody") == 1
+    assert play(monkeypatch, "quit", "--handicap", "9") == 1
+    assert "tengen:" in capsys.readouterr().err
+
+
+def test_on_a_terminal() -> None:
+    pty = pytest.importorskip("pty")
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "from tengen.cli import main; main()",
+            *("play", "--size", "5", "--player", "random", "--seed", "1"),
+        ],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        close_fds=True,
+        env={**os.environ, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"},
+    )
+    os.close(slave)
+    try:
+        seen = _read_until(master, "to play>")
+        assert "\x1b[" in seen  # colours
+        os.write(master, b"C3\n")
+        seen = _read_until(master, "to play>")
+        assert "●" in seen and "White:" in seen
+        os.write(master, b"quit\n")
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+
+
+def _read_until(master: int, text: str, seconds: float = 60) -> str:
+    end, seen = time.monotonic() + seconds, b""
+    while time.monotonic() < end:
+        if select.select([master], [], [], 0.2)[0]:
+            seen += os.read(master, 4096)
+            if text.encode() in seen:
+                return seen.decode("utf-8", "replace")
+    raise AssertionError(f"no {text!r} in {seen.decode('utf-8', 'replace')[-500:]!r}")
