@@ -238,8 +238,9 @@ class Plan:
                 curve_games=self.curve_games,
                 checkpoint_every=500,
             )
-            for encoding in ENCODINGS
-            for features in self.sets
+            # Those with the longest learning curves first, so that workers end together.
+            for features in sorted(self.sets, key=len, reverse=True)
+            for encoding in reversed(ENCODINGS)
         ]
 
     def match_jobs(self, seed: int) -> list[MatchJob]:
