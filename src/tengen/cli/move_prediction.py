@@ -61,6 +61,12 @@ def train(
         bool,
         typer.Option("--anywhere", help="full: no absolute coordinates; serves every board size."),
     ] = False,
+    start: Annotated[
+        str | None, typer.Option("--start", help="full: go on from this model's weights.")
+    ] = None,
+    rate: Annotated[
+        float, typer.Option("--rate", min=0, help="full: learning rate, times the usual one.")
+    ] = 1.0,
     width: Annotated[float, typer.Option("--width", min=0, help="paper: width factor W.")] = 0.9,
     top: Annotated[int, typer.Option("--top", min=0, help="paper: candidates re-ranked.")] = 20,
     run: Annotated[
@@ -89,6 +95,12 @@ def train(
         settings |= {"width": width, "top": top}
     else:
         settings |= {"share": share, "passes": passes, "absolute": not anywhere}
+        if rate != 1.0:
+            settings |= {
+                "rate_weights": 0.1 * rate,
+                "rate_vectors": 0.05 * rate,
+                "rate_network": 0.001 * rate,
+            }
     folder = run if run is not None else Path("runs") / out.stem
     predictor = MovePredictor(recipe=recipe, settings=settings).fit(
         arrays,
@@ -96,6 +108,7 @@ def train(
         resume=resume,
         workers=workers,
         ray=ray,
+        start=None if start is None else MovePredictor.load(start),
         on_report=lambda report: remark(_progress(report), quiet=quiet),
     )
     if predictor.left_out_:

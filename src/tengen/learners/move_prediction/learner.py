@@ -56,9 +56,13 @@ class MovePredictor:
         resume: bool = False,
         workers: int = 1,
         ray: str | None = None,
+        start: MovePredictor | None = None,
         on_report: Any = None,
     ) -> Self:
-        """Learn from games of one size; see `training.train_full` and `paper.train_paper`."""
+        """Learn from games of one size; see `training.train_full` and `paper.train_paper`.
+
+        `start` is a predictor of the full recipe whose dictionary and weights are the beginning.
+        """
         usable, self.left_out_ = usable_games(games)
         options: dict[str, Any] = {"run": run, "resume": resume, "workers": workers, "ray": ray}
         if on_report is not None:
@@ -67,6 +71,8 @@ class MovePredictor:
         if self.recipe == "full":
             from tengen.learners.move_prediction.training import Settings, train_full
 
+            if start is not None:
+                options["start"] = _beginning(start, bool(given.get("absolute", True)))
             self.model_: FullModel | PaperModel = train_full(usable, Settings(**given), **options)
         elif self.recipe == "paper":
             from tengen.learners.move_prediction.paper import PaperSettings, train_paper
@@ -184,6 +190,16 @@ class MovePredictor:
             )
         measured.seconds = watch.seconds
         return measured
+
+
+def _beginning(start: MovePredictor, absolute: bool) -> FullModel:
+    """Return a copy of a predictor's model to go on from."""
+    from tengen.learners.move_prediction.model import FullModel
+
+    if start.recipe != "full":
+        raise TengenError("only a model of the full recipe can be a start")
+    tensors = {name: array.copy() for name, array in start.model_.tensors().items()}
+    return FullModel.from_tensors(tensors, absolute=absolute)
 
 
 def _blank() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
