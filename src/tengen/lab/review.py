@@ -1,0 +1,290 @@
+"""Review a game: what each position was worth, what each move lost, what nobody expected.
+
+Positions are judged by a searching player, moves predicted by a policy where there is one, the
+end counted with the scorer. `review_sgf` writes the review into the record, `review_page` makes a
+page of it. Every number follows from the game, the models and the seed.
+
+The points a move loses are the value of the best move less the value of the position after the
+move played, both as mean scores of playouts; a best move with few visits is trusted only in part.
+Playouts scatter, so that each loss comes with an error, and only losses that exceed it clearly are
+called mistakes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tengen.board import BLACK, PASS, WHITE, Board, index_of, playouts, point_at
+from tengen.board.counting import Count
+from tengen.contracts import Analyser, Analysis, Policy, Status
+from tengen.contracts.values import FloatArray
+from tengen.errors import SpecError
+from tengen.gtp.judging import Judge, PlayoutScorer, count_without
+from tengen.records import GameRecord
+from tengen.records.replay import board_at
+
+SPREAD_PLAYOUTS = 32
+"""Playouts from each position by which the scatter of their scores is measured."""
+TRUST = 0.5
+"""Visits, as a share of all, at which a best move's own score counts half."""
+LEAST_MISTAKE = 2.0
+"""Points below which nothing is called a mistake."""
+CLEARLY = 2.0
+"""Errors that a loss must exceed to be called a mistake."""
+SURPRISING = 0.02
+"""Probability below which a move is a surprise."""
+GUESSES = 5
+"""Predicted moves kept for each position."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """What is thought of one position; win rate and score are Black's."""
+
+    board: Board = field(repr=False)
+    winrate: float
+    score: float
+    after_score: float
+    """Mean score of all playouts: the worth of the move that led here."""
+    best: int
+    """The searching player's choice."""
+    line: tuple[int, ...]
+    spread: float
+    """Standard deviation of the playouts' scores."""
+    visits: int
+    ownership: FloatArray | None = field(default=None, repr=False)
+    priors: FloatArray | None = field(default=None, repr=False)
+
+    def guesses(self, count: int = GUESSES) -> list[tuple[int, float]]:
+        """Return the predicted moves, likeliest first, with their probabilities."""
+        if self.priors is None:
+            return []
+        order = np.argsort(-self.priors, kind="stable")[:count]
+        rows, cols = self.board.rows, self.board.cols
+        return [(point_at(int(i), rows, cols), float(self.priors[i])) for i in order]
+
+
+@dataclass(frozen=True)
+class MoveReview:
+    """What one move did. `lost` are points, `error` how far that may be off by chance."""
+
+    number: int
+    colour: int
+    move: int
+    lost: float
+    error: float
+    winrate_lost: float
+    best: int
+    line: tuple[int, ...]
+    probability: float | None = None
+    rank: int | None = None
+    """1 for the likeliest move."""
+
+    @property
+    def is_mistake(self) -> bool:
+        """Whether the loss is large, and clearly more than chance."""
+        return self.lost >= max(LEAST_MISTAKE, CLEARLY * self.error)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a finished game was counted, and by whom."""
+
+    count: Count
+    dead: tuple[int, ...]
+    judge: str
+
+
+@dataclass(frozen=True)
+class Review:
+    """A game with what was found out about it."""
+
+    record: GameRecord
+    positions: list[Position]
+    moves: list[MoveReview]
+    ending: Ending | None
+    player: str
+    policy: str
+    seed: int
+
+    def mistakes(self, count: int = 5) -> list[MoveReview]:
+        """Return the largest mistakes, largest first."""
+        found = [m for m in self.moves if m.is_mistake]
+        return sorted(found, key=lambda m: (-m.lost, m.number))[:count]
+
+    def surprises(self, count: int = 5) -> list[MoveReview]:
+        """Return the least expected moves, least expected first."""
+        found = [m for m in self.moves if m.probability is not None and m.probability < SURPRISING]
+        return sorted(found, key=lambda m: (m.probability or 0.0, m.number))[:count]
+
+    def side(self, colour: int) -> dict[str, float | int | None]:
+        """Sum up one side: moves, mean points lost, mistakes, shares predicted."""
+        mine = [m for m in self.moves if m.colour == colour]
+        ranked = [m.rank for m in mine if m.rank is not None]
+        return {
+            "moves": len(mine),
+            "mean_lost": math.fsum(m.lost for m in mine) / len(mine) if mine else 0.0,
+            "mistakes": sum(m.is_mistake for m in mine),
+            "top1": sum(r == 1 for r in ranked) / len(ranked) if ranked else None,
+            "top5": sum(r <= 5 for r in ranked) / len(ranked) if ranked else None,
+        }
+
+
+def review_game(
+    record: GameRecord,
+    player: Analyser,
+    *,
+    policy: Policy | None = None,
+    policy_name: str = "",
+    judge: Judge | None = None,
+    seed: int = 0,
+    on_position: Callable[[], None] = lambda: None,
+) -> Review:
+    """Judge every position of a game's main line.
+
+    Raises
+    ------
+    SpecError
+        If the player cannot analyse.
+    IllegalMoveError
+        If the record has an illegal move; the message names it.
+    """
+    if not isinstance(player, Analyser):
+        raise SpecError(f"the player {player!r} cannot say what it thinks; take mcts")
+    boards = list(_boards(record))
+    positions: list[Position] = []
+    for number, board in enumerate(boards):
+        if board.is_over and positions:
+            positions.append(_carried(board, positions[-1]))
+        else:
+            positions.append(_judge(board, player, policy, seed, number))
+        on_position()
+    moves = [
+        _review_move(number, record.moves[number - 1], positions[number - 1], positions[number])
+        for number in range(1, len(positions))
+    ]
+    ending = _count(boards[-1], judge or Judge()) if is_finished(record, boards[-1]) else None
+    return Review(record, positions, moves, ending, player.name, policy_name, seed)
+
+
+def is_finished(record: GameRecord, board: Board) -> bool:
+    """Tell whether a game was played to its end: two passes, or a counted result."""
+    return board.is_over or record.result.kind in ("score", "draw")
+
+
+def _boards(record: GameRecord) -> Iterator[Board]:
+    """Yield the board before each move and after the last."""
+    board_at(record)  # tells the place of an illegal move
+    if record.edits:
+        for number in range(1, len(record.moves) + 2):
+            yield board_at(record, number)
+        return
+    board = board_at(record, 1)
+    yield board.copy()
+    for number, (colour, point) in enumerate(record.moves, 1):
+        board.play(point, colour)
+        shown = board.copy()
+        if number < len(record.moves):
+            shown.turn = record.moves[number][0]
+        yield shown
+
+
+def _judge(
+    board: Board, player: Analyser, policy: Policy | None, seed: int, number: int
+) -> Position:
+    """Search one position and ask the policy."""
+    rng = np.random.default_rng([seed & (2**64 - 1), number])
+    *_, report = player.analyse(board.copy(), rng, interval=1e9, limited=True)
+    scores = playouts(board, SPREAD_PLAYOUTS, seed=seed + number, kind="heavy", threads=1).scores
+    winrate, score = _best_values(report)
+    mine = board.turn == BLACK
+    best = report.candidates[0] if report.candidates else None
+    return Position(
+        board=board,
+        winrate=winrate if mine else 1 - winrate,
+        score=score if mine else -score,
+        after_score=report.score if mine else -report.score,
+        best=best.move if best else PASS,
+        line=best.pv if best else (),
+        spread=float(scores.std()),
+        visits=report.visits,
+        ownership=report.ownership,
+        priors=None if policy is None else policy.priors(board),
+    )
+
+
+def _best_values(report: Analysis) -> tuple[float, float]:
+    """Return win rate and score of the best move, drawn to the mean of all where visits lack."""
+    if not report.candidates:
+        return report.winrate, report.score
+    best = report.candidates[0]
+    weight = best.visits / (best.visits + TRUST * max(report.visits, 1))
+    return (
+        report.winrate + weight * (best.winrate - report.winrate),
+        report.score + weight * (best.score - report.score),
+    )
+
+
+def _carried(board: Board, last: Position) -> Position:
+    """Judge a position after the game's end as the one before it."""
+    return Position(
+        board, last.winrate, last.score, last.score, PASS, (), 0.0, last.visits, last.ownership
+    )
+
+
+def _review_move(
+    number: int, played: tuple[int, int], before: Position, after: Position
+) -> MoveReview:
+    """Compare the positions before and after a move."""
+    colour, move = played
+    side = 1.0 if colour == BLACK else -1.0
+    lost = winrate_lost = 0.0
+    if move != before.best and not after.board.is_over:
+        lost = max(0.0, side * (before.score - after.after_score))
+        winrate_lost = max(0.0, side * (before.winrate - after.winrate))
+    error = before.spread * math.sqrt(2 / max(before.visits, 1))
+    probability = rank = None
+    if before.priors is not None and move != PASS:
+        chance = before.priors[index_of(move, before.board.rows, before.board.cols)]
+        probability = float(chance)
+        rank = 1 + int((before.priors > chance).sum())
+    return MoveReview(
+        number, colour, move, lost, error, winrate_lost, before.best, before.line, probability, rank
+    )
+
+
+def _count(board: Board, judge: Judge) -> Ending:
+    """Count a finished game with the judge's dead stones."""
+    dead = judge.status(board).stones(Status.DEAD)
+    plain = isinstance(judge.scorer, PlayoutScorer)
+    name = "playouts (no scorer model is installed)" if plain else "the learned scorer"
+    return Ending(count_without(board, dead), dead, name)
+
+
+def colour_name(colour: int) -> str:
+    """Name a colour for people."""
+    return {BLACK: "Black", WHITE: "White"}[colour]
+
+
+def find_policy(rows: int, cols: int, name: str | None) -> tuple[Policy | None, str, str]:
+    """Load the policy for a board: the model, its name, and a remark when there is none.
+
+    `name` None takes the shipped one for the size, "none" nobody; a model that was asked for by
+    name must exist.
+    """
+    from tengen.errors import ModelError
+    from tengen.models import load_policy
+
+    if name == "none":
+        return None, "", ""
+    wanted = name or ("predictor-19x19" if rows == cols == 19 else "predictor-small")
+    try:
+        return load_policy(wanted), wanted, ""
+    except ModelError as failure:
+        if name is not None:
+            raise
+        return None, "", f"no moves are predicted: {failure}"

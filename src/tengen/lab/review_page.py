@@ -1,0 +1,152 @@
+"""Make one self-contained page of a review: curves, a board to step through, mistakes, moves."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from tengen import __version__
+from tengen.board import BLACK, PASS, WHITE, format_gtp, index_of
+from tengen.board.counting import format_result
+from tengen.board.drawing import star_points
+from tengen.lab.plots import draw
+from tengen.lab.review import MoveReview, Review, colour_name
+from tengen.lab.review_sgf import move_words
+
+SHADES = "ABCDEFGHIJKLMNOPQRSTU"
+"""Ownership from -1 (A) to +1 (U) in steps of a tenth."""
+
+
+def make_page(review: Review, *, title: str, top: int = 5) -> str:
+    """Return the page as HTML; it needs no network."""
+    from jinja2 import Environment, PackageLoader, select_autoescape
+
+    environment = Environment(
+        loader=PackageLoader("tengen.lab", "templates"), autoescape=select_autoescape()
+    )
+    ending = review.ending
+    return environment.get_template("review.html").render(
+        title=title,
+        version=__version__,
+        review=review,
+        names=_names(review),
+        curves=_curves(review),
+        sides=[(colour_name(c), review.side(c)) for c in (BLACK, WHITE)],
+        mistakes=[_diagram(review, m) for m in review.mistakes(top)],
+        surprises=[_diagram(review, m) for m in review.surprises(top)],
+        moves=[_row(review, m) for m in review.moves],
+        ending=None if ending is None else ending.count.explain(),
+        ending_svg=_ending_svg(review),
+        judge="" if ending is None else ending.judge,
+        game=json.dumps(_game(review), separators=(",", ":")).replace("<", "\\u003c"),
+    )
+
+
+def _names(review: Review) -> str:
+    """Write who played whom, as far as the record tells."""
+    told = review.record.properties
+    black, white = (told.get(key, ["?"])[0] for key in ("PB", "PW"))
+    return f"{black} (Black) and {white} (White), {_size(review)}, komi {review.record.komi:g}"
+
+
+def _size(review: Review) -> str:
+    return f"{review.record.rows}x{review.record.cols}"
+
+
+def _curves(review: Review) -> list[dict[str, str]]:
+    """Draw the score and the win rate over the game."""
+    x = list(range(len(review.positions)))
+    worst = review.mistakes(10)
+    figures = []
+    for title, axis, values in (
+        ("Expected score", "points for Black", [p.score for p in review.positions]),
+        ("Win rate", "Black, %", [100 * p.winrate for p in review.positions]),
+    ):
+        lines: list[dict[str, Any]] = [{"name": title.lower(), "x": x, "y": values, "style": "-"}]
+        if worst:
+            numbers = [m.number for m in worst]
+            marks = [values[n] for n in numbers]
+            lines.append({"name": "mistakes", "x": numbers, "y": marks, "style": "o"})
+        svg = draw({"title": title, "x": "move", "y": axis, "lines": lines})
+        figures.append({"title": title, "svg": svg})
+    return figures
+
+
+def _diagram(review: Review, move: MoveReview) -> dict[str, Any]:
+    """Draw the position before a move: what was played (x), the better move, the predicted ones."""
+    before = review.positions[move.number - 1]
+    board = before.board
+    rows, cols = board.rows, board.cols
+    labels = {
+        index_of(point, rows, cols): str(number)
+        for number, (point, chance) in reversed(list(enumerate(before.guesses(3), 1)))
+        if point != PASS and chance > 0.01
+    }
+    if move.best != PASS and move.is_mistake:
+        labels[index_of(move.best, rows, cols)] = "A"
+    if move.move != PASS:
+        labels[index_of(move.move, rows, cols)] = "x"
+    return {**_row(review, move), "svg": board.svg(labels=labels, shades=before.ownership)}
+
+
+def _row(review: Review, move: MoveReview) -> dict[str, Any]:
+    """Write the numbers of one move for a table."""
+    position = review.positions[move.number]
+    rows, cols = position.board.rows, position.board.cols
+    return {
+        "number": move.number,
+        "colour": colour_name(move.colour),
+        "vertex": format_gtp(move.move, rows, cols),
+        "lost": f"{move.lost:.1f}",
+        "error": f"{move.error:.1f}",
+        "best": format_gtp(move.best, rows, cols),
+        "line": " ".join(format_gtp(p, rows, cols) for p in move.line[:8]),
+        "chance": "" if move.probability is None else f"{100 * move.probability:.1f} %",
+        "rank": "" if move.rank is None else move.rank,
+        "winrate": f"{100 * position.winrate:.0f} %",
+        "score": format_result(round(position.score, 1)),
+        "mistake": move.is_mistake,
+    }
+
+
+def _ending_svg(review: Review) -> str:
+    """Draw the end with territory and dead stones."""
+    if review.ending is None:
+        return ""
+    board, count = review.positions[-1].board, review.ending.count
+    owner = count.territory(BLACK).astype(float) - count.territory(WHITE).astype(float)
+    dead = [index_of(p, board.rows, board.cols) for p in review.ending.dead]
+    return board.svg(shades=owner.ravel(), dead=dead)
+
+
+def _game(review: Review) -> dict[str, Any]:
+    """Return what the page's script needs to step through the game."""
+    first = review.positions[0].board
+    frames = []
+    for number, position in enumerate(review.positions):
+        board = position.board
+        last = board.last_move
+        frames.append(
+            {
+                "s": "".join(".XO"[c] for c in board.grid().ravel()),
+                "o": _shades(position.ownership),
+                "l": index_of(last, board.rows, board.cols) if last else -1,
+                "t": move_words(review, review.moves[number - 1]) if number else "The beginning",
+            }
+        )
+    return {
+        "rows": first.rows,
+        "cols": first.cols,
+        "stars": [r * first.cols + c for r, c in star_points(first.rows, first.cols)],
+        "frames": frames,
+    }
+
+
+def _shades(ownership: Any) -> str:
+    """Pack an ownership map into one letter a point."""
+    if ownership is None:
+        return ""
+    steps = np.clip(np.rint((np.asarray(ownership) + 1) * 10), 0, 20).astype(int)
+    return "".join(SHADES[step] for step in steps)

@@ -1,0 +1,214 @@
+"""Write a review into the game's record: comments, values, labels, better lines, territory.
+
+Uses only properties of FF[4] that viewers know: C, V, BM, HO, LB, TB, TW. Everything that stood
+in the record stays.
+"""
+
+from __future__ import annotations
+
+from tengen.board import BLACK, PASS, WHITE, format_gtp, format_sgf, point_at
+from tengen.board.counting import format_result
+from tengen.lab.review import MoveReview, Position, Review, colour_name
+from tengen.records import GameRecord, loads
+from tengen.records.sgf_grammar import GameTree, format_tree
+from tengen.records.sgf_properties import format_number, format_text, parse_text
+
+Node = dict[str, list[bytes]]
+LABELS = "ABCDE"
+LABELLED = 0.03
+"""Probability that a predicted move needs for a letter on the board."""
+LINE = 8
+"""Moves of a better line that are written."""
+OWNED = 0.6
+
+
+def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
+    """Return the game as SGF in UTF-8 with the review in it.
+
+    `ownership` marks on every node what the search gives to each side (TB, TW).
+    """
+    [record] = loads(review.record.utf8_sgf(), review.record.file or "game")
+    tree = record.tree
+    worst = {m.number for m in review.mistakes(top)}
+    odd = {m.number for m in review.surprises(top)}
+    better: dict[int, list[Node]] = {}
+    node_of = _node_of_moves(record)
+    _comment(tree.nodes[0], _opening_words(review, top))
+    for number, position in enumerate(review.positions):
+        index = node_of[number]
+        node = tree.nodes[index]
+        node["V"] = [format_number(round(position.score, 1))]
+        _label(node, position)
+        if ownership:
+            _mark_owners(node, position)
+        if number == 0:
+            continue
+        move = review.moves[number - 1]
+        _comment(node, move_words(review, move))
+        if move.is_mistake:
+            node["BM"] = [b"2" if move.number in worst else b"1"]
+            better[index] = _better_line(review.positions[number - 1], move)
+        if move.number in worst | odd:
+            node["HO"] = [b"1"]
+    if review.ending is not None:
+        _mark_territory(tree.nodes[node_of[-1]], review)
+    return format_tree(_with_variations(tree, better)) + b"\n"
+
+
+def move_words(review: Review, move: MoveReview) -> str:
+    """Say in a few lines what is thought of a move."""
+    position = review.positions[move.number]
+    rows, cols = position.board.rows, position.board.cols
+    lines = [f"{colour_name(move.colour)} {format_gtp(move.move, rows, cols)}"]
+    if move.probability is not None:
+        lines[0] += f": predicted with {100 * move.probability:.1f} %, choice {move.rank}"
+    if move.lost > 0:
+        name = "Mistake" if move.is_mistake else "Lost"
+        lines.append(f"{name}: {move.lost:.1f} points (give or take {move.error:.1f})")
+        if move.is_mistake:
+            line = " ".join(format_gtp(p, rows, cols) for p in move.line[:LINE])
+            lines.append(f"Better: {line}")
+    expected = format_result(round(position.score, 1))
+    lines.append(f"Black wins {100 * position.winrate:.0f} %, expected {expected}")
+    guesses = [(p, chance) for p, chance in position.guesses() if chance >= LABELLED]
+    if guesses:
+        named = ", ".join(
+            f"{letter} {format_gtp(p, rows, cols)} {100 * chance:.0f} %"
+            for letter, (p, chance) in zip(LABELS, guesses, strict=False)
+        )
+        lines.append(f"Next: {named}")
+    return "\n".join(lines)
+
+
+def _opening_words(review: Review, top: int) -> str:
+    """Say at the root who reviewed and what was found."""
+    from tengen import __version__
+
+    board = review.positions[0].board
+    lines = [
+        f"Reviewed by tengen {__version__}: {review.player}, seed {review.seed}, "
+        + (f"moves predicted by {review.policy}" if review.policy else "no moves predicted")
+    ]
+    for colour in (BLACK, WHITE):
+        side = review.side(colour)
+        text = f"{colour_name(colour)}: {side['mean_lost']:.2f} points lost a move"
+        text += f", {side['mistakes']} mistakes"
+        if side["top1"] is not None:
+            text += f", {100 * float(side['top1']):.0f} % of moves predicted first"
+        lines.append(text)
+    for title, moves in (
+        ("Largest mistakes", review.mistakes(top)),
+        ("Largest surprises", review.surprises(top)),
+    ):
+        if moves:
+            names = (f"{m.number} {format_gtp(m.move, board.rows, board.cols)}" for m in moves)
+            lines.append(f"{title}: {', '.join(names)}")
+    return "\n".join(lines)
+
+
+def _comment(node: Node, text: str) -> None:
+    """Add words to a node's comment."""
+    old = parse_text(node["C"][0], "utf-8").rstrip() + "\n\n" if node.get("C") else ""
+    node["C"] = [format_text(old + text)]
+
+
+def _label(node: Node, position: Position) -> None:
+    """Put letters on the predicted next moves, unless the record has marks of its own."""
+    if "LB" in node:
+        return
+    rows, cols = position.board.rows, position.board.cols
+    labels = [
+        format_sgf(point, rows, cols).encode("ascii") + b":" + letter.encode("ascii")
+        for letter, (point, chance) in zip(LABELS, position.guesses(), strict=False)
+        if point != PASS and chance >= LABELLED
+    ]
+    if labels:
+        node["LB"] = labels
+
+
+def _mark_owners(node: Node, position: Position) -> None:
+    """Mark whose each point seems to be."""
+    if position.ownership is None or "TB" in node or "TW" in node:
+        return
+    rows, cols = position.board.rows, position.board.cols
+    for name, sign in (("TB", 1.0), ("TW", -1.0)):
+        points = [
+            format_sgf(point_at(i, rows, cols), rows, cols).encode("ascii")
+            for i, value in enumerate(position.ownership)
+            if sign * value > OWNED
+        ]
+        if points:
+            node[name] = points
+
+
+def _mark_territory(node: Node, review: Review) -> None:
+    """Mark territory, dead stones included, at the end, and tell the count."""
+    assert review.ending is not None
+    board, count = review.positions[-1].board, review.ending.count
+    rows, cols = board.rows, board.cols
+    names = " ".join(format_gtp(p, rows, cols) for p in review.ending.dead) or "none"
+    words = f"Counted by {review.ending.judge}.\nDead: {names}\n{count.explain()}"
+    told = review.record.result
+    if told.score is not None and abs(told.score - count.score) > 1e-9:
+        words += f"\nThe record says {told}."
+    _comment(node, words)
+    node.pop("TB", None)
+    node.pop("TW", None)
+    for name, colour in (("TB", BLACK), ("TW", WHITE)):
+        points = [
+            format_sgf(point_at(i, rows, cols), rows, cols).encode("ascii")
+            for i, mine in enumerate(count.territory(colour).ravel())
+            if mine
+        ]
+        if points:
+            node[name] = points
+
+
+def _better_line(before: Position, move: MoveReview) -> list[Node]:
+    """Make the nodes of the line that the search prefers."""
+    rows, cols = before.board.rows, before.board.cols
+    nodes: list[Node] = []
+    colour = move.colour
+    for point in move.line[:LINE]:
+        value = format_sgf(point, rows, cols).encode("ascii")
+        nodes.append({"B" if colour == BLACK else "W": [value]})
+        colour = BLACK + WHITE - colour
+    if nodes:
+        _comment(nodes[0], f"Better by {move.lost:.1f} points than {_name(before, move.move)}")
+    return nodes
+
+
+def _name(position: Position, point: int) -> str:
+    return format_gtp(point, position.board.rows, position.board.cols)
+
+
+def _node_of_moves(record: GameRecord) -> list[int]:
+    """Return the index of the node of each position: the root's, then of move 1, 2, ..."""
+    found = [0]
+    for index in record.tree.main_line():
+        node = record.tree.nodes[index]
+        moves = len(node.get("B", ())) + len(node.get("W", ()))
+        found.extend([index] * moves)
+    return found
+
+
+def _with_variations(tree: GameTree, better: dict[int, list[Node]]) -> GameTree:
+    """Return a copy of the tree with one more variation beside each of the given nodes."""
+    children: list[list[int]] = [[] for _ in tree.nodes]
+    for index, parent in enumerate(tree.parents):
+        if parent >= 0:
+            children[parent].append(index)
+    twin = GameTree()
+    todo: list[tuple[int, int | list[Node]]] = [(-1, 0)]
+    while todo:
+        parent, item = todo.pop()
+        if isinstance(item, list):
+            for node in item:
+                parent = twin.add(parent, node)
+            continue
+        here = twin.add(parent, tree.nodes[item])
+        for child in reversed(children[item]):
+            if better.get(child):
+                todo.append((here, better[child]))
+            todo.append((here, child))
+    return twin

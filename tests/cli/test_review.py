@@ -1,0 +1,259 @@
+"""`tengen review`: numbers, the annotated record, the page, and that the same seed repeats."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tengen.board import BLACK, WHITE, Board
+from tengen.cli import run
+from tengen.contracts import Analysis, BlockStatus, Candidate, Status, Verdict
+from tengen.errors import IllegalMoveError, SpecError
+from tengen.gtp.judging import Judge
+from tengen.lab.review import Review, review_game
+from tengen.lab.review_page import make_page
+from tengen.lab.review_sgf import annotate
+from tengen.players import make_player
+from tengen.records import loads, read_game
+from tengen.records.replay import board_at
+
+Out = pytest.CaptureFixture[str]
+
+# Black's wall and White's with a dead white stone at A1 (sgf ae); ends by two passes.
+GAME = (
+    "(;GM[1]FF[4]SZ[5]KM[0.5]RU[Chinese]PB[A]PW[B]RE[B+0.5]C[old \\] words]"
+    ";B[cc];W[dc]LB[aa:Z];B[cb];W[db];B[ca];W[da];B[cd];W[dd]"
+    "(;B[ce];W[de];B[bc];W[ae];B[];W[])(;B[be]C[other];W[ce]))"
+)
+
+
+class Known:
+    """An analyser for whom the best move is always A5, with +10 points for the side to move."""
+
+    name = "known"
+    scores = (10.0,)
+
+    def choose(self, board: Board, rng: np.random.Generator) -> int:
+        return board.point("A5")
+
+    def analyse(
+        self,
+        board: Board,
+        rng: np.random.Generator,
+        *,
+        interval: float = 1.0,
+        limited: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Analysis]:
+        best = board.point("A5")
+        # All visits on the best move, so that nothing draws its score to the mean.
+        value = 40.0 if len(board.moves) == 3 else 10.0
+        candidate = Candidate(best, 1000, 0.8, value, pv=(best, board.point("B1")))
+        ownership = np.full(board.rows * board.cols, 0.5)
+        yield Analysis((candidate,), best, 1000, 0.8, value, ownership)
+
+
+class Predictor:
+    """A policy that gives everything to E5 and a little to the rest."""
+
+    def priors(self, board: Board) -> Any:
+        mask = board.legal_mask().astype(float) * 0.01
+        if mask[4]:
+            mask[4] = 1.0
+        return mask / mask.sum()
+
+
+class Scorer:
+    """A scorer for whom the stone on A1 is dead."""
+
+    def status(self, board: Board) -> Verdict:
+        dead = board.point("A1")
+        blocks = tuple(
+            BlockStatus(b.stones, b.colour, Status.DEAD if dead in b.stones else Status.ALIVE, 1.0)
+            for b in board.blocks()
+        )
+        return Verdict(blocks, True)
+
+
+@pytest.fixture
+def reviewed() -> Review:
+    [record] = loads(GAME)
+    return review_game(
+        record, Known(), policy=Predictor(), policy_name="toy", judge=Judge(Scorer()), seed=1
+    )
+
+
+def test_points_lost_are_best_less_what_came_of_it(reviewed: Review) -> None:
+    # Before move 1 Black expects +10; after it White expects +10: 20 points lost.
+    assert reviewed.moves[0].lost == pytest.approx(20)
+    # After move 3 White, to move, expects +40: Black lost 50, the largest mistake.
+    assert reviewed.moves[2].lost == pytest.approx(50)
+    assert reviewed.mistakes(1)[0].number == 3
+    assert reviewed.moves[2].best == reviewed.positions[0].board.point("A5")
+    # Scores and win rates are Black's.
+    assert [p.score for p in reviewed.positions[:4]] == pytest.approx([10, -10, 10, -40])
+    assert reviewed.positions[1].winrate == pytest.approx(0.2)
+
+
+def test_playing_the_best_move_loses_nothing() -> None:
+    [record] = loads("(;SZ[5];B[aa];W[cc])")
+    found = review_game(record, Known(), seed=1)
+    assert found.moves[0].lost == 0 and found.moves[1].lost > 0
+    assert found.ending is None
+
+
+def test_predictions_and_surprises(reviewed: Review) -> None:
+    first = reviewed.moves[0]
+    assert first.rank == 2 and first.probability == pytest.approx(0.01 / 1.25)
+    assert reviewed.moves[-1].probability is None  # passes are not predicted
+    assert reviewed.surprises(3)[0].probability == min(
+        m.probability for m in reviewed.moves if m.probability is not None
+    )
+
+
+def test_the_annotated_record(reviewed: Review) -> None:
+    text = annotate(reviewed)
+    [record] = loads(text)
+    nodes = record.tree.nodes
+    assert record.moves == reviewed.record.moves
+    board_at(record)
+    assert b"old \\] words" in nodes[0]["C"][0] and b"Reviewed by tengen" in nodes[0]["C"][0]
+    assert nodes[2]["LB"] == [b"aa:Z"]  # the record's own mark stays
+    assert nodes[1]["LB"] == [b"ea:A"]
+    assert nodes[3]["BM"] == [b"2"] and nodes[3]["HO"] == [b"1"] and nodes[3]["V"] == [b"-40"]
+    assert text.count(b"C[other]") == 1  # the old variation stays
+    # The better line stands beside the mistake and starts with the same side.
+    beside = [
+        n
+        for n, parent in zip(nodes, record.tree.parents, strict=True)
+        if parent == 2 and "Better by" in n["C"][0].decode()
+    ]
+    assert beside[0]["B"] == [b"aa"]
+
+
+def test_the_end_is_counted_without_dead_stones(reviewed: Review) -> None:
+    assert reviewed.ending is not None
+    assert reviewed.ending.count.result == "B+4.5"
+    last = loads(annotate(reviewed))[0].tree
+    node = last.nodes[last.main_line()[-1]]
+    assert b"ae" in node["TB"] and b"ea" in node["TW"]
+    comment = node["C"][0].decode()
+    assert "Dead: A1" in comment and "The record says B+0.5" in comment
+
+
+def test_ownership_on_every_node(reviewed: Review) -> None:
+    assert annotate(reviewed).count(b"TB[") == 1
+    owned = Known()
+    found = review_game(reviewed.record, owned, judge=Judge(Scorer()))
+    for position in found.positions:
+        assert position.ownership is not None
+        position.ownership[:] = 0.9
+    assert annotate(found, ownership=True).count(b"TB[") == len(found.positions)
+
+
+def test_the_page(reviewed: Review) -> None:
+    page = make_page(reviewed, title="<a game>")
+    assert "&lt;a game&gt;" in page and "<a game>" not in page
+    assert page.count("<svg") >= 2 + len(reviewed.mistakes())
+    assert "Largest mistakes" in page and "Largest surprises" in page and "The end" in page
+    assert not re.search(r'(?:src|href)="?https?:', page)
+    data = re.search(r'id="game">(.*?)</script>', page, re.S)
+    assert data is not None
+    game = json.loads(data[1])
+    assert len(game["frames"]) == len(reviewed.positions)
+    assert game["frames"][1]["s"].count("X") == 1 and game["frames"][1]["l"] == 12
+
+
+def test_the_command(tmp_path: Path, capsys: Out) -> None:
+    file = tmp_path / "game.sgf"
+    file.write_text(GAME)
+    values = []
+    pages = []
+    for seed in ("3", "3", "4"):
+        assert run(["review", str(file), "--playouts", "10", "--seed", seed, "--json"]) == 0
+        values.append(json.loads(capsys.readouterr().out))
+        pages.append((tmp_path / "game.review.html").read_bytes())
+        assert read_game(tmp_path / "game.review.sgf").moves == read_game(file).moves
+    assert values[0] == values[1] and pages[0] == pages[1]
+    assert values[0]["scores"] != values[2]["scores"]
+    assert len(values[0]["winrates"]) == 15 and len(values[0]["moves"]) == 14
+    assert values[0]["final"]["result"].startswith(("B+", "W+"))
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "game.sgf",
+        "game.review.sgf",
+        "game.review.html",
+    }
+
+
+def test_for_people_and_out(tmp_path: Path, capsys: Out) -> None:
+    file, out = tmp_path / "game.sgf", tmp_path / "other.sgf"
+    file.write_text(GAME)
+    options = ["--playouts", "5", "--out", str(out), "--policy", "none", "--quiet"]
+    assert run(["review", str(file), *options]) == 0
+    text, err = capsys.readouterr()
+    assert "points lost a move" in text and "counted by" in text and err == ""
+    assert out.exists() and out.with_suffix(".html").exists()
+
+
+def test_mistakes_of_the_user(tmp_path: Path, capsys: Out) -> None:
+    file = tmp_path / "game.sgf"
+    file.write_text("(;SZ[5];B[aa];W[aa])")
+    assert run(["review", str(file)]) == 1
+    assert "move 2" in capsys.readouterr().err
+    assert run(["review", str(tmp_path / "none.sgf")]) == 1
+    file.write_text(GAME)
+    assert run(["review", str(file), "--policy", "nobody"]) == 1
+    assert run(["review", str(file), "--player", "random", "--policy", "none"]) == 1
+    assert "cannot say what it thinks" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["game.sgf"]
+
+
+def test_an_interrupt_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out
+) -> None:
+    from tengen.players.mcts import MctsPlayer
+
+    def stop(*args: Any, **options: Any) -> Iterator[Analysis]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MctsPlayer, "analyse", stop)
+    file = tmp_path / "game.sgf"
+    file.write_text(GAME)
+    assert run(["review", str(file), "--policy", "none"]) == 3
+    assert "interrupted" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["game.sgf"]
+
+
+def test_games_with_setup_edits_and_no_moves() -> None:
+    for text, count in (
+        ("(;SZ[5]AB[aa][bb]HA[2];W[cc])", 1),
+        ("(;SZ[5];B[aa];AW[cc]AB[cd];W[dd];B[ee])", 3),
+        ("(;SZ[5])", 0),
+        ("(;SZ[4:6];B[aa];B[bb];W[cc])", 3),
+    ):
+        [record] = loads(text)
+        found = review_game(record, Known(), seed=1)
+        assert len(found.moves) == count
+        assert loads(annotate(found))[0].moves == record.moves
+        assert make_page(found, title="x")
+
+
+def test_colours_that_do_not_alternate() -> None:
+    [record] = loads("(;SZ[5];B[aa];B[bb];W[cc])")
+    found = review_game(record, Known(), seed=1)
+    assert [p.board.turn for p in found.positions] == [BLACK, BLACK, WHITE, BLACK]
+
+
+def test_who_may_review() -> None:
+    [record] = loads("(;SZ[5];B[aa])")
+    with pytest.raises(SpecError):
+        review_game(record, make_player("random"))  # type: ignore[arg-type]
+    [record] = loads("(;SZ[5];B[aa];W[aa])")
+    with pytest.raises(IllegalMoveError):
+        review_game(record, Known())
