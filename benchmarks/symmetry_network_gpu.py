@@ -31,6 +31,8 @@ from tengen.learners.symmetry_network.settings import Settings
 from tengen.learners.symmetry_network.torch_network import TorchNetwork
 
 SOFT = Categories(eyes=(0.3, 1.0))
+LIBERTIES = Categories(mode="liberties")
+MIXED = Categories(mode="mixed")
 # Trainings by name; batch and games come from the command line.
 RUNS = {
     "paper": Settings(),
@@ -54,6 +56,18 @@ RUNS = {
     "plain": Settings(tied=False),
     "plain-1": Settings(tied=False, seed=1),
     "soft-plain": Settings(tied=False, categories=SOFT),
+    "mixed": Settings(categories=MIXED),
+    "colour-mixed": Settings(categories=MIXED, colour=True),
+    "colour-liberties": Settings(categories=LIBERTIES, colour=True),
+    "trivial": Settings(mixture={"T": 12}),
+    "maxlib": Settings(maxlib=0.5),
+    "mixed-maxlib": Settings(categories=MIXED, maxlib=0.5),
+    "liberties-maxlib": Settings(categories=LIBERTIES, maxlib=0.5),
+    "colour-maxlib": Settings(colour=True, maxlib=0.5),
+    "colour-mixed-maxlib": Settings(categories=MIXED, colour=True, maxlib=0.5),
+    "colour-mixed-maxlib-1": Settings(categories=MIXED, colour=True, maxlib=0.5, seed=1),
+    "colour-liberties-maxlib": Settings(categories=LIBERTIES, colour=True, maxlib=0.5),
+    "colour-mixed-maxlib-90": Settings(categories=MIXED, colour=True, maxlib=0.9),
     "lambda-1": Settings(trace=1.0),
     "lambda-0.8": Settings(trace=0.8),
     "beta-2": Settings(beta=2.0),

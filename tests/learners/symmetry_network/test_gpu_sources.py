@@ -26,6 +26,7 @@ PARAMS = np.dtype(
         ("beta", "f8"),
         ("trace", "f8"),
         ("capture", "f8"),
+        ("maxlib", "f8"),
         ("table", "f4", (3, 9)),
         ("targets", "f4", (7, 5)),
         ("cats", "i4", 5),
@@ -42,7 +43,7 @@ def address(array: np.ndarray) -> ctypes.c_void_p:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
-@pytest.mark.parametrize("mode", ["eyes", "liberties"])
+@pytest.mark.parametrize("mode", ["eyes", "liberties", "mixed"])
 def test_the_same_games_as_the_kernels(tmp_path, mode):
     library = tmp_path / "host.so"
     command = ["g++", "-O1", "-x", "c++", "-DHOST", f"-DSIZE={SIZE}", "-shared", "-fPIC", "-w"]

@@ -79,10 +79,13 @@ def slow_symbols(s: np.ndarray, outputs: np.ndarray, categories: Categories) -> 
             z = sum(outputs[q, 0] if colour == WHITE else 1 - outputs[q, 0] for q in found[:n])
             e = sum(outputs[q, 3 if colour == WHITE else 4] for q in found[:n])
             (e1, e2), (o1, o2) = categories.eyes, categories.openings
-            if categories.mode == "liberties":
+            mode = categories.mode
+            if mode == "liberties":
                 kind = min(n, 6) - 1
             elif e >= e2:
                 kind = 5
+            elif mode == "mixed":
+                kind = n - 1 if n <= 2 else 4 if e >= e1 else min(n, 4) - 1
             elif e >= e1:
                 kind = 3 + (z - e >= o1)
             else:
@@ -91,7 +94,9 @@ def slow_symbols(s: np.ndarray, outputs: np.ndarray, categories: Categories) -> 
     return symbols
 
 
-@pytest.mark.parametrize(("rows", "cols", "mode"), [(9, 9, "eyes"), (5, 7, "liberties")])
+@pytest.mark.parametrize(
+    ("rows", "cols", "mode"), [(9, 9, "eyes"), (5, 7, "liberties"), (6, 6, "mixed")]
+)
 def test_games_follow_the_definition(rows, cols, mode):
     """Along a random game: inputs, outputs and values, and every candidate by full evaluation."""
     architecture, free, net = network(2)

@@ -38,6 +38,7 @@ CELL = 24  # net inputs of a cell: 12 hidden, 4 unused, 8 outputs
 FIRST_OUT = 16  # where the outputs begin among them
 REACH = 9 * OUT  # what a hidden cell adds to: the outputs of nine neighbours
 ONE = 1 << 20
+COUNT = 1 << 40  # sums over liberties carry their number above this bit
 EMPTY_POINT, OFF_BOARD = 12, 13
 
 # Weights in float32: table (9 * 14, CELL) what an input adds to a neighbour's net inputs; bias
@@ -130,15 +131,22 @@ def tanh_all(values, n):
 @kernel
 def category(sz, sa, cats):
     """Return 0 to 5 for C1 to C6 from the sums over a block's liberties."""
+    libs = sz >> 40
     if cats[0] == 0:
-        q = sz - sa
+        q = sz - (libs << 40) - sa
         if sa >= cats[2]:
             return 5
         if sa >= cats[1]:
             return 3 if q < cats[3] else 4
         return 0 if q < cats[3] else 1 if q < cats[4] else 2
     if cats[0] == 1:
-        return min(sz >> 20, 6) - 1
+        return min(libs, 6) - 1
+    if cats[0] == 3:
+        if sa >= cats[2]:
+            return 5
+        if libs <= 2:
+            return libs - 1
+        return 4 if sa >= cats[1] else 2 if libs == 3 else 3
     return 0
 
 
@@ -154,12 +162,9 @@ def weigh_liberties(s, out, work, cats):
         for col in range(cols):
             p = (row + 1) * (cols + 1) + col + 1
             c = s[COLOUR, p]
-            if cats[0] != 0:
-                lz[BLACK, p] = lz[WHITE, p] = ONE
-                continue
             z = np.int64(out[p, 0 if c == EMPTY else 1 if c == WHITE else 2] * np.float32(ONE))
-            lz[WHITE, p] = z
-            lz[BLACK, p] = ONE - z
+            lz[WHITE, p] = COUNT + z
+            lz[BLACK, p] = COUNT + ONE - z
             la[WHITE, p] = la[BLACK, p] = 0
             if c != WHITE:
                 la[WHITE, p] = np.int64(out[p, 3 if c == EMPTY else 6] * np.float32(ONE))

@@ -45,7 +45,7 @@ Z_EMPTY, Z_WHITE, Z_BLACK, A_WHITE, A_BLACK, A_OF_WHITE, A_OF_BLACK = range(7)
 # would be worth less than nothing to its owner, and an untrained network would only pass.
 INITIAL_BIASES = (0.0, 1.0, -1.0, -2.0, -2.0, -2.0, -2.0)
 
-CATEGORY_MODES = {"eyes": 0, "liberties": 1, "none": 2}
+CATEGORY_MODES = {"eyes": 0, "liberties": 1, "none": 2, "mixed": 3}
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class Categories:
     """Say how blocks are sorted into six categories.
 
     mode `eyes` is the paper's; `liberties` the one it tried first (1, 2, 3, 4, 5, 6 or more
-    liberties); `none` puts every block into C1.
+    liberties); `none` puts every block into C1; `mixed` is ours: C6 two eyes, else C1 one liberty,
+    C2 two, else C5 one eye, else C3 three liberties, C4 more.
     """
 
     mode: str = "eyes"

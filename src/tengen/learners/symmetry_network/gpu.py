@@ -33,6 +33,7 @@ PARAMS = np.dtype(
         ("beta", "f8"),
         ("trace", "f8"),
         ("capture", "f8"),
+        ("maxlib", "f8"),
         ("table", "f4", (3, 9)),
         ("targets", "f4", (7, 5)),
         ("cats", "i4", 5),
@@ -141,6 +142,7 @@ class GpuTraining:
         params = np.zeros(len(self.runs), PARAMS)
         for row, r in zip(params, self.runs, strict=True):
             row["beta"], row["trace"], row["capture"] = r.beta, r.trace, r.capture
+            row["maxlib"] = r.maxlib
             row["table"] = value_table(r.capture, r.stone)
             row["targets"] = target_table(r.capture)
             row["cats"] = r.categories.packed()

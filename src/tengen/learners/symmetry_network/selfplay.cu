@@ -71,6 +71,7 @@ typedef uint16_t idx;
 // What one training is told; doubles and ints as the Python side packs them.
 struct Params {
   double beta, lambda, capture;
+  double maxlib;        // share of games in which one side plays for liberties
   float table[3][9];    // value of a vertex: seven outputs, a zero, the constant, by state
   float targets[7][5];  // targets of the outputs by final class
   int cats[5];          // mode and thresholds of the categories
@@ -111,6 +112,7 @@ struct Game : Board {
   uint8_t aim_class[N];
   int legal[C + 1];
   int turn, plies, passes, move;
+  int simple, blocks[2], sums_libs[2];  // who plays for liberties, if anybody; totals by colour
   union {
     Warp warp[WARPS];
     Back back;
@@ -146,16 +148,18 @@ __device__ __forceinline__ u64 mix(u64 z) {
   return z ^ (z >> 31);
 }
 
-__device__ __forceinline__ int category(int sz, int sa, const int *cats) {
+__device__ __forceinline__ int category(int sz, int sa, int libs, const int *cats) {
   if (cats[0] == 0) {
     int q = sz - sa;
     if (sa >= cats[2]) return 5;
     if (sa >= cats[1]) return q < cats[3] ? 3 : 4;
     return q < cats[3] ? 0 : q < cats[4] ? 1 : 2;
   }
-  if (cats[0] == 1) {
-    int n = sz >> 20;
-    return (n < 6 ? n : 6) - 1;
+  if (cats[0] == 1) return (libs < 6 ? libs : 6) - 1;
+  if (cats[0] == 3) {
+    if (sa >= cats[2]) return 5;
+    if (libs <= 2) return libs - 1;
+    return sa >= cats[1] ? 4 : libs == 3 ? 2 : 3;
   }
   return 0;
 }
@@ -217,7 +221,7 @@ __device__ void categorise(Board &g, const Params &par, const u64 *zobrist) {
     if (c == EMPTY) {
       g.x[p] = 12;
     } else {
-      int l = g.label[p], kind = category(g.sz[l], g.sa[l], par.cats);
+      int l = g.label[p], kind = category(g.sz[l], g.sa[l], g.libs[l], par.cats);
       g.cat[p] = (uint8_t)kind;
       g.x[p] = (uint8_t)(kind + (c == BLACK ? 6 : 0));
     }
@@ -258,15 +262,10 @@ __device__ void evaluate_now(Board &g, const Params &par) {
     int p = cell(i), c = g.stone[p];
     int z = (int)(g.read[i * 3] * (float)ONE), a = (int)(g.read[i * 3 + 1] * (float)ONE);
     int b = (int)(g.read[i * 3 + 2] * (float)ONE);
-    if (par.cats[0] != 0) {
-      g.lz[0][p] = g.lz[1][p] = ONE;
-      g.la[0][p] = g.la[1][p] = 0;
-    } else {
-      g.lz[1][p] = z;
-      g.lz[0][p] = ONE - z;
-      g.la[1][p] = c == WHITE ? 0 : a;              // empty: Aw; black stone: Abk
-      g.la[0][p] = c == EMPTY ? b : c == WHITE ? a : 0;  // empty: Ab; white stone: Ao
-    }
+    g.lz[1][p] = z;
+    g.lz[0][p] = ONE - z;
+    g.la[1][p] = c == WHITE ? 0 : a;                   // empty: Aw; black stone: Abk
+    g.la[0][p] = c == EMPTY ? b : c == WHITE ? a : 0;  // empty: Ab; white stone: Ao
   }
   SYNC();
 }
@@ -301,6 +300,21 @@ __device__ double evaluate_base(Game &g, const Params &par) {
 __device__ __forceinline__ bool among(int l, const int *list, int n) {
   return (n > 0 && l == list[0]) || (n > 1 && l == list[1]) || (n > 2 && l == list[2]) ||
          (n > 3 && l == list[3]);
+}
+
+// A one-point eye that is not plainly false, as players/simple_kernels.py has it.
+__device__ bool own_eye(const Game &g, int p, int me) {
+  for (int k = 0; k < 4; k++) {
+    int q = p + side(k), c = g.stone[q];
+    if (c != BORDER && (c != me || g.libs[g.label[q]] == 1)) return false;
+  }
+  int bad = 0, edge = 0;
+  for (int nu = 5; nu < 9; nu++) {
+    int c = g.stone[p + step(nu)];
+    bad += c == 3 - me;
+    edge |= c == BORDER;
+  }
+  return bad <= (edge ? 0 : 1);
 }
 
 // One warp values one move. Writes g.val and g.legal at i + 1.
@@ -344,10 +358,10 @@ __device__ void candidate(Game &g, Warp &w, const Params &par, const u64 *zobris
   // Liberties of the new stone's block; own blocks relieved by captures gather theirs in `extra`.
   int *extra = (int *)w.dh;
   if (ncap) {
-    for (int q = lane; q < 2 * N; q += LANES) extra[q] = 0;
+    for (int q = lane; q < 3 * N; q += LANES) extra[q] = 0;
     WSYNC();
   }
-  int sz = 0, sa = 0;
+  int sz = 0, sa = 0, libs = 0, more = 0;
   for (int m = lane; m < C; m += LANES) {
     int q = cell(m), c = g.stone[q];
     bool gone = c == en && among(g.label[q], caps, ncap);
@@ -368,20 +382,37 @@ __device__ void candidate(Game &g, Warp &w, const Params &par, const u64 *zobris
         met[k] = l;
         add_int(&extra[l], g.lz[me - 1][q]);
         add_int(&extra[N + l], g.la[me - 1][q]);
+        add_int(&extra[2 * N + l], 1);
+        more++;
       }
     }
     if (touches) {
       sz += g.lz[me - 1][q];
       sa += g.la[me - 1][q];
+      libs++;
     }
   }
   sz = warp_sum(sz);
   sa = warp_sum(sa);
-  int kind = category(sz, sa, par.cats);
+  libs = warp_sum(libs);
+  if (g.turn == g.simple) {
+    // This side plays for liberties: average of own blocks minus average of the enemy's.
+    more = warp_sum(more);
+    if (lane == 0) {
+      int ours = g.blocks[me - 1] - nown + 1, others = g.blocks[en - 1] - ncap;
+      int mine = g.sums_libs[me - 1] + libs + more, theirs = g.sums_libs[en - 1] - ncap - nrest;
+      for (int k = 0; k < nown; k++) mine -= g.libs[own[k]];
+      g.legal[i + 1] = !own_eye(g, p, me);
+      g.val[i + 1] = (double)mine / ours - (others ? (double)theirs / others : 0.0);
+    }
+    return;
+  }
+  int kind = category(sz, sa, libs, par.cats);
 #pragma unroll
   for (int k = 0; k < 4; k++)
     if (k < nrest)
-      kinds[k] = category(g.sz[rest[k]] - g.lz[en - 1][p], g.sa[rest[k]] - g.la[en - 1][p], par.cats);
+      kinds[k] = category(g.sz[rest[k]] - g.lz[en - 1][p], g.sa[rest[k]] - g.la[en - 1][p],
+                          g.libs[rest[k]] - 1, par.cats);
   WSYNC();
   // Inputs after the move.
   int mine = me == BLACK ? 6 : 0, theirs = 6 - mine;
@@ -393,8 +424,9 @@ __device__ void candidate(Game &g, Warp &w, const Params &par, const u64 *zobris
       int l = g.label[q];
       if (among(l, own, nown)) {
         x = mine + kind;
-      } else if (ncap && (extra[l] || extra[N + l])) {
-        x = mine + category(g.sz[l] + extra[l], g.sa[l] + extra[N + l], par.cats);
+      } else if (ncap && extra[2 * N + l]) {
+        x = mine + category(g.sz[l] + extra[l], g.sa[l] + extra[N + l],
+                            g.libs[l] + extra[2 * N + l], par.cats);
       }
     } else if (c == en) {
       int l = g.label[q];
@@ -470,11 +502,14 @@ __device__ void candidate(Game &g, Warp &w, const Params &par, const u64 *zobris
 
 // Draw a move as the CPU does and play it; pass is index 0.
 __device__ void draw_and_play(Game &g, const Params &par, const u64 *zobrist, u64 &random) {
-  double sign = g.turn == WHITE ? 1.0 : -1.0, top = sign * g.val[0];
+  bool simple = g.turn == g.simple;
+  double sign = simple || g.turn == WHITE ? 1.0 : -1.0, top = simple ? -1e9 : sign * g.val[0];
   for (int i = 1; i <= C; i++)
     if (g.legal[i] && sign * g.val[i] > top) top = sign * g.val[i];
-  for (int i = TID; i <= C; i += NT)
-    g.exps[i] = g.legal[i] ? exp(par.beta * (sign * g.val[i] - top)) : 0.0;
+  for (int i = TID; i <= C; i += NT) {
+    double d = sign * g.val[i] - top;
+    g.exps[i] = !g.legal[i] ? 0.0 : simple ? (i ? d > -1e-9 : top < -1e8) : exp(par.beta * d);
+  }
   random += 0x9E3779B97F4A7C15ull;
   double u = (double)(mix(random) >> 11) * (1.0 / 9007199254740992.0);
   SYNC();
@@ -709,6 +744,22 @@ __device__ void load(Board &g, const float *weights) {
   SYNC();
 }
 
+// Blocks and their liberties by colour, for the side that plays for liberties.
+__device__ void count_liberties(Game &g) {
+  if (TID < 2) g.blocks[TID] = g.sums_libs[TID] = 0;
+#ifdef HOST
+  g.blocks[1] = g.sums_libs[1] = 0;
+#endif
+  SYNC();
+  for (int i = TID; i < C; i += NT) {
+    int p = cell(i), c = g.stone[p];
+    if (c == EMPTY || g.label[p] != p) continue;
+    add_int(&g.blocks[c - 1], 1);
+    add_int(&g.sums_libs[c - 1], g.libs[p]);
+  }
+  SYNC();
+}
+
 __device__ void play(Game &g, const float *weights, const Params &par, const u64 *zobrist,
                      int64_t index, uint8_t *xs, uint8_t *cs, float *os, float *grads,
                      double *stats) {
@@ -726,6 +777,11 @@ __device__ void play(Game &g, const float *weights, const Params &par, const u64
   }
   u64 random = mix(par.seed + 0x9E3779B97F4A7C15ull) ^
                mix(mix((u64)index) + 0x9E3779B97F4A7C15ull);
+  if (TID == 0) {
+    u64 coin = mix(random ^ 0xD1B54A32D192ED03ull);
+    bool against = (double)(coin >> 11) * (1.0 / 9007199254740992.0) < par.maxlib;
+    g.simple = against ? 1 + (int)(coin & 1) : 0;
+  }
   SYNC();
   for (;;) {
     label_blocks(g);
@@ -739,6 +795,7 @@ __device__ void play(Game &g, const float *weights, const Params &par, const u64
     if (g.plies == LIMIT || g.passes == 2) break;
     categorise(g, par, zobrist);
     double total = evaluate_base(g, par);
+    if (g.turn == g.simple) count_liberties(g);
     for (int i = TID / LANES; i < C; i += WARPS) {
       if (g.stone[cell(i)] == EMPTY) candidate(g, g.warp[TID / LANES], par, zobrist, i, total);
       else if (TID % LANES == 0) g.legal[i + 1] = 0;
@@ -768,8 +825,8 @@ __device__ void settle(Board &g, const float *weights, const Params &par, const 
   for (int i = TID; i < C; i += NT) {
     int p = cell(i);
     g.stone[p] = stones[i];
-    g.lz[0][p] = g.lz[1][p] = par.cats[0] ? ONE : ONE / 2;
-    int eye = par.cats[0] ? 0 : (int)(0.12f * (float)ONE);
+    g.lz[0][p] = g.lz[1][p] = ONE / 2;
+    int eye = (int)(0.12f * (float)ONE);
     g.la[1][p] = stones[i] == WHITE ? 0 : eye;
     g.la[0][p] = stones[i] == BLACK ? 0 : eye;
   }
@@ -821,7 +878,7 @@ extern "C" int isn_round(const float *weights, const Params *params, const u64 *
   return 0;
 }
 #else
-__global__ void __launch_bounds__(NT) round_kernel(const float *weights, const Params *params,
+__global__ void __launch_bounds__(NT, SIZE <= 9 ? 3 : 1) round_kernel(const float *weights, const Params *params,
                                                    const u64 *zobrist, int batch, uint8_t *xs,
                                                    uint8_t *cs, float *os, float *grads,
                                                    double *stats) {

@@ -30,6 +30,7 @@ class Settings:
     mixture: dict[str, int] = field(default_factory=lambda: {"T": 4, "S": 2, "D": 2, "F": 2})
     colour: bool = False  # tie White's weights to Black's
     tied: bool = True  # False: a plain convolution
+    maxlib: float = 0.0  # share of games in which one side plays for liberties (on a GPU only)
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""

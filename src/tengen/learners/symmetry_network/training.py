@@ -47,6 +47,8 @@ class Trainer:
     """A training under way: `free` numbers, games `done`; `advance` plays one round."""
 
     def __init__(self, settings: Settings, *, workers: int = 1) -> None:
+        if settings.maxlib:
+            raise SpecError("games against maxlib are played by the GPU's training only")
         self.settings = settings
         self.workers = workers
         self.packing = Packing(settings.architecture)
