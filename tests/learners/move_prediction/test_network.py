@@ -184,3 +184,43 @@ def test_dictionary_does_not_depend_on_workers() -> None:
     assert len(one[0]) > 100
     assert one[1].sum() <= out.size
     assert training_kernels.RECENT == 8
+
+
+def test_ladders_are_read_for_both_sides() -> None:
+    from tengen.features.tactics_kernels import read_blocks
+
+    # White's stone at E5 has two liberties; Black catches it from F5, not from E6.
+    open_board = """
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . X . . . . .
+        . . . X O . . . .
+        . . . . X X . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+    """
+    broken = open_board.replace(". . . . . . . . .", ". . . . . . O . .", 2)
+
+    def read(picture: str, mover: int):
+        s = Board.from_ascii(picture, to_play=mover).state
+        n = s.shape[1]
+        start, count = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        libs, stamp = np.zeros(4 * n, np.int64), np.zeros(n, np.int64)
+        said, stones = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        read_blocks(s, start, count, libs, stamp)
+        feature_kernels.read_ladders(s, mover, start, count, libs, said, stones)
+        return said, stones
+
+    stone, up, right = 5 * 10 + 5, 4 * 10 + 5, 5 * 10 + 6
+    said, stones = read(open_board, 1)
+    assert stones[stone] == 3
+    caught = [p for p in (up, right) if said[p] >> (2 * feature_kernels.CATCHES) & 1]
+    assert caught
+    said, stones = read(open_board, 2)
+    assert said[up] and said[right]
+    said, stones = read(broken, 1)
+    assert stones[stone] == 4
+    assert said[up] >> (2 * feature_kernels.ATARI_IN_VAIN) & 1
+    assert said[right] >> (2 * feature_kernels.ATARI_IN_VAIN) & 1

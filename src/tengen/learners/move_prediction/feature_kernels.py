@@ -26,6 +26,7 @@ from tengen.board.kernels import (
     SIZE,
     is_legal,
 )
+from tengen.board.safety_kernels import MAX_READS, read_ladder, safety_scratch
 from tengen.features.pattern_kernels import (
     ORIENTATIONS,
     RINGS,
@@ -80,7 +81,7 @@ KO_MOVE = CONTACT + 25  # takes a ko; takes while a ko is forbidden; next to the
 NEAREST = KO_MOVE + 3  # nearest own (1-8) x nearest enemy (1-8)
 DENSITY = NEAREST + 64  # own stones in 9x9 (0-6) x enemy stones (0-6)
 CROWD = DENSITY + 49  # the same in 5x5
-LADDER = CROWD + 49  # see ladder features
+LADDER = CROWD + 49  # 8 things a ladder says of a move (see `read_ladders`) x 2 sizes
 MOVE_END = LADDER + 24
 # Direct features of the position, shared by its moves.
 PHASE = MOVE_END  # 24 steps of plies
@@ -95,7 +96,7 @@ LAST_BLOCK = KO_BAN + 2  # liberties (1-6) x 5 sizes
 STONE = LAST_BLOCK + 30  # 2 colours x liberties (1-6) x 5 sizes
 STONE_RECENT = STONE + 60  # is the last move, the one before, ... (4)
 STONE_LINE = STONE_RECENT + 4  # 2 colours x 21
-STONE_LADDER = STONE_LINE + 42  # 2 colours x 4
+STONE_LADDER = STONE_LINE + 42  # 2 colours x lost, escapes, can be caught, can not
 FORBIDDEN = STONE_LADDER + 8  # an empty point that may not be played
 DIRECT = FORBIDDEN + 1
 
@@ -402,6 +403,55 @@ def _mark_liberties(heads, n, start, count, libs, value, where):
                 where[q] = v
 
 
+# What a ladder says of a move; two numbers each: blocks of one or two stones, and larger ones.
+RUNS_IN_VAIN, RUNS, SAVES_FROM_LADDER, CATCHES, ATARI_IN_VAIN = 0, 1, 2, 3, 4
+TAKES_LOST, TAKES_RUNNER, BLOCKS_LADDER = 5, 6, 7
+LADDER_READS = 200  # positions one ladder may cost
+
+
+@kernel
+def read_ladders(s, mover, start, count, libs, said, stones):
+    """Read the ladders of all blocks with one or two liberties.
+
+    Bit 2 k + size of said[p] tells that k holds of playing p; stones[head] is 1 to 4: lost in a
+    ladder, escapes from atari, can be caught in one, can not be caught.
+    """
+    width = s[SCALARS, COLS] + 1
+    line = s[COLOUR].copy()
+    scratch = safety_scratch(s.shape[1])
+    reads = np.zeros(1, np.int64)
+    for p in range(s.shape[1]):
+        colour = s[COLOUR, p]
+        if colour == EMPTY or colour == BORDER or s[HEAD, p] != p or count[p] > 2:
+            continue
+        large = 1 if s[SIZE, p] > 2 else 0
+        first = libs[start[p]]
+        reads[0] = MAX_READS - LADDER_READS
+        if count[p] == 1:
+            way = read_ladder(line, p, width, False, 0, reads, scratch)
+            stones[p] = 2 if way > 0 else 1
+            if colour == mover:
+                said[first] |= 1 << (2 * (RUNS if way == first else RUNS_IN_VAIN) + large)
+            else:
+                said[first] |= 1 << (2 * (TAKES_RUNNER if way > 0 else TAKES_LOST) + large)
+            continue
+        # Two liberties: both ataris are read, the second by forbidding the first.
+        second = libs[start[p] + 1]
+        one = read_ladder(line, p, width, True, 0, reads, scratch)
+        other = 0
+        if one > 0:
+            reads[0] = MAX_READS - LADDER_READS
+            other = read_ladder(line, p, width, True, one, reads, scratch)
+        stones[p] = 3 if one > 0 else 4
+        for k in range(2):
+            q = first if k == 0 else second
+            works = q == one or q == other
+            if colour != mover:
+                said[q] |= 1 << (2 * (CATCHES if works else ATARI_IN_VAIN) + large)
+            elif one > 0:
+                said[q] |= 1 << (2 * (BLOCKS_LADDER if works else SAVES_FROM_LADDER) + large)
+
+
 @kernel
 def _position(s, rings, marks, table, values, recent, mover, count, absolute, out):
     """Write the features that all moves of the position share; return how many."""
@@ -491,6 +541,9 @@ def move_features(s, rings, marks, table, values, recent, absolute, points, feat
         last_head = s[HEAD, last]
         heads[0] = last_head
         _mark_liberties(heads, 1, start, count, libs, 6, of_last)
+    said = np.zeros(size, np.int64)
+    stones = np.zeros(size, np.int64)
+    read_ladders(s, mover, start, count, libs, said, stones)
     attacked = _attacked_blocks(s, mover, last, heads)
     _mark_liberties(heads, attacked, start, count, libs, 5, of_attacked)
     n_shared = _position(s, rings, marks, table, values, recent, mover, count, absolute, shared)
@@ -522,6 +575,11 @@ def move_features(s, rings, marks, table, values, recent, absolute, points, feat
         if facts[CAPTURED] == 1 and facts[SIZE_AFTER] == 1 and facts[EMPTY_NEIGHBOURS] == 0:
             f[n] = KO_MOVE + (1 if ko > 0 else 0)
             n += 1
+        if said[p] != 0:
+            for k in range(16):
+                if said[p] >> k & 1:
+                    f[n] = LADDER + k
+                    n += 1
         f[n] = NEAREST + 8 * min(maps[0, i] - 1, 7) + min(maps[1, i] - 1, 7)
         f[n + 1] = DENSITY + 7 * min(maps[2, i], 6) + min(maps[3, i], 6)
         f[n + 2] = CROWD + 7 * min(maps[4, i], 6) + min(maps[5, i], 6)
@@ -551,6 +609,9 @@ def move_features(s, rings, marks, table, values, recent, absolute, points, feat
             f[0] = STONE + 30 * side + 5 * (min(count[head], 6) - 1) + size_class(s[SIZE, head])
             f[1] = STONE_LINE + 21 * side + line_class(row, col, rows, cols)
             n = 2
+            if stones[head] > 0:
+                f[n] = STONE_LADDER + 4 * side + stones[head] - 1
+                n += 1
             for j in range(4):
                 if recent[j] == p:
                     f[n] = STONE_RECENT + j

@@ -89,7 +89,10 @@ def train_full(
             counter = count_patterns(chosen, rows, cols, workers=workers, ray=ray)
             keys, _ = counter.chosen(settings.minimum)
             start = FullModel.new(keys, absolute=settings.absolute, seed=settings.seed)
-        state = _State.of(start)
+            state = _State.of(start)
+        else:
+            # Learned weights are not to be thrown about by the large first steps of a new training.
+            state = _State.of(start, weight_squares=1.0, vector_squares=1e-2)
         done = 0
     total = len(order) * settings.passes
     began = time.process_time()
@@ -119,12 +122,14 @@ class _State:
     step: NDArray[np.int64]
 
     @classmethod
-    def of(cls, model: FullModel) -> _State:
+    def of(
+        cls, model: FullModel, weight_squares: float = 1e-2, vector_squares: float = 1e-4
+    ) -> _State:
         n = len(model.weights)
         return cls(
             model,
-            np.full(n, 1e-2, np.float32),
-            np.full(n, 1e-4, np.float32),
+            np.full(n, weight_squares, np.float32),
+            np.full(n, vector_squares, np.float32),
             np.zeros_like(model.dense),
             np.zeros_like(model.dense),
             np.zeros(1, np.int64),
