@@ -16,7 +16,7 @@ from tengen.cli import run
 from tengen.contracts import Analysis, BlockStatus, Candidate, Status, Verdict
 from tengen.errors import IllegalMoveError, SpecError
 from tengen.gtp.judging import Judge
-from tengen.lab.review import Review, review_game
+from tengen.lab.review import Review, review_game, with_policy
 from tengen.lab.review_page import make_page
 from tengen.lab.review_sgf import annotate
 from tengen.players import make_player
@@ -248,6 +248,16 @@ def test_colours_that_do_not_alternate() -> None:
     [record] = loads("(;SZ[5];B[aa];B[bb];W[cc])")
     found = review_game(record, Known(), seed=1)
     assert [p.board.turn for p in found.positions] == [BLACK, BLACK, WHITE, BLACK]
+
+
+def test_the_policy_guides_the_search_too() -> None:
+    plain, policy = make_player("mcts:playouts=5"), Predictor()
+    guided = with_policy(plain, policy)
+    assert guided.policy is policy and guided.playouts == 5  # type: ignore[attr-defined]
+    assert with_policy(guided, Predictor()) is guided
+    assert with_policy(plain, None) is plain
+    known = Known()
+    assert with_policy(known, policy) is known
 
 
 def test_who_may_review() -> None:

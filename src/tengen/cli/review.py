@@ -49,7 +49,7 @@ def review(
     is interrupted.
     """
     from tengen.gtp.analysis_server import limit_visits
-    from tengen.lab.review import find_policy, review_game
+    from tengen.lab.review import find_policy, review_game, with_policy
     from tengen.lab.review_page import make_page
     from tengen.lab.review_sgf import annotate
     from tengen.models import write_atomic
@@ -62,8 +62,10 @@ def review(
     model, model_name, missing = find_policy(record.rows, record.cols, policy)
     if missing:
         remark(missing, quiet=quiet)
-    thinker: Any = limit_visits(make_player(player), playouts)
-    thinker.name = f"{player} with {playouts} playouts"
+    plain = limit_visits(make_player(player), playouts)
+    thinker: Any = with_policy(plain, model)
+    guide = "" if thinker is plain else f" and {model_name}"
+    thinker.name = f"{player} with {playouts} playouts{guide}"
     with progress("positions", len(record.moves) + 1, quiet=quiet) as bar:
         found = review_game(
             record,

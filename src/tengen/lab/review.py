@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from tengen.board import BLACK, PASS, WHITE, Board, index_of, playouts, point_at
 from tengen.board.counting import Count
-from tengen.contracts import Analyser, Analysis, Policy, Status
+from tengen.contracts import Analyser, Analysis, Player, Policy, Status
 from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
 from tengen.gtp.judging import Judge, PlayoutScorer, count_without
@@ -33,8 +34,8 @@ TRUST = 0.5
 """Visits, as a share of all, at which a best move's own score counts half."""
 LEAST_MISTAKE = 2.0
 """Points below which nothing is called a mistake."""
-CLEARLY = 2.0
-"""Errors that a loss must exceed to be called a mistake."""
+CLEARLY = 3.0
+"""Errors that a loss must exceed to be called a mistake; with 2 chance alone makes some a game."""
 SURPRISING = 0.02
 """Probability below which a move is a surprise."""
 GUESSES = 5
@@ -263,6 +264,20 @@ def _count(board: Board, judge: Judge) -> Ending:
     plain = isinstance(judge.scorer, PlayoutScorer)
     name = "playouts (no scorer model is installed)" if plain else "the learned scorer"
     return Ending(count_without(board, dead), dead, name)
+
+
+def with_policy(player: Player, policy: Policy | None) -> Player:
+    """Return the player with the policy to order its search, if it takes one and has none.
+
+    Without, a few hundred playouts on 19x19 call moves mistakes that every expert plays.
+    """
+    known: Any = player
+    if policy is None or getattr(known, "policy", policy) is not None:
+        return player
+    if "policy" not in getattr(known, "__dataclass_fields__", {}):
+        return player
+    guided: Player = replace(known, policy=policy)
+    return guided
 
 
 def colour_name(colour: int) -> str:
