@@ -19,7 +19,7 @@ PARTS: dict[str, tuple[str, str]] = {
     "board": ("The ground", "One board, its speed, and the players that need no learning."),
     "opening-td": (
         "Openings by temporal differences",
-        "Huang, Connell, McQuade 2003: a network learns by self-play which openings an expert wins.",
+        "Huang, Connell, McQuade 2003: a network learns by self-play what openings an expert wins.",
     ),
     "scoring": (
         "Scoring finished games",

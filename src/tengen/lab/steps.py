@@ -22,7 +22,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Context:
-    """What every step is given: the folder of the run, its seed, its workers, and a way to speak."""
+    """What every step is given: the folder of the run, its seed and workers, a way to speak."""
 
     folder: Path
     seed: int
