@@ -169,15 +169,19 @@ def test_alphabeta_keeps_to_the_clock() -> None:
 
 
 def test_territory_rules_reach_the_players() -> None:
-    board = Board.from_ascii(
-        """
-        . X O .
-        X X O O
-        . X O .
-        X X O .
-        """,
-        rules=Rules.preset("japanese"),
-        komi=0.5,
-        to_play=BLACK,
-    )
+    board = Board.from_ascii(SETTLED, rules=Rules.preset("japanese"), komi=0.5)
+    # Filling own territory would cost points, so a settled board is passed once it is late.
+    board.moves.extend([(BLACK, PASS)] * 20)
+    board.moves.append((BLACK, board.point("D1")))
     assert make_player("greedy:model=area").choose(board, np.random.default_rng(0)) == PASS
+
+
+SETTLED = """
+    . X . X O . O
+    X X X X O O O
+    . . . X O . .
+    . . . X O . .
+    X X X X O O O
+    . X . X O . O
+    X . X X O O .
+"""

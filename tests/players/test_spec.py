@@ -13,7 +13,9 @@ from tengen.players.simple import RandomPlayer
 
 
 def test_a_player_is_called_by_its_spec() -> None:
-    assert make_player(" greedy:model=area,temperature=2 ").name == "greedy:model=area,temperature=2"
+    assert (
+        make_player(" greedy:model=area,temperature=2 ").name == "greedy:model=area,temperature=2"
+    )
     assert make_player("mcts:playouts=7").name == "mcts:playouts=7"
 
 

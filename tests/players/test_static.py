@@ -51,48 +51,6 @@ def test_saves_a_block_in_atari() -> None:
     )
 
 
-LADDER = """
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . . . . . . .
-    . . X O . . . . .
-    . X O X . . . . .
-    . . X . . . . . .
-"""
-BROKEN = LADDER.replace(". . . . . . . . .", ". . . . . . . . .", 1)
-
-
-def _ladder(breaker: str | None) -> Board:
-    board = Board(9)
-    board.set_stones(
-        black=["B6", "C7", "D6"] if breaker is None else ["B6", "C7", "D6"],
-        white=["C6"] if breaker is None else ["C6", breaker],
-        to_play=BLACK,
-    )
-    return board
-
-
-@pytest.mark.parametrize(("breaker", "caught"), [(None, False)])
-def test_a_stone_with_an_open_way_is_not_caught(breaker: str | None, caught: bool) -> None:
-    board = _ladder(breaker)
-    work, _ = new_work(board.state.shape[1])
-    head = int(board.state[1, board.point("C6")])
-    scratch = np.empty_like(board.state)
-    assert bool(escapes(board.state, scratch, work, head, 10)) is not caught
-
-
-def _edge_ladder(helper: bool) -> Board:
-    """White's stone at D4 has two liberties; Black hunts it towards the corner at the top right."""
-    stones = {"black": ["D3", "C4", "E3"], "white": ["D4", "E4"]}
-    board = Board(9)
-    white = [*stones["white"], "G6"] if helper else stones["white"]
-    board.set_stones(black=[*stones["black"], "C5"], white=white, to_play=BLACK)
-    return board
-
-
 def _catching(board: Board, vertex: str) -> bool:
     work, _ = new_work(board.state.shape[1])
     point = board.point(vertex)
@@ -115,6 +73,27 @@ def test_ladders(breaker: str | None, expected: bool) -> None:
     white = ["D4"] + ([breaker] if breaker else [])
     board.set_stones(black=["C4", "D3", "E3", "C5"], white=white, to_play=BLACK)
     assert _catching(board, "D4") is expected
+
+
+@pytest.mark.parametrize(
+    ("black", "expected"),
+    [
+        (["B6", "C7", "D6"], True),  # an open way to the middle
+        (["A2", "B1"], False),  # A1 is in the corner: nowhere to go
+    ],
+)
+def test_escapes(black: list[str], expected: bool) -> None:
+    board = Board(9)
+    stone = "C6" if expected else "A1"
+    if not expected:
+        board.set_stones(black=["B2", "A3"], white=["A1", "A2"], to_play=WHITE)
+        stone = "A2"
+    else:
+        board.set_stones(black=black, white=[stone], to_play=WHITE)
+    work, _ = new_work(board.state.shape[1])
+    head = int(board.state[1, board.point(stone)])
+    scratch = np.empty_like(board.state)
+    assert bool(escapes(board.state, scratch, work, head, 10)) is expected
 
 
 def test_own_eyes_are_left_alone() -> None:
@@ -148,7 +127,7 @@ def test_finishing_is_a_function_of_the_position() -> None:
 
 def test_a_clear_win_is_seen() -> None:
     grid = np.zeros((9, 9), np.int8)
-    grid[4] = BLACK
+    grid[2] = grid[6] = BLACK
     assert finish_score(Board.from_grid(grid, komi=5.5, to_play=WHITE)) > 20
 
 

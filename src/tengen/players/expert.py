@@ -16,9 +16,9 @@ from tengen.players.expert_kernels import SETTINGS, parallel_verdicts, verdicts
 from tengen.players.static_kernels import DEFAULT_WEIGHTS
 
 LEAD = 6
-"""Plies of the rule player before playouts take over."""
+"""Plies of the rule player before playouts take over, in every other variation."""
 
-NOISE = 1.0
+NOISE = 0.7
 """Temperature of those plies, in the rule player's points."""
 
 BEND = 2.0

@@ -57,7 +57,8 @@ def verdict(s0, weights, shapes, settings, seed, ownership):
     for i in range(variations):
         seed_stream(rng, seed, i)
         copy_state(s0, s)
-        for _ in range(np.int64(settings[E_LEAD])):
+        # Half of the variations have no lead: what playouts and the rule player get wrong differs.
+        for _ in range(np.int64(settings[E_LEAD]) if i % 2 == 1 else 0):
             p = noisy_static_move(s, weights, shapes, settings[E_NOISE], rng, t, w, f)
             if p == PASS:
                 break
