@@ -147,6 +147,18 @@ def test_moves_to_avoid_and_to_allow() -> None:
     assert [i["move"] for i in ask(query(allowMoves=wish))[1]["moveInfos"]] == ["A1"]
 
 
+def test_alternatives_to_all_that_the_search_prefers() -> None:
+    # KaTrain asks so for other moves than those it knows; each is searched by itself.
+    known = [{"player": "B", "moves": ["A1", "pass"], "untilDepth": 1}]
+    _, answer = ask(query(avoidMoves=known))
+    moves = [i["move"] for i in answer["moveInfos"]]
+    assert len(moves) == 6 and not {"A1", "pass", "C3", "C2"} & set(moves)
+    # White, to move there, wins 0.6 by 2 points: Black wins 0.4.
+    assert answer["moveInfos"][0]["winrate"] == pytest.approx(0.4)
+    assert answer["moveInfos"][0]["scoreLead"] == -2
+    assert answer["moveInfos"][0]["pv"][1:] == ["A1", "B1"]
+
+
 class Gate(Toy):
     """A toy that waits before its second report until it is let on or stopped."""
 

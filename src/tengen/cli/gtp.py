@@ -35,7 +35,10 @@ def gtp(
 
     chosen = secrets.randbits(31) if seed is None else seed
     engine = Engine(_make_player, player, rules=rules, seed=chosen)
-    engine.run(sys.stdin.buffer, sys.stdout.buffer)
+    # A reader of its own: a thread may still wait in it when Python closes its standard input at
+    # the end, and closing a reader in use aborts the process.
+    source = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115
+    engine.run(source, sys.stdout.buffer)
 
 
 def _make_player(spec: str) -> Player:

@@ -114,7 +114,7 @@ def parse_query(value: Mapping[str, Any]) -> Query:
     for name, target in (("avoidMoves", query.avoid), ("allowMoves", query.allow)):
         if value.get(name):
             target.update(_restriction(value[name], name, rows, cols))
-            query.warnings.append((name, "narrows the answer, not the search"))
+            query.warnings.append((name, "moves are left out of the answer, not of the search"))
     _note_unserved(query, value)
     return query
 
@@ -130,7 +130,7 @@ def format_result(
     """Write one answer; `policy` (flat, pass last) is added when it is given."""
     board = turn.board
     view = _View(query.perspective, board.turn)
-    shown = [c for c in report.candidates if _is_wanted(query, board.turn, c.move)]
+    shown = wanted(query, board.turn, report)
     answer: dict[str, Any] = {
         "id": query.id,
         "isDuringSearch": during,
@@ -207,7 +207,13 @@ def _move_info(
     }
 
 
-def _is_wanted(query: Query, colour: int, move: int) -> bool:
+def wanted(query: Query, colour: int, report: Analysis) -> list[Candidate]:
+    """Return the candidates that a query wants to see."""
+    return [c for c in report.candidates if is_wanted(query, colour, c.move)]
+
+
+def is_wanted(query: Query, colour: int, move: int) -> bool:
+    """Tell whether a query wants to hear of a move of one side."""
     if move == RESIGN or move in query.avoid.get(colour, ()):
         return False
     return colour not in query.allow or move in query.allow[colour]

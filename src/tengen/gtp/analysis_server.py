@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tengen import __version__
-from tengen.board import Board
+from tengen.board import Board, index_of
 from tengen.contracts.protocols import Analyser, Player, Policy
 from tengen.contracts.values import Analysis, Candidate, FloatArray
 from tengen.errors import TengenError
@@ -29,14 +29,18 @@ from tengen.gtp.analysis_protocol import (
     QueryError,
     Turn,
     format_result,
+    is_wanted,
     parse_query,
     visit_shares,
+    wanted,
 )
-from tengen.gtp.words import RESIGN
+from tengen.gtp.words import PASS, RESIGN
 
 # A line longer than this is refused; a game of 1000 moves is far shorter.
 MAX_LINE = 1 << 22
 NEVER = 1e9
+# Moves to look at when a query allows none of those that the search prefers.
+EXPLORED = 6
 
 
 @dataclass
@@ -257,8 +261,38 @@ class AnalysisServer:
             report = following
         if report is None or (task.stopped.is_set() and not report.visits):
             return _nothing(task)
+        if (query.avoid or query.allow) and not wanted(query, board.turn, report):
+            report = self._explore(player, task, policy, report)
         shares = self._shares(query, policy, report, board)
         return format_result(query, turn, report, policy=shares)
+
+    def _explore(
+        self, player: Player, task: Task, policy: FloatArray | None, report: Analysis
+    ) -> Analysis:
+        """Search below moves that a query allows and the search passed over.
+
+        They are the policy's likeliest, or drawn by chance; each gets an equal share of visits.
+        """
+        query, board = task.query, task.turn.board
+        rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number, 1])
+        moves = [m for m in board.legal_moves if m != PASS and is_wanted(query, board.turn, m)]
+        rng.shuffle(moves)
+        if policy is not None:
+            moves.sort(key=lambda m: -policy[index_of(m, board.rows, board.cols)])
+        shallow = limit_visits(player, max((query.visits or self.visits) // EXPLORED, 1))
+        found = []
+        for move in moves[:EXPLORED]:
+            after = board.copy()
+            after.play(move)
+            turn = Turn(task.turn.number, after, 0.0)
+            *_, below = self._reports(shallow, Task(query, turn, task.stopped))
+            if below.visits:
+                line = below.candidates[0].pv if below.candidates else ()
+                found.append(
+                    Candidate(move, below.visits, 1 - below.winrate, -below.score, pv=(move, *line))
+                )
+        found.sort(key=lambda c: -c.winrate)
+        return replace(report, candidates=(*found, *report.candidates))
 
     def _reports(self, player: Player, task: Task) -> Iterator[Analysis]:
         """Ask a player that can analyse, or make one report of another's choice."""
