@@ -35,6 +35,7 @@ def train(
         bool, typer.Option(help="An illegal choice is a pass, as the paper's text has it.")
     ] = False,
     random_plies: Annotated[int, typer.Option(min=0, help="Random plies before each game.")] = 0,
+    starts: Annotated[int, typer.Option(min=1, help="Games of each colour an individual.")] = 1,
     handicap: Annotated[int, typer.Option(min=0, help="Free stones for the network.")] = 0,
     handicap_falls_every: Annotated[int, typer.Option(min=0, help="In generations.")] = 0,
     opponent: Opponent = "static",
@@ -63,6 +64,7 @@ def train(
         handicap=handicap,
         handicap_falls_every=handicap_falls_every,
         random_plies=random_plies,
+        starts=starts,
         seed=seed,
         opponent=opponent,
         expert=expert,

@@ -97,7 +97,7 @@ def test_fitness_is_the_mean_over_colours() -> None:
     shape, setting = PLAN.shape(), PLAN.setting(0)
     weights = np.random.default_rng(0).normal(0, 0.3, shape.n_weights)
     parts = [
-        fitness(shape, weights, Corner(), Counter(), setting, colours, 3)
+        fitness(shape, weights, Corner(), Counter(), setting, colours, [3])
         for colours in ("black", "white", "both")
     ]
     assert parts[2] == pytest.approx((parts[0] + parts[1]) / 2)

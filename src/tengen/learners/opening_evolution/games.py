@@ -90,20 +90,21 @@ def fitness(
     expert: Expert,
     setting: Setting,
     colours: Colours,
-    seed: int,
+    seeds: Sequence[int],
 ) -> float:
-    """Return the network's mean final score against the opponent, over the colours asked for."""
+    """Return the network's mean final score against the opponent, over starts and colours."""
     me = NetworkPlayer(shape, weights)
+    games = [(seed, colour) for seed in seeds for colour in COLOURS[colours]]
     boards = []
-    for colour in COLOURS[colours]:
+    for seed, colour in games:
         if setting.handicap:
             boards.append(_with_handicap(me, opponent, setting, colour, seed))
         elif colour == BLACK:
             boards.append(play_opening(me, opponent, setting, seed))
         else:
             boards.append(play_opening(opponent, me, setting, seed))
-    scores = expert.finish(boards, [seed] * len(boards))
-    signs = [1.0 if colour == BLACK else -1.0 for colour in COLOURS[colours]]
+    scores = expert.finish(boards, [seed for seed, _ in games])
+    signs = [1.0 if colour == BLACK else -1.0 for _, colour in games]
     return float(np.mean(np.asarray(scores) * signs))
 
 

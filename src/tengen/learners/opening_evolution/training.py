@@ -48,6 +48,8 @@ class Plan:
     """Take one handicap stone away every so many generations; 0 for never."""
     random_plies: int = 0
     """Random plies before each game of a generation; the same for all individuals of it."""
+    starts: int = 1
+    """Games of each colour an individual; more cut the noise of selection."""
     seed: int = 0
     opponent: str = "static"
     expert: str = "static"
@@ -72,9 +74,10 @@ class Plan:
             stones = max(stones - generation // self.handicap_falls_every, 0)
         return Setting(self.rows, self.cols, self.moves, self.komi, self.random_plies, stones)
 
-    def game_seed(self, generation: int) -> int:
-        """Return the seed of a generation's games: common random numbers for all individuals."""
-        return int(np.random.SeedSequence([self.seed, generation, 7]).generate_state(1)[0])
+    def game_seeds(self, generation: int) -> list[int]:
+        """Return the seeds of a generation's games: common random numbers for all individuals."""
+        sequence = np.random.SeedSequence([self.seed, generation, 7])
+        return [int(word) for word in sequence.generate_state(self.starts)]
 
 
 @dataclass
@@ -150,13 +153,13 @@ def measure_with(
     """
 
     def measure(run: Evolution) -> NDArray[np.float64]:
-        setting, seed = run.plan.setting(run.generation), run.plan.game_seed(run.generation)
+        setting, seeds = run.plan.setting(run.generation), run.plan.game_seeds(run.generation)
         shape = run.plan.shape()
 
         def one(job: tuple[int, Player]) -> float:
             index, opponent = job
             weights = run.population.weights[index]
-            return fitness(shape, weights, opponent, expert, setting, run.plan.colours, seed)
+            return fitness(shape, weights, opponent, expert, setting, run.plan.colours, seeds)
 
         def share(worker: int) -> list[float]:
             mine = range(worker, len(run.population), len(opponents))
