@@ -15,10 +15,10 @@ from tengen.errors import TengenError
 from tengen.players.expert_kernels import SETTINGS, parallel_verdicts, verdicts
 from tengen.players.static_kernels import DEFAULT_WEIGHTS
 
-LEAD = 6
+LEAD = 8
 """Plies of the rule player before playouts take over, in every other variation."""
 
-NOISE = 0.7
+NOISE = 0.5
 """Temperature of those plies, in the rule player's points."""
 
 BEND = 2.0

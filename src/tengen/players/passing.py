@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, EMPTY, PASS, RESIGN, Board, index_of, playouts, point_at
+from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, index_of, playouts, point_at
 from tengen.board import kernels as k
+from tengen.board.safety import unconditional
 from tengen.players.simple_kernels import is_own_eye
 
 PLAYOUTS = 64
@@ -37,9 +38,16 @@ class Judgement:
 
 
 def judge(board: Board, n: int = PLAYOUTS) -> Judgement:
-    """Run playouts from the position; the same position gets the same judgement."""
+    """Run playouts from the position; the same position gets the same judgement.
+
+    What is unconditionally alive is known, whatever the playouts say.
+    """
     result = playouts(board, n, seed=board.hash >> 1, kind="heavy", threads=1)
-    return Judgement(result.ownership, result.mean_score, result.win_rate)
+    ownership, grid = result.ownership.copy(), board.grid()
+    for colour, owner in ((BLACK, 1.0), (WHITE, -1.0)):
+        safe = unconditional(grid, colour)
+        ownership[(safe.stones | safe.points).ravel()] = owner
+    return Judgement(ownership, result.mean_score, result.win_rate)
 
 
 def score_as_it_stands(board: Board, judgement: Judgement | None = None) -> float:
