@@ -1,0 +1,117 @@
+"""Train, evaluate and compare scorers of finished games (Burzillo); only parse, call and print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tengen.cli.common import Json, Quiet, Seed, emit, progress, remark, table
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+Files = Annotated[list[Path], typer.Argument(help="Files of games with counted results.")]
+Model = Annotated[str, typer.Option("--model", help="Name or file of the scorer.")]
+
+
+@app.command()
+def train(
+    games: Files,
+    hidden: Annotated[int, typer.Option("--hidden", min=1, help="Hidden units.")] = 16,
+    members: Annotated[int, typer.Option("--members", min=1, help="Networks that vote.")] = 4,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Batches of RPROP.")] = 100,
+    decay: Annotated[float, typer.Option("--decay", min=0.0, help="Weight decay.")] = 2e-4,
+    rounds: Annotated[int, typer.Option("--rounds", min=2, help="Rounds of the bootstrap.")] = 3,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the run.")] = Path("runs/scoring"),
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Use the features computed before in --out.")
+    ] = False,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn from final scores alone; writes scorer.safetensors into --out."""
+    from tengen.learners.scoring import BlockScorer
+    from tengen.learners.scoring.bundle import Bundle, gather
+    from tengen.records import Corpus
+
+    arrays = Corpus(games).as_arrays()
+    kept = out / "features.npz"
+    bundle: Bundle | None = None
+    if resume and kept.is_file():
+        bundle = Bundle.load(kept)
+        if len(bundle) != len(arrays):
+            remark(f"{kept} belongs to other games: computed anew", quiet=quiet)
+            bundle = None
+    if bundle is None:
+        with progress("features", len(arrays), quiet=quiet) as bar:
+            bundle = gather(arrays, tell=lambda done: bar.advance())
+        bundle.save(kept)
+    scorer = BlockScorer(
+        hidden=hidden, members=members, epochs=epochs, decay=decay, rounds=rounds, seed=seed
+    ).fit(arrays, bundle, tell=lambda line: remark(line, quiet=quiet))
+    path = out / "scorer.safetensors"
+    scorer.save(path)
+    answer = {
+        "games": len(bundle),
+        "history": scorer.history_,
+        "calibration": scorer.calibration_,
+        "model": str(path),
+    }
+    emit(answer, as_json=json, text=f"{path}: learned from {len(bundle)} games")
+
+
+@app.command()
+def evaluate(
+    games: Files,
+    count: Annotated[
+        str, typer.Option("--count", help="careful (KGS) or plain (OGS: flood fill).")
+    ] = "careful",
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Measure the simple ways, too.")
+    ] = False,
+    model: Model = "scorer",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare the scorer's counts with recorded results."""
+    from tengen.errors import TengenError
+    from tengen.learners.scoring import BlockScorer
+    from tengen.learners.scoring import evaluation as ev
+
+    if count not in ("careful", "plain"):
+        raise TengenError(f"--count is careful or plain, not {count!r}")
+    missing = [str(path) for path in games if not path.exists()]
+    if missing:
+        raise TengenError(f"{', '.join(missing)}: no such file")
+    scorer = BlockScorer.load(model)
+    with progress("games", None, quiet=quiet) as bar:
+        answer = ev.evaluate(
+            scorer,
+            games,
+            method="careful" if count == "careful" else "plain",
+            baselines=baselines,
+            tell=lambda done: bar.advance(),
+        )
+    if json:
+        emit(answer, as_json=True)
+        return
+    rows: list[tuple[Any, ...]] = [
+        (
+            name,
+            f"{row['exact']:.2%}",
+            f"{row['winner']:.2%}",
+            f"{1000 * row['seconds_per_game']:.1f}",
+        )
+        for name, row in [
+            ("tengen", answer),
+            *((b["name"], b) for b in answer.get("baselines", [])),
+        ]
+    ]
+    table(f"{answer['games']} games, {count} count", ("scorer", "exact", "winner", "ms"), rows)
+    sure = answer["exact_when_safe"]
+    print(
+        f"within one point {answer['within1']:.2%}; called safe {answer['safe']:.2%}"
+        + (f", of these exact {sure:.2%}" if sure is not None else "")
+    )

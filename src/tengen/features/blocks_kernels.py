@@ -1,0 +1,335 @@
+"""Describe every block of a position by the 46 (or 48) numbers of Burzillo's scoring paper.
+
+A position is a bordered line of colours. Blocks and empty regions are numbered together in the
+order of their first points; masks over the line say what belongs to, borders on and is free
+beside each of them. Nothing here judges life or death.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.jit import kernel
+
+EYE_LIMIT = 5
+"""An enclosed region smaller than this is called eyespace."""
+PAPER = 48
+
+
+@kernel
+def number_parts(line, width, part, colour_of, size_of):
+    """Number blocks of stones and empty regions; return how many there are. Border gets -1."""
+    n = line.shape[0]
+    part[:] = -1
+    stack = np.empty(n, np.int64)
+    count = 0
+    for start in range(n):
+        if line[start] == 3 or part[start] >= 0:
+            continue
+        part[start] = count
+        colour_of[count] = line[start]
+        size_of[count] = 0
+        stack[0] = start
+        top = 1
+        while top > 0:
+            top -= 1
+            p = stack[top]
+            size_of[count] += 1
+            for q in (p + 1, p - 1, p + width, p - width):
+                if line[q] == line[start] and part[q] < 0:
+                    part[q] = count
+                    stack[top] = q
+                    top += 1
+        count += 1
+    return count
+
+
+@kernel
+def mark_perimeters(line, width, part, rim, rims, libs):
+    """Set rim[x, p] where p lies beside part x; count them in `rims`, the empty ones in `libs`."""
+    for p in range(line.shape[0]):
+        if line[p] == 3:
+            continue
+        for q in (p + 1, p - 1, p + width, p - width):
+            if line[q] != 3 and part[q] != part[p] and not rim[part[q], p]:
+                x = part[q]
+                rim[x, p] = True
+                rims[x] += 1
+                if line[p] == 0:
+                    libs[x] += 1
+
+
+@kernel
+def touch_masks(line, part, colour_of, rim, count, touch):
+    """Write into touch[x] bit 1 where part x has Black beside it, bit 2 where White."""
+    for x in range(count):
+        touch[x] = 0
+    for p in range(line.shape[0]):
+        if line[p] == 1 or line[p] == 2:
+            for x in range(count):
+                if rim[x, p]:
+                    touch[x] |= line[p]
+
+
+@kernel
+def liberties_after(line, width, part, rim, libs, p, colour):
+    """Return the liberties of the block that `colour` would have at the empty point p, played."""
+    n = line.shape[0]
+    mine = np.zeros(4, np.int64)
+    n_mine = 0
+    gone = np.zeros(4, np.int64)
+    n_gone = 0
+    for q in (p + 1, p - 1, p + width, p - width):
+        x = part[q]
+        if line[q] == colour:
+            new = True
+            for i in range(n_mine):
+                if mine[i] == x:
+                    new = False
+            if new:
+                mine[n_mine] = x
+                n_mine += 1
+        elif line[q] == 3 - colour and libs[x] == 1:
+            new = True
+            for i in range(n_gone):
+                if gone[i] == x:
+                    new = False
+            if new:
+                gone[n_gone] = x
+                n_gone += 1
+    total = 0
+    for q in range(n):
+        if line[q] == 3 or q == p:
+            continue
+        free = line[q] == 0
+        for i in range(n_gone):
+            free |= part[q] == gone[i]
+        if not free:
+            continue
+        near = q == p + 1 or q == p - 1 or q == p + width or q == p - width
+        for i in range(n_mine):
+            near |= rim[mine[i], q]
+        total += near
+    return total
+
+
+@kernel
+def chain_blocks(line, part, colour_of, rim, count, chain):
+    """Number optimistic chains: blocks of a colour joined by shared liberties, over and over."""
+    for x in range(count):
+        chain[x] = x
+    for p in range(line.shape[0]):
+        if line[p] != 0:
+            continue
+        for colour in (1, 2):
+            first = -1
+            for x in range(count):
+                if colour_of[x] == colour and rim[x, p]:
+                    if first < 0:
+                        first = chain[x]
+                    elif chain[x] != first:
+                        old = chain[x]
+                        for y in range(count):
+                            if chain[y] == old:
+                                chain[y] = first
+
+
+@kernel
+def edge_distances(p, width, rows, cols):
+    """Return the distances of a point to the nearest and to the second-nearest edge, from 0."""
+    row, col = p // width - 1, p % width - 1
+    a, b = min(row, rows - 1 - row), max(row, rows - 1 - row)
+    c, d = min(col, cols - 1 - col), max(col, cols - 1 - col)
+    if a <= c:
+        return a, min(b, c)
+    return c, min(a, d)
+
+
+@kernel
+def describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count, near,
+                     colour, free, friends, enemies, out, at):  # fmt: skip
+    """Write the features of the regions marked in `near`, whose owner has the liberties `free`.
+
+    In order: enclosed number, size, perimeter, centre of mass (a pair); eyespace number, size,
+    perimeter; disputed number, own liberties, friendly and enemy liberties in them.
+    """
+    for i in range(12):
+        out[at + i] = 0.0
+    for x in range(count):
+        if not near[x] or colour_of[x] != 0:
+            continue
+        if touch[x] == 3:
+            out[at + 8] += 1
+        elif touch[x] == colour:
+            out[at] += 1
+            out[at + 1] += size_of[x]
+            out[at + 2] += rims[x]
+            if size_of[x] < EYE_LIMIT:
+                out[at + 5] += 1
+                out[at + 6] += size_of[x]
+                out[at + 7] += rims[x]
+    for p in range(line.shape[0]):
+        if line[p] != 0 or not near[part[p]]:
+            continue
+        if touch[part[p]] == 3:
+            out[at + 9] += free[p]
+            out[at + 10] += friends[p]
+            out[at + 11] += enemies[p]
+        elif touch[part[p]] == colour:
+            first, second = edge_distances(p, width, rows, cols)
+            out[at + 3] += first
+            out[at + 4] += second
+    if out[at + 1] > 0:
+        out[at + 3] /= out[at + 1]
+        out[at + 4] /= out[at + 1]
+
+
+@kernel
+def weaker(libs, size_of, x, y):
+    """Tell whether block x is weaker than y: fewer liberties, then smaller, then first."""
+    if y < 0:
+        return True
+    if libs[x] != libs[y]:
+        return libs[x] < libs[y]
+    if size_of[x] != size_of[y]:
+        return size_of[x] < size_of[y]
+    return x < y
+
+
+@kernel
+def describe_enemy(enemy, rim, rims, libs, line, free, out, at):
+    """Write perimeter, liberties and shared liberties of an enemy block, zeros for none."""
+    for i in range(3):
+        out[at + i] = 0.0
+    if enemy >= 0:
+        out[at] = rims[enemy]
+        out[at + 1] = libs[enemy]
+        for p in range(line.shape[0]):
+            out[at + 2] += line[p] == 0 and rim[enemy, p] and free[p]
+
+
+@kernel
+def describe_blocks(line, rows, cols, protected_below, part, colour_of, size_of, chain, features):
+    """Write 48 features of every block; return how many parts (blocks and regions) there are.
+
+    Rows of `features` are parts; those of empty regions stay zero. The paper's 46 leave out
+    columns 16 and 32, the second distances of the two centres of mass. `protected_below`: a
+    liberty where the enemy would have fewer liberties than this counts as one he should not play.
+    """
+    width = cols + 1
+    n = line.shape[0]
+    count = number_parts(line, width, part, colour_of, size_of)
+    rim = np.zeros((count, n), np.bool_)
+    rims, libs = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    mark_perimeters(line, width, part, rim, rims, libs)
+    touch = np.zeros(count, np.int64)
+    touch_masks(line, part, colour_of, rim, count, touch)
+    chain_blocks(line, part, colour_of, rim, count, chain)
+    beside = np.zeros((3, n), np.bool_)  # liberties of any block of a colour
+    for p in range(n):
+        if line[p] == 0:
+            for q in (p + 1, p - 1, p + width, p - width):
+                if line[q] == 1 or line[q] == 2:
+                    beside[line[q], p] = True
+    after = np.zeros((3, n), np.int64)
+    for p in range(n):
+        if line[p] == 0:
+            for colour in (1, 2):
+                if beside[1, p] or beside[2, p]:
+                    after[colour, p] = liberties_after(line, width, part, rim, libs, p, colour)
+    near = np.zeros(count, np.bool_)
+    free = np.zeros(n, np.bool_)
+    ring = np.zeros(n, np.int64)
+    for x in range(count):
+        f = features[x]
+        for i in range(PAPER):
+            f[i] = 0.0
+        colour = colour_of[x]
+        if colour == 0:
+            continue
+        enemy = 3 - colour
+        f[0] = size_of[x]
+        f[1] = rims[x]
+        f[3] = libs[x]
+        near[:] = False
+        top, bottom, left, right = rows, -1, cols, -1
+        for p in range(n):
+            ring[p] = 0
+            free[p] = rim[x, p] and line[p] == 0
+            if rim[x, p]:
+                near[part[p]] = True
+                if line[p] == 0:
+                    ring[p] = 1
+                    f[4] += after[enemy, p] < protected_below
+                    f[5] += after[colour, p] == 1
+                else:
+                    f[2] += 1
+            if part[p] == x:
+                first, second = edge_distances(p, width, rows, cols)
+                f[9] += first / size_of[x]
+                f[10] += second / size_of[x]
+                row, col = p // width - 1, p % width - 1
+                top, bottom = min(top, row), max(bottom, row)
+                left, right = min(left, col), max(right, col)
+        f[11] = (bottom - top + 1) * (right - left + 1)
+        for order in (2, 3):
+            for p in range(n):
+                if line[p] == 0 and ring[p] == 0:
+                    for q in (p + 1, p - 1, p + width, p - width):
+                        if ring[q] == order - 1:
+                            ring[p] = order
+                    f[4 + order] += ring[p] == order
+        weakest, second_weakest = -1, -1
+        for y in range(count):
+            if near[y] and colour_of[y] == enemy:
+                f[8] += 1
+                if weaker(libs, size_of, y, weakest):
+                    second_weakest = weakest
+                    weakest = y
+                elif weaker(libs, size_of, y, second_weakest):
+                    second_weakest = y
+        describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count,
+                         near, colour, free, beside[colour], beside[enemy], f, 12)  # fmt: skip
+        describe_enemy(weakest, rim, rims, libs, line, free, f, 39)
+        describe_enemy(second_weakest, rim, rims, libs, line, free, f, 42)
+        done = False
+        for y in range(x):
+            if chain[y] == chain[x] and colour_of[y] == colour:
+                for i in range(24, 39):
+                    f[i] = features[y, i]
+                for i in range(45, 48):
+                    f[i] = features[y, i]
+                done = True
+                break
+        if done:
+            continue
+        for y in range(count):
+            if chain[y] == chain[x] and colour_of[y] == colour:
+                f[24] += 1
+                f[25] += size_of[y]
+        near[:] = False
+        for p in range(n):
+            free[p] = False
+            edge = False
+            for y in range(count):
+                if rim[y, p] and chain[y] == chain[x] and colour_of[y] == colour:
+                    edge = True
+                    break
+            if edge:
+                f[26] += 1
+                near[part[p]] = True
+                free[p] = line[p] == 0
+        describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count,
+                         near, colour, free, beside[colour], beside[enemy], f, 27)  # fmt: skip
+        for p in range(n):
+            if free[p]:
+                for q in (p + 1, p - 1, p + width, p - width):
+                    if line[q] == enemy:
+                        near[part[q]] = True
+        weakest = -1
+        for y in range(count):
+            if near[y] and colour_of[y] == enemy and weaker(libs, size_of, y, weakest):
+                weakest = y
+        describe_enemy(weakest, rim, rims, libs, line, free, f, 45)
+    return count

@@ -1,0 +1,108 @@
+"""Describe the blocks of one position for the scorer: the paper's features and their surroundings.
+
+Playouts are seeded by a constant, not by the game, and start from both sides: the same stones
+always give the same numbers. Nothing here judges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board.shapes import shape_table
+from tengen.features.blocks_context_kernels import (
+    GROUPS,
+    SURROUNDINGS,
+    describe_groups,
+    describe_surroundings,
+)
+from tengen.features.blocks_kernels import PAPER, describe_blocks
+from tengen.features.blocks_playout_kernels import finish
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LIGHT, HEAVY = 64, 48
+"""Playouts of each kind for each side to begin."""
+SEED = 11
+INPUTS = PAPER + SURROUNDINGS + GROUPS
+# Of the surroundings: mean heavy and light ownership of the block's own stones.
+_HEAVY_MEAN, _LIGHT_MEAN = PAPER + 4, PAPER + 5
+
+
+@dataclass
+class Described:
+    """A position's parts (blocks and empty regions) and what is known of them."""
+
+    grid: NDArray[np.int8]
+    line: Ints
+    part: Ints
+    """Number of the part of every bordered point, -1 on the border."""
+    colour: Ints
+    size: Ints
+    features: Floats
+    """One row a part, INPUTS columns; zeros for empty regions."""
+    ownership: Floats
+    """Mean of the heavy playouts, flat and row-major, +1 Black to -1 White."""
+    sound: bool
+    """False if a block has no liberty, so that nothing could be played out."""
+
+    @property
+    def blocks(self) -> Ints:
+        """Return the numbers of the parts that are stones."""
+        return np.flatnonzero(self.colour > 0)
+
+    @property
+    def part_grid(self) -> Ints:
+        """Return the number of the part of every point as a grid."""
+        return inside(self.part, *self.grid.shape)
+
+
+def bordered(grid: NDArray[np.generic], border: float) -> NDArray[np.generic]:
+    """Return a grid as a bordered line."""
+    rows, cols = grid.shape
+    out = np.full((rows + 2, cols + 1), border, grid.dtype)
+    out[1 : rows + 1, 1:] = grid
+    return np.append(out.ravel(), np.asarray(border, grid.dtype))
+
+
+def inside(line: Ints, rows: int, cols: int) -> Ints:
+    """Return the grid inside a bordered line."""
+    return line[:-1].reshape(rows + 2, cols + 1)[1 : rows + 1, 1:]
+
+
+def first_opinion(features: Floats) -> Floats:
+    """Return what playouts alone say of every block's chance to live."""
+    mean = (features[:, _LIGHT_MEAN] + 2 * features[:, _HEAVY_MEAN]) / 3
+    opinion: Floats = np.clip((1 + mean) / 2, 0.01, 0.99)
+    return opinion
+
+
+def describe(grid: NDArray[np.int8]) -> Described:
+    """Describe every block of a position given as a grid of EMPTY, BLACK, WHITE."""
+    rows, cols = grid.shape
+    line = bordered(grid.astype(np.int64), 3).astype(np.int64)
+    n = len(line)
+    counts = np.zeros((4, rows * cols), np.int32)
+    sound = bool(finish(line, rows, cols, LIGHT, HEAVY, SEED, shape_table(), counts))
+    means = counts / np.array([[LIGHT], [LIGHT], [HEAVY], [HEAVY]])
+    owned = np.stack([bordered(mean.reshape(rows, cols), 0.0) for mean in means])
+    part, chain = np.empty(n, np.int64), np.zeros(n, np.int64)
+    colour, size = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    paper = np.zeros((n, PAPER))
+    count = describe_blocks(line, rows, cols, 1, part, colour, size, chain, paper)
+    features = np.zeros((count, INPUTS))
+    features[:, :PAPER] = paper[:count]
+    around = np.zeros((count, SURROUNDINGS))
+    describe_surroundings(line, rows, cols, part, colour, size, chain, count, owned, around)
+    features[:, PAPER : PAPER + SURROUNDINGS] = around
+    groups = np.zeros((count, GROUPS))
+    opinion = first_opinion(features)
+    describe_groups(line, rows, cols, part, colour, size, count, opinion, groups)
+    features[:, PAPER + SURROUNDINGS :] = groups
+    return Described(
+        grid, line, part, colour[:count].copy(), size[:count].copy(), features,
+        (means[2] + means[3]) / 2, sound,
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""Decide who lives, given every block's logit, and list what speaks for and against the decision.
+
+The answer is consistent (see `settle`); stones in seki are those that the careful count finds
+alive with fewer than two eyes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import counting_kernels as k
+from tengen.learners.scoring.features import Described, inside
+from tengen.learners.scoring.kernels import settle
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+DOUBTS = 14
+"""Numbers from which the chance of a right count is learned."""
+
+
+@dataclass
+class Judgement:
+    """Who is alive (per part), what every point counts for, and the numbers of doubt."""
+
+    alive: Bools
+    logit: Floats
+    dead: Bools
+    """The dead stones as a grid."""
+    kinds: NDArray[np.int8]
+    doubts: Floats
+
+
+def judge(described: Described, logit: Floats) -> Judgement:
+    """Make the logits of all parts into one consistent answer."""
+    rows, cols = described.grid.shape
+    count = len(described.colour)
+    alive = (logit >= 0) | (described.colour == 0)
+    changes = settle(
+        described.line, cols + 1, described.part, described.colour, count, logit, alive
+    )
+    fallen = ~alive & (described.colour > 0)
+    part = inside(described.part, rows, cols)
+    dead = np.ascontiguousarray(fallen[part])
+    kinds = np.zeros((rows, cols), np.int8)
+    margin = k.territory_margin(described.grid, dead, True, kinds)
+    plain = np.zeros((rows, cols), np.int8)
+    plain_margin = k.territory_margin(described.grid, dead, False, plain)
+    blocks = described.colour > 0
+    z = np.abs(logit[blocks])
+    against = np.where(alive[blocks] == (logit[blocks] >= 0), z, -z)
+    size = described.size[blocks].astype(np.float64)
+    doubt = 1.0 / (1.0 + np.exp(np.clip(against, -30, 30)))
+    points = rows * cols
+    dame = (kinds == k.DAME) | (kinds == k.NOBODY)
+    seki = (kinds >= k.BLACK_SEKI_STONE) & (kinds <= k.WHITE_SEKI_STONE)
+    opened = (kinds == k.BLACK_OPEN) | (kinds == k.WHITE_OPEN)
+    unsure = 1.0 - np.abs(described.ownership)
+    doubts = np.array([
+        np.log(doubt.sum() + 1e-4),
+        np.log((doubt * size).sum() + 1e-4),
+        against.min(initial=30.0),
+        float(changes > 0),
+        float(seki.any()),
+        np.log1p(np.count_nonzero(opened)),
+        np.log1p(np.count_nonzero(dame)),
+        np.count_nonzero(dame) / points,
+        float(unsure.mean()),
+        np.count_nonzero(described.grid == 0) / points,
+        float(np.isin(kinds, (k.BLACK_FALSE_EYE, k.WHITE_FALSE_EYE)).any()),
+        min(abs(float(margin - plain_margin)), 9.0),
+        float(unsure[(described.grid == 0).ravel()].mean()) if (described.grid == 0).any() else 1.0,
+        np.log(points),
+    ])  # fmt: skip
+    return Judgement(alive, logit, dead, kinds, doubts)

@@ -1,0 +1,134 @@
+"""Replay whole collections of games to their last position; trust every move."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.kernels import (
+    COLOUR,
+    EMPTY,
+    PRISONERS_B,
+    PRISONERS_W,
+    SCALARS,
+    clear,
+    new_state,
+    place,
+    play_move,
+)
+from tengen.jit import kernel
+
+
+@kernel
+def last_positions(
+    moves, colours, offsets, rows, cols, setup, setup_colours, setup_offsets, share, grids, taken
+):
+    """Write the position after `share` of each game's moves and the stones taken by each side.
+
+    Grids are padded with BORDER to the largest board; a move onto a stone is left out.
+    """
+    s = new_state(2, 2)
+    for g in range(offsets.shape[0] - 1):
+        if s.shape[1] != (rows[g] + 2) * (cols[g] + 1) + 1:
+            s = new_state(rows[g], cols[g])
+        clear(s, rows[g], cols[g])
+        for i in range(setup_offsets[g], setup_offsets[g + 1]):
+            place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
+        length = np.int64((offsets[g + 1] - offsets[g]) * share)
+        for i in range(offsets[g], offsets[g] + length):
+            p = np.int64(moves[i])
+            if p < 0 or p >= s.shape[1] or (p > 0 and s[COLOUR, p] != EMPTY):
+                continue
+            play_move(s, p, np.int64(colours[i]))
+        for r in range(rows[g]):
+            for c in range(cols[g]):
+                grids[g, r, c] = s[COLOUR, (r + 1) * (cols[g] + 1) + c + 1]
+        taken[g, 0] = s[SCALARS, PRISONERS_B]
+        taken[g, 1] = s[SCALARS, PRISONERS_W]
+
+
+@kernel
+def _count_once(x, seen, mark):
+    """Tell whether part x is met for the first time under this mark."""
+    if seen[x] == mark:
+        return False
+    seen[x] = mark
+    return True
+
+
+@kernel
+def settle(line, width, part, colour_of, count, logit, alive):
+    """Make who is alive consistent, at the least cost in logits; return how many parts changed.
+
+    Two rules hold afterwards. Of two enemy blocks that touch not both are dead. What a dead block
+    and its neighbours leave empty touches no living block of its own colour: then either it lives
+    too, or its friends die with it.
+    """
+    n = line.shape[0]
+    changes = 0
+    field = np.empty(n, np.int64)
+    stack = np.empty(n, np.int64)
+    seen = np.zeros(count, np.int64)
+    mark = 0
+    for _ in range(4 * count + 4):
+        changed = False
+        for p in range(n):
+            if line[p] != 1 and line[p] != 2:
+                continue
+            for q in (p + 1, p + width):
+                if line[q] == 3 - line[p] and not alive[part[p]] and not alive[part[q]]:
+                    x = part[p] if logit[part[p]] >= logit[part[q]] else part[q]
+                    alive[x] = True
+                    changes += 1
+                    changed = True
+        field[:] = -1
+        for start in range(n):
+            if field[start] >= 0 or line[start] == 3 or alive[part[start]] and line[start] != 0:
+                continue
+            field[start] = start
+            stack[0] = start
+            top = 1
+            while top > 0:
+                top -= 1
+                p = stack[top]
+                for q in (p + 1, p - 1, p + width, p - width):
+                    if line[q] != 3 and field[q] < 0 and not (line[q] != 0 and alive[part[q]]):
+                        field[q] = start
+                        stack[top] = q
+                        top += 1
+            for colour in (1, 2):
+                mark += 1
+                revive, kill = 0.0, 0.0
+                any_dead, any_friend = False, False
+                for p in range(n):
+                    if field[p] != start:
+                        continue
+                    if line[p] == colour and _count_once(part[p], seen, mark):
+                        any_dead = True
+                        revive += max(-logit[part[p]], 0.0)
+                    for q in (p + 1, p - 1, p + width, p - width):
+                        if line[q] == colour and alive[part[q]]:
+                            if _count_once(part[q], seen, mark):
+                                any_friend = True
+                                kill += max(logit[part[q]], 0.0)
+                if not (any_dead and any_friend):
+                    continue
+                for p in range(n):
+                    if field[p] != start:
+                        continue
+                    if revive <= kill:
+                        if line[p] == colour and not alive[part[p]]:
+                            alive[part[p]] = True
+                            changes += 1
+                    else:
+                        for q in (p + 1, p - 1, p + width, p - width):
+                            if line[q] == colour and alive[part[q]]:
+                                alive[part[q]] = False
+                                changes += 1
+                changed = True
+                break
+            if changed:
+                break
+        if not changed:
+            break
+    return changes

@@ -1,0 +1,173 @@
+"""Learn from final scores alone which blocks live: start from playouts, believe what adds up.
+
+Every round labels the games whose count equals the recorded score, and those where turning one
+or two of the most doubtful groups over makes it equal; trains the network on them; and asks it
+anew. It stops when a round adds no game. No stone is ever labelled by hand.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board.counting_kernels import territory_margin
+from tengen.learners.scoring import network
+from tengen.learners.scoring.bundle import Bundle
+from tengen.learners.scoring.features import first_opinion
+from tengen.learners.scoring.network import Scaling
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# Doubt of a whole cluster above which its fate is not questioned, in logits.
+MOST_DOUBT = 4.0
+CANDIDATES, PAIRED = 14, 8
+
+
+@dataclass
+class Recipe:
+    """Settings of the training."""
+
+    hidden: int = 16
+    members: int = 4
+    epochs: int = 100
+    decay: float = 1e-4
+    rounds: int = 4
+    seed: int = 0
+
+
+@dataclass
+class Trained:
+    """What came out: scaling, the members' weights, and who is alive in the games believed."""
+
+    scaling: Scaling
+    members: list[list[Floats]]
+    labels: Bools
+    believed: Bools
+    history: list[dict[str, float]] = field(default_factory=list)
+
+    def logits(self, features: Floats) -> Floats:
+        """Return the members' mean logit of being alive."""
+        x = self.scaling.apply(features)
+        mean: Floats = np.mean([network.logits(w, x) for w in self.members], axis=0)
+        return mean
+
+
+def clusters(bundle: Bundle, game: int, z: Floats) -> list[tuple[float, tuple[int, ...]]]:
+    """Return groups of blocks that may be turned over together, with their doubt, doubtful first.
+
+    Blocks of a colour and a fate in one area without enemies stand together; each alone, too.
+    """
+    first, last = int(bundle.start[game]), int(bundle.start[game + 1])
+    together: dict[tuple[int, bool], list[int]] = {}
+    for row in range(first, last):
+        together.setdefault((int(bundle.area[row]), bool(z[row] >= 0)), []).append(row)
+    found = []
+    for rows in together.values():
+        sizes = bundle.features[rows, 0].astype(np.float64)
+        found.append((float((np.abs(z[rows]) * sizes).sum() / sizes.sum()), tuple(rows)))
+        if len(rows) > 1:
+            found += [(abs(float(z[row])) + 0.3, (row,)) for row in rows]
+    found.sort()
+    return found[:CANDIDATES]
+
+
+def turn_over(bundle: Bundle, game: int, z: Floats) -> Bools | None:
+    """Return who is alive if turning one or two doubtful groups over gives the recorded score."""
+    first, last = int(bundle.start[game]), int(bundle.start[game + 1])
+    grid, parts = bundle.grids[game], bundle.parts[game]
+    kinds = np.zeros(grid.shape, np.int8)
+    found = clusters(bundle, game, z)
+    trials = [(c,) for c in found] + list(itertools.combinations(found[:PAIRED], 2))
+    cost = lambda trial: sum(c[0] for c in trial) + 0.5 * len(trial)  # noqa: E731
+    for trial in sorted(trials, key=cost):
+        if cost(trial) > MOST_DOUBT:
+            break
+        alive = z[first:last] >= 0
+        for row in set(trial[0][1]).symmetric_difference(trial[1][1] if len(trial) > 1 else ()):
+            alive[row - first] ^= True
+        fallen = np.zeros(int(parts.max()) + 1, np.bool_)
+        fallen[bundle.block[first:last]] = ~alive
+        if territory_margin(grid, fallen[parts], True, kinds) == bundle.target[game]:
+            return alive
+    return None
+
+
+def label(bundle: Bundle, z: Floats, chosen: Bools) -> tuple[Bools, Bools, int]:
+    """Return who is alive, which games are believed, and how many of them had to be turned over."""
+    alive = z >= 0
+    believed = bundle.exact(alive) & chosen
+    turned = 0
+    for game in np.flatnonzero(~believed & bundle.known & chosen):
+        better = turn_over(bundle, int(game), z)
+        if better is not None:
+            alive[bundle.start[game] : bundle.start[game + 1]] = better
+            believed[game] = True
+            turned += 1
+    return alive, believed, turned
+
+
+def weigh(bundle: Bundle, rng: np.random.Generator) -> tuple[Bools, Floats]:
+    """Choose the blocks to train on and their weights: all doubtful ones, a few of the obvious."""
+    mean_h, mean_l = bundle.features[:, 52], bundle.features[:, 53]
+    easy = ((mean_h > 0.95) & (mean_l > 0.3)) | ((mean_h < -0.97) & (mean_l < -0.6))
+    easy |= bundle.features[:, 54] > 0
+    chosen = ~easy | (rng.random(len(easy)) < 0.04)
+    return chosen, np.where(easy, 8.0, 1.0)
+
+
+def bootstrap(
+    bundle: Bundle,
+    recipe: Recipe,
+    *,
+    chosen: Bools | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Trained:
+    """Train on the games marked in `chosen` (all by default), from playouts to the last round."""
+    rng = np.random.default_rng(recipe.seed)
+    mine = np.ones(len(bundle), np.bool_) if chosen is None else chosen
+    game = bundle.game
+    rows, weights = weigh(bundle, rng)
+    features = bundle.features.astype(np.float64)
+    opinion = np.clip(first_opinion(features), 0.05, 0.95)
+    z: Floats = np.log(opinion / (1 - opinion))
+    trained: Trained | None = None
+    for number in range(1, recipe.rounds + 1):
+        exact = bundle.exact(z >= 0)
+        alive, believed, turned = label(bundle, z, mine)
+        report = {
+            "round": number,
+            "exact": float(exact[mine].mean()),
+            "held_out": float(exact[~mine].mean()) if (~mine).any() else float("nan"),
+            "believed": int(believed.sum()),
+            "turned": turned,
+        }
+        history = [*trained.history, report] if trained else [report]
+        tell(", ".join(f"{k} {v:.4g}" for k, v in report.items()))
+        if trained and believed.sum() <= trained.believed.sum() and number > 2:
+            trained.history = history
+            break
+        use = rows & believed[game]
+        scaling = Scaling.of(features[use])
+        x = scaling.apply(features[use]).astype(np.float32)
+        members = []
+        # Early rounds only have to find labels: one member is enough for that.
+        for member in range(recipe.members if number >= recipe.rounds - 1 else 1):
+            start = network.initial(x.shape[1], recipe.hidden, recipe.seed + 100 * number + member)
+            w, _ = network.train(
+                x,
+                alive[use].astype(np.float32),
+                weights[use].astype(np.float32),
+                epochs=recipe.epochs,
+                decay=recipe.decay,
+                start=[a.astype(np.float32) for a in start],
+            )
+            members.append([a.astype(np.float64) for a in w])
+        trained = Trained(scaling, members, alive, believed, history)
+        z = trained.logits(features)
+    assert trained is not None
+    return trained
