@@ -62,7 +62,14 @@ class GreedyPlayer:
 
 
 def values_after(model: Evaluator, board: Board, moves: Sequence[int]) -> FloatArray:
-    """Return the value of each move for the side to move: the model's after playing it."""
+    """Return the value of each move for the side to move: the model's after playing it.
+
+    A model that values moves itself (`move_values`, row-major, pass last) is asked for that.
+    """
+    rate = getattr(model, "move_values", None)
+    if rate is not None:
+        rated = np.asarray(rate(board), np.float64)
+        return rated[[index_of(move, board.rows, board.cols) for move in moves]]
     after = []
     for move in moves:
         child = board.copy()
