@@ -51,7 +51,13 @@ class GreedyPlayer:
         moves = candidates(board) if moves is None else moves
         if not moves:
             return sensible(board, PASS, resign=self.resign)
-        values = values_after(self.model, board, moves)
+        rate = getattr(self.model, "move_values", None)
+        if rate is None:
+            values = values_after(self.model, board, moves)
+        else:
+            # A model that values moves itself (row-major, pass last), in its own units.
+            rated = np.asarray(rate(board), np.float64)
+            values = rated[[index_of(move, board.rows, board.cols) for move in moves]]
         if self.temperature > 0:
             weights = np.exp((values - values.max()) / self.temperature)
             move = moves[int(rng.choice(len(moves), p=weights / weights.sum()))]
@@ -62,14 +68,7 @@ class GreedyPlayer:
 
 
 def values_after(model: Evaluator, board: Board, moves: Sequence[int]) -> FloatArray:
-    """Return the value of each move for the side to move: the model's after playing it.
-
-    A model that values moves itself (`move_values`, row-major, pass last) is asked for that.
-    """
-    rate = getattr(model, "move_values", None)
-    if rate is not None:
-        rated = np.asarray(rate(board), np.float64)
-        return rated[[index_of(move, board.rows, board.cols) for move in moves]]
+    """Return the value of each move for the side to move: the model's after playing it."""
     after = []
     for move in moves:
         child = board.copy()
