@@ -115,3 +115,44 @@ def evaluate(
         f"within one point {answer['within1']:.2%}; called safe {answer['safe']:.2%}"
         + (f", of these exact {sure:.2%}" if sure is not None else "")
     )
+
+
+@app.command()
+def experiment(
+    games: Files,
+    counts: Annotated[
+        list[int] | None, typer.Option("--games", min=1, help="Games to train on; repeatable.")
+    ] = None,
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Batches of training.")] = 60,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for experiment.json.")] = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Repeat the paper's failure: printed and right gradient, both energies, both optimisers."""
+    import json as encoder
+
+    from tengen.lab import scoring as lab
+    from tengen.models import write_atomic
+    from tengen.records import Corpus
+
+    answer = lab.experiment(
+        Corpus(games).as_arrays(),
+        counts=tuple(counts or (500, 3000)),
+        steps=steps,
+        seed=seed,
+        say=lambda line: remark(line, quiet=quiet),
+    )
+    if out is not None:
+        write_atomic(out / "experiment.json", encoder.dumps(answer))
+    if json:
+        emit(answer, as_json=True)
+        return
+    rows = [
+        (r["games"], r["energy"], r["optimiser"], r["gradient"], f"{r['last_error']:.4g}",
+         f"{r['largest_prediction']:.4g}", f"{r['exact']:.1%}")
+        for r in answer["runs"]
+    ]  # fmt: skip
+    columns = ("games", "energy", "optimiser", "gradient", "error", "largest", "exact")
+    table("Burzillo's network (paper: 0.0 % exact, -58,583,120)", columns, rows)
+    print("\n".join(answer["faults"]))

@@ -1,0 +1,151 @@
+"""Score one game record: both counts, what is dead, what to say about it, and marks for a copy.
+
+The scorer's answer can be overruled block by block. The record itself is never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, PASS, WHITE, Board, format_gtp, index_of, parse_gtp, point_at
+from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
+from tengen.errors import TengenError
+from tengen.learners.scoring.learner import BlockScorer
+from tengen.records import GameRecord
+from tengen.records.replay import board_at
+from tengen.records.sgf_grammar import GameTree
+from tengen.records.sgf_properties import format_point
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass
+class Sheet:
+    """The scored last position of a game."""
+
+    record: GameRecord
+    board: Board
+    territory: Count
+    area: Count
+    seki: Bools
+    safe: bool
+    safe_probability: float
+    remarks: list[str]
+
+    @property
+    def count(self) -> Count:
+        """Return the count under the game's own rules."""
+        return self.area if self.board.rules.scoring == "area" else self.territory
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return {
+            "file": self.record.file,
+            "game": self.record.game,
+            "result": self.count.result,
+            "recorded": str(self.record.result),
+            "territory": _totals(self.territory),
+            "area": _totals(self.area),
+            "dead": self._vertices(self.territory.dead),
+            "seki": self._vertices(self.seki),
+            "safe": self.safe,
+            "safe_probability": self.safe_probability,
+            "remarks": self.remarks,
+        }
+
+    def _vertices(self, mask: Bools) -> list[str]:
+        rows, cols = mask.shape
+        return [
+            format_gtp(point_at(int(i), rows, cols), rows, cols)
+            for i in np.flatnonzero(mask.ravel())
+        ]
+
+    def picture(self) -> str:
+        """Draw the counted board: dead stones in small letters, territory by + and -, seki *."""
+        grid, dead = self.territory.grid, self.territory.dead
+        counted = self.count
+        drawn = np.full(grid.shape, ".", dtype="<U1")
+        drawn[counted.territory(BLACK)] = "+"
+        drawn[counted.territory(WHITE)] = "-"
+        drawn[self.territory.seki & (grid == 0)] = "*"
+        for colour, living, fallen in ((BLACK, "X", "x"), (WHITE, "O", "o")):
+            drawn[(grid == colour) & ~dead] = living
+            drawn[(grid == colour) & dead] = fallen
+        return "\n".join(" ".join(row) for row in drawn)
+
+    def marked(self) -> GameTree:
+        """Return a copy of the game's tree with TB and TW at the end of its main line."""
+        tree = self.record.tree
+        twin = GameTree()
+        for index, node in enumerate(tree.nodes):
+            twin.add(tree.parents[index], dict(node))
+        rows, cols = self.territory.grid.shape
+        marks = {
+            name: [
+                format_point(point_at(int(i), rows, cols), rows, cols)
+                for i in np.flatnonzero(self.count.territory(colour).ravel())
+            ]
+            for name, colour in (("TB", BLACK), ("TW", WHITE))
+        }
+        last = list(tree.main_line())[-1]
+        for name, points in marks.items():
+            twin.nodes[last].pop(name, None)
+            if points:
+                twin.nodes[last][name] = points
+        return twin
+
+
+def score_record(
+    scorer: BlockScorer,
+    record: GameRecord,
+    *,
+    dead: Sequence[str] = (),
+    alive: Sequence[str] = (),
+) -> Sheet:
+    """Score a record's last position; `dead` and `alive` overrule the blocks at those vertices."""
+    board = board_at(record)
+    rows, cols = board.rows, board.cols
+    reading = scorer.read(board.grid())
+    fallen = reading.dead.copy()
+    blocks = {stone: block for block in board.blocks() for stone in block.stones}
+    for vertices, verdict in ((dead, True), (alive, False)):
+        for vertex in vertices:
+            point = parse_gtp(vertex, rows, cols)
+            if point not in blocks:
+                raise TengenError(f"{record.file}: no stone at {vertex} to call dead or alive")
+            for stone in blocks[point].stones:
+                fallen.flat[index_of(stone, rows, cols)] = verdict
+    territory = count_territory(board.grid(), fallen, komi=board.komi, prisoners=board.prisoners)
+    bonus = handicap_compensation(board.handicap, board.rules.handicap_bonus)
+    area = count_area(board.grid(), fallen, komi=board.komi, handicap=bonus)
+    remarks = _remarks(record, board)
+    safe = reading.safe and not remarks
+    if dead or alive:
+        remarks.append("some blocks were judged by you")
+    return Sheet(
+        record, board, territory, area, territory.seki & (board.grid() > 0) & ~fallen,
+        safe, reading.safe_probability, remarks,
+    )  # fmt: skip
+
+
+def _remarks(record: GameRecord, board: Board) -> list[str]:
+    """Say what makes a count doubtful whatever the stones are."""
+    remarks = []
+    if record.result.kind in ("resign", "time", "forfeit"):
+        remarks.append(f"the game ended by {record.result.kind}, not by counting")
+    if not record.moves:
+        remarks.append("there are no moves, only a position")
+    elif len(record.moves) < 2 or any(point != PASS for _, point in record.moves[-2:]):
+        remarks.append("the game did not end by two passes")
+    if not board.grid().any():
+        remarks.append("the board is empty")
+    return remarks
+
+
+def _totals(count: Count) -> dict[str, Any]:
+    return {"black": count.black, "white": count.white, "result": count.result}
