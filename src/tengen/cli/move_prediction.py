@@ -185,25 +185,33 @@ def experiment(
     games: Games,
     test: Annotated[list[str], typer.Option("--test", help="Games to measure on.")],
     what: Annotated[
-        str, typer.Option("--table", help="widths (I), reranked (II), sizes (III, IV), history.")
+        str, typer.Option("--table", help="widths, reranked, sizes, history, families.")
     ] = "sizes",
     limit: Annotated[int, typer.Option("--games", min=2, help="Training games.")] = 2000,
     values: Annotated[
         str | None, typer.Option("--values", help="Comma-separated rows to compute.")
     ] = None,
+    share: Annotated[
+        float, typer.Option("--share", min=0.001, max=1.0, help="families: part of positions.")
+    ] = 0.3,
     size: Size = 19,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Repeat a table of the paper on these games, beside the paper's figures."""
+    """Repeat a table of the paper on these games, beside the paper's figures.
+
+    widths is Table I, reranked Table II, sizes Tables III and IV; history tells the re-ranker
+    weaker moves than the experts'; families trains the full recipe without each of its families.
+    """
     from tengen.errors import SpecError
     from tengen.learners.move_prediction import experiments
 
     train_games = read_games(games, size, quiet=quiet)
     test_games = read_games(test, size, quiet=quiet)
+    names = values.split(",") if values and what == "families" else []
     try:
-        chosen = None if values is None else [float(value) for value in values.split(",")]
+        chosen = None if values is None or names else [float(value) for value in values.split(",")]
     except ValueError:
         raise SpecError(f"--values {values!r} is not a list of numbers") from None
     whole = None if chosen is None else [int(value) for value in chosen]
@@ -218,8 +226,12 @@ def experiment(
     elif what == "history":
         ranks = {} if whole is None else {"ranks": whole}
         rows = experiments.weak_history(train_games, test_games, games=limit, seed=seed, **ranks)
+    elif what == "families":
+        rows = experiments.families(
+            train_games, test_games, games=limit, share=share, seed=seed, values=names
+        )
     else:
-        raise SpecError(f"--table {what!r} is none of widths, reranked, sizes, history")
+        raise SpecError(f"--table {what!r} is none of widths, reranked, sizes, history, families")
     done = []
     for row in rows:
         done.append(row)

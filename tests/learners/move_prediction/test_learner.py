@@ -143,3 +143,19 @@ def test_senseless_recipes_and_games_are_refused() -> None:
         MovePredictor(recipe="soup").fit(tasteful_games(2))
     with pytest.raises(TengenError, match="no usable games"):
         MovePredictor().fit(tasteful_games(2, plies=5))
+
+
+def test_a_family_left_out_stays_out() -> None:
+    from tengen.learners.move_prediction.ablation import GROUPS, ranges
+    from tengen.learners.move_prediction.feature_kernels import DIRECT
+
+    games = tasteful_games(4)
+    settings = Settings(minimum=2, side=2, absolute=False, without=("history", "patterns"))
+    model = train_full(games, settings)
+    assert len(model.weights) == DIRECT
+    for first, last in ranges(("history",)):
+        assert not np.abs(model.weights[first:last]).max() > 1e-10
+    assert np.abs(model.weights).max() > 1e-3
+    with pytest.raises(TengenError, match="no family of features is called 'soup'"):
+        train_full(games, Settings(minimum=2, absolute=False, without=("soup",)))
+    assert all(0 <= a < b <= DIRECT for name in GROUPS for a, b in ranges((name,)))

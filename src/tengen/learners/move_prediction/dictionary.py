@@ -8,7 +8,7 @@ the games.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class PatternCounter:
 
 
 @dataclass(frozen=True)
-class _Job:
+class Job:
     """Some games whose patterns are to be counted."""
 
     points: NDArray[np.int16]
@@ -76,9 +76,10 @@ class _Job:
     offsets: IntArray
     rows: int
     cols: int
+    families: tuple[int, ...] = tuple(range(FAMILIES))
 
 
-def _count(job: _Job) -> Counts:
+def _count(job: Job) -> Counts:
     """Count the patterns of one job's games."""
     tables = Tables.of(job.rows, job.cols)
     out = np.zeros((len(job.points), FAMILIES * RINGS), np.int64)
@@ -87,7 +88,9 @@ def _count(job: _Job) -> Counts:
         job.points, job.colours, job.offsets, games, job.rows, job.cols,
         tables.empty, tables.hash_keys, tables.ring_of, tables.marks, out,
     )  # fmt: skip
-    keys, counts = np.unique(out[:n], return_counts=True)
+    wanted = [family * RINGS + ring for family in job.families for ring in range(RINGS)]
+    met = out[:n, wanted]
+    keys, counts = np.unique(met[met != 0], return_counts=True)
     return keys, counts.astype(np.int64)
 
 
@@ -96,24 +99,26 @@ def count_patterns(
     rows: int,
     cols: int,
     *,
+    families: tuple[int, ...] = tuple(range(FAMILIES)),
     workers: int = 1,
     ray: str | None = None,
     on_games: Callable[[int], None] = lambda games: None,
 ) -> PatternCounter:
-    """Count every pattern of every family at the experts' moves of `games` (all of one size)."""
+    """Count every pattern of these families at the experts' moves of `games` (all of one size)."""
     counter = PatternCounter()
-    jobs = _jobs(games, rows, cols)
+    jobs = (replace(job, families=families) for job in cut_into_jobs(games, rows, cols))
     for keys, counts in map_jobs(_count, jobs, workers=workers, ray=ray):
         counter.add(keys, counts)
         on_games(GAMES_PER_JOB)
     return counter
 
 
-def _jobs(games: GameArrays, rows: int, cols: int) -> Iterator[_Job]:
+def cut_into_jobs(games: GameArrays, rows: int, cols: int) -> Iterator[Job]:
+    """Yield the games in jobs of GAMES_PER_JOB, each with its own arrays."""
     for first in range(0, len(games), GAMES_PER_JOB):
         last = min(first + GAMES_PER_JOB, len(games))
         lo, hi = int(games.offsets[first]), int(games.offsets[last])
-        yield _Job(
+        yield Job(
             games.moves[lo:hi],
             games.colours[lo:hi],
             games.offsets[first : last + 1] - lo,

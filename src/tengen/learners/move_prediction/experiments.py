@@ -121,6 +121,30 @@ def weak_history(
         yield {"history_rank": rank, **measure(model, test)}
 
 
+def families(
+    train: GameArrays, test: GameArrays, *, games: int = 2000, share: float = 0.3, seed: int = 0,
+    values: Sequence[str] = (),
+) -> Iterator[Row]:  # fmt: skip
+    """Beyond the paper: train the full recipe without each family of features, by turns."""
+    from tengen.learners.move_prediction.ablation import GROUPS
+
+    for name in ("", *(values or GROUPS)):
+        settings: dict[str, Any] = {"games": games, "share": share, "seed": seed}
+        settings["dictionary_games"] = games
+        settings["without"] = (name,) if name else ()
+        if name == "network":
+            settings |= {"rate_vectors": 0.0, "rate_network": 0.0}
+        predictor = MovePredictor(settings=settings).fit(train)
+        measured = predictor.evaluate(test)
+        yield {
+            "without": name or "nothing",
+            "positions": measured.positions,
+            **{f"top{top}": measured.rate(top) for top in (1, 5, 10, 20)},
+            "log_loss": measured.loss / max(measured.positions, 1),
+            "interval": list(measured.interval(1)),
+        }
+
+
 def measure(model: PaperModel, test: GameArrays) -> Row:
     """Measure a model at all ranks of the paper's tables."""
     predictor = MovePredictor(recipe="paper")

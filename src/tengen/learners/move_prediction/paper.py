@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from tengen.features.patterns import PAPER_TEMPLATES
 from tengen.learners.move_prediction import paper_kernels
-from tengen.learners.move_prediction.dictionary import PatternCounter, _jobs
+from tengen.learners.move_prediction.dictionary import PatternCounter, cut_into_jobs
 from tengen.learners.move_prediction.tables import Dictionary, Tables
 from tengen.parallel import map_jobs
 
 if TYPE_CHECKING:
     from tengen.board import Board
-    from tengen.learners.move_prediction.dictionary import Counts, _Job
+    from tengen.learners.move_prediction.dictionary import Counts, Job
     from tengen.records.arrays import GameArrays
 
 FloatArray = NDArray[np.float64]
@@ -111,7 +111,7 @@ class PaperModel:
         return points, shares / shares.sum() if len(final) else shares
 
 
-def _count_paper(job: tuple[_Job, tuple[int, ...]]) -> Counts:
+def _count_paper(job: tuple[Job, tuple[int, ...]]) -> Counts:
     """Count the paper's patterns at the experts' moves of one job's games."""
     games, templates = job
     tables = Tables.of(games.rows, games.cols)
@@ -170,7 +170,7 @@ def learn_frequencies(
     rows, cols = int(games.rows[0]), int(games.cols[0])
     templates = np.array(settings.templates, np.int64)
     counter = PatternCounter()
-    jobs = ((job, settings.templates) for job in _jobs(games.take(which), rows, cols))
+    jobs = ((job, settings.templates) for job in cut_into_jobs(games.take(which), rows, cols))
     for keys, counts in map_jobs(_count_paper, jobs, workers=workers, ray=ray):
         counter.add(keys, counts)
     keys, _ = counter.chosen(settings.minimum)

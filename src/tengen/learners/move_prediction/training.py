@@ -6,6 +6,7 @@ that was stopped goes on from its last checkpoint and ends with the same weights
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import ModelError, TengenError
+from tengen.learners.move_prediction import ablation
 from tengen.learners.move_prediction.dictionary import count_patterns
 from tengen.learners.move_prediction.model import FullModel
 from tengen.learners.move_prediction.tables import Tables
@@ -43,6 +45,7 @@ class Settings:
     rate_network: float = 0.001
     batch: int = 8
     side: int = 32  # games that are played side by side
+    without: tuple[str, ...] = ()  # families of features to leave out, see `ablation.GROUPS`
 
 
 @dataclass
@@ -79,17 +82,21 @@ def train_full(
     checkpoints = None if run is None else Checkpoints(run / "checkpoints", keep=2)
     found = checkpoints.latest() if checkpoints is not None and resume else None
     if found is not None:
-        if found.state["settings"] != asdict(settings):
+        if found.state["settings"] != json.loads(json.dumps(asdict(settings))):
             raise ModelError(f"{run}: was begun with other settings; start afresh or use the same")
         state = _State.from_arrays(found.arrays, settings.absolute)
         done = found.step
     else:
         if start is None:
             chosen = games.take(np.sort(order[: settings.dictionary_games]))
-            counter = count_patterns(chosen, rows, cols, workers=workers, ray=ray)
+            families = ablation.families(settings.without)
+            counter = count_patterns(
+                chosen, rows, cols, families=families, workers=workers, ray=ray
+            )
             keys, _ = counter.chosen(settings.minimum)
             start = FullModel.new(keys, absolute=settings.absolute, seed=settings.seed)
             state = _State.of(start)
+            state.freeze(settings.without)
         else:
             # Learned weights are not to be thrown about by the large first steps of a new training.
             state = _State.of(start, weight_squares=1.0, vector_squares=1e-2)
@@ -134,6 +141,17 @@ class _State:
             np.zeros_like(model.dense),
             np.zeros(1, np.int64),
         )
+
+    def freeze(self, without: tuple[str, ...]) -> None:
+        """Keep the features that are left out at zero: their steps become immeasurably small."""
+        for first, last in ablation.ranges(without):
+            self.model.weights[first:last] = 0
+            self.model.vectors[first:last] = 0
+            self.weight_squares[first:last] = 1e30
+            self.vector_squares[first:last] = 1e30
+        if "network" in without:
+            self.model.vectors[:] = 0
+            self.vector_squares[:] = 1e30
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return everything, in full precision."""

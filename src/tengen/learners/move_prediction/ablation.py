@@ -1,0 +1,47 @@
+"""Name families of features that a training can leave out, to see what each of them adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tengen.errors import SpecError
+from tengen.learners.move_prediction import feature_kernels as f
+
+# Family -> the stretches of direct features it has.
+GROUPS: dict[str, tuple[tuple[int, int], ...]] = {
+    "coordinates": ((f.COORDINATE, f.RELATIVE), (f.LAST_COORDINATE, f.LAST_STEP)),
+    "history": ((f.RELATIVE, f.CAPTURE), (f.OF_LAST, f.CONTACT), (f.LAST_STEP, f.OWN_ATARI)),
+    "tactics": ((f.CAPTURE, f.OF_LAST), (f.CONTACT, f.NEAREST), (f.OWN_ATARI, f.STONE)),
+    "surroundings": ((f.NEAREST, f.LADDER),),
+    "ladders": ((f.LADDER, f.MOVE_END), (f.STONE_LADDER, f.FORBIDDEN)),
+    "patterns": (),
+    "patterns with liberties": (),
+    "patterns with last moves": (),
+    "network": (),
+}
+
+_PATTERNS = {
+    "patterns": (f.PLAIN, f.WITH_LIBERTIES, f.WITH_LAST, f.WITH_BOTH, f.WITH_OWN_LAST, f.AT_LAST),
+    "patterns with liberties": (f.WITH_LIBERTIES, f.WITH_BOTH),
+    "patterns with last moves": (f.WITH_LAST, f.WITH_BOTH, f.WITH_OWN_LAST, f.AT_LAST),
+}
+
+
+def ranges(without: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of direct features of the named families.
+
+    Raises
+    ------
+    SpecError
+        For a name that is none of GROUPS.
+    """
+    for name in without:
+        if name not in GROUPS:
+            raise SpecError(f"no family of features is called {name!r}; choose of {list(GROUPS)}")
+        yield from GROUPS[name]
+
+
+def families(without: Sequence[str]) -> tuple[int, ...]:
+    """Return the families of patterns that remain."""
+    gone = {family for name in without for family in _PATTERNS.get(name, ())}
+    return tuple(family for family in range(f.FAMILIES) if family not in gone)
