@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,25 @@ def test_points_lost_are_best_less_what_came_of_it(reviewed: Review) -> None:
     # Scores and win rates are Black's.
     assert [p.score for p in reviewed.positions[:4]] == pytest.approx([10, -10, 10, -40])
     assert reviewed.positions[1].winrate == pytest.approx(0.2)
+
+
+def test_a_loss_that_may_be_chance_is_doubtful_and_not_a_mistake(reviewed: Review) -> None:
+    def loss(lost: float, error: float) -> tuple[bool, bool]:
+        move = replace(reviewed.moves[0], lost=lost, error=error)
+        return move.is_mistake, move.is_doubtful
+
+    assert loss(9, 2) == (True, False)
+    assert loss(4, 2) == (False, True)
+    assert loss(2.5, 2) == (False, False)
+    assert loss(1.5, 0.1) == (False, False)  # too small to matter
+    moves = [replace(m, lost=5.0, error=2.0) for m in reviewed.moves[:4]]
+    unsure = replace(reviewed, moves=[*moves, *reviewed.moves[4:]])
+    clear = len(unsure.mistakes(99))
+    assert len(unsure.doubts(clear)) == 0
+    assert len(unsure.doubts(clear + 2)) == 2
+    tree = loads(annotate(unsure, top=20))[0].tree
+    assert tree.nodes[1]["DO"] == [b""] and "BM" not in tree.nodes[1]
+    assert "Doubtful moves" in make_page(unsure, title="x", top=20)
 
 
 def test_playing_the_best_move_loses_nothing() -> None:

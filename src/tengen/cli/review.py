@@ -117,6 +117,7 @@ def _summary(
         "black": found.side(1),
         "white": found.side(2),
         "mistakes": [plain(m) for m in found.mistakes(top)],
+        "doubts": [plain(m) for m in found.doubts(top)],
         "surprises": [plain(m) for m in found.surprises(top)],
         "moves": [plain(m) for m in found.moves],
         "winrates": [round(p.winrate, 4) for p in found.positions],
@@ -142,10 +143,14 @@ def _words(found: Review, value: dict[str, Any], top: int) -> str:
         if side["top1"] is not None:
             text += f", {100 * side['top1']:.0f} % predicted first"
         lines.append(text)
-    for title, moves in (("mistakes", found.mistakes(top)), ("surprises", found.surprises(top))):
+    for title, moves in (
+        ("mistake", found.mistakes(top)),
+        ("doubtful", found.doubts(top)),
+        ("surprise", found.surprises(top)),
+    ):
         for move in moves:
             text = move_words(found, move).replace("\n", "; ")
-            lines.append(f"{title[:-1]} at move {move.number}: {text}")
+            lines.append(f"{title} at move {move.number}: {text}")
     if value["final"] is not None:
         final = value["final"]
         dead = " ".join(final["dead"]) or "none"

@@ -36,6 +36,8 @@ LEAST_MISTAKE = 2.0
 """Points below which nothing is called a mistake."""
 CLEARLY = 3.0
 """Errors that a loss must exceed to be called a mistake; with 2 chance alone makes some a game."""
+DOUBTFUL = 1.5
+"""Errors that a loss must exceed to be called doubtful."""
 SCATTER = 0.56
 """Error of a loss = this x the playouts' standard deviation / visits ** 0.25.
 
@@ -96,6 +98,12 @@ class MoveReview:
         """Whether the loss is large, and clearly more than chance."""
         return self.lost >= max(LEAST_MISTAKE, CLEARLY * self.error)
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the loss is large, but may be chance."""
+        large = self.lost >= max(LEAST_MISTAKE, DOUBTFUL * self.error)
+        return large and not self.is_mistake
+
 
 @dataclass(frozen=True)
 class Ending:
@@ -122,6 +130,12 @@ class Review:
         """Return the largest mistakes, largest first."""
         found = [m for m in self.moves if m.is_mistake]
         return sorted(found, key=lambda m: (-m.lost, m.number))[:count]
+
+    def doubts(self, count: int = 5) -> list[MoveReview]:
+        """Return the largest losses that may be chance, as many as mistakes leave room for."""
+        found = [m for m in self.moves if m.is_doubtful]
+        room = max(count - len(self.mistakes(count)), 0)
+        return sorted(found, key=lambda m: (-m.lost, m.number))[:room]
 
     def surprises(self, count: int = 5) -> list[MoveReview]:
         """Return the least expected moves, least expected first."""

@@ -35,6 +35,7 @@ def make_page(review: Review, *, title: str, top: int = 5) -> str:
         curves=_curves(review),
         sides=[(colour_name(c), review.side(c)) for c in (BLACK, WHITE)],
         mistakes=[_diagram(review, m) for m in review.mistakes(top)],
+        doubts=[_diagram(review, m) for m in review.doubts(top)],
         surprises=[_diagram(review, m) for m in review.surprises(top)],
         moves=[_row(review, m) for m in review.moves],
         ending=None if ending is None else ending.count.explain(),
@@ -84,7 +85,7 @@ def _diagram(review: Review, move: MoveReview) -> dict[str, Any]:
         for number, (point, chance) in reversed(list(enumerate(before.guesses(3), 1)))
         if point != PASS and chance > 0.01
     }
-    if move.best != PASS and move.is_mistake:
+    if move.best != PASS and (move.is_mistake or move.is_doubtful):
         labels[index_of(move.best, rows, cols)] = "A"
     if move.move != PASS:
         labels[index_of(move.move, rows, cols)] = "x"

@@ -1,6 +1,6 @@
 """Write a review into the game's record: comments, values, labels, better lines, territory.
 
-Uses only properties of FF[4] that viewers know: C, V, BM, HO, LB, TB, TW. Everything that stood
+Uses only properties of FF[4] that viewers know: C, V, BM, DO, HO, LB, TB, TW. Everything that stood
 in the record stays.
 """
 
@@ -31,6 +31,7 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
     tree = record.tree
     worst = {m.number for m in review.mistakes(top)}
     odd = {m.number for m in review.surprises(top)}
+    unsure = {m.number for m in review.doubts(top)}
     better: dict[int, list[Node]] = {}
     node_of = _node_of_moves(record)
     _comment(tree.nodes[0], _opening_words(review, top))
@@ -47,8 +48,11 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
         _comment(node, move_words(review, move))
         if move.is_mistake:
             node["BM"] = [b"2" if move.number in worst else b"1"]
+        elif move.number in unsure:
+            node["DO"] = [b""]
+        if move.is_mistake or move.number in unsure:
             better[index] = _better_line(review.positions[number - 1], move)
-        if move.number in worst | odd:
+        if move.number in worst | odd | unsure:
             node["HO"] = [b"1"]
     if review.ending is not None:
         _mark_territory(tree.nodes[node_of[-1]], review)
@@ -63,9 +67,9 @@ def move_words(review: Review, move: MoveReview) -> str:
     if move.probability is not None:
         lines[0] += f": predicted with {100 * move.probability:.1f} %, choice {move.rank}"
     if move.lost > 0:
-        name = "Mistake" if move.is_mistake else "Lost"
+        name = "Mistake" if move.is_mistake else "Doubtful" if move.is_doubtful else "Lost"
         lines.append(f"{name}: {move.lost:.1f} points (give or take {move.error:.1f})")
-        if move.is_mistake:
+        if name != "Lost":
             line = " ".join(format_gtp(p, rows, cols) for p in move.line[:LINE])
             lines.append(f"Better: {line}")
     expected = format_result(round(position.score, 1))
@@ -98,6 +102,7 @@ def _opening_words(review: Review, top: int) -> str:
         lines.append(text)
     for title, moves in (
         ("Largest mistakes", review.mistakes(top)),
+        ("Doubtful", review.doubts(top)),
         ("Largest surprises", review.surprises(top)),
     ):
         if moves:
