@@ -1,11 +1,13 @@
-"""Measure internal symmetry networks on a GPU: evaluations a second, self-play games a second; train there.
+"""Measure internal symmetry networks on a GPU, and train them there.
 
-    python benchmarks/symmetry_network_gpu.py evaluate --out FOLDER
-    python benchmarks/symmetry_network_gpu.py rounds --out FOLDER
-    python benchmarks/symmetry_network_gpu.py train --runs paper,colour --batch 32 --games 860000 --out FOLDER
+    S=benchmarks/symmetry_network_gpu.py
+    python $S evaluate --out FOLDER      evaluations of 19x19 boards a second
+    python $S rounds --out FOLDER        games of self-play a second
+    python $S batches --games 4096       what the number of games in a round changes
+    python $S train --runs paper,colour --batch 32 --games 860000 --out FOLDER
 
-Needs torch, nvcc and a CUDA GPU of compute capability 8 or more; no Numba if `--zobrist FILE.npy` gives the
-board's hash keys (np.save of tengen.board.kernels.ZOBRIST).
+Needs torch, nvcc and a CUDA GPU of compute capability 8 or more; no Numba if `--zobrist FILE.npy`
+gives the board's hash keys (np.save of tengen.board.kernels.ZOBRIST).
 """
 
 from __future__ import annotations
@@ -112,15 +114,32 @@ def evaluate(args) -> list[dict]:
         best = None
         for per in (1, 2, 3, 4):
             blocks = 132 * per
-            ms = median_ms(lambda e=exact, b=blocks: gpu.evaluate(library, flat, small, symbols, exact=e, blocks=b))
+            ms = median_ms(
+                lambda e=exact, b=blocks: gpu.evaluate(
+                    library, flat, small, symbols, exact=e, blocks=b
+                )
+            )
             if best is None or ms < best[0]:
                 best = (ms, blocks)
-        again = median_ms(lambda e=exact, b=best[1]: gpu.evaluate(library, flat, small, symbols, exact=e, blocks=b))
-        rows.append({
-            "what": f"evaluate.cu {name}", "size": size, "boards": boards, "ms": best[0], "ms_again": again,
-            "blocks": best[1], "per_second": boards / best[0] * 1e3,
-            "largest_error": error.max().item(), "mean_error": error.mean().item(), "std_of_values": spread,
-        })
+        again = median_ms(
+            lambda e=exact, b=best[1]: gpu.evaluate(
+                library, flat, small, symbols, exact=e, blocks=b
+            )
+        )
+        rows.append(
+            {
+                "what": f"evaluate.cu {name}",
+                "size": size,
+                "boards": boards,
+                "ms": best[0],
+                "ms_again": again,
+                "blocks": best[1],
+                "per_second": boards / best[0] * 1e3,
+                "largest_error": error.max().item(),
+                "mean_error": error.mean().item(),
+                "std_of_values": spread,
+            }
+        )
         print(json.dumps(rows[-1]), flush=True)
     for dtype in (torch.float32, torch.bfloat16):
         plain = TorchNetwork(architecture, free, dtype).cuda()
@@ -129,13 +148,21 @@ def evaluate(args) -> list[dict]:
             for compiled in (False, True):
                 call = torch.compile(plain.values) if compiled else plain.values
                 try:
-                    ms = median_ms(lambda c=call: c(chunk, small))
+                    ms = median_ms(lambda c=call, b=chunk: c(b, small))
                 except Exception as failure:
                     print("torch failed:", repr(failure)[:200], flush=True)
                     continue
                 error = (plain.values(part, small).double() - reference).abs()
-                rows.append({"what": f"PyTorch {dtype} compiled={compiled}", "size": size, "boards": 16384, "ms": ms,
-                             "per_second": 16384 / ms * 1e3, "largest_error": error.max().item()})
+                rows.append(
+                    {
+                        "what": f"PyTorch {dtype} compiled={compiled}",
+                        "size": size,
+                        "boards": 16384,
+                        "ms": ms,
+                        "per_second": 16384 / ms * 1e3,
+                        "largest_error": error.max().item(),
+                    }
+                )
                 print(json.dumps(rows[-1]), flush=True)
     rows.append(raw_boards(args, architecture, free))
     print(json.dumps(rows[-1]), flush=True)
@@ -157,13 +184,22 @@ def raw_boards(args, architecture, free) -> dict:
 
     def work():
         code = library.isn_settle(
-            *(gpu.pointer(t) for t in (flat, block, keys)), ctypes.c_int(boards), ctypes.c_int(2),
-            *(gpu.pointer(t) for t in (stones, values, zs)), gpu.stream())
+            *(gpu.pointer(t) for t in (flat, block, keys)),
+            ctypes.c_int(boards),
+            ctypes.c_int(2),
+            *(gpu.pointer(t) for t in (stones, values, zs)),
+            gpu.stream(),
+        )
         assert code == 0, code
 
     ms = median_ms(work)
-    return {"what": "selfplay.cu, stones to value, 2 rounds of categories, float32", "size": size, "boards": boards,
-            "ms": ms, "per_second": boards / ms * 1e3}
+    return {
+        "what": "selfplay.cu, stones to value, 2 rounds of categories, float32",
+        "size": size,
+        "boards": boards,
+        "ms": ms,
+        "per_second": boards / ms * 1e3,
+    }
 
 
 def zobrist(args) -> np.ndarray:
@@ -180,7 +216,7 @@ def chosen(args, names: str, batch: int) -> list[Settings]:
 
 
 def rounds(args) -> list[dict]:
-    """Check one round against stored gradients of the CPU's kernels, then time rounds of several shapes."""
+    """Check a round against stored gradients of the CPU's kernels, then time several shapes."""
     rows = []
     if args.reference:
         stored = np.load(args.reference)
@@ -195,12 +231,24 @@ def rounds(args) -> list[dict]:
             for g, want in zip(training.grads.cpu().numpy(), stored["gradients"], strict=True)
         ]
         same = bool(np.array_equal(stats[:, :3], stored["stats"][:, :3]))
-        rows.append({"what": "a round against the CPU's", "same_games": same, "gradient_errors": errors,
-                     "plies": stats[:, 0].tolist(), "cpu_plies": stored["stats"][:, 0].tolist()})
+        rows.append(
+            {
+                "what": "a round against the CPU's",
+                "same_games": same,
+                "gradient_errors": errors,
+                "plies": stats[:, 0].tolist(),
+                "cpu_plies": stored["stats"][:, 0].tolist(),
+            }
+        )
         print(json.dumps(rows[-1]), flush=True)
     for n, batch in ((1, 1), (1, 32), (1, 64), (8, 16), (8, 32), (12, 32), (16, 32), (16, 64)):
-        training = gpu.GpuTraining([replace(RUNS["paper"], seed=i, batch=batch, rate=1e-4, linear_games=0)
-                                    for i in range(n)], zobrist=zobrist(args))
+        training = gpu.GpuTraining(
+            [
+                replace(RUNS["paper"], seed=i, batch=batch, rate=1e-4, linear_games=0)
+                for i in range(n)
+            ],
+            zobrist=zobrist(args),
+        )
         for _ in range(6):
             training.advance()
         torch.cuda.synchronize()
@@ -210,8 +258,16 @@ def rounds(args) -> list[dict]:
             training.advance()
         torch.cuda.synchronize()
         seconds = (time.perf_counter() - begin) / steps
-        rows.append({"what": "round of self-play", "runs": n, "batch": batch, "ms": seconds * 1e3,
-                     "games_per_second": n * batch / seconds, "plies": training.stats[:, 0].mean().item()})
+        rows.append(
+            {
+                "what": "round of self-play",
+                "runs": n,
+                "batch": batch,
+                "ms": seconds * 1e3,
+                "games_per_second": n * batch / seconds,
+                "plies": training.stats[:, 0].mean().item(),
+            }
+        )
         print(json.dumps(rows[-1]), flush=True)
     return rows
 
@@ -223,27 +279,39 @@ def batches(args) -> list[dict]:
     """
     rows, ends = [], {}
     for batch in (1, 4, 16, 32, 64):
-        runs = [replace(RUNS["paper"], batch=batch, linear_games=1024, rate=r, seed=s)
-                for r in (5e-6, 2e-5) for s in (0, 1)]
+        runs = [
+            replace(RUNS["paper"], batch=batch, linear_games=1024, rate=r, seed=s)
+            for r in (5e-6, 2e-5)
+            for s in (0, 1)
+        ]
         training = gpu.GpuTraining(runs, zobrist=zobrist(args))
         training.free[1], training.free[3] = training.free[0], training.free[2]
         start = training.free.clone()
         begin = time.perf_counter()
         last = {}
-        training.train(args.games, snapshot_every=1024, watch=lambda r: last.update(r) is None)
+        training.train(args.games, snapshot_every=1024, watch=lambda r, d=last: d.update(r) is None)
         ends[batch] = training.free.clone()
         moved = (ends[batch] - start).norm(dim=1)
         chance = [(ends[batch][i] - ends[batch][i + 1]).norm().item() for i in (0, 2)]
         other = (ends[batch] - ends[1]).norm(dim=1)
-        rows.append({"batch": batch, "games": args.games, "moved": moved.tolist(), "between_seeds": chance,
-                     "from_batch_1": other.tolist(), "error": last["error"], "plies": last["plies"],
-                     "seconds": time.perf_counter() - begin})
+        rows.append(
+            {
+                "batch": batch,
+                "games": args.games,
+                "moved": moved.tolist(),
+                "between_seeds": chance,
+                "from_batch_1": other.tolist(),
+                "error": last["error"],
+                "plies": last["plies"],
+                "seconds": time.perf_counter() - begin,
+            }
+        )
         print(json.dumps(rows[-1]), flush=True)
     return rows
 
 
 def train(args) -> list[dict]:
-    """Train the named runs side by side; write snapshots.npz and metrics.jsonl, resume from --resume."""
+    """Train the named runs side by side; write snapshots.npz and metrics.jsonl."""
     names = args.runs.split(",")
     settings = chosen(args, args.runs, args.batch)
     training = gpu.GpuTraining(settings, zobrist=zobrist(args))
@@ -258,8 +326,13 @@ def train(args) -> list[dict]:
     played = training.done
 
     def keep() -> None:
-        np.savez(args.out / "snapshots.npz", names=names, games=np.array(marks), free=np.array(numbers),
-                 recipes=[json.dumps(s.recipe) for s in settings])
+        np.savez(
+            args.out / "snapshots.npz",
+            names=names,
+            games=np.array(marks),
+            free=np.array(numbers),
+            recipes=[json.dumps(s.recipe) for s in settings],
+        )
 
     def watch(report) -> bool:
         marks.append(report["games"])
@@ -268,8 +341,13 @@ def train(args) -> list[dict]:
         metrics.write(json.dumps({"names": names, **report}) + "\n")
         metrics.flush()
         rate = (report["games"] - played) / report["seconds"]
-        print(report["games"], f"{report['seconds']:.0f} s, {rate:.0f} games/s each",
-              "error", [round(e, 4) for e in report["error"]], flush=True)
+        print(
+            report["games"],
+            f"{report['seconds']:.0f} s, {rate:.0f} games/s each",
+            "error",
+            [round(e, 4) for e in report["error"]],
+            flush=True,
+        )
         if len(marks) % 5 == 0:
             keep()
         ahead = args.snapshot_every / max(rate, 1e-9)
@@ -277,7 +355,14 @@ def train(args) -> list[dict]:
 
     training.train(args.games, snapshot_every=args.snapshot_every, watch=watch)
     keep()
-    return [{"what": "training", "runs": names, "games": training.done, "seconds": time.perf_counter() - begin}]
+    return [
+        {
+            "what": "training",
+            "runs": names,
+            "games": training.done,
+            "seconds": time.perf_counter() - begin,
+        }
+    ]
 
 
 def main() -> None:
@@ -292,13 +377,17 @@ def main() -> None:
     parser.add_argument("--runs", default="paper")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--games", type=int, default=860_000)
-    parser.add_argument("--seconds", type=float, default=1e9, help="stop after a snapshot near this time")
+    parser.add_argument(
+        "--seconds", type=float, default=1e9, help="stop after a snapshot near this time"
+    )
     parser.add_argument("--snapshot-every", type=int, default=20_000)
     parser.add_argument("--resume", type=Path)
     args = parser.parse_args()
     args.size = args.size or (19 if args.what == "evaluate" else 9)
     args.out.mkdir(parents=True, exist_ok=True)
-    rows = {"evaluate": evaluate, "rounds": rounds, "batches": batches, "train": train}[args.what](args)
+    rows = {"evaluate": evaluate, "rounds": rounds, "batches": batches, "train": train}[args.what](
+        args
+    )
     (args.out / f"{args.what}.json").write_text(json.dumps(rows, indent=1) + "\n")
 
 

@@ -173,3 +173,48 @@ def evaluate(
     }
     text = f"{result.win_rate:.3f} [{low:.3f}, {high:.3f}] in {games} games"
     emit(value, as_json=as_json, text=text)
+
+
+@app.command()
+def experiment(
+    snapshots: Annotated[
+        Path, typer.Argument(help="A run's folder, or the snapshots.npz of a GPU training.")
+    ],
+    run: Annotated[str, typer.Option("--run", help="Which training of a snapshots.npz.")] = "paper",
+    games: Annotated[int, typer.Option("--games", min=1, help="Per pair of snapshots.")] = 10,
+    size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
+    komi: Annotated[float, typer.Option("--komi")] = 3.5,
+    beta: Annotated[float, typer.Option("--beta", min=0)] = 20.0,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Let all snapshots of a training play each other: the paper's Figure 1, with a trend test."""
+    from dataclasses import asdict
+
+    from tengen.learners.symmetry_network.learner import load_snapshots
+    from tengen.learners.symmetry_network.matches import learning_curve, round_robin
+
+    players = load_snapshots(snapshots, run)
+    pairs = len(players) * (len(players) - 1) // 2
+    with progress("pairs", pairs, quiet=quiet) as bar:
+        points = round_robin(
+            players,
+            games=games,
+            size=size,
+            komi=komi,
+            beta=beta,
+            seed=seed,
+            workers=workers,
+            watch=lambda _i, _j: bar.advance(),
+        )
+    curve = learning_curve([p.games_ for p in players], points, games)
+    emit(asdict(curve), as_json=as_json)
+    if not as_json:
+        rows = zip(curve.games, curve.rates, curve.intervals, strict=True)
+        shown = [
+            (g, f"{100 * r:.1f} %", f"{100 * a:.1f} to {100 * b:.1f}") for g, r, (a, b) in rows
+        ]
+        table("Figure 1", ("games", "won", "95 %"), shown)
+        print(f"Spearman {curve.correlation:.2f}, p = {curve.p_value:.2g}; best {curve.best}")

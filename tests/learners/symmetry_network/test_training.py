@@ -12,7 +12,7 @@ from tengen.cli import run
 from tengen.contracts import check_evaluator, check_learner, check_policy
 from tengen.errors import ModelError, SpecError
 from tengen.learners.symmetry_network import Categories, Settings, SymmetryNetwork, Trainer
-from tengen.learners.symmetry_network.matches import play_match
+from tengen.learners.symmetry_network.matches import learning_curve, play_match
 from tengen.learners.symmetry_network.training import train_run
 
 SMALL = Settings(games=24, linear_games=8, batch=4, rate=1e-4, size=5, seed=3)
@@ -155,3 +155,37 @@ def test_train_and_evaluate_from_the_command_line(tmp_path, capsys):
     assert result["interval"][0] <= result["win_rate"] <= result["interval"][1]
     assert run(["symmetry-network", "info", "--model", value["model"], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["games"] == 4
+
+
+def test_snapshots_play_each_other(tmp_path, capsys):
+    settings = Settings(games=8, linear_games=8, batch=2, rate=2e-4, size=5)
+    SymmetryNetwork(settings=settings).fit_run(tmp_path, snapshot_every=2, checkpoint_every=2)
+    options = ["--games", "2", "--size", "5", "--json", "--quiet"]
+    assert run(["symmetry-network", "experiment", str(tmp_path), *options]) == 0
+    curve = json.loads(capsys.readouterr().out)
+    assert curve["games"] == [0, 2, 4, 6, 8]
+    assert sum(curve["rates"]) == pytest.approx(2.5)
+    assert curve["best"] in curve["games"]
+    assert run(["symmetry-network", "experiment", str(tmp_path / "none"), *options]) == 1
+    assert "no snapshots" in capsys.readouterr().err
+
+
+def test_trend_test_sees_a_trend():
+    games = list(range(0, 200_000, 20_000))
+    n = len(games)
+    points = np.array(
+        [[5.0 + (i - j) * 0.4 if i != j else 0.0 for j in range(n)] for i in range(n)]
+    )
+    curve = learning_curve(games, points, 10)
+    assert curve.p_value < 0.01
+    assert curve.best == games[-1]
+
+
+@pytest.mark.parametrize(("name", "weights"), [("isn-9x9", 714), ("isn-best", 354)])
+def test_shipped_networks(name, weights):
+    network = SymmetryNetwork.load(name)
+    assert network.architecture.weights == weights
+    assert network.games_ == 860_000
+    result = play_match(network, None, games=6, seed=2)
+    assert result.wins == 6
+    check_evaluator(network)

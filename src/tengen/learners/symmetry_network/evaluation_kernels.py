@@ -5,10 +5,10 @@ and hidden units on the border stay zero. Because inputs are one-hot, a product 
 look-up. A candidate move changes few inputs: its stone, stones taken, blocks whose category moves.
 `candidate` re-evaluates only the cells that see a change and returns the value of the whole board.
 
-The hot loops run over one row of an array, from zero, and write to one array while reading few others:
-that is what lets the compiler use whole vectors. Sums over liberties are kept in whole numbers (units of
-2**-20), so that a category does not depend on the order of a sum. All values are from White's
-view, without komi.
+The hot loops run over one row of an array, from zero, and write to one array while reading few
+others: that is what lets the compiler use whole vectors. Sums over liberties are kept in whole
+numbers (units of 2**-20), so that a category does not depend on the order of a sum. All values are
+from White's view, without komi.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
-"""Name the fourteen inputs and seven outputs of a cell and the categories of blocks; compute nothing.
+"""Name a cell's fourteen inputs and seven outputs and the categories of blocks; compute nothing.
 
-Inputs are one-hot: 0 to 5 a white stone whose block has category C1 to C6, 6 to 11 a black one, 12 an
-empty point, 13 off the board. A block's category comes from the network's own outputs one step earlier,
-summed over the block's liberties: `eyes` = sum of the likelihoods of an own eye, `openings` = sum of the
-likelihoods of own territory minus `eyes`.
+Inputs are one-hot: 0 to 5 a white stone whose block has category C1 to C6, 6 to 11 a black one,
+12 an empty point, 13 off the board. A block's category comes from the network's own outputs one
+step earlier, summed over the block's liberties: `eyes` = sum of the likelihoods of an own eye,
+`openings` = sum of the likelihoods of own territory minus `eyes`.
 
-    C1 eyes < e1, openings < o1       C2 eyes < e1, o1 <= openings < o2     C3 eyes < e1, openings >= o2
-    C4 e1 <= eyes < e2, openings < o1 C5 e1 <= eyes < e2, openings >= o1    C6 eyes >= e2
+    eyes < e1:        C1 openings < o1    C2 o1 <= openings < o2    C3 openings >= o2
+    e1 <= eyes < e2:  C4 openings < o1    C5 openings >= o1
+    eyes >= e2:       C6
 
-The paper's table of thresholds is lost; (e1, e2, o1, o2) = (0.5, 1.5, 0.5, 1.5) rounds to whole eyes.
+The paper's table of thresholds is lost; (e1, e2, o1, o2) = (0.5, 1.5, 0.5, 1.5) rounds to whole
+eyes.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ OUTPUTS = (
 )
 Z_EMPTY, Z_WHITE, Z_BLACK, A_WHITE, A_BLACK, A_OF_WHITE, A_OF_BLACK = range(7)
 
-# Output biases before training: few eyes, stones mostly live. With 0.5 for a stone's life an own stone
-# would be worth less than nothing to its owner, and an untrained network would only pass.
+# Output biases before training: few eyes, stones mostly live. With 0.5 for a stone's life an own
+# stone would be worth less than nothing to its owner, and an untrained network would only pass.
 INITIAL_BIASES = (0.0, 1.0, -1.0, -2.0, -2.0, -2.0, -2.0)
 
 CATEGORY_MODES = {"eyes": 0, "liberties": 1, "none": 2, "mixed": 3}
@@ -93,7 +95,7 @@ def input_order(*, colour: bool) -> list[int]:
 
 
 def hidden_type(mixture: dict[str, int], *, colour: bool) -> Representation:
-    """Return hidden units of a mixture of types; with colours, every second one of a type is odd."""
+    """Return hidden units of a mixture of types; with colours, every second of a type is odd."""
     plain = Representation.mixture(**mixture)
     if not colour:
         return plain

@@ -1,8 +1,8 @@
 """Train many networks side by side on one GPU, and evaluate positions there; needs torch and nvcc.
 
-`GpuTraining` runs independent trainings of equal batch and board size. Each plays the same games as the
-CPU's trainer would (see selfplay.cu) as long as rounding does not tip a draw, and gives the same weights
-on every run. `evaluate` judges boards of category bytes.
+`GpuTraining` runs independent trainings of equal batch and board size. Each plays the same games as
+the CPU would (see selfplay.cu) as long as rounding does not tip a draw, and gives the same
+weights on every run. `evaluate` judges boards of category bytes.
 """
 
 from __future__ import annotations
@@ -233,8 +233,8 @@ def evaluate(
 ) -> torch.Tensor:
     """Return White's value of every board of category bytes, on tensor cores (evaluate.cu).
 
-    flat (SIZE) weights as `Packing.flat`, table `rewards.value_table`, symbols (boards, points) uint8;
-    all on the GPU. `exact` keeps float32's accuracy to a few 1e-6, otherwise half precision.
+    flat (SIZE) weights as `Packing.flat`, table `rewards.value_table`, symbols (boards, points)
+    uint8; all on the GPU. `exact` keeps float32's accuracy to a few 1e-6, otherwise half precision.
     """
     boards = symbols.shape[0]
     values = torch.empty(boards, dtype=torch.float32, device=symbols.device)

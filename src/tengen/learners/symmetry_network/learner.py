@@ -5,6 +5,7 @@ Values and maps are turned to Black's view at this edge; inside, everything is W
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -267,3 +268,32 @@ def _scratch(board: Board) -> tuple[Any, Any]:
     """Return a view and scratch space for a board."""
     n = board.state.shape[1]
     return make_view(n), make_work(n, board.cols + 1)
+
+
+def load_snapshots(folder: str | os.PathLike[str], run: str = "") -> list[SymmetryNetwork]:
+    """Load the snapshots of a training in the order of their games.
+
+    `folder` is a run's folder (or its `snapshots`), or the `snapshots.npz` of a GPU training, of
+    which `run` names one.
+
+    Raises
+    ------
+    ModelError
+        If there are none.
+    """
+    path = Path(folder)
+    if path.suffix == ".npz":
+        with np.load(path) as stored:
+            names = stored["names"].tolist()
+            if run not in names:
+                raise ModelError(f"{path}: no training {run!r} in it; there are {', '.join(names)}")
+            i = names.index(run)
+            settings = Settings.from_recipe(json.loads(str(stored["recipes"][i])))
+            size = settings.architecture.size
+            pairs = zip(stored["games"], stored["free"], strict=True)
+            return [SymmetryNetwork.from_free(f[i, :size], settings, int(g)) for g, f in pairs]
+    inner = path / "snapshots"
+    files = sorted((inner if inner.is_dir() else path).glob("*.safetensors"))
+    if not files:
+        raise ModelError(f"{path}: no snapshots in it")
+    return [SymmetryNetwork.load(file) for file in files]

@@ -126,3 +126,37 @@ def wilson(rate: float, games: int, z: float = 1.959963984540054) -> tuple[float
     centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
     half = z / (1 + z * z / games) * np.sqrt(rate * (1 - rate) / games + z * z / (4 * games**2))
     return max(0.0, float(centre - half)), min(1.0, float(centre + half))
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Strength over training: the paper's Figure 1, with a test of its trend."""
+
+    games: list[int]
+    rates: list[float]
+    intervals: list[tuple[float, float]]
+    correlation: float  # Spearman's, untrained network left out
+    p_value: float
+    slope: float  # points of win rate per 100,000 games
+    best: int  # games behind the best snapshot
+
+
+def learning_curve(games: Sequence[int], points: NDArray[np.float64], per_pair: int) -> Curve:
+    """Turn a round robin over snapshots into win rates with intervals and a trend test."""
+    from scipy import stats
+
+    played = per_pair * (len(games) - 1)
+    rates = points.sum(1) / played
+    trained = [i for i, g in enumerate(games) if g > 0]
+    at = np.array([games[i] for i in trained], dtype=np.float64)
+    rank = stats.spearmanr(at, rates[trained])
+    line = stats.linregress(at / 1e5, rates[trained])
+    return Curve(
+        [int(g) for g in games],
+        [float(r) for r in rates],
+        [wilson(float(r), played) for r in rates],
+        float(rank.statistic),
+        float(rank.pvalue),
+        float(line.slope),
+        int(games[int(np.argmax(rates))]),
+    )

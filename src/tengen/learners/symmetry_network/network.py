@@ -1,10 +1,11 @@
-"""Compute an internal symmetry network and its gradient plainly, for any mixture, depth and recurrence.
+"""Compute an internal symmetry network and its gradient plainly: any mixture, depth, recurrence.
 
-This is the definition, in float64 and easy to read; `kernels` is fast for the paper's shape. An
-`Architecture` says which numbers a cell has; its free numbers lie in one vector, weights first, biases last.
+This is the definition, in float64 and easy to read; the kernels are fast for the paper's shape. An
+`Architecture` says which numbers a cell has; its free numbers lie in one vector, weights first,
+biases last.
 
-    H1 = tanh(B1 + V_HI I),  H2 = tanh(B2 + V_21 H1), ...    stacked layers over 3x3 neighbours
-    H <- tanh(B1 + V_HI I + V_HH H)                          `steps` more times if recurrent, over 5 neighbours
+    H1 = tanh(B1 + V_HI I),  H2 = tanh(B2 + V_21 H1), ...   stacked layers, 3x3 neighbours
+    H <- tanh(B1 + V_HI I + V_HH H)                         recurrent, `steps` times, 5 neighbours
     O = sigmoid(B_O + V_OI I + V_OH H_last)
 
 Hidden units off the board are zero. tanh is odd, which lets signs pass through it; that is why
@@ -222,7 +223,7 @@ def one_hot(symbols: NDArray[np.integer]) -> FloatArray:
 
 
 def convolve(kernel: FloatArray, framed: FloatArray, offsets: tuple[Offset, ...]) -> FloatArray:
-    """Return sum over offsets of kernel[offset] @ field(cell + offset) for every cell of the board."""
+    """Return the sum over offsets of kernel[offset] @ field(cell + offset) for every cell."""
     rows, cols = framed.shape[0] - 2, framed.shape[1] - 2
     out = np.zeros((rows, cols, kernel.shape[1]))
     for k, (a, b) in enumerate(offsets):

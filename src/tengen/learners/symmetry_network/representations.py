@@ -1,8 +1,9 @@
 """Hold the symmetry group of the board and the ways numbers inside a cell turn with it; know no Go.
 
 A cell is [a, b], a counted to the east and b to the north. The group of the square has two
-generators, r[a, b] = [-b, a] (a quarter turn) and s[a, b] = [-a, b] (the mirror), and eight elements.
-It acts on a field of numbers over the cells by moving cells and by mixing the numbers inside each:
+generators, r[a, b] = [-b, a] (a quarter turn) and s[a, b] = [-a, b] (the mirror), and eight
+elements. It acts on a field of numbers over the cells by moving cells and by mixing the numbers
+inside each:
 (gX)(cell) = rho(g) X(g cell). `rho` is a representation; it splits into irreducible ones, of which
 this group has five, named by the paper (Blair 2008):
 

@@ -1,9 +1,10 @@
-"""State what a vertex is worth, what the outputs must learn, and the way between, in exact fractions.
+"""State what a vertex is worth, what outputs must learn, and the way between, in exact fractions.
 
-All from White's view. `c` is the reward per captured enemy stone, `s` per own stone left at the end. A vertex is
-now empty, white or black (its state) and ends in one of five classes: white's empty point, white stone, nobody's
-point (the paper's row "atari"), black stone, black's empty point. The three functions at the top are the
-paper's tables I, III and IV; the two blanks of its table IV are filled so that the inverse stays linear.
+All from White's view. `c` is the reward per captured enemy stone, `s` per own stone left at the
+end. A vertex is now empty, white or black (its state) and ends in one of five classes: white's
+empty point, white stone, nobody's point (the paper's row "atari"), black stone, black's empty point. The
+functions at the top are the paper's tables I, III and IV; the two blanks of its table IV are filled
+so that the inverse stays linear.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def to_targets(
 def value_table(c: float, s: float) -> NDArray[np.float64]:
     """Return a vertex's value as a linear function of its outputs: (3 states, 9).
 
-    Value = (1 - s) R0 + s R1, both linear in the outputs. States in the order of the board's colours:
-    empty, black, white. Columns: the seven outputs, a zero, the constant.
+    Value = (1 - s) R0 + s R1, both linear in the outputs. States in the order of the board's
+    colours: empty, black, white. Columns: the seven outputs, a zero, the constant.
     """
     out = np.zeros((3, 9))
     out[0, [0, 3, 4, 8]] = 2 * s, 1 - s, -(1 - s), -s

@@ -1,8 +1,8 @@
 """Compute internal symmetry networks of any mixture, depth and recurrence with PyTorch, in batches.
 
-Needs the extra `torch`. The free numbers are one parameter vector; autograd reaches them through the
-expansion, so a gradient step keeps every symmetry. Slower than the kernels for the paper's shape, but
-general, and the reference for their gradients.
+Needs the extra `torch`. The free numbers are one parameter vector; autograd reaches them through
+the expansion, so a gradient step keeps every symmetry. Slower than the kernels for the paper's
+shape, but general, and the reference for their gradients.
 """
 
 from __future__ import annotations

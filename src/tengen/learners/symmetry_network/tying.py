@@ -1,13 +1,13 @@
 """Derive which weights of a kernel may be chosen freely when it must commute with the symmetries.
 
-A kernel V sends the numbers of neighbouring cells to those of a cell: out(cell) = sum over offsets of
-V(offset) in(cell + offset). It commutes with every generator g exactly when
+A kernel V sends the numbers of neighbouring cells to those of a cell: out(cell) = sum over offsets
+of V(offset) in(cell + offset). It commutes with every generator g exactly when
 
     V(g offset) = rho_out(g)^-1 V(offset) rho_in(g)        for every offset,
 
 a system of linear equations whose null space is the set of allowed kernels. No case is typed in:
-`solve` finds the null space of each pair of irreducible types by exact elimination, and `Tying` lays
-these side by side for whole cells. Nothing here knows what the numbers mean.
+`solve` finds the null space of each pair of irreducible types by exact elimination, and `Tying`
+lays these side by side for whole cells. Nothing here knows what the numbers mean.
 """
 
 from __future__ import annotations

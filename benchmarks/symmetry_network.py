@@ -1,0 +1,82 @@
+"""Measure the CPU's kernels of the symmetry network: training games and evaluations a second.
+
+    python benchmarks/symmetry_network.py [--model isn-9x9] [--games 200] [--workers 2]
+
+Prints one JSON value. CPU time counts the work of this process only, so it means more than the
+clock on a busy machine; the best of five pieces is given beside the mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+
+from tengen.board import Board
+from tengen.learners.symmetry_network import SymmetryNetwork, Trainer
+
+
+def training(network: SymmetryNetwork, games: int, workers: int) -> dict:
+    settings = replace(network.settings, batch=2 * workers, linear_games=0, maxlib=0.0)
+    trainer = Trainer(settings, workers=workers)
+    trainer.free = network.free_.copy()
+    trainer.advance()
+    rates, cpu = [], []
+    with ThreadPoolExecutor(workers) as pool:
+        for _ in range(5):
+            begin, used, first = time.perf_counter(), time.process_time(), trainer.done
+            while trainer.done - first < games / 5:
+                trainer.advance(pool if workers > 1 else None)
+            played = trainer.done - first
+            rates.append(played / (time.perf_counter() - begin))
+            cpu.append(played / (time.process_time() - used))
+    return {
+        "workers": workers,
+        "games_per_second": float(np.mean(rates)),
+        "best_piece": max(rates),
+        "games_per_cpu_second": float(np.mean(cpu)),
+        "best_piece_cpu": max(cpu),
+    }
+
+
+def evaluation(network: SymmetryNetwork, size: int) -> dict:
+    board = Board(size)
+    rng = np.random.default_rng(0)
+    for _ in range(size * size // 2):
+        moves = np.flatnonzero(board.legal_mask()[:-1])
+        board.push(_point(board, rng.choice(moves)))
+    network.values([board])
+    network.move_values(board)
+    used = time.process_time()
+    network.values([board] * 300)
+    values = 300 / (time.process_time() - used)
+    used = time.process_time()
+    for _ in range(100):
+        network.move_values(board)
+    moves = 100 * int(board.legal_mask().sum()) / (time.process_time() - used)
+    return {"size": size, "values_per_cpu_second": values, "candidates_per_cpu_second": moves}
+
+
+def _point(board: Board, index: int) -> int:
+    row, col = divmod(int(index), board.cols)
+    return (row + 1) * (board.cols + 1) + col + 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="isn-9x9")
+    parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--workers", type=int, default=2)
+    args = parser.parse_args()
+    network = SymmetryNetwork.load(args.model)
+    rows = [training(network, args.games, w) for w in sorted({1, args.workers})]
+    boards = [evaluation(network, n) for n in (9, 19)]
+    print(json.dumps({"training": rows, "evaluation": boards}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
