@@ -1,1 +1,1 @@
-"""Placeholder: filled in by its capability."""
+"""What learners see of a position: patterns, tactics, blocks. Knows boards; learns nothing."""

@@ -1,1 +1,1 @@
-"""Placeholder: filled in by its capability."""
+"""What fits numbers to games: one folder a paper, none of which knows the others."""

@@ -1,0 +1,97 @@
+"""Laws of the whole package: documentation, quick imports, kernels that can be cached."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tengen
+
+ROOT = Path(tengen.__file__).parent
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def trees() -> Iterator[tuple[Path, ast.Module]]:
+    for path in MODULES:
+        yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_every_module_opens_with_a_sentence() -> None:
+    silent = [str(path) for path, tree in trees() if not ast.get_docstring(tree)]
+    placeholders = [str(p) for p, t in trees() if "Placeholder" in (ast.get_docstring(t) or "")]
+    assert silent == [] and placeholders == []
+
+
+def test_every_public_function_and_class_is_documented() -> None:
+    silent = []
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for path, tree in trees():
+        for node in tree.body:
+            public = isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+            members = node.body if public else []
+            for item in (node, *members):
+                if isinstance(item, kinds) and not item.name.startswith("_"):
+                    if not ast.get_docstring(item) and not is_overload(item):
+                        silent.append(f"{path}:{item.lineno} {item.name}")
+    assert silent == []
+
+
+def is_overload(item: ast.stmt) -> bool:
+    decorators = getattr(item, "decorator_list", [])
+    names = {getattr(d, "id", getattr(d, "attr", "")) for d in decorators}
+    return bool(names & {"overload", "setter"})
+
+
+def test_no_kernel_calls_itself() -> None:
+    # Numba crashes when it loads a recursive function from its cache.
+    recursive = []
+    for path, tree in trees():
+        if path.name.endswith("kernels.py"):
+            for function in ast.walk(tree):
+                if isinstance(function, ast.FunctionDef):
+                    for call in ast.walk(function):
+                        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                            if call.func.id == function.name:
+                                recursive.append(f"{path}:{call.lineno} {function.name}")
+    assert recursive == []
+
+
+def test_kernels_import_only_kernels() -> None:
+    foreign = []
+    for path, tree in trees():
+        if path.name.endswith("kernels.py"):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tengen"):
+                    if not (node.module or "").endswith(("kernels", "tengen.jit")):
+                        foreign.append(f"{path}:{node.lineno} {node.module}")
+    assert foreign == []
+
+
+def test_no_pickle_in_files() -> None:
+    # `parallel` may hand jobs to its own processes so; nothing else may.
+    pattern = re.compile(r"import pickle|pickle\.load|allow_pickle=True")
+    outside = [path for path in MODULES if path.parent.name != "parallel"]
+    assert [str(p) for p in outside if pattern.search(p.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize("statement", ["import tengen", "import tengen.cli"])
+def test_imports_load_nothing_heavy(statement: str) -> None:
+    heavy = ("numba", "scipy", "matplotlib", "torch", "ray", "numpy")
+    program = f"import sys; {statement}; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_public_names_resolve() -> None:
+    for name in tengen.__all__:
+        assert getattr(tengen, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = tengen.nothing
