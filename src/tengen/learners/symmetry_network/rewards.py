@@ -2,7 +2,7 @@
 
 All from White's view. `c` is the reward per captured enemy stone, `s` per own stone left at the
 end. A vertex is now empty, white or black (its state) and ends in one of five classes: white's
-empty point, white stone, nobody's point (the paper's row "atari"), black stone, black's empty point. The
+empty point, white stone, nobody's point (the paper's "atari"), black stone, black's point. The
 functions at the top are the paper's tables I, III and IV; the two blanks of its table IV are filled
 so that the inverse stays linear.
 """
