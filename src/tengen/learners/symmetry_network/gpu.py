@@ -17,13 +17,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from tengen.errors import SpecError, TengenError
 from tengen.learners.symmetry_network.packing import SIZE, Packing
 from tengen.learners.symmetry_network.rewards import target_table, value_table
 from tengen.learners.symmetry_network.settings import Settings
+
+try:
+    import torch
+except ImportError:  # the module stays readable without the extra; only using it needs torch
+    torch = None
 
 HERE = Path(__file__).parent
 
@@ -90,6 +94,8 @@ class GpuTraining:
         device: str = "cuda",
         options: Sequence[str] = (),
     ) -> None:
+        if torch is None:
+            raise TengenError("training on a GPU needs PyTorch: pip install 'tengen[torch]'")
         first = runs[0]
         if any(r.batch != first.batch or r.size != first.size for r in runs):
             raise SpecError("trainings side by side need the same batch and board size")

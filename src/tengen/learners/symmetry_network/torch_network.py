@@ -7,33 +7,43 @@ shape, but general, and the reference for their gradients.
 
 from __future__ import annotations
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import nn
-from torch.nn import functional
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.errors import TengenError
 from tengen.learners.symmetry_network.features import INPUTS, OFF_BOARD
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.representations import SIDES, SQUARE, Offset
 
+try:
+    import torch
+    from torch.nn import Module, Parameter, functional
+except ImportError:  # the module stays readable without the extra; only using it needs torch
+    torch, Module, Parameter, functional = None, object, None, None
 
-class TorchNetwork(nn.Module):  # type: ignore[misc]
+
+class TorchNetwork(Module):  # type: ignore[misc]
     """An architecture's free numbers as a PyTorch module.
 
     Called with symbols (boards, rows, columns) it returns the net inputs of the outputs,
-    (boards, 7, rows, columns); apply a sigmoid for the outputs themselves.
+    (boards, 7, rows, columns); apply a sigmoid for the outputs themselves. `dtype` is float32
+    unless said otherwise.
     """
 
     def __init__(
         self,
         architecture: Architecture,
         free: NDArray[np.float64],
-        dtype: torch.dtype = torch.float32,
+        dtype: Any = None,
     ) -> None:
+        if torch is None:
+            raise TengenError("TorchNetwork needs PyTorch: pip install 'tengen[torch]'")
         super().__init__()
+        dtype = torch.float32 if dtype is None else dtype
         self.architecture = architecture
-        self.free = nn.Parameter(torch.as_tensor(np.asarray(free), dtype=dtype))
+        self.free = Parameter(torch.as_tensor(np.asarray(free), dtype=dtype))
         for name, tying in architecture.parts.items():
             self.register_buffer(f"where_{name}", torch.as_tensor(tying.where))
             self.register_buffer(f"source_{name}", torch.as_tensor(tying.source))
