@@ -32,6 +32,7 @@ from tengen.board.kernels import (
 )
 from tengen.board.random_kernels import seed_stream, uniform
 from tengen.jit import kernel
+from tengen.learners.symmetry_network.candidate_kernels import candidate
 from tengen.learners.symmetry_network.evaluation_kernels import (
     CELL,
     FIRST_OUT,
@@ -41,7 +42,6 @@ from tengen.learners.symmetry_network.evaluation_kernels import (
     READS,
     UNIT,
     ZERO,
-    candidate,
     categorise,
     evaluate,
     look_up,
