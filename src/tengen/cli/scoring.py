@@ -21,7 +21,7 @@ def train(
     hidden: Annotated[int, typer.Option("--hidden", min=1, help="Hidden units.")] = 16,
     members: Annotated[int, typer.Option("--members", min=1, help="Networks that vote.")] = 4,
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="Batches of RPROP.")] = 100,
-    decay: Annotated[float, typer.Option("--decay", min=0.0, help="Weight decay.")] = 2e-4,
+    decay: Annotated[float, typer.Option("--decay", min=0.0, help="Weight decay.")] = 1e-4,
     rounds: Annotated[int, typer.Option("--rounds", min=2, help="Rounds of the bootstrap.")] = 3,
     out: Annotated[Path, typer.Option("--out", help="Folder of the run.")] = Path("runs/scoring"),
     resume: Annotated[

@@ -29,7 +29,6 @@ from tengen.board.fast_kernels import (
     U,
     final_score,
     light_playout,
-    near,
 )
 from tengen.board.heavy_kernels import heavy_playout
 from tengen.board.random_kernels import seed_stream

@@ -42,6 +42,8 @@ class Bundle:
     """Number of the block within its game's parts."""
     area: Ints
     """Number of the area of points without enemies in which a block lies, per game and colour."""
+    bond: Ints
+    """Number of the first block that shares a block's fate, unlike for different games."""
     features: NDArray[np.float32]
 
     def __len__(self) -> int:
@@ -117,6 +119,12 @@ def gather(
         start=np.concatenate([[0], np.cumsum([len(b) for b in blocks])]),
         block=np.concatenate(blocks),
         area=np.concatenate([areas(d) for d in described]),
+        bond=np.concatenate(
+            [
+                d.bond[b] + i * grids[0].size
+                for i, (d, b) in enumerate(zip(described, blocks, strict=True))
+            ]
+        ),
         features=np.concatenate(
             [d.features[b] for d, b in zip(described, blocks, strict=True)]
         ).astype(np.float32),
@@ -145,12 +153,15 @@ def restore(bundle: Bundle, game: int) -> Described:
     rows = slice(int(bundle.start[game]), int(bundle.start[game + 1]))
     features = np.zeros((count, bundle.features.shape[1]))
     features[bundle.block[rows]] = bundle.features[rows]
+    bond = np.arange(count)
+    bond[bundle.block[rows]] = bundle.bond[rows] - game * grid.size
     return Described(
         grid,
         bordered(grid.astype(np.int64), 3).astype(np.int64),
         bordered(parts, -1).astype(np.int64),
         colour,
         np.bincount(parts.ravel(), minlength=count),
+        bond,
         features,
         bundle.ownership[game].astype(np.float64),
         True,

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board.shapes import shape_table
+from tengen.features.blocks_attack_kernels import ATTACKS, describe_attacks
+from tengen.features.blocks_bond_kernels import BONDS, describe_bonds
 from tengen.features.blocks_context_kernels import (
     GROUPS,
     SURROUNDINGS,
@@ -24,10 +26,10 @@ from tengen.features.blocks_playout_kernels import finish
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LIGHT, HEAVY = 64, 48
+LIGHT, HEAVY = 48, 40
 """Playouts of each kind for each side to begin."""
 SEED = 11
-INPUTS = PAPER + SURROUNDINGS + GROUPS
+INPUTS = PAPER + SURROUNDINGS + GROUPS + BONDS + ATTACKS
 # Of the surroundings: mean heavy and light ownership of the block's own stones.
 _HEAVY_MEAN, _LIGHT_MEAN = PAPER + 4, PAPER + 5
 
@@ -42,6 +44,8 @@ class Described:
     """Number of the part of every bordered point, -1 on the border."""
     colour: Ints
     size: Ints
+    bond: Ints
+    """Number of the first block that shares the fate of a block (see `bind`)."""
     features: Floats
     """One row a part, INPUTS columns; zeros for empty regions."""
     ownership: Floats
@@ -101,8 +105,21 @@ def describe(grid: NDArray[np.int8]) -> Described:
     groups = np.zeros((count, GROUPS))
     opinion = first_opinion(features)
     describe_groups(line, rows, cols, part, colour, size, count, opinion, groups)
-    features[:, PAPER + SURROUNDINGS :] = groups
+    bonds, attacks = np.zeros((count, BONDS)), np.zeros((count, ATTACKS))
+    bond = np.zeros(count, np.int64)
+    heavy, light = features[:, _HEAVY_MEAN].copy(), features[:, _LIGHT_MEAN].copy()
+    describe_bonds(line, rows, cols, part, colour, size, count, heavy, light, bond, bonds)
+    describe_attacks(line, rows, cols, part, colour, size, count, bond, heavy, light, attacks)
+    features[:, PAPER + SURROUNDINGS :] = np.concatenate([groups, bonds, attacks], axis=1)
     return Described(
-        grid, line, part, colour[:count].copy(), size[:count].copy(), features,
+        grid, line, part, colour[:count].copy(), size[:count].copy(), bond, features,
         (means[2] + means[3]) / 2, sound,
     )  # fmt: skip
+
+
+def pool(logit: Floats, size: Ints, bond: Ints) -> Floats:
+    """Return logits averaged by size over blocks of one bond, which live or die together."""
+    _, number = np.unique(bond, return_inverse=True)
+    mass = np.bincount(number, weights=size)
+    pooled: Floats = (np.bincount(number, weights=logit * size) / mass)[number]
+    return pooled

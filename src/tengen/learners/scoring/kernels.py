@@ -83,7 +83,7 @@ def settle(line, width, part, colour_of, count, logit, alive):
                     changed = True
         field[:] = -1
         for start in range(n):
-            if field[start] >= 0 or line[start] == 3 or alive[part[start]] and line[start] != 0:
+            if field[start] >= 0 or line[start] == 3 or (alive[part[start]] and line[start] != 0):
                 continue
             field[start] = start
             stack[0] = start

@@ -21,7 +21,7 @@ from tengen.contracts.values import BlockStatus, FloatArray, ScoreEstimate, Stat
 from tengen.errors import ModelError
 from tengen.learners.scoring import network
 from tengen.learners.scoring.bundle import Bundle, gather, restore
-from tengen.learners.scoring.features import INPUTS, Described, describe
+from tengen.learners.scoring.features import INPUTS, Described, describe, pool
 from tengen.learners.scoring.frames import standard_frame
 from tengen.learners.scoring.judgement import DOUBTS, Judgement, judge
 from tengen.learners.scoring.network import Scaling
@@ -35,7 +35,7 @@ Bools = NDArray[np.bool_]
 
 KIND = "scoring"
 # Share of unseen finished games that should be called safe; the rest are the most doubtful.
-SAFE_SHARE = 0.90
+SAFE_SHARE = 0.875
 # How much of their moves games are cut to, to learn what an unfinished game looks like.
 UNFINISHED = (0.4, 0.65, 0.85)
 
@@ -63,7 +63,7 @@ class BlockScorer:
         hidden: int = 16,
         members: int = 4,
         epochs: int = 100,
-        decay: float = 2e-4,
+        decay: float = 1e-4,
         rounds: int = 3,
         held_out: float = 0.18,
         seed: int = 0,
@@ -166,7 +166,8 @@ class BlockScorer:
         if len(blocks):
             bent = network.bend(described.features[blocks])
             x = np.clip((bent - self.mean_) * self.scale_, -6.0, 6.0)
-            out[blocks] = _vote(x, self.w_, self.b_, self.v_, self.c_)
+            raw = _vote(x, self.w_, self.b_, self.v_, self.c_)
+            out[blocks] = pool(raw, described.size[blocks], described.bond[blocks])
         return out
 
     def _chance(self, doubts: Floats) -> float:

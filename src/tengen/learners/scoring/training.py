@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tengen.board.counting_kernels import territory_margin
 from tengen.learners.scoring import network
 from tengen.learners.scoring.bundle import Bundle
-from tengen.learners.scoring.features import first_opinion
+from tengen.learners.scoring.features import first_opinion, pool
 from tengen.learners.scoring.network import Scaling
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,7 @@ class Recipe:
     members: int = 4
     epochs: int = 100
     decay: float = 1e-4
-    rounds: int = 4
+    rounds: int = 3
     seed: int = 0
 
 
@@ -168,6 +168,6 @@ def bootstrap(
             )
             members.append([a.astype(np.float64) for a in w])
         trained = Trained(scaling, members, alive, believed, history)
-        z = trained.logits(features)
+        z = pool(trained.logits(features), bundle.features[:, 0].astype(np.int64), bundle.bond)
     assert trained is not None
     return trained

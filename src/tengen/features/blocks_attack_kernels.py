@@ -1,0 +1,184 @@
+"""Read out small fights: can the enemy, playing inside a group's area only, capture it?
+
+A search without recursion on copies of the board. It knows simple ko, allows both sides to pass
+and gives up where there are too many points or moves: then the answer is "not known".
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.features.blocks_context_kernels import flood_other
+from tengen.jit import kernel
+
+MOST_POINTS, MOST_PLIES, MOST_NODES = 7, 14, 1500
+ATTACKS = 4
+UNKNOWN, HOLDS, FALLS = -1, 0, 1
+
+
+@kernel
+def lift_if_dead(line, p, width, stack, seen, mark):
+    """Take the block at p off if it has no liberty; return its stones, 0 if it stays."""
+    colour = line[p]
+    seen[p] = mark
+    stack[0] = p
+    count, i = 1, 0
+    while i < count:
+        x = stack[i]
+        i += 1
+        for q in (x + 1, x - 1, x + width, x - width):
+            if line[q] == 0:
+                return 0
+            if line[q] == colour and seen[q] != mark:
+                seen[q] = mark
+                stack[count] = q
+                count += 1
+    for i in range(count):
+        line[stack[i]] = 0
+    return count
+
+
+@kernel
+def try_move(line, p, colour, width, stack, seen, marks):
+    """Play on a copy; return stones taken and the ko point, or -1 where it is suicide."""
+    line[p] = colour
+    taken, ko = 0, 0
+    for q in (p + 1, p - 1, p + width, p - width):
+        if line[q] == 3 - colour:
+            marks[0] += 1
+            gone = lift_if_dead(line, q, width, stack, seen, marks[0])
+            taken += gone
+            if gone == 1:
+                ko = q
+    marks[0] += 1
+    if taken == 0 and lift_if_dead(line, p, width, stack, seen, marks[0]) > 0:
+        return -1, 0
+    if taken != 1:
+        ko = 0
+    else:
+        for q in (p + 1, p - 1, p + width, p - width):
+            if line[q] == colour or (line[q] == 0 and q != ko):
+                ko = 0
+                break
+    return taken, ko
+
+
+@kernel
+def attack(line, width, target, inside, first):
+    """Tell whether the block at `target` falls if `first` (a colour) begins and plays `inside`."""
+    n = line.shape[0]
+    defender = line[target]
+    attacker = 3 - defender
+    boards = np.empty((MOST_PLIES + 2, n), line.dtype)
+    boards[0] = line
+    ko = np.zeros(MOST_PLIES + 2, np.int64)
+    at = np.zeros(MOST_PLIES + 2, np.int64)  # the next point to try; n is the pass
+    best = np.zeros(MOST_PLIES + 2, np.int64)
+    passed = np.zeros(MOST_PLIES + 2, np.bool_)
+    stack, seen = np.empty(n, np.int64), np.zeros(n, np.int64)
+    marks = np.zeros(1, np.int64)
+    nodes = 0
+    d = 0
+    best[0] = HOLDS if first == attacker else FALLS
+    while True:
+        mover = first if d % 2 == 0 else 3 - first
+        wanted = FALLS if mover == attacker else HOLDS
+        finished = best[d] == wanted or at[d] > n or d >= MOST_PLIES
+        if not finished:
+            p = at[d]
+            at[d] += 1
+            if p == n:
+                # Who passes as attacker gives up; a defender who passes after a pass lives.
+                if mover == attacker:
+                    continue
+                nodes += 1
+                boards[d + 1] = boards[d]
+                ko[d + 1] = 0
+                passed[d + 1] = True
+            else:
+                if boards[d][p] != 0 or p == ko[d] or not (inside[p] or line[p] != 0):
+                    continue
+                if line[p] == 3:
+                    continue
+                nodes += 1
+                if nodes > MOST_NODES:
+                    return UNKNOWN
+                boards[d + 1] = boards[d]
+                taken, point = try_move(boards[d + 1], p, mover, width, stack, seen, marks)
+                if taken < 0:
+                    continue
+                if boards[d + 1][target] != defender:
+                    best[d] = FALLS if mover == attacker else best[d]
+                    continue
+                if mover == defender and taken > MOST_POINTS:
+                    best[d] = HOLDS
+                    continue
+                ko[d + 1] = point
+                passed[d + 1] = False
+            d += 1
+            at[d] = 0
+            # Below the deepest ply the attacker has failed.
+            best[d] = HOLDS if (first if d % 2 == 0 else 3 - first) == attacker else FALLS
+            if d >= MOST_PLIES:
+                best[d] = HOLDS
+            continue
+        value = best[d]
+        if d == 0:
+            return value
+        d -= 1
+        mover = first if d % 2 == 0 else 3 - first
+        if mover == attacker:
+            best[d] = max(best[d], value)
+        else:
+            best[d] = min(best[d], value)
+
+
+@kernel
+def describe_attacks(line, rows, cols, part, colour_of, size_of, count, bond, mean_h, mean_l, out):
+    """Write for every doubtful bond whether it falls: attacked first, holding, defended first.
+
+    The fourth feature says that it was not read: too much room, or playouts left no doubt.
+    """
+    width = cols + 1
+    n = line.shape[0]
+    number, stack = np.empty(n, np.int64), np.empty(n, np.int64)
+    inside = np.zeros(n, np.bool_)
+    for x in range(count):
+        for i in range(ATTACKS):
+            out[x, i] = 0.0
+        out[x, 3] = colour_of[x] != 0
+    for colour in (1, 2):
+        flood_other(line, width, 3 - colour, number, stack)
+        for g in range(count):
+            if colour_of[g] != colour or bond[g] != g:
+                continue
+            if mean_h[g] > 0.9 or (mean_h[g] < -0.97 and mean_l[g] < -0.6):
+                continue
+            largest = g
+            for x in range(g, count):
+                if bond[x] == g and size_of[x] > size_of[largest]:
+                    largest = x
+            target = 0
+            for p in range(n):
+                if line[p] == colour and part[p] == largest:
+                    target = p
+                    break
+            room = 0
+            for p in range(n):
+                inside[p] = number[p] == number[target] and line[p] == 0
+                room += inside[p]
+            if room > MOST_POINTS:
+                continue
+            attacked = attack(line, width, target, inside, 3 - colour)
+            if attacked == UNKNOWN:
+                continue
+            defended = HOLDS
+            if attacked == FALLS:
+                defended = attack(line, width, target, inside, colour)
+            for x in range(g, count):
+                if bond[x] == g:
+                    out[x, 0] = attacked == FALLS
+                    out[x, 1] = attacked == HOLDS
+                    out[x, 2] = defended == FALLS
+                    out[x, 3] = 0.0
