@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +14,13 @@ from tengen.board.shapes import shape_table
 from tengen.contracts import Player
 from tengen.contracts.values import FloatArray
 from tengen.errors import TengenError
-from tengen.players.expert_kernels import SETTINGS, parallel_verdicts, verdicts
+from tengen.players.expert_kernels import SETTINGS, verdicts
 from tengen.players.static_kernels import DEFAULT_WEIGHTS
 
 LEAD = 8
 """Plies of the rule player before playouts take over, in every other variation."""
 
-NOISE = 0.5
+NOISE = 1.0
 """Temperature of those plies, in the rule player's points."""
 
 BEND = 2.0
@@ -36,7 +38,7 @@ class BuiltinExpert:
     playouts
         Playouts a verdict; by default 300 up to 100 points, 160 up to 200, then 96: 10 to 40 ms.
     threads
-        1 runs on the calling thread; otherwise Numba's threads share the boards.
+        How many threads share the boards; the verdicts are the same.
     """
 
     def __init__(self, *, playouts: int | None = None, threads: int = 1) -> None:
@@ -66,9 +68,26 @@ class BuiltinExpert:
         """
         cells = int(states[0, -1, 0] * states[0, -1, 1])
         scores, ownership = np.zeros(len(states)), np.zeros((len(states), cells))
-        run = verdicts if self.threads == 1 else parallel_verdicts
-        settings = self.settings(cells)
-        run(states, DEFAULT_WEIGHTS, shape_table(), settings, seeds, scores, ownership)
+        settings, shapes = self.settings(cells), shape_table()
+
+        def run(part: slice) -> None:
+            verdicts(
+                states[part],
+                DEFAULT_WEIGHTS,
+                shapes,
+                settings,
+                seeds[part],
+                scores[part],
+                ownership[part],
+            )
+
+        edges = np.linspace(0, len(states), min(self.threads, len(states)) + 1).astype(int)
+        parts = [slice(a, b) for a, b in pairwise(edges.tolist())]
+        if len(parts) == 1:
+            run(parts[0])
+        else:
+            with ThreadPoolExecutor(len(parts)) as pool:
+                list(pool.map(run, parts))
         return scores, ownership
 
     def settings(self, cells: int) -> FloatArray:

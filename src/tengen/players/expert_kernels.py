@@ -16,7 +16,7 @@ import numpy as np
 from tengen.board.kernels import COLS, EMPTIES, N_EMPTY, PASS, ROWS, SCALARS, TURN, play_move
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.random_kernels import mix, seed_stream, uniform
-from tengen.jit import kernel, parallel_kernel, prange
+from tengen.jit import kernel
 from tengen.players.ladder_kernels import copy_state
 from tengen.players.static_kernels import VALUE, W_PASS, new_work, static_values
 
@@ -76,13 +76,9 @@ def verdict(s0, weights, shapes, settings, seed, ownership):
 
 @kernel
 def verdicts(states, weights, shapes, settings, seeds, scores, ownership):
-    """Judge positions (games, FIELDS, N) one after the other; fill scores and ownership."""
+    """Judge positions (games, FIELDS, N) one after the other; fill scores and ownership.
+
+    Holds no GIL: callers may run shares of the games on threads of their own.
+    """
     for g in range(states.shape[0]):
-        scores[g] = verdict(states[g], weights, shapes, settings, seeds[g], ownership[g])
-
-
-@parallel_kernel
-def parallel_verdicts(states, weights, shapes, settings, seeds, scores, ownership):
-    """Do the same on Numba's threads; the results are the same."""
-    for g in prange(states.shape[0]):
         scores[g] = verdict(states[g], weights, shapes, settings, seeds[g], ownership[g])

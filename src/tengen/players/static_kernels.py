@@ -95,14 +95,14 @@ COUNTING = 16
 # Found by an evolution strategy (CMA) in games against earlier weights and maxlib, 9x9 and 13x13.
 DEFAULT_WEIGHTS = np.array(
     [
-        1.4, 0.31, 1.62, 0.82, 0.18,  # W_CAPTURE to W_DEFEND
-        0.09, 0.92, 0.08, 1.02, 0.53, 1.79, 0.63, 0.06, 0.19,  # W_ATARI to W_ENEMY_DIAGONAL
-        8.27, -0.58, 0.38, 1.41, -1.38, -0.15, -0.09,  # W_DOUBT to W_ROOM3
-        -0.27, 0.58, 0.05, 0.11, 0.29, -1.12, -0.96,  # W_OWN_JUMP to W_ENEMY_INSIDE
-        0.51, -0.42, 0.43, 0.3, 0.06, -0.12,  # W_NEAR
-        -2.92, -1.22, 0.36, 0.04, -0.18,  # W_LINE
-        -1.19, -0.51, 0.16, -0.08, -0.21,  # W_LINE_TOUCH
-        -0.07, 1.52, 0.47,  # W_PASS, W_SHARP, W_WEAK
+        1.14, 0.07, 1.56, 0.54, 0.5,  # W_CAPTURE to W_DEFEND
+        0.03, 0.43, 0.05, 1.26, 0.76, 2.22, 1.95, 0.38, 1.12,  # W_ATARI to W_ENEMY_DIAGONAL
+        8.24, -0.64, 0.24, 1.7, -2.09, -0.81, -0.39,  # W_DOUBT to W_ROOM3
+        0.17, 0.82, -0.05, 0.0, 0.4, -0.41, -0.7,  # W_OWN_JUMP to W_ENEMY_INSIDE
+        0.49, -0.19, 0.84, 0.26, 0.33, -0.15,  # W_NEAR
+        -3.71, -0.73, 0.28, -0.24, -0.07,  # W_LINE
+        -0.63, -0.53, -0.2, 0.08, 0.05,  # W_LINE_TOUCH
+        -0.09, 1.18, 0.55,  # W_PASS, W_SHARP, W_WEAK
     ],
     np.float64,
 )  # fmt: skip

@@ -17,5 +17,4 @@ def warm_up() -> None:
     for spec in ("random", "maxlib", "static", "mcts:playouts=4"):
         make_player(spec).choose(board, rng)
     finish_score(board)
-    for threads in (1, 2):
-        BuiltinExpert(playouts=4, threads=threads).finish([board, board], [1, 2])
+    BuiltinExpert(playouts=4).finish([board], [1])
