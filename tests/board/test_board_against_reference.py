@@ -55,7 +55,7 @@ def play_random_game(
 
 
 def sweep(games: int, seed: int) -> None:
-    """Spread games over sizes and rules; small boards get most, for there captures and kos abound."""
+    """Spread games over sizes and rules; most are small, for there captures and kos abound."""
     rng = np.random.default_rng(seed)
     for game in range(games):
         large = game % 25 == 24

@@ -153,8 +153,9 @@ def format_svg(
             if labels and index in labels:
                 ink = "#fafafa" if stone == 1 else "#111"
                 out.append(
-                    f'<text x="{x(c):g}" y="{x(r) + cell * 0.15:.1f}" font-size="{cell * 0.42:.1f}" '
-                    f'text-anchor="middle" fill="{ink}">{escape(labels[index])}</text>'
+                    f'<text x="{x(c):g}" y="{x(r) + cell * 0.15:.1f}" fill="{ink}" '
+                    f'font-size="{cell * 0.42:.1f}" text-anchor="middle">'
+                    f"{escape(labels[index])}</text>"
                 )
     if coordinates:
         style = f'font-size="{cell * 0.38:.1f}" text-anchor="middle" fill="#5a3d12"'

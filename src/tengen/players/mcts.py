@@ -138,10 +138,7 @@ class MctsPlayer:
 
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         """Search and return the most visited move, a pass that wins, or a resignation."""
-        last: Analysis | None = None
-        for last in self.analyse(board, rng, interval=1e9, limited=True):
-            pass
-        assert last is not None
+        *_, last = self.analyse(board, rng, interval=1e9, limited=True)
         return last.choice
 
     def within(self, seconds: float) -> MctsPlayer:

@@ -4,6 +4,7 @@ A move changes few inputs: its stone, stones taken, blocks whose category moves.
 re-evaluates only the cells that see a change and returns the change of the whole board's value.
 """
 
+# mypy: ignore-errors
 from __future__ import annotations
 
 from tengen.board.kernels import (

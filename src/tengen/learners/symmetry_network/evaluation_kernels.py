@@ -10,6 +10,7 @@ numbers (units of 2**-20), so that a category does not depend on the order of a 
 from White's view, without komi.
 """
 
+# mypy: ignore-errors
 from __future__ import annotations
 
 from collections import namedtuple

@@ -5,6 +5,7 @@ outputs one step earlier), which are learned from; and `base`, the same stones c
 current outputs, against which passes and candidate moves are compared.
 """
 
+# mypy: ignore-errors
 from __future__ import annotations
 
 import numpy as np
