@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS, n_points
+from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, N_EMPTY, ROWS, SCALARS, n_points
 from tengen.features.pattern_kernels import (
     ORIENTATIONS,
     OWN,
@@ -49,24 +49,38 @@ def workspace(rows, cols):
     )
 
 
+# With more stones than this no whole board is known, and only the rings within WINDOW lines count.
+OPENING_STONES = 60
+WINDOW = 7
+
+
 @kernel
 def _rings_for(s, mover, rings, empty, keys, ring_of):
-    """Fill the rings of one side to move from scratch."""
+    """Fill the rings of one side to move from scratch.
+
+    After the opening the last ring, the rest of the board, is left as on the empty board: no
+    dictionary knows such a position, so no lookup can tell the difference.
+    """
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    width = cols + 1
     mine, start = rings[mover - 1], empty[mover - 1]
     mine[:] = start
+    whole = rows * cols - s[SCALARS, N_EMPTY] <= OPENING_STONES
+    reach = REACH if whole else WINDOW
+    top = RINGS if whole else RINGS - 1
     for p in range(s.shape[1]):
         colour = s[COLOUR, p]
         if colour == EMPTY or colour == BORDER:
             continue
         kind = OWN if colour == mover else 1 - OWN
-        row, col = p // (cols + 1) - 1, p % (cols + 1) - 1
-        for r in range(rows):
+        row = p // width - 1
+        col = p - (row + 1) * width - 1
+        for r in range(max(0, row - reach), min(rows, row + reach + 1)):
             base = (row - r + REACH) * SPAN + col + REACH
-            for c in range(cols):
+            for c in range(max(0, col - reach), min(cols, col + reach + 1)):
                 k = base - c
                 ring = ring_of[k]
-                if ring >= 0:
+                if 0 <= ring < top:
                     i = r * cols + c
                     for o in range(ORIENTATIONS):
                         mine[i, ring, o] ^= keys[k, kind, o]
