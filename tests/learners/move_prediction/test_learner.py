@@ -159,3 +159,26 @@ def test_a_family_left_out_stays_out() -> None:
     with pytest.raises(TengenError, match="no family of features is called 'soup'"):
         train_full(games, Settings(minimum=2, absolute=False, without=("soup",)))
     assert all(0 <= a < b <= DIRECT for name in GROUPS for a, b in ranges((name,)))
+
+
+def test_late_positions_need_only_the_window_of_rings(trained: MovePredictor) -> None:
+    from prediction_games import tasteful_game
+
+    from tengen.features.patterns import PatternHasher
+    from tengen.learners.move_prediction.kernels import OPENING_STONES, priors_with_rings
+
+    board = Board(13)
+    for colour, point in tasteful_game(13, 13, 110, seed=5).moves:
+        board.play(point, colour)
+    assert np.count_nonzero(board.grid()) > OPENING_STONES
+    model, room = trained.arrays(13, 13), workspace(13, 13)
+    answers = []
+    for rings in (None, PatternHasher.of(board).rings):
+        points, priors = np.zeros(169, np.int64), np.zeros(169)
+        state, recent = board.state, recent_moves(board)
+        if rings is None:
+            n = priors_kernel(state, recent, model, room, points, priors)
+        else:
+            n = priors_with_rings(state, rings, recent, model, room, points, priors)
+        answers.append((n, points[:n].tolist(), priors[:n].tolist()))
+    assert answers[0] == answers[1]
