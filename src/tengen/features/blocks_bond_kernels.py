@@ -1,4 +1,4 @@
-"""Describe blocks that share one fate: of one colour, in one area, kept or lost together in playouts.
+"""Describe blocks that share one fate: of one colour, in one area, kept or lost together.
 
 Such a bond is what a player calls a group. Its liberties, the moves on them that would be suicide
 or self-atari for either side, its eyes, and the bonds of the enemy beside it say most about seki.

@@ -30,7 +30,7 @@ FAULTS = (
     "the paper prints a plus. Everything before r climbs the energy.",
     "2. No squashing. Both halves are affine: one linear function written as a product of factors "
     "that grow without bound.",
-    "3. The step. Dead stones enter by a step function, whose gradient is zero: they teach nothing.",
+    "3. The step. Dead stones enter by a step function; its gradient is zero: they teach nothing.",
     "4. The model. A region's award is a sum of its size and counts; scoring needs size times "
     "owner. Regions are not joined through dead blocks.",
     "5. RPROP is a method for whole batches; fed single games its steps follow noise.",
@@ -151,7 +151,7 @@ def experiment(
                     run = train_paper(
                         described, energy=energy, optimiser=optimiser, printed=printed,
                         steps=steps, seed=seed,
-                    )  # type: ignore[arg-type]  # fmt: skip
+                    )  # fmt: skip
                     run["trivial_error"] = trivial
                     runs.append(run)
                     say(

@@ -1,4 +1,4 @@
-"""Score finished games: say which stones are dead, learned from games whose only label is a score."""
+"""Score finished games: say which stones are dead, learned from games known only by their score."""
 
 from tengen.learners.scoring.learner import BlockScorer, Reading
 

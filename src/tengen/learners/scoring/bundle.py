@@ -77,10 +77,9 @@ class Bundle:
 
     def exact(self, alive: Bools) -> Bools:
         """Tell for every game whether the careful count gives the recorded score."""
-        everyone = np.arange(len(self))
-        return (territory_margins(self.grids, self.dead(alive, everyone)) == self.target) & (
-            self.known
-        )
+        fallen = self.dead(alive, np.arange(len(self)))
+        right: Bools = (territory_margins(self.grids, fallen) == self.target) & self.known
+        return right
 
 
 def positions(games: GameArrays, share: float = 1.0) -> tuple[NDArray[np.int8], NDArray[np.int64]]:

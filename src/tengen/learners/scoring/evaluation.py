@@ -128,7 +128,7 @@ def playout_dead(case: Case, count: int = 400) -> Bools:
 
 def gnugo_dead(case: Case) -> Bools:
     """Ask an installed GNU Go (level 10) for its dead stones."""
-    rows, cols = case.grid.shape
+    rows = case.grid.shape[0]
     letters = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
     lines = [f"boardsize {rows}", "clear_board", f"komi {case.komi}"]
     for colour, name in ((BLACK, "black"), (WHITE, "white")):

@@ -34,8 +34,11 @@ class Frame:
         if len(self.ways) == 1:
             return values
         there = self.ways[0][0]
-        turned = [transform(transform(values, inverse(e)), there) for e, _ in self.ways]
-        return np.mean(turned, axis=0)  # type: ignore[no-any-return]
+        turned = [
+            transform(transform(values, inverse(e)), there).astype(np.float64) for e, _ in self.ways
+        ]
+        mean: NDArray[np.float64] = np.mean(turned, axis=0)
+        return mean
 
     @property
     def swapped(self) -> bool:

@@ -70,7 +70,7 @@ def settle(line, width, part, colour_of, count, logit, alive):
     stack = np.empty(n, np.int64)
     seen = np.zeros(count, np.int64)
     mark = 0
-    for _ in range(4 * count + 4):
+    for turn in range(4 * count + 4):
         changed = False
         for p in range(n):
             if line[p] != 1 and line[p] != 2:
@@ -116,7 +116,8 @@ def settle(line, width, part, colour_of, count, logit, alive):
                 for p in range(n):
                     if field[p] != start:
                         continue
-                    if revive <= kill:
+                    # After long enough only the dead may change, so that it ends.
+                    if revive <= kill or turn > count:
                         if line[p] == colour and not alive[part[p]]:
                             alive[part[p]] = True
                             changes += 1

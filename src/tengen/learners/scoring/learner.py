@@ -35,7 +35,7 @@ Bools = NDArray[np.bool_]
 
 KIND = "scoring"
 # Share of unseen finished games that should be called safe; the rest are the most doubtful.
-SAFE_SHARE = 0.875
+SAFE_SHARE = 0.885
 # How much of their moves games are cut to, to learn what an unfinished game looks like.
 UNFINISHED = (0.4, 0.65, 0.85)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ class Scaling:
         return cls(bent.mean(axis=0), np.where(deviation > 1e-9, deviation, np.inf))
 
     def apply(self, features: Floats) -> Floats:
-        """Return bent, standardised features, cut off at four deviations beyond all sense."""
+        """Return bent, standardised features, cut off at six deviations."""
         scaled: Floats = np.clip((bend(features) - self.mean) / self.deviation, -6.0, 6.0)
         return scaled
 
@@ -91,17 +92,20 @@ def loss_and_gradient(
 
 
 def train(
-    x: Floats,
-    target: Floats,
-    importance: Floats,
+    x: NDArray[Any],
+    target: NDArray[Any],
+    importance: NDArray[Any],
     *,
     hidden: int = 32,
     epochs: int = 100,
     decay: float = 1e-6,
     seed: int = 0,
-    start: Sequence[Floats] | None = None,
+    start: Sequence[NDArray[Any]] | None = None,
 ) -> tuple[list[Floats], float]:
-    """Fit the network by iRprop- on the whole batch; return weights and the last loss."""
+    """Fit the network by iRprop- on the whole batch; return weights and the last loss.
+
+    Works in the precision of its arguments: single is enough and twice as fast.
+    """
     weights = initial(x.shape[1], hidden, seed) if start is None else [a.copy() for a in start]
     optimiser = Rprop(first=0.01, most=1.0)
     loss = np.inf

@@ -93,11 +93,11 @@ def energy_and_gradient(
     d_d = pull.sum() * g
     through = big.T @ g
     white = games.colour[games.edge_block] == 2
-    d_r = np.bincount(
+    d_r: Floats = np.bincount(
         games.edge_block,
         weights=pull[games.edge_region] * np.where(white, through[3], through[2]),
         minlength=len(games.colour),
-    )
+    ).astype(np.float64)
     if energy == "linear":
         sign = np.where(games.colour == 2, -1.0, 1.0)
         d_r = d_r + 2 * games.size * sign * outer[games.block_game]

@@ -26,6 +26,8 @@ Bools = NDArray[np.bool_]
 # Doubt of a whole cluster above which its fate is not questioned, in logits.
 MOST_DOUBT = 4.0
 CANDIDATES, PAIRED = 14, 8
+Trial = tuple[tuple[float, tuple[int, ...]], ...]
+"""Groups to turn over at once, each with its doubt."""
 
 
 @dataclass
@@ -82,10 +84,10 @@ def turn_over(bundle: Bundle, game: int, z: Floats) -> Bools | None:
     grid, parts = bundle.grids[game], bundle.parts[game]
     kinds = np.zeros(grid.shape, np.int8)
     found = clusters(bundle, game, z)
-    trials = [(c,) for c in found] + list(itertools.combinations(found[:PAIRED], 2))
-    cost = lambda trial: sum(c[0] for c in trial) + 0.5 * len(trial)  # noqa: E731
-    for trial in sorted(trials, key=cost):
-        if cost(trial) > MOST_DOUBT:
+    trials: list[Trial] = [(c,) for c in found]
+    trials += list(itertools.combinations(found[:PAIRED], 2))
+    for trial in sorted(trials, key=_cost):
+        if _cost(trial) > MOST_DOUBT:
             break
         alive = z[first:last] >= 0
         for row in set(trial[0][1]).symmetric_difference(trial[1][1] if len(trial) > 1 else ()):
@@ -95,6 +97,11 @@ def turn_over(bundle: Bundle, game: int, z: Floats) -> Bools | None:
         if territory_margin(grid, fallen[parts], True, kinds) == bundle.target[game]:
             return alive
     return None
+
+
+def _cost(trial: Trial) -> float:
+    """Return how unlikely it is that all these groups were judged wrongly."""
+    return sum(doubt for doubt, _ in trial) + 0.5 * len(trial)
 
 
 def label(bundle: Bundle, z: Floats, chosen: Bools) -> tuple[Bools, Bools, int]:
@@ -157,14 +164,14 @@ def bootstrap(
         members = []
         # Early rounds only have to find labels: one member is enough for that.
         for member in range(recipe.members if number >= recipe.rounds - 1 else 1):
-            start = network.initial(x.shape[1], recipe.hidden, recipe.seed + 100 * number + member)
+            begin = network.initial(x.shape[1], recipe.hidden, recipe.seed + 100 * number + member)
             w, _ = network.train(
                 x,
                 alive[use].astype(np.float32),
                 weights[use].astype(np.float32),
                 epochs=recipe.epochs,
                 decay=recipe.decay,
-                start=[a.astype(np.float32) for a in start],
+                start=[a.astype(np.float32) for a in begin],
             )
             members.append([a.astype(np.float64) for a in w])
         trained = Trained(scaling, members, alive, believed, history)

@@ -1,0 +1,240 @@
+"""Check the shipped scorer: symmetry, consistency, known positions, bad input, commands."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from tengen.board import PASS, Board
+from tengen.board.symmetry import transform
+from tengen.contracts import check_scorer
+from tengen.errors import ModelError
+from tengen.learners.scoring import BlockScorer
+from tengen.learners.scoring.frames import standard_frame
+from tengen.models import load_scorer
+
+FINISHED = """
+. O . X . X . X .
+O O O O X X X X X
+. O . O O X . . X
+O O O X O O X X X
+. O . X X O O X .
+. O O O X X O X X
+O . . O O X O O O
+. O O . O X X O .
+. . . O O X O O .
+"""
+SEKI = """
+. O X . O X .
+. O X X O X .
+. O X X O X .
+. O X X O X .
+. O X X O X .
+. O X X O X .
+. O X . O X .
+"""
+DEAD = """
+. . . X O . .
+. . . X O . .
+. O . X O . .
+. . . X O . X
+. . . X O . .
+. . . X O . .
+. . . X O . .
+"""
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    return load_scorer("scorer")
+
+
+def grid_of(picture):
+    return Board.from_ascii(picture).grid()
+
+
+def random_game(seed, size, plies):
+    rng = np.random.default_rng(seed)
+    board = Board(size)
+    for _ in range(plies):
+        legal = [m for m in board.legal_moves if m > 0]
+        if not legal:
+            break
+        board.play(int(rng.choice(legal)))
+    return board
+
+
+def test_it_keeps_the_contract(scorer):
+    check_scorer(scorer)
+
+
+@pytest.mark.parametrize("picture", [FINISHED, SEKI, DEAD])
+def test_turning_and_swapping_colours_turns_the_answer(scorer, picture):
+    grid = grid_of(picture)
+    first = scorer.read(grid)
+    for element in range(8):
+        for swapped in (False, True):
+            coloured = np.array([0, 2, 1], np.int8)[grid] if swapped else grid
+            other = scorer.read(np.ascontiguousarray(transform(coloured, element)))
+            np.testing.assert_array_equal(other.dead, transform(first.dead, element))
+            np.testing.assert_array_equal(other.seki, transform(first.seki, element))
+            np.testing.assert_allclose(other.alive, transform(first.alive, element), atol=1e-12)
+            sign = -1 if swapped else 1
+            np.testing.assert_allclose(
+                other.ownership, sign * transform(first.ownership, element), atol=1e-12
+            )
+            assert other.safe_probability == pytest.approx(first.safe_probability)
+
+
+def test_a_position_that_looks_the_same_turned_is_judged_the_same_turned(scorer):
+    grid = grid_of("X . O . .\n. . . . .\nO . . . O\n. . . . .\n. . O . X")
+    reading = scorer.read(grid)
+    np.testing.assert_allclose(reading.alive, np.rot90(reading.alive, 2), atol=1e-12)
+    assert len(standard_frame(grid).ways) > 1
+
+
+def test_a_pass_changes_nothing(scorer):
+    board = Board.from_ascii(DEAD)
+    before = scorer.status(board)
+    board.play(PASS)
+    after = scorer.status(board)
+    assert before.blocks == after.blocks
+    assert before.safe_probability == after.safe_probability
+
+
+def test_lone_invaders_are_dead_and_walls_alive(scorer):
+    reading = scorer.read(grid_of(DEAD))
+    assert reading.dead[2, 1] and reading.dead[3, 6]
+    assert np.count_nonzero(reading.dead) == 2
+
+
+def test_both_sides_of_a_seki_live(scorer):
+    reading = scorer.read(grid_of(SEKI))
+    assert not reading.dead.any()
+    assert reading.seki[0, 2] and reading.seki[0, 4]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_touching_enemies_are_never_both_dead(scorer, seed):
+    board = random_game(seed, 9, 70)
+    grid, dead = board.grid(), scorer.read(board.grid()).dead
+    for a, b, c, d in (
+        (grid[1:], grid[:-1], dead[1:], dead[:-1]),
+        (grid[:, 1:], grid[:, :-1], dead[:, 1:], dead[:, :-1]),
+    ):
+        assert not ((a + b == 3) & (a > 0) & (b > 0) & c & d).any()
+
+
+@pytest.mark.parametrize(
+    "board",
+    [Board(9), Board(2), Board(25), Board.from_ascii("X .\n. ."), random_game(1, 9, 25),
+     random_game(2, 13, 60)],
+    ids=["empty", "2x2", "25x25", "one stone", "fight 9x9", "fight 13x13"],
+)  # fmt: skip
+def test_what_is_not_finished_is_not_safe(scorer, board):
+    verdict = scorer.status(board)
+    assert not verdict.safe
+    assert verdict.safe_probability < 0.9
+    assert np.isfinite(scorer.score(board).score)
+
+
+def test_stones_without_liberties_are_answered_without_certainty(scorer):
+    reading = scorer.read(np.array([[1, 2, 0], [2, 2, 0], [0, 0, 0]], np.int8))
+    assert not reading.safe and reading.safe_probability == 0.0
+
+
+def test_the_count_follows_the_rules_of_the_board(scorer):
+    from tengen.board import Rules
+
+    results = {}
+    for name in ("chinese", "japanese"):
+        board = Board.from_ascii(DEAD, rules=Rules.preset(name), komi=0.5)
+        results[name] = scorer.score(board).score
+    # Three columns and a wall against two columns and a wall; one dead stone each.
+    assert results == {"chinese": 28 - 21 - 0.5, "japanese": 21 + 1 - 14 - 1 - 0.5}
+
+
+def test_it_is_saved_and_loaded_exactly(scorer, tmp_path):
+    scorer.save(tmp_path / "copy.safetensors")
+    twin = BlockScorer.load(tmp_path / "copy.safetensors")
+    grid = grid_of(FINISHED)
+    np.testing.assert_array_equal(twin.read(grid).alive, scorer.read(grid).alive)
+    damaged = (tmp_path / "copy.safetensors").read_bytes()[:-20]
+    (tmp_path / "bad.safetensors").write_bytes(damaged)
+    with pytest.raises(ModelError):
+        BlockScorer.load(tmp_path / "bad.safetensors")
+
+
+def sgf(picture, result, moves=";B[];W[]", extra=""):
+    rows = [row.split() for row in picture.strip().splitlines()]
+    points = {c: "".join(f"[{chr(97 + x)}{chr(97 + y)}]" for y, row in enumerate(rows)
+              for x, p in enumerate(row) if p == c) for c in "XO"}  # fmt: skip
+    return (
+        f"(;GM[1]FF[4]SZ[{len(rows)}]KM[0.5]RU[Japanese]RE[{result}]{extra}"
+        f"AB{points['X']}AW{points['O']}{moves})"
+    )
+
+
+def run(*arguments):
+    from tengen.cli.score import app as score
+    from tengen.cli.scoring import app as scoring
+
+    app, rest = (score, arguments[1:]) if arguments[0] == "score" else (scoring, arguments)
+    answer = CliRunner().invoke(app, [*map(str, rest)])
+    assert answer.exit_code == 0, answer.output
+    return answer.stdout
+
+
+def test_score_prints_counts_and_writes_territory(tmp_path):
+    file = tmp_path / "game.sgf"
+    file.write_text(sgf(DEAD, "B+6.5"))
+    [sheet] = json.loads(run("score", file, "--json", "--out", tmp_path / "marked.sgf"))
+    assert sheet["result"] == "B+6.5"
+    assert sheet["dead"] == ["B5", "G4"]
+    assert sheet["seki"] == []
+    assert sheet["territory"] == {"black": 22.0, "white": 15.5, "result": "B+6.5"}
+    assert sheet["area"]["result"] == "B+6.5"
+    marked = (tmp_path / "marked.sgf").read_text()
+    assert marked.count("TB[") == 1 and "[bc]" in marked.split("TB")[1].split("TW")[0]
+    assert "B5" in run("score", file)
+
+
+def test_score_can_be_overruled(tmp_path):
+    file = tmp_path / "game.sgf"
+    file.write_text(sgf(DEAD, "B+6.5"))
+    [sheet] = json.loads(run("score", file, "--json", "--alive", "B5", "--dead", "E1"))
+    assert "B5" not in sheet["dead"] and "E1" in sheet["dead"]
+
+
+def test_score_says_when_a_game_was_not_counted(tmp_path):
+    file = tmp_path / "game.sgf"
+    file.write_text(sgf(DEAD, "B+R", moves=";B[aa]"))
+    [sheet] = json.loads(run("score", file, "--json"))
+    assert not sheet["safe"]
+    assert len(sheet["remarks"]) == 2
+
+
+def test_evaluate_has_its_keys(tmp_path):
+    file = tmp_path / "games.sgf"
+    file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(DEAD, "W+20.5")]))
+    answer = json.loads(run("evaluate", file, "--json", "--quiet", "--baselines"))
+    assert answer["games"] == 2 and answer["exact"] == 0.5 and answer["winner"] == 0.5
+    assert {"within1", "safe", "exact_when_safe", "seconds_per_game"} <= set(answer)
+    names = {row["name"]: row for row in answer["baselines"]}
+    assert {"all alive", "benson", "playout majority"} <= set(names)
+    assert names["all alive"]["exact"] == 0.0
+    assert names["playout majority"]["exact"] == 0.5
+    plain = json.loads(run("evaluate", file, "--json", "--quiet", "--count", "plain"))
+    assert plain["exact"] == 0.5
+
+
+def test_experiment_shows_the_failure(tmp_path):
+    file = tmp_path / "games.sgf"
+    file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(FINISHED, "W+3.5"), sgf(SEKI, "B+1.5")] * 3))
+    answer = json.loads(run("experiment", file, "--games", "9", "--json", "--quiet"))
+    assert len(answer["faults"]) == 6
+    errors = {(r["energy"], r["optimiser"], r["gradient"]): r["last_error"] for r in answer["runs"]}
+    assert errors["step", "rprop", "printed"] > 1e4 > errors["step", "rprop", "right"]

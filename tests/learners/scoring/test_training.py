@@ -1,0 +1,166 @@
+"""Check optimisers, gradients and the bootstrap that learns from scores alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tengen.board import Board
+from tengen.learners.scoring import network
+from tengen.learners.scoring.paper import PaperGames, energy_and_gradient, initial
+from tengen.learners.scoring.rprop import Momentum, Rprop
+from tengen.records import GameRecord
+from tengen.records.arrays import from_records
+from tengen.records.sgf_properties import Result
+
+SHIFT = (3.0, -2.0, 0.5)
+
+
+@pytest.mark.parametrize("optimiser", [Rprop(), Momentum(rate=0.05)], ids=["rprop", "momentum"])
+def test_optimisers_find_the_bottom_of_a_bowl(optimiser):
+    place = [np.zeros(3)]
+    scale = np.array([1.0, 10.0, 0.1])
+    error = np.inf
+    for _ in range(600):
+        error = float((scale * (place[0] - SHIFT) ** 2).sum())
+        optimiser.step(place, [2 * scale * (place[0] - SHIFT)], error)
+    assert error < 0.1
+
+
+def test_rprop_looks_at_signs_only():
+    one, other = [np.zeros(2)], [np.zeros(2)]
+    a, b = Rprop(), Rprop()
+    for k in range(5):
+        gradient = np.array([1.0, -1.0]) * (1 if k < 3 else -1)
+        a.step(one, [gradient])
+        b.step(other, [gradient * 1e6])
+    np.testing.assert_array_equal(one[0], other[0])
+
+
+def test_rprop_steps_grow_shrink_and_forget_a_flipped_gradient():
+    place = [np.zeros(1)]
+    way = Rprop(first=0.1)
+    way.step(place, [np.array([1.0])])
+    way.step(place, [np.array([1.0])])
+    assert place[0][0] == pytest.approx(-0.1 - 0.12)
+    way.step(place, [np.array([-1.0])])  # flipped: the step halves and nothing moves
+    assert place[0][0] == pytest.approx(-0.22)
+    way.step(place, [np.array([-1.0])])
+    assert place[0][0] == pytest.approx(-0.22 + 0.06)
+
+
+def test_the_network_gradient_agrees_with_differences():
+    rng = np.random.default_rng(3)
+    x, target = rng.normal(size=(20, 4)), rng.integers(0, 2, 20).astype(float)
+    weights = network.initial(4, 3, 1)
+    importance = rng.uniform(0.5, 2, 20)
+    _, gradients = network.loss_and_gradient(weights, x, target, importance, 1e-3)
+    for array, gradient in zip(weights, gradients, strict=True):
+        for index in np.ndindex(array.shape):
+            kept = array[index]
+            values = []
+            for step in (1e-6, -1e-6):
+                array[index] = kept + step
+                values.append(network.loss_and_gradient(weights, x, target, importance, 1e-3)[0])
+            array[index] = kept
+            assert (values[0] - values[1]) / 2e-6 == pytest.approx(gradient[index], abs=1e-6)
+
+
+def paper_data(seed=0):
+    rng = np.random.default_rng(seed)
+    games, blocks, regions = 4, 24, 12
+    block_game = np.repeat(np.arange(games), blocks // games)
+    region_game = np.repeat(np.arange(games), regions // games)
+    edges = [
+        (e, b)
+        for e in range(regions)
+        for b in range(blocks)
+        if region_game[e] == block_game[b] and rng.random() < 0.5
+    ]
+    return PaperGames(
+        x=rng.normal(size=(blocks, 5)),
+        colour=rng.integers(1, 3, blocks),
+        size=rng.integers(1, 9, blocks).astype(float),
+        block_game=block_game,
+        region_game=region_game,
+        region_size=rng.integers(1, 30, regions).astype(float),
+        edge_region=np.array([e for e, _ in edges]),
+        edge_block=np.array([b for _, b in edges]),
+        offset=rng.normal(size=games),
+        score=rng.normal(0, 20, games),
+    )
+
+
+@pytest.mark.parametrize("energy", ["step", "linear"])
+def test_the_right_gradient_agrees_with_differences_and_the_printed_one_does_not(energy):
+    games = paper_data()
+    parameters = initial(5, 3, 2)
+    _, right, _ = energy_and_gradient(parameters, games, energy=energy)
+    _, printed, _ = energy_and_gradient(parameters, games, energy=energy, printed=True)
+    for number, (array, gradient) in enumerate(zip(parameters, right, strict=True)):
+        for index in np.ndindex(array.shape):
+            kept = array[index]
+            values = []
+            for step in (1e-7, -1e-7):
+                array[index] = kept + step
+                values.append(energy_and_gradient(parameters, games, energy=energy)[0])
+            array[index] = kept
+            assert (values[0] - values[1]) / 2e-7 == pytest.approx(gradient[index], abs=1e-4)
+        # The first four (W, a, b, v) lie before r: there the paper climbs.
+        sign = -1 if number < 4 else 1
+        np.testing.assert_allclose(printed[number], sign * gradient)
+
+
+def test_the_printed_gradient_diverges_and_the_right_one_does_not():
+    from tengen.lab.scoring import train_paper
+
+    games = paper_data(2)
+    bad = train_paper(games, printed=True, steps=60)
+    good = train_paper(games, printed=False, steps=60)
+    assert bad["last_error"] > 1e4 > 1e2 > good["last_error"]
+    assert bad["exact"] == 0.0
+
+
+def game_record(picture, score):
+    """Return a record whose last position is the picture, by setup and two passes."""
+    board = Board.from_ascii(picture)
+    setup = [(block.colour, p) for block in board.blocks() for p in block.stones]
+    return GameRecord(
+        rows=board.rows,
+        cols=board.cols,
+        setup=setup,
+        moves=[(1, 0), (2, 0)],
+        komi=0.5,
+        result=Result("score", 1 if score > 0 else 2, abs(score)),
+    )
+
+
+def lone_stone(dead):
+    """Return a 7x7 game with a white stone in Black's corner, and its score if it is dead."""
+    picture = """
+    . . X O . . .
+    . O X O . . .
+    . . X O . . .
+    . . X O . O .
+    . . X O . . .
+    . . X O . . .
+    . . X O . . .
+    """
+    return game_record(picture, 14 + 1 - 20 - 0.5 if dead else 0.5)
+
+
+def test_bootstrap_believes_games_that_add_up_and_no_others():
+    from tengen.learners.scoring.bundle import gather
+    from tengen.learners.scoring.training import Recipe, bootstrap
+
+    games = from_records([lone_stone(True)] * 6 + [lone_stone(False)])
+    bundle = gather(games)
+    assert bundle.known.all()
+    recipe = Recipe(hidden=3, members=1, epochs=20, rounds=2, seed=1)
+    trained = bootstrap(bundle, recipe)
+    assert trained.believed[:6].all()
+    rows = slice(int(bundle.start[0]), int(bundle.start[1]))
+    # In the order of their first points: both walls, the stone in the corner, the one at home.
+    assert trained.labels[rows].tolist() == [True, True, False, True]
+    again = bootstrap(bundle, recipe)
+    np.testing.assert_array_equal(trained.members[0][0], again.members[0][0])
