@@ -1,0 +1,35 @@
+"""Use every kernel of move prediction once, so that Numba compiles and caches it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board import Board
+from tengen.learners.move_prediction.learner import MovePredictor
+from tengen.learners.move_prediction.maxent import solve
+from tengen.records.arrays import from_records
+from tengen.records.record import GameRecord
+
+
+def warm_up() -> None:
+    """Train both recipes on two tiny games, measure them, and ask them about a board."""
+    games = from_records([_small_game(seed) for seed in range(2)])
+    board = Board(5, moves="B C3 W C2 B B2 W D3")
+    full = MovePredictor(settings={"minimum": 1, "absolute": False, "side": 2}).fit(games)
+    paper = MovePredictor(recipe="paper", settings={"minimum": 1, "top": 2}).fit(games)
+    for predictor in (full, paper):
+        predictor.evaluate(games)
+        predictor.priors(board)
+    solve(np.zeros((1, 1), np.int64), np.ones(1, np.int64), 1, 0.5, limit=2)
+
+
+def _small_game(seed: int) -> GameRecord:
+    """Play twelve plies at random on 5x5."""
+    rng = np.random.default_rng(seed)
+    board = Board(5)
+    moves = []
+    for _ in range(12):
+        index = int(rng.choice(np.flatnonzero(board.legal_mask()[:-1])))
+        moves.append((board.turn, (index // 5 + 1) * 6 + index % 5 + 1))
+        board.play(moves[-1][1])
+    return GameRecord(rows=5, cols=5, moves=moves)
