@@ -164,3 +164,36 @@ def test_bootstrap_believes_games_that_add_up_and_no_others():
     assert trained.labels[rows].tolist() == [True, True, False, True]
     again = bootstrap(bundle, recipe)
     np.testing.assert_array_equal(trained.members[0][0], again.members[0][0])
+
+
+def test_the_soft_score_has_the_right_gradient_and_learns():
+    from tengen.learners.scoring.soft import soft_loss, train_soft
+
+    games = paper_data(4)
+    weights = network.initial(5, 3, 1)
+    _, gradients, _ = soft_loss(weights, games)
+    for array, gradient in zip(weights, gradients, strict=True):
+        for index in np.ndindex(array.shape):
+            kept = array[index]
+            values = []
+            for step in (1e-6, -1e-6):
+                array[index] = kept + step
+                values.append(soft_loss(weights, games)[0])
+            array[index] = kept
+            assert (values[0] - values[1]) / 2e-6 == pytest.approx(gradient[index], abs=1e-4)
+    losses = []
+    train_soft(games, hidden=6, epochs=60, tell=lambda epoch, loss: losses.append(loss))
+    assert losses[-1] < 0.7 * losses[0]
+
+
+def test_a_sure_soft_score_is_a_count():
+    from tengen.learners.scoring.soft import expected_margins
+
+    games = PaperGames(
+        x=np.zeros((3, 1)), colour=np.array([1, 2, 2]), size=np.array([5.0, 5.0, 1.0]),
+        block_game=np.zeros(3, np.int64), region_game=np.zeros(2, np.int64),
+        region_size=np.array([9.0, 4.0]), edge_region=np.array([0, 0, 1]),
+        edge_block=np.array([0, 2, 1]), offset=np.zeros(1), score=np.zeros(1),
+    )  # fmt: skip
+    margins, _ = expected_margins(np.array([1.0, 1.0, 0.0]), games)
+    assert margins[0] == pytest.approx(9 - 4 + 2)  # nine and a dead stone against four
