@@ -13,7 +13,7 @@ from tengen.contracts import check_policy, sample_boards
 from tengen.features.patterns import PAPER_TEMPLATES, PatternHasher
 from tengen.learners.move_prediction import MovePredictor
 from tengen.learners.move_prediction.evaluation import TOPS
-from tengen.learners.move_prediction.feature_kernels import salt
+from tengen.learners.move_prediction.family_kernels import salt
 from tengen.learners.move_prediction.maxent import solve
 from tengen.learners.move_prediction.paper import PaperSettings, samples, train_paper
 from tengen.learners.move_prediction.paper_kernels import FAMILY, feature_count

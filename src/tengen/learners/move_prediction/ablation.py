@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tengen.errors import SpecError
+from tengen.learners.move_prediction import family_kernels as p
 from tengen.learners.move_prediction import feature_kernels as f
 
 # Family -> the stretches of direct features it has.
@@ -21,9 +22,9 @@ GROUPS: dict[str, tuple[tuple[int, int], ...]] = {
 }
 
 _PATTERNS = {
-    "patterns": (f.PLAIN, f.WITH_LIBERTIES, f.WITH_LAST, f.WITH_BOTH, f.WITH_OWN_LAST, f.AT_LAST),
-    "patterns with liberties": (f.WITH_LIBERTIES, f.WITH_BOTH),
-    "patterns with last moves": (f.WITH_LAST, f.WITH_BOTH, f.WITH_OWN_LAST, f.AT_LAST),
+    "patterns": (p.PLAIN, p.WITH_LIBERTIES, p.WITH_LAST, p.WITH_BOTH, p.WITH_OWN_LAST, p.AT_LAST),
+    "patterns with liberties": (p.WITH_LIBERTIES, p.WITH_BOTH),
+    "patterns with last moves": (p.WITH_LAST, p.WITH_BOTH, p.WITH_OWN_LAST, p.AT_LAST),
 }
 
 
@@ -44,4 +45,4 @@ def ranges(without: Sequence[str]) -> Iterator[tuple[int, int]]:
 def families(without: Sequence[str]) -> tuple[int, ...]:
     """Return the families of patterns that remain."""
     gone = {family for name in without for family in _PATTERNS.get(name, ())}
-    return tuple(family for family in range(f.FAMILIES) if family not in gone)
+    return tuple(family for family in range(p.FAMILIES) if family not in gone)

@@ -37,7 +37,8 @@ from tengen.features.pattern_kernels import (
     rings_of_state,
 )
 from tengen.jit import kernel
-from tengen.learners.move_prediction.feature_kernels import distance, octant, salt
+from tengen.learners.move_prediction.family_kernels import distance, salt
+from tengen.learners.move_prediction.feature_kernels import octant
 
 FAMILY = 15  # the salt of the paper's patterns
 PLACES = 325  # classes of coordinates: octants of boards to 49 lines; 55 are used on 19x19

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tengen.features import pattern_kernels, patterns
 from tengen.features.pattern_kernels import SPAN
-from tengen.learners.move_prediction.feature_kernels import MARKS
+from tengen.learners.move_prediction.family_kernels import MARKS
 
 IntArray = NDArray[np.int64]
 

@@ -16,14 +16,12 @@ from tengen.board.random_kernels import seed_stream, uniform
 from tengen.features.pattern_kernels import ORIENTATIONS, RINGS, play_with_rings
 from tengen.features.tactics_kernels import read_blocks
 from tengen.jit import kernel
+from tengen.learners.move_prediction.family_kernels import AT_LAST, FAMILIES, pattern_keys
 from tengen.learners.move_prediction.feature_kernels import (
-    AT_LAST,
-    FAMILIES,
     GLOBAL_WIDTH,
     RECENT,
     WIDTH,
     move_features,
-    pattern_keys,
 )
 from tengen.learners.move_prediction.network_kernels import (
     DIM,
