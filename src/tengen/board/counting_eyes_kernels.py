@@ -8,6 +8,7 @@ outside; such a throw-in also *spends* the cell from which it is captured: no ey
 The defender moves first, because both sides have passed: nobody thought an attack worth a move.
 """
 
+# mypy: ignore-errors
 from __future__ import annotations
 
 import numpy as np

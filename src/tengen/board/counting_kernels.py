@@ -16,6 +16,7 @@ asks more, for each colour in turn:
    eye of its own. Where an enemy stone was thrown in there, taking it costs its neighbour too.
 """
 
+# mypy: ignore-errors
 from __future__ import annotations
 
 import numpy as np

@@ -110,7 +110,7 @@ def in_atari(s, head):
 
 @kernel
 def is_legal(s, p, colour):
-    """Tell whether `colour` may play `p` under simple ko and the suicide rule in force; no superko."""
+    """Tell whether `colour` may play `p` under simple ko and the suicide rule; no superko."""
     if p == PASS:
         return True
     if s[COLOUR, p] != EMPTY:
@@ -349,7 +349,7 @@ def regrow(table, larger):
 
 @kernel
 def is_allowed(s, table, ko_rule, p, colour):
-    """Tell whether `colour` may play `p`, the chosen ko rule included. Passing is always allowed."""
+    """Tell whether `colour` may play `p`, the chosen ko rule included; a pass always may."""
     if not is_legal(s, p, colour):
         return (
             ko_rule != KO_SIMPLE
@@ -437,7 +437,7 @@ def block_liberties(s, p, out):
 
 @kernel
 def count_liberties(s, p, limit):
-    """Return the number of liberties of the block at `p`, counting no further than `limit` (<= 16)."""
+    """Return the liberties of the block at `p`, counting no further than `limit` (<= 16)."""
     head = s[HEAD, p]
     if s[PLIB, head] == 0:
         return 0

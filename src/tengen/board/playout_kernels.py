@@ -1,4 +1,4 @@
-"""Run many playouts from a position and add up scores and ownership; know no policy of their own."""
+"""Run many playouts from a position and add up scores and ownership; know no policy."""
 
 # mypy: ignore-errors
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -127,22 +128,38 @@ def playout_dead(case: Case, count: int = 400) -> Bools:
 
 
 def gnugo_dead(case: Case) -> Bools:
-    """Ask an installed GNU Go (level 10) for its dead stones."""
+    """Ask an installed GNU Go (level 10) for its dead stones; the position goes in as a file.
+
+    Raises
+    ------
+    TengenError
+        If it does not answer within two minutes.
+    """
     rows = case.grid.shape[0]
-    letters = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-    lines = [f"boardsize {rows}", "clear_board", f"komi {case.komi}"]
-    for colour, name in ((BLACK, "black"), (WHITE, "white")):
-        lines += [
-            f"play {name} {letters[c]}{rows - r}" for r, c in np.argwhere(case.grid == colour)
-        ]
-    lines += ["final_status_list dead", "quit"]
-    done = subprocess.run(
-        GNUGO, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=300
-    )
-    answers = done.stdout.split("\n\n")
+    stones = {
+        name: "".join(
+            f"[{chr(97 + c)}{chr(97 + r)}]" for r, c in np.argwhere(case.grid == colour)
+        )
+        for name, colour in (("AB", BLACK), ("AW", WHITE))
+    }
+    setup = "".join(name + points for name, points in stones.items() if points)
     dead = np.zeros(case.grid.shape, np.bool_)
-    for vertex in answers[-3].replace("=", " ").split():
-        dead[rows - int(vertex[1:]), letters.index(vertex[0].upper())] = True
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "position.sgf"
+        file.write_text(f"(;GM[1]FF[4]SZ[{rows}]KM[{case.komi:g}]{setup})")
+        try:
+            done = subprocess.run(
+                GNUGO,
+                input=f"loadsgf {file}\nfinal_status_list dead\nquit\n",
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+        except subprocess.TimeoutExpired:
+            raise TengenError("GNU Go did not say within 120 s which stones are dead") from None
+    answers = done.stdout.split("\n\n")
+    for vertex in answers[1].replace("=", " ").split():
+        dead[rows - int(vertex[1:]), "ABCDEFGHJKLMNOPQRSTUVWXYZ".index(vertex[0].upper())] = True
     return dead
 
 
