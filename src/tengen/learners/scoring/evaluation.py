@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,9 +138,7 @@ def gnugo_dead(case: Case) -> Bools:
     """
     rows = case.grid.shape[0]
     stones = {
-        name: "".join(
-            f"[{chr(97 + c)}{chr(97 + r)}]" for r, c in np.argwhere(case.grid == colour)
-        )
+        name: "".join(f"[{chr(97 + c)}{chr(97 + r)}]" for r, c in np.argwhere(case.grid == colour))
         for name, colour in (("AB", BLACK), ("AW", WHITE))
     }
     setup = "".join(name + points for name, points in stones.items() if points)
@@ -207,9 +206,11 @@ def evaluate(
         "count": method,
     }
     if baselines:
-        found["baselines"] = [
-            {"name": name, **_measure(way, cases, method)} for name, way in baseline_ways().items()
-        ]
+        found["baselines"] = []
+        for name, way in baseline_ways().items():
+            # An engine that hangs must not cost the rest of the measurement.
+            with suppress(TengenError):
+                found["baselines"].append({"name": name, **_measure(way, cases, method)})
     return found
 
 
