@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from tengen.board import Board
 from tengen.gtp.client import Client, Limits
+from tengen.gtp.faults import EngineRefusal
 from tengen.gtp.session import EngineSession
 
 
 class ExternalPlayer:
-    """Ask an engine for moves over GTP; the process starts with the first move and stays.
+    """Ask an engine for moves over GTP; the process starts when first needed and stays.
 
     Engines that know `set_random_seed` are seeded from the generator before every move, so that
     they repeat themselves. After a fault the next move starts a new process. Faults are
-    `EngineFault`s.
+    `EngineFault`s. Call `close` to end the process.
     """
 
     def __init__(self, *, command: str, limits: Limits | None = None) -> None:
@@ -25,11 +28,23 @@ class ExternalPlayer:
 
     @property
     def version(self) -> str:
-        """The engine's name and version as it tells them; empty before the first move."""
-        if self._session is None:
-            return ""
-        client = self._session.client
+        """The engine's name and version as it tells them; starts it if needed."""
+        client = self._running().client
         return f"{client.name} {client.version}".strip()
+
+    def new_game(self, seed: int) -> None:
+        """Make the engine forget its last game, as far as it can; give it a seed if it takes one.
+
+        `choose` needs no call of this: a game that it does not know begins anew by itself.
+        """
+        client = self._running().client
+        self._session = EngineSession(client)
+        if client.known("clear_cache"):
+            with suppress(EngineRefusal):
+                client.command("clear_cache")
+        if client.known("set_random_seed"):
+            with suppress(EngineRefusal):
+                client.command("set_random_seed", seed & 0x3FFFFFFF)
 
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         """Return the engine's move, checked against our rules.
@@ -39,22 +54,26 @@ class ExternalPlayer:
         EngineFault
             If it crashes, hangs, answers nonsense or plays illegally.
         """
-        if self._session is not None and self._session.client.fault is not None:
-            self.close()
-        if self._session is None:
-            client = Client.start(self.command, limits=self.limits or Limits())
-            self._session = EngineSession(client)
-        return self._session.genmove(board, seed=int(rng.integers(1, 2**30)))
+        return self._running().genmove(board, seed=int(rng.integers(1, 2**30)))
 
     def explain(self, board: Board, move: int) -> str:
         """Return the engine's own words for its last move, empty if it has none."""
         return "" if self._session is None else self._session.explain()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process; it starts again when the engine is asked for a move."""
         if self._session is not None:
             self._session.client.close()
             self._session = None
+
+    def _running(self) -> EngineSession:
+        """Return a session with the engine, started anew after a fault."""
+        if self._session is not None and self._session.client.fault is not None:
+            self.close()
+        if self._session is None:
+            client = Client.start(self.command, limits=self.limits or Limits())
+            self._session = EngineSession(client)
+        return self._session
 
     def __getstate__(self) -> dict[str, object]:
         """Leave the process behind when sent to another process."""
