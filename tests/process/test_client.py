@@ -58,6 +58,10 @@ def test_a_good_engine_is_greeted_moves_and_quits() -> None:
         assert (client.name, client.version) == ("good", "good")
         assert client.known("genmove") and not client.known("nonsense")
         assert EngineSession(client).genmove(Board(9)) == 0
+        # Standard error has a reader of its own, which may be a moment behind the answer.
+        patience = time.monotonic() + 10
+        while not client.stderr() and time.monotonic() < patience:
+            time.sleep(0.01)
         assert client.stderr() == ("thinking about move 0",)
     assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
     assert client.channel.process.returncode == 0  # type: ignore[attr-defined]
