@@ -77,8 +77,7 @@ def ladder(context: Context) -> Result:
                 "rows": rows,
             }
         ],
-        "verdict": "Average liberties beat randomness by far, rules beat liberties, and a few "
-        "hundred playouts beat both: the yardstick on which everything else is measured.",
+        "verdict": f"The yardstick for what follows: {rows[0][0]} leads, {rows[-1][0]} is last.",
     }
 
 
@@ -157,7 +156,7 @@ def symmetry_network(context: Context) -> Result:
     ]
     ownership = {"title": "ownership", "svg": board.svg(shades=shown.ownership(board), cell=18)}
     return {
-        "text": f"{shown.architecture.size} free numbers with biases; the paper: 714 without.",
+        "text": f"{learned.architecture.size} free numbers with biases; the paper: 714 without.",
         "tables": [
             {
                 "title": "Without look-ahead against random on 9x9, 100 games, komi 3.5",
