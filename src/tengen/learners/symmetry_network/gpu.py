@@ -100,8 +100,8 @@ class GpuTraining:
         if any(r.batch != first.batch or r.size != first.size for r in runs):
             raise SpecError("trainings side by side need the same batch and board size")
         self.runs, self.batch, self.done = list(runs), first.batch, 0
-        self.library = build("selfplay.cu", first.size, options=options)
-        if self.library.isn_sizes(0) != PARAMS.itemsize or self.library.isn_sizes(3) != SIZE:
+        self.built = build("selfplay.cu", first.size, options=options)
+        if self.built.isn_sizes(0) != PARAMS.itemsize or self.built.isn_sizes(3) != SIZE:
             raise TengenError("selfplay.cu and gpu.py disagree about their structures")
         self.device = device
         packings = [Packing(r.architecture) for r in runs]
@@ -175,7 +175,7 @@ class GpuTraining:
         """Play a round in every training and learn from it; statistics stay on the device."""
         n = len(self.runs)
         flat = (self._sign * self.free.gather(1, self._source)).float().contiguous()
-        code = self.library.isn_round(
+        code = self.built.isn_round(
             *(pointer(flat), pointer(self.params), pointer(self.zobrist)),
             *(ctypes.c_int(n), ctypes.c_int(self.batch)),
             *(pointer(self._xs), pointer(self._cs), pointer(self._os)),
