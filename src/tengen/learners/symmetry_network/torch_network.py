@@ -7,7 +7,7 @@ shape, but general, and the reference for their gradients.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,15 @@ from tengen.learners.symmetry_network.features import INPUTS, OFF_BOARD
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.representations import SIDES, SQUARE, Offset
 
-try:
+if TYPE_CHECKING:  # types are judged the same whether or not the extra is installed
     import torch
     from torch.nn import Module, Parameter, functional
-except ImportError:  # the module stays readable without the extra; only using it needs torch
-    torch, Module, Parameter, functional = None, object, None, None
+else:
+    try:
+        import torch
+        from torch.nn import Module, Parameter, functional
+    except ImportError:  # the module stays readable without the extra; only using it needs torch
+        torch, Module, Parameter, functional = None, object, None, None
 
 
 class TorchNetwork(Module):  # type: ignore[misc]
