@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,7 @@ app = typer.Typer(no_args_is_help=True, help="Predict experts' moves (Araki 2007
 Games = Annotated[
     list[str], typer.Argument(help="SGF files, folders or archives; - reads standard input.")
 ]
+GNUGO = "gtp:gnugo --mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead"
 Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of this board size.")]
 
 
@@ -183,17 +185,30 @@ def evaluate(
 @app.command()
 def experiment(
     games: Games,
-    test: Annotated[list[str], typer.Option("--test", help="Games to measure on.")],
+    test: Annotated[
+        list[str] | None,
+        typer.Option("--test", help="Games to measure on; some of the training games by default."),
+    ] = None,
+    held_out: Annotated[
+        int, typer.Option("--held-out", min=1, help="Without --test: so many games are kept back.")
+    ] = 200,
     what: Annotated[
-        str, typer.Option("--table", help="widths, reranked, sizes, history, families.")
+        str, typer.Option("--table", help="widths, reranked, sizes, history, families, match.")
     ] = "sizes",
     limit: Annotated[int, typer.Option("--games", min=2, help="Training games.")] = 2000,
     values: Annotated[
-        str | None, typer.Option("--values", help="Comma-separated rows to compute.")
+        str | None,
+        typer.Option("--values", help="Comma-separated rows to compute; match: games to play."),
     ] = None,
     share: Annotated[
         float, typer.Option("--share", min=0.001, max=1.0, help="families: part of positions.")
     ] = 0.3,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", help="sizes, match: folder to keep the models in.")
+    ] = None,
+    opponent: Annotated[
+        str, typer.Option("--opponent", help="match: spec of the other player.")
+    ] = GNUGO,
     size: Size = 19,
     seed: Seed = 0,
     json: Json = False,
@@ -202,19 +217,26 @@ def experiment(
     """Repeat a table of the paper on these games, beside the paper's figures.
 
     widths is Table I, reranked Table II, sizes Tables III and IV; history tells the re-ranker
-    weaker moves than the experts'; families trains the full recipe without each of its families.
+    weaker moves than the experts'; families trains the full recipe without each of its families;
+    match plays the top move of the paper's recipe against GNU Go (section IV-D).
     """
     from tengen.errors import SpecError
     from tengen.learners.move_prediction import experiments
 
-    train_games = read_games(games, size, quiet=quiet)
-    test_games = read_games(test, size, quiet=quiet)
     names = values.split(",") if values and what == "families" else []
     try:
         chosen = None if values is None or names else [float(value) for value in values.split(",")]
     except ValueError:
         raise SpecError(f"--values {values!r} is not a list of numbers") from None
     whole = None if chosen is None else [int(value) for value in chosen]
+    tables = ("widths", "reranked", "sizes", "history", "families", "match")
+    if what not in tables:
+        raise SpecError(f"--table {what!r} is none of {', '.join(tables)}")
+    train_games = read_games(games, size, quiet=quiet)
+    if test is not None:
+        test_games = read_games(test, size, quiet=quiet)
+    else:
+        train_games, test_games = experiments.hold_out(train_games, held_out, seed)
     if what == "widths":
         options = {} if chosen is None else {"values": chosen}
         rows = experiments.widths(train_games, test_games, games=limit, seed=seed, **options)
@@ -222,7 +244,8 @@ def experiment(
         counts = {} if whole is None else {"values": whole}
         rows = experiments.reranked(train_games, test_games, games=limit, seed=seed, **counts)
     elif what == "sizes":
-        rows = experiments.sizes(train_games, test_games, values=whole or [limit], seed=seed)
+        wanted = whole or [limit]
+        rows = experiments.sizes(train_games, test_games, values=wanted, seed=seed, keep=keep)
     elif what == "history":
         ranks = {} if whole is None else {"ranks": whole}
         rows = experiments.weak_history(train_games, test_games, games=limit, seed=seed, **ranks)
@@ -231,7 +254,8 @@ def experiment(
             train_games, test_games, games=limit, share=share, seed=seed, values=names
         )
     else:
-        raise SpecError(f"--table {what!r} is none of widths, reranked, sizes, history, families")
+        number = whole[0] if whole else 20
+        rows = _match(train_games, limit, size, number, opponent, keep, seed, quiet=quiet)
     done = []
     for row in rows:
         done.append(row)
@@ -239,11 +263,47 @@ def experiment(
     emit(done, as_json=json, text="\n".join(_line(row) for row in done))
 
 
+def _match(
+    train_games: GameArrays,
+    limit: int,
+    size: int,
+    games: int,
+    opponent: str,
+    keep: Path | None,
+    seed: int,
+    *,
+    quiet: bool,
+) -> Iterator[dict[str, Any]]:
+    """Train the paper's recipe, let its top move play a match, and yield the result.
+
+    A model of as many games that lies in the folder `keep` is used as it is, and games played
+    there count.
+    """
+    from tempfile import TemporaryDirectory
+
+    from tengen.arena.config import Tournament, checked
+    from tengen.arena.match import match_settings, play_match
+    from tengen.learners.move_prediction import MovePredictor
+
+    with TemporaryDirectory() as spare:
+        folder = Path(spare) if keep is None else keep
+        model = folder / f"paper-{limit}.safetensors"
+        if not model.exists():
+            learner = MovePredictor(recipe="paper", settings={"games": limit, "seed": seed})
+            learner.fit(train_games).save(model)
+        settings = match_settings(
+            f'greedy:policy="{model}"', opponent, games=games, size=str(size), seed=seed
+        )
+        out = None if keep is None else folder / f"match-{limit}.sqlite"
+        result = play_match(checked(Tournament, settings), out=out, quiet=quiet)
+    yield {"trained_on": limit, **result.value()}
+
+
 def _line(row: dict[str, Any]) -> str:
     """Turn a row of a table into one line, accuracies in percent."""
     parts = []
     for name, value in row.items():
-        if name in ("phases", "interval"):
+        if name in ("phases", "interval") or isinstance(value, dict | list):
             continue
         if name.startswith("top") and isinstance(value, float):
             parts.append(f"{name} {100 * value:.2f}")

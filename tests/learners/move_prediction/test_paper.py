@@ -10,6 +10,7 @@ from prediction_games import tasteful_games
 
 from tengen.board import Board
 from tengen.contracts import check_policy, sample_boards
+from tengen.errors import ModelError
 from tengen.features.patterns import PAPER_TEMPLATES, PatternHasher
 from tengen.learners.move_prediction import MovePredictor
 from tengen.learners.move_prediction.evaluation import TOPS
@@ -89,12 +90,38 @@ def test_the_streaming_solver_comes_close_to_the_optimum() -> None:
     assert exact.objective <= objective < 1.05 * exact.objective
 
 
-def test_counting_in_parallel_changes_nothing(monkeypatch) -> None:
+def test_a_stopped_training_goes_on_exactly(tmp_path) -> None:
     games = tasteful_games(6)
-    one = train_paper(games, PaperSettings(top=3, passes=1))
-    two = train_paper(games, PaperSettings(top=3, passes=1), workers=2)
-    assert np.array_equal(one.dictionary.keys, two.dictionary.keys)
-    assert np.array_equal(one.weights, two.weights)
+    settings = PaperSettings(top=3, passes=3)
+    whole = train_paper(games, settings)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(line: str) -> None:
+        if line.startswith("re-ranker pass 2"):
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        train_paper(games, settings, run=tmp_path, on_report=stop)
+    told: list[str] = []
+    resumed = train_paper(games, settings, run=tmp_path, resume=True, on_report=told.append)
+    assert len(told) == 1 and told[0].startswith("re-ranker pass 3")
+    assert np.array_equal(whole.weights, resumed.weights) and resumed.top == 3
+    assert np.array_equal(whole.frequency, resumed.frequency)
+    with pytest.raises(ModelError, match="other settings"):
+        train_paper(games, PaperSettings(top=4), run=tmp_path, resume=True)
+
+
+def test_a_weaker_players_history_is_not_the_experts() -> None:
+    predictor = MovePredictor(recipe="paper", settings={"top": 5}).fit(tasteful_games(40))
+    fresh = tasteful_games(10, seed=500)
+    rates = []
+    for rank in (0, 1, 20):
+        predictor.model_.history_rank = rank
+        rates.append(predictor.evaluate(fresh).rate(1))
+    # These games follow the last move: whoever is told a wrong one does worse.
+    assert rates[0] > rates[1] and rates[0] > rates[2]
 
 
 def test_it_is_a_policy_that_keeps_its_file(tmp_path) -> None:

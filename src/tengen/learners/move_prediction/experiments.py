@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from tengen.errors import TengenError
 from tengen.learners.move_prediction.evaluation import TOPS
 from tengen.learners.move_prediction.learner import MovePredictor, usable_games
 from tengen.learners.move_prediction.paper import (
@@ -19,6 +23,7 @@ from tengen.learners.move_prediction.paper import (
     halves,
     learn_frequencies,
     learn_reranker,
+    train_paper,
 )
 from tengen.records.arrays import GameArrays
 
@@ -42,11 +47,26 @@ TABLE_2 = {
     80: (0.2692, 0.5285, 0.6245, 0.7191, 0.8138, 0.8585, 0.8753),
 }
 TABLE_3 = {
+    2000: (0.2824, 0.5270, 0.6168, 0.6911),
     5000: (0.3104, 0.5654, 0.6556),
     10000: (0.3272, 0.5861, 0.6785),
     15000: (0.3373, 0.5981, 0.6894),
     20000: (0.3394, 0.6047, 0.6950, 0.7716),
 }
+
+
+def hold_out(games: GameArrays, count: int, seed: int) -> tuple[GameArrays, GameArrays]:
+    """Keep `count` games back to measure on; return (the others, those).
+
+    Raises
+    ------
+    TengenError
+        If fewer than two games would be left to train on.
+    """
+    if len(games) < count + 2:
+        raise TengenError(f"{len(games)} games: too few to keep {count} back")
+    order = np.random.default_rng([seed, 1]).permutation(len(games))
+    return games.take(order[count:]), games.take(order[:count])
 
 
 def widths(
@@ -67,26 +87,45 @@ def reranked(
     train: GameArrays, test: GameArrays, *, games: int = 2000, seed: int = 0,
     values: Sequence[int] = tuple(TABLE_2),
 ) -> Iterator[Row]:  # fmt: skip
-    """Table II: cumulative accuracy for every number of re-ranked candidates; 0 for none."""
+    """Table II: cumulative accuracy for every number of re-ranked candidates; 0 for none.
+
+    `beyond` is the largest difference that re-ranking makes at ranks from n on: by the paper's
+    rule none, but for ties by frequency, which share credit.
+    """
     train, _ = usable_games(train)
     shared: PaperModel | None = None
+    plain: Row = {}
     for top in values:
         settings = PaperSettings(seed=seed, games=games, top=top)
         part_a, part_b = halves(train, settings)
+        row: Row = {"top": top, "beyond": None}
         if top == 0:
-            model = learn_frequencies(train, part_a, settings)
+            row |= measure(learn_frequencies(train, part_a, settings), test)
         else:
-            shared = shared or learn_frequencies(train, part_a, settings)
-            model = shared
-            learn_reranker(train, part_b, model, settings)
-        yield {"top": top, **measure(model, test), "paper": TABLE_2.get(top)}
+            if shared is None:
+                shared = learn_frequencies(train, part_a, settings)
+                plain = measure(shared, test)
+            learn_reranker(train, part_b, shared, settings)
+            row |= measure(shared, test)
+            ranks = [f"top{rank}" for rank in TOPS if rank >= top]
+            row["beyond"] = max((abs(row[rank] - plain[rank]) for rank in ranks), default=0.0)
+        yield {**row, "paper": TABLE_2.get(top)}
 
 
 def sizes(
-    train: GameArrays, test: GameArrays, *, values: Sequence[int], seed: int = 0
+    train: GameArrays,
+    test: GameArrays,
+    *,
+    values: Sequence[int],
+    seed: int = 0,
+    keep: Path | None = None,
 ) -> Iterator[Row]:
-    """Tables III and IV: accuracy by the number of training games, and what the training took."""
+    """Tables III and IV: accuracy by the number of training games, and what the training took.
+
+    With `keep`, the models are written into that folder as paper-GAMES.safetensors.
+    """
     train, _ = usable_games(train)
+    train_paper(train, PaperSettings(games=2, minimum=1, passes=1))  # compiles before the clock
     for games in values:
         settings = PaperSettings(seed=seed, games=games)
         began = time.monotonic(), time.process_time()
@@ -99,6 +138,9 @@ def sizes(
             "processor_seconds": time.process_time() - began[1],
             "memory_gb": _peak_memory(),
         }
+        if keep is not None:
+            name = f"paper-{games}"
+            estimator(model, settings).save(keep / f"{name}.safetensors", name=name)
         yield {**row, **measure(model, test), "paper": TABLE_3.get(games)}
 
 
@@ -108,8 +150,8 @@ def weak_history(
 ) -> Iterator[Row]:  # fmt: skip
     """Section V's worry: the re-ranker is told other earlier moves than the experts'.
 
-    Rank 0 is the experts' own history; rank k pretends that every earlier move was the k-th
-    candidate by frequency, as a weaker player might have played.
+    Rank 0 is the experts' own history; rank k pretends that every earlier move was what the model
+    itself ranked k-th then, as when it had played the game; the stones stay the experts'.
     """
     train, _ = usable_games(train)
     settings = PaperSettings(seed=seed, games=games)
@@ -147,16 +189,21 @@ def families(
 
 def measure(model: PaperModel, test: GameArrays) -> Row:
     """Measure a model at all ranks of the paper's tables."""
-    predictor = MovePredictor(recipe="paper")
-    predictor.model_ = model
-    predictor.sizes_ = model.sizes
-    measured = predictor.evaluate(test)
+    measured = estimator(model).evaluate(test)
     return {
         "positions": measured.positions,
         **{f"top{top}": measured.rate(top) for top in TOPS},
         "interval": list(measured.interval(1)),
         "phases": measured.phases(),
     }
+
+
+def estimator(model: PaperModel, settings: PaperSettings | None = None) -> MovePredictor:
+    """Wrap a trained model of the paper's recipe as the estimator that saves and measures."""
+    predictor = MovePredictor(recipe="paper", settings=asdict(settings) if settings else None)
+    predictor.model_ = model
+    predictor.sizes_ = model.sizes
+    return predictor
 
 
 def _peak_memory() -> float:

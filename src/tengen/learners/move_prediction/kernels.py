@@ -88,25 +88,31 @@ def _rings_for(s, mover, rings, empty, keys, ring_of):
 
 @kernel
 def logits_with_rings(s, rings, recent, model, room, points):
-    """Compute the logits of all legal points for the side to move; return (how many, logits)."""
+    """Compute the logits of all legal points for the side to move, given up-to-date rings.
+
+    Returns (legal moves, points with features, shared features); logits, features and activations
+    are left in `room`, where a training finds what its way back needs.
+    """
     _empty, _keys, _ring_of, marks, table, values, w, E, dense, flags = model
     _rings, feats, widths, shared, acts, Y, work, logits = room
     n_moves, n, n_shared = move_features(
         s, rings, marks, table, values, recent, flags[0] == 1, points, feats, widths, shared
     )
-    forward(
-        s, feats, widths, points, n, n_moves, shared, n_shared, w, E, dense, acts, Y, work, logits
-    )
-    return n_moves, logits
+    if n_moves > 0:
+        forward(
+            s, feats, widths, points, n, n_moves, shared, n_shared, w, E, dense, acts, Y, work,
+            logits,
+        )  # fmt: skip
+    return n_moves, n, n_shared
 
 
 @kernel
 def priors_with_rings(s, rings, recent, model, room, points, priors):
     """Fill points and priors of the side to move, given up-to-date rings; return how many."""
-    n, logits = logits_with_rings(s, rings, recent, model, room, points)
-    if n > 0:
-        softmax(logits, n, priors)
-    return n
+    n_moves, _n, _n_shared = logits_with_rings(s, rings, recent, model, room, points)
+    if n_moves > 0:
+        softmax(room[7], n_moves, priors)
+    return n_moves
 
 
 @kernel

@@ -117,12 +117,9 @@ class FullModel:
         loss = 0.0
         for rows, cols in sorted(set(zip(games.rows.tolist(), games.cols.tolist(), strict=True))):
             which = np.flatnonzero((games.rows == rows) & (games.cols == cols))
-            tables = Tables.of(rows, cols)
             loss += evaluate_games(
-                games.moves, games.colours, games.offsets, which, rows, cols, self.absolute,
-                tables.empty, tables.hash_keys, tables.ring_of, tables.marks,
-                self.dictionary.table, self.dictionary.values,
-                self.weights, self.vectors, self.dense, tops, hits, counts,
+                games.moves, games.colours, games.offsets, which, rows, cols,
+                self.arrays(rows, cols), tops, hits, counts,
             )  # fmt: skip
         return loss
 

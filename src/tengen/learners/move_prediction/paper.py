@@ -8,19 +8,22 @@ at each legal point, with counters of its own for "no pattern". Half B trains th
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.errors import ModelError
 from tengen.features.patterns import PAPER_TEMPLATES
 from tengen.learners.move_prediction import paper_kernels
 from tengen.learners.move_prediction.dictionary import PatternCounter, cut_into_jobs
 from tengen.learners.move_prediction.tables import Dictionary, Tables
+from tengen.models import Checkpoints
 from tengen.parallel import map_jobs
 
 if TYPE_CHECKING:
@@ -137,15 +140,39 @@ def train_paper(
 ) -> PaperModel:
     """Train the paper's recipe on games of one size.
 
-    `workers` and `ray` share the counting of patterns; the result does not depend on them. It takes
-    minutes, so it keeps no checkpoints: `run` and `resume` are accepted and ignored.
+    `workers` and `ray` share the counting of patterns; the result does not depend on them. With
+    `run`, a checkpoint is kept there after the frequencies and after each pass of the re-ranker,
+    and `resume` goes on from it, with the same result.
+
+    Raises
+    ------
+    ModelError
+        If the checkpoint is of a training with other settings.
     """
     part_a, part_b = halves(games, settings)
-    model = learn_frequencies(
-        games, part_a, settings, workers=workers, ray=ray, on_report=on_report
-    )
+    checkpoints = None if run is None else Checkpoints(run / "checkpoints", keep=1)
+    found = checkpoints.latest() if checkpoints is not None and resume else None
+    told = json.loads(json.dumps(asdict(settings)))
+    size = int(games.rows[0]), int(games.cols[0])
+    state: ReRankerState | None = None
+    if found is not None:
+        if found.state.get("settings") != told:
+            raise ModelError(f"{run}: was begun with other settings; start afresh or use the same")
+        model = _untrained(found.arrays["keys"], found.arrays["frequency"], settings, size)
+        state = ReRankerState(found.arrays["z"], found.arrays["squares"], found.step)
+    else:
+        model = learn_frequencies(
+            games, part_a, settings, workers=workers, ray=ray, on_report=on_report
+        )
+
+    def keep(state: ReRankerState) -> None:
+        if checkpoints is not None:
+            arrays = {"keys": model.dictionary.keys, "frequency": model.frequency}
+            arrays |= {"z": state.z, "squares": state.squares}
+            checkpoints.save(state.passes, arrays, {"settings": told})
+
     if settings.top > 0:
-        learn_reranker(games, part_b, model, settings, on_report=on_report)
+        learn_reranker(games, part_b, model, settings, state=state, keep=keep, on_report=on_report)
     return model
 
 
@@ -181,9 +208,25 @@ def learn_frequencies(
     used, unused = np.zeros(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
     _follow(0, games, which, rows, cols, dictionary, templates, used=used, unused=unused)
     on_report(f"frequencies, {time.process_time() - began:.1f} s")
-    frequency = (used + 1) / (used + unused + 2)
+    return _untrained(keys, (used + 1) / (used + unused + 2), settings, (rows, cols))
+
+
+def _untrained(
+    keys: IntArray, frequency: FloatArray, settings: PaperSettings, size: tuple[int, int]
+) -> PaperModel:
+    """Make a model that does not re-rank."""
     weights = np.zeros(int(paper_kernels.feature_count(len(frequency))))
-    return PaperModel(dictionary, frequency, weights, templates, 0, [(rows, cols)])
+    templates = np.array(settings.templates, np.int64)
+    return PaperModel(Dictionary.of(keys, 1), frequency, weights, templates, 0, [size])
+
+
+@dataclass
+class ReRankerState:
+    """What FTRL-proximal remembers, and how many passes it has made."""
+
+    z: FloatArray
+    squares: FloatArray
+    passes: int = 0
 
 
 def learn_reranker(
@@ -192,20 +235,30 @@ def learn_reranker(
     model: PaperModel,
     settings: PaperSettings,
     *,
+    state: ReRankerState | None = None,
+    keep: Callable[[ReRankerState], None] = lambda state: None,
     on_report: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Fit the model's re-ranker on half B, in place, by FTRL-proximal."""
+    """Fit the model's re-ranker on half B, in place, by FTRL-proximal.
+
+    Goes on from `state`, and calls `keep` before the first and after every pass.
+    """
     began = time.process_time()
     rows, cols = model.sizes[0]
-    z, squares = np.zeros_like(model.weights), np.zeros_like(model.weights)
+    if state is None:
+        state = ReRankerState(np.zeros_like(model.weights), np.zeros_like(model.weights))
+        keep(state)
+    z, squares = state.z, state.squares
     # The sum of losses over all passes counts every sample `passes` times; so must the penalty.
     penalty = settings.width * settings.passes
-    for number in range(settings.passes):
+    for number in range(state.passes, settings.passes):
         loss = _follow(
             1, games, which, rows, cols, model.dictionary, model.templates,
             frequency=model.frequency, top=settings.top, z=z, squares=squares, penalty=penalty,
             alpha=settings.alpha,
         )  # fmt: skip
+        state.passes += 1
+        keep(state)
         seconds = time.process_time() - began
         on_report(f"re-ranker pass {number + 1}, loss {loss:.0f}, {seconds:.1f} s")
     shrunk = np.sign(z) * np.maximum(np.abs(z) - penalty, 0.0)

@@ -222,8 +222,9 @@ def follow_games(
     mode 1: learn the re-ranker by FTRL-proximal on the `top` candidates, state in z and squares.
     mode 2: measure: add credit to `hits` and `counts` (phases of 30 plies); return the loss.
     mode 3: write the samples (label, then WIDTH features) to `samples`; return how many.
-    With `rank_history` above zero, the history given to the re-ranker is not the experts' moves
-    but the candidate of that rank by frequency, as a weaker player's would be (mode 2 only).
+    With `rank_history` above zero (mode 2 only), the history given to the re-ranker is not the
+    experts' moves but what this model ranks k-th at each earlier turn, with the pattern there, as
+    when a weaker player had moved; the stones on the board stay the experts'.
     """
     s = new_state(rows, cols)
     rings = empty.copy()
@@ -302,7 +303,10 @@ def follow_games(
                         phase = (k - offsets[g]) // 30
                         result += credit(final, n, target, tops, hits, counts, phase)
                         if rank_history > 0:
-                            remembered = moves[order[min(rank_history, n) - 1]]
+                            own = np.argsort(-final[:n], kind="mergesort")
+                            remembered = moves[order[own[min(rank_history, n) - 1]]]
+                            row, col = remembered // (cols + 1) - 1, remembered % (cols + 1) - 1
+                            pattern = found[colour - 1, row * cols + col]
             for q in range(s.shape[1]):
                 before[q] = s[COLOUR, q]
             spare = before.copy()

@@ -20,7 +20,6 @@ from tengen.errors import ModelError, TengenError
 from tengen.learners.move_prediction import ablation
 from tengen.learners.move_prediction.dictionary import count_patterns
 from tengen.learners.move_prediction.model import FullModel
-from tengen.learners.move_prediction.tables import Tables
 from tengen.learners.move_prediction.training_kernels import train_games
 from tengen.models import Checkpoints
 from tengen.records.arrays import GameArrays
@@ -182,15 +181,12 @@ class _State:
         seed: int,
     ) -> tuple[float, float, int]:
         """Learn from a chunk of games at a fraction `rate` of the full rates."""
-        tables, model = Tables.of(rows, cols), self.model
         loss, hits, positions = train_games(
-            games.moves, games.colours, games.offsets, chunk, rows, cols, settings.absolute,
-            tables.empty, tables.hash_keys, tables.ring_of, tables.marks,
-            model.dictionary.table, model.dictionary.values, model.weights, model.vectors,
-            self.weight_squares, self.vector_squares, model.dense, self.first, self.second,
-            self.step, np.full(len(model.weights), -1, np.int64), settings.side, settings.batch,
-            settings.share, seed, rate * settings.rate_weights, rate * settings.rate_vectors,
-            rate * settings.rate_network,
+            games.moves, games.colours, games.offsets, chunk, rows, cols,
+            self.model.arrays(rows, cols), self.weight_squares, self.vector_squares,
+            self.first, self.second, self.step, np.full(len(self.model.weights), -1, np.int64),
+            settings.side, settings.batch, settings.share, seed, rate * settings.rate_weights,
+            rate * settings.rate_vectors, rate * settings.rate_network,
         )  # fmt: skip
         return float(loss), float(hits), int(positions)
 

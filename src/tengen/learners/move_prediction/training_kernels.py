@@ -17,18 +17,12 @@ from tengen.features.pattern_kernels import ORIENTATIONS, RINGS, play_with_rings
 from tengen.features.tactics_kernels import read_blocks
 from tengen.jit import kernel
 from tengen.learners.move_prediction.family_kernels import AT_LAST, FAMILIES, pattern_keys
-from tengen.learners.move_prediction.feature_kernels import (
-    GLOBAL_WIDTH,
-    RECENT,
-    WIDTH,
-    move_features,
-)
+from tengen.learners.move_prediction.feature_kernels import RECENT, WIDTH
+from tengen.learners.move_prediction.kernels import logits_with_rings, workspace
 from tengen.learners.move_prediction.network_kernels import (
     DIM,
-    LAYERS,
     backward_dense,
     backward_features,
-    forward,
     rank_credit,
     softmax,
     step_dense,
@@ -90,35 +84,45 @@ def expert_keys(points, colours, offsets, games, rows, cols, empty, hash_keys, r
 
 
 @kernel
+def predict_move(s, rings, recent, model, room, moves, probs, p):
+    """Predict the side to move's next move, given that it is `p`.
+
+    Returns (number of `p` among `moves`, legal moves, points with features, shared features);
+    probabilities are written to `probs`, logits and activations left in `room`.
+    """
+    n_moves, n, n_shared = logits_with_rings(s, rings, recent, model, room, moves)
+    target = 0
+    while moves[target] != p:
+        target += 1
+    softmax(room[7], n_moves, probs)
+    return target, n_moves, n, n_shared
+
+
+@kernel
 def train_games(
-    points, colours, offsets, games, rows, cols, absolute, empty, hash_keys, ring_of, marks,
-    table, values, w, E, w_sq, E_sq, dense, first, second, step,
+    points, colours, offsets, games, rows, cols, model, w_sq, E_sq, first, second, step,
     slots, side, batch, share, seed, rate_w, rate_E, rate_dense,
 ):  # fmt: skip
     """Train on a random `share` of the moves of the listed games; return (loss, hits, positions).
 
-    Loss and top-1 hits are those met before each step. `dense` is the network in one flat array,
-    `step` (one entry) counts its steps. `slots` is -1 for every feature. `side` games go side by
-    side.
+    `model` is what `FullModel.arrays` gives; its weights are changed in place. Loss and top-1 hits
+    are those met before each step. `step` (one entry) counts the network's steps. `slots` is -1
+    for every feature. `side` games go side by side.
     """
+    empty, hash_keys, ring_of, _marks, _table, _values, w, E, dense, _flags = model
     n_points = rows * cols
     states = np.empty((side,) + new_state(rows, cols).shape, np.int64)
     rings = np.empty((side,) + empty.shape, np.int64)
     recent = np.empty((side, RECENT), np.int64)
     before = np.zeros(states.shape[2], np.int64)
-    feats = np.empty((n_points, WIDTH), np.int32)
-    widths = np.empty(n_points, np.int64)
     moves = np.empty(n_points, np.int64)
-    shared = np.empty(GLOBAL_WIDTH, np.int32)
-    acts = np.zeros((LAYERS + 1, before.shape[0], DIM), np.float32)
-    work = np.zeros((5, before.shape[0], DIM), np.float32)
-    Y = np.zeros((LAYERS, before.shape[0], DIM), np.float32)
-    logits = np.empty(n_points, np.float32)
     probs = np.empty(n_points, np.float64)
-    room = 60000
-    touched = np.empty(room + n_points * WIDTH, np.int64)
+    room = workspace(rows, cols)
+    _rings, feats, widths, shared, acts, Y, work, logits = room
+    limit = 60000
+    touched = np.empty(limit + n_points * WIDTH, np.int64)
     da = np.zeros((before.shape[0], DIM), np.float32)
-    G = np.empty((room + n_points * WIDTH, DIM + 1), np.float32)
+    G = np.empty((limit + n_points * WIDTH, DIM + 1), np.float32)
     n_touched = np.zeros(1, np.int64)
     grad = np.zeros_like(dense)
     rng = np.zeros(1, np.uint64)
@@ -157,18 +161,9 @@ def train_games(
                     break
                 learn = skip[k] == 0
                 if learn and p > 0 and uniform(rng) < share:
-                    n_moves, n, n_shared = move_features(
-                        s, rings[k], marks, table, values, recent[k], absolute,
-                        moves, feats, widths, shared,
-                    )  # fmt: skip
-                    target = 0
-                    while moves[target] != p:
-                        target += 1
-                    forward(
-                        s, feats, widths, moves, n, n_moves, shared, n_shared, w, E, dense,
-                        acts, Y, work, logits,
-                    )  # fmt: skip
-                    softmax(logits, n_moves, probs)
+                    target, n_moves, n, n_shared = predict_move(
+                        s, rings[k], recent[k], model, room, moves, probs, p
+                    )
                     loss -= np.log(max(probs[target], 1e-30))
                     rank_credit(logits, n_moves, target, tops, hits)
                     trained += 1
@@ -178,7 +173,7 @@ def train_games(
                         da, FLOOR, slots, touched, n_touched, G,
                     )  # fmt: skip
                     in_batch += 1
-                    if in_batch == batch or n_touched[0] >= room:
+                    if in_batch == batch or n_touched[0] >= limit:
                         step_features(
                             slots, touched, n_touched, G, w, E, w_sq, E_sq, rate_w, rate_E
                         )
@@ -200,28 +195,19 @@ def train_games(
 
 
 @kernel
-def evaluate_games(
-    points, colours, offsets, games, rows, cols, absolute, empty, hash_keys, ring_of, marks,
-    table, values, w, E, dense, tops, hits, counts,
-):  # fmt: skip
+def evaluate_games(points, colours, offsets, games, rows, cols, model, tops, hits, counts):
     """Predict every move of the listed games; return the loss.
 
     Adds to `hits` (phases of 30 plies x tops) the credit and to `counts` (phases) the positions.
     """
-    n_points = rows * cols
+    empty, hash_keys, ring_of = model[0], model[1], model[2]
     s = new_state(rows, cols)
     rings = empty.copy()
     recent = np.empty(RECENT, np.int64)
     before = np.zeros(s.shape[1], np.int64)
-    feats = np.empty((n_points, WIDTH), np.int32)
-    widths = np.empty(n_points, np.int64)
-    moves = np.empty(n_points, np.int64)
-    shared = np.empty(GLOBAL_WIDTH, np.int32)
-    acts = np.zeros((LAYERS + 1, before.shape[0], DIM), np.float32)
-    work = np.zeros((5, before.shape[0], DIM), np.float32)
-    Y = np.zeros((LAYERS, before.shape[0], DIM), np.float32)
-    logits = np.empty(n_points, np.float32)
-    probs = np.empty(n_points, np.float64)
+    moves = np.empty(rows * cols, np.int64)
+    probs = np.empty(rows * cols, np.float64)
+    room = workspace(rows, cols)
     loss = 0.0
     for g in games:
         clear(s, rows, cols)
@@ -233,21 +219,12 @@ def evaluate_games(
             if p > 0:
                 if s[COLOUR, p] != EMPTY or not is_legal(s, p, colour):
                     break
-                n_moves, n, n_shared = move_features(
-                    s, rings, marks, table, values, recent, absolute,
-                    moves, feats, widths, shared,
-                )  # fmt: skip
-                target = 0
-                while moves[target] != p:
-                    target += 1
-                forward(
-                    s, feats, widths, moves, n, n_moves, shared, n_shared, w, E, dense,
-                    acts, Y, work, logits,
-                )  # fmt: skip
-                softmax(logits, n_moves, probs)
+                target, n_moves, _n, _n_shared = predict_move(
+                    s, rings, recent, model, room, moves, probs, p
+                )
                 loss -= np.log(max(probs[target], 1e-30))
                 phase = min((k - offsets[g]) // 30, counts.shape[0] - 1)
-                rank_credit(logits, n_moves, target, tops, hits[phase])
+                rank_credit(room[7], n_moves, target, tops, hits[phase])
                 counts[phase] += 1
             play_with_rings(s, rings, hash_keys, ring_of, before, p, colour)
             push_recent(recent, p)
