@@ -65,6 +65,8 @@ def main() -> None:
 
     from tengen.parallel import map_jobs
 
+    # A shell that starts the tests in the background leaves Ctrl-C ignored; here it must work.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         list(map_jobs(note_pid_and_sleep, [sys.argv[1]] * 4, workers=2))
     except KeyboardInterrupt:
