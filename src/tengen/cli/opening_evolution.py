@@ -8,12 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Seed, Workers, emit, progress, remark, table
+from tengen.cli.common import Json, Quiet, Ray, Seed, Workers, emit, progress, remark, table
 
 app = typer.Typer(add_completion=False, help=__doc__)
 
 Network = Annotated[
-    str, typer.Option(help="dense (169-55-1, look-ahead), spatial (one unit a window), shared.")
+    str,
+    typer.Option(
+        help="dense (169-55-1, look-ahead), spatial (one unit a window); with few weights, tied by "
+        "symmetry: tied, shared."
+    ),
 ]
 Opponent = Annotated[str, typer.Option(help="Who plays the other side of the opening.")]
 ExpertSpec = Annotated[str, typer.Option(help="Who finishes the games and counts them.")]
@@ -27,15 +31,30 @@ BEST = ("evolved-minimax-13x13", "evolved-spatial-13x13")
 def train(
     network: Network = "dense",
     generations: Annotated[int, typer.Option(min=1)] = 5000,
-    population: Annotated[int, typer.Option(min=2)] = 0,
+    population: Annotated[
+        int, typer.Option(min=0, help="Individuals; 0 for the paper's: dense 10, spatial 20.")
+    ] = 0,
     size: Size = 13,
     moves: Annotated[int, typer.Option(min=1, help="Opening moves of each side.")] = 15,
     colours: Annotated[str, typer.Option(help="both, black or white.")] = "both",
+    plies: Annotated[
+        int, typer.Option(min=0, max=2, help="Look-ahead; 0 for the paper's: dense 2, spatial 1.")
+    ] = 0,
     illegal_passes: Annotated[
         bool, typer.Option(help="An illegal choice is a pass, as the paper's text has it.")
     ] = False,
+    chances: Annotated[
+        int, typer.Option(min=0, help="Further choices after an illegal one, before it passes.")
+    ] = 0,
     random_plies: Annotated[int, typer.Option(min=0, help="Random plies before each game.")] = 0,
     starts: Annotated[int, typer.Option(min=1, help="Games of each colour an individual.")] = 1,
+    strategy: Annotated[str, typer.Option(help="paper (mu + mu), or cma (CMA-ES).")] = "paper",
+    remember: Annotated[
+        bool, typer.Option(help="Survivors keep their fitness; right where games do not change.")
+    ] = False,
+    hall_every: Annotated[
+        int, typer.Option(min=0, help="Let the best enter a hall of fame so often, to play with.")
+    ] = 0,
     handicap: Annotated[int, typer.Option(min=0, help="Free stones for the network.")] = 0,
     handicap_falls_every: Annotated[int, typer.Option(min=0, help="In generations.")] = 0,
     opponent: Opponent = "static",
@@ -44,27 +63,32 @@ def train(
     out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
     workers: Workers = 1,
+    ray: Ray = None,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Evolve a network; the same seed gives the same network on any number of workers."""
     from tengen.learners.opening_evolution import OpeningEvolution, Plan
-    from tengen.players import make_expert, make_player
 
     plan = Plan(
         network=network,
         rows=size,
         cols=size,
-        population=population or (20 if network == "spatial" else 10),
+        population=population or (10 if network == "dense" else 20),
         generations=generations,
         moves=moves,
         colours=colours,  # type: ignore[arg-type]
+        plies=plies,
         free=illegal_passes,
+        chances=chances,
         handicap=handicap,
         handicap_falls_every=handicap_falls_every,
         random_plies=random_plies,
         starts=starts,
+        strategy=strategy,
+        remember=remember,
+        hall_every=hall_every,
         seed=seed,
         opponent=opponent,
         expert=expert,
@@ -79,8 +103,7 @@ def train(
 
         try:
             model.fit(
-                [make_player(opponent) for _ in range(workers)],
-                make_expert(expert),
+                _measure(opponent, expert, workers, ray),
                 folder=folder,
                 resume=resume,
                 on_generation=advance,
@@ -176,8 +199,7 @@ def experiment(
                     bar.advance(run.generation - bar.done)
 
                 OpeningEvolution(plan=plan).fit(
-                    [make_player("static") for _ in range(workers)],
-                    make_expert("static"),
+                    _measure("static", "static", workers, None),
                     folder=folder,
                     resume=True,
                     on_generation=advance,
@@ -231,6 +253,18 @@ def experiment(
         }.items():
             slope, r, p = trend["slope"], trend["r"], trend["p"]
             print(f"trend {name}: slope {slope:+.3g}, r {r:+.2f}, p {p:.3g}")
+
+
+def _measure(opponent: str, expert: str, workers: int, ray: str | None) -> Any:
+    """Return who plays the games of a generation: threads here, or a Ray cluster."""
+    from functools import partial
+
+    from tengen.learners.opening_evolution import measure_on, measure_with
+    from tengen.players import make_expert, make_player
+
+    if ray is not None:
+        return measure_on(ray, partial(make_player, opponent), partial(make_expert, expert))
+    return measure_with([make_player(opponent) for _ in range(workers)], make_expert(expert))
 
 
 def _percent(rate: dict[str, Any] | None) -> str:

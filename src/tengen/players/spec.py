@@ -159,6 +159,28 @@ PLAYERS: dict[str, PlayerKind] = {
             "mcts:playouts=2000",
         ),
         PlayerKind(
+            "tengen",
+            "united:UnitedPlayer",
+            "All learners united in one search; levels 1 to 10 for people.",
+            (
+                Option(
+                    "level", "int", "1 (beginner) to 10; never blunders on purpose", least=1
+                ),
+                Option("playouts", "int", "playouts a move", "3000", least=1),
+                Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
+                Option(
+                    "without",
+                    "choices",
+                    "parts to leave out, joined by +",
+                    "none",
+                    choices=("opening", "predictor", "network", "scorer"),
+                ),
+                Option("threads", "int", "trees side by side", "1", least=1),
+                Option("resign", "float", "win rate below which it resigns", "0.03", least=0.0),
+            ),
+            "tengen:level=5",
+        ),
+        PlayerKind(
             "opening",
             "opening:OpeningPlayer",
             "A learned opening for the first plies, then another player.",
@@ -227,6 +249,8 @@ def _named(player: Player, name: str) -> Player:
 def make_expert(spec: str = "builtin") -> Expert:
     """Make an expert: `builtin`, `builtin:playouts=N`, or any player spec, playing both sides.
 
+    `static` plays in one kernel; `static:resign=no` move by move, as every other player.
+
     Raises
     ------
     SpecError
@@ -239,9 +263,10 @@ def make_expert(spec: str = "builtin") -> Expert:
         return BuiltinExpert(**_read_options(_BUILTIN, rest, spec))
     if name not in PLAYERS:
         raise SpecError(f"{_unknown('expert', name, ['builtin', *PLAYERS])} (in {spec!r})")
-    from tengen.players.expert import PlayerExpert
+    from tengen.players.expert import PlayerExpert, StaticExpert
 
-    return PlayerExpert(make_player(spec))
+    player = make_player(spec)
+    return StaticExpert(player) if spec.strip() == "static" else PlayerExpert(player)
 
 
 _BUILTIN = PlayerKind(
@@ -357,6 +382,10 @@ def _read_choice(text: str, option: Option) -> str:
     return text
 
 
+def _read_choices(text: str, option: Option) -> tuple[str, ...]:
+    return tuple(_read_choice(word.strip(), option) for word in text.split("+"))
+
+
 def _read_evaluator(text: str, option: Option) -> object:
     from tengen.players.sources import make_evaluator
 
@@ -374,6 +403,7 @@ READERS: dict[str, Callable[[str, Option], object]] = {
     "float": _read_float,
     "bool": _read_bool,
     "choice": _read_choice,
+    "choices": _read_choices,
     "evaluator": _read_evaluator,
     "policy": _read_policy,
     "player": lambda text, option: make_player(text),

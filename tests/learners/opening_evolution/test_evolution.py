@@ -48,7 +48,7 @@ PLAN = Plan(network="dense", rows=5, cols=5, population=6, generations=6, moves=
 def weights_after(generations: int, workers: int = 1, **changes: object) -> np.ndarray:
     plan = replace(PLAN, generations=generations, **changes)  # type: ignore[arg-type]
     run = evolve(plan, measure_with([Corner() for _ in range(workers)], Counter()))
-    return run.population.weights
+    return run.weights
 
 
 def test_selection_keeps_the_better_half_and_mutates_it() -> None:
@@ -74,9 +74,9 @@ def test_resuming_gives_the_same_as_never_stopping(tmp_path: Path) -> None:
     evolve(replace(PLAN, generations=3), measure, folder=tmp_path)
     resumed = evolve(PLAN, measure, folder=tmp_path, resume=True)
     assert resumed.generation == 6
-    assert (resumed.population.weights == weights_after(6)).all()
+    assert (resumed.weights == weights_after(6)).all()
     assert sorted(p.name for p in (tmp_path / "snapshots").iterdir()) == [
-        f"{g:09d}.safetensors" for g in (1, 2, 4, 6)
+        f"{g:09d}.safetensors" for g in (0, 2, 4, 6)
     ]
     with pytest.raises(TengenError, match="differs in moves"):
         evolve(replace(PLAN, moves=3), measure, folder=tmp_path, resume=True)
@@ -119,7 +119,9 @@ def test_falling_handicap() -> None:
 
 
 def test_models_come_back_and_refuse_other_boards(tmp_path: Path) -> None:
-    model = OpeningEvolution(plan=replace(PLAN, generations=1)).fit([Corner()], Counter())
+    model = OpeningEvolution(plan=replace(PLAN, generations=1)).fit(
+        measure_with([Corner()], Counter())
+    )
     model.save(tmp_path / "m.safetensors")
     again = OpeningEvolution.load(tmp_path / "m.safetensors")
     board, rng = Board(5), np.random.default_rng(0)

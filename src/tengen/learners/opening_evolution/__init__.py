@@ -7,13 +7,25 @@ an expert finishes, `training` runs generations with checkpoints, `learner` is t
 
 from tengen.learners.opening_evolution.games import NetworkPlayer, Setting, fitness, match
 from tengen.learners.opening_evolution.learner import KIND, OpeningEvolution
-from tengen.learners.opening_evolution.networks import SHAPES, Dense, Shape, Shared, Spatial
-from tengen.learners.opening_evolution.strategy import Population, next_generation, rate_of_change
-from tengen.learners.opening_evolution.training import Evolution, Plan, evolve, measure_with
+from tengen.learners.opening_evolution.networks import SHAPES, Dense, Shape, Shared, Spatial, Tied
+from tengen.learners.opening_evolution.strategy import (
+    STRATEGIES,
+    Population,
+    next_generation,
+    rate_of_change,
+)
+from tengen.learners.opening_evolution.training import (
+    Evolution,
+    Plan,
+    evolve,
+    measure_on,
+    measure_with,
+)
 
 __all__ = [
     "KIND",
     "SHAPES",
+    "STRATEGIES",
     "Dense",
     "Evolution",
     "NetworkPlayer",
@@ -24,9 +36,11 @@ __all__ = [
     "Shape",
     "Shared",
     "Spatial",
+    "Tied",
     "evolve",
     "fitness",
     "match",
+    "measure_on",
     "measure_with",
     "next_generation",
     "rate_of_change",

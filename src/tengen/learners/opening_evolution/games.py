@@ -23,16 +23,28 @@ COLOURS: dict[str, tuple[int, ...]] = {"both": (BLACK, WHITE), "black": (BLACK,)
 
 @dataclass
 class NetworkPlayer:
-    """A network as a player: the best point, or a pass if that is illegal."""
+    """A network as a player: the best point, or a pass if that is illegal.
+
+    After an illegal choice it may choose again, among other points, `chances` times.
+    """
 
     shape: Shape
     weights: Weights
     name: str = "evolved"
+    chances: int = 0
+
+    def __post_init__(self) -> None:
+        self._shape, self._weights = self.shape.unfold(self.weights)
 
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         """Choose a move; uses no randomness."""
-        move = self.shape.move(self.weights, board)
-        return move if board.is_legal(move) else PASS
+        barred: list[int] = []
+        for _ in range(self.chances + 1):
+            move = self._shape.move(self._weights, board, barred)
+            if board.is_legal(move):
+                return move
+            barred.append(move)
+        return PASS
 
 
 @dataclass(frozen=True)
@@ -62,9 +74,13 @@ class Setting:
         return board
 
 
-def play_opening(black: Player, white: Player, setting: Setting, seed: int) -> Board:
-    """Return the board after both sides' opening moves."""
+def play_opening(
+    black: Player, white: Player, setting: Setting, seed: int, *, favoured: int | None = None
+) -> Board:
+    """Return the board after both sides' opening moves; a favoured colour has the handicap."""
     board = setting.start(seed)
+    if favoured is not None:
+        give_handicap(board, favoured, setting.handicap)
     rng = np.random.default_rng([seed, 1])
     for _ in range(2 * setting.moves):
         player = black if board.turn == BLACK else white
@@ -86,37 +102,29 @@ def give_handicap(board: Board, colour: int, stones: int) -> None:
 def fitness(
     shape: Shape,
     weights: Weights,
-    opponent: Player,
+    opponents: Player | Sequence[Player],
     expert: Expert,
     setting: Setting,
     colours: Colours,
     seeds: Sequence[int],
+    *,
+    chances: int = 0,
 ) -> float:
-    """Return the network's mean final score against the opponent, over starts and colours."""
-    me = NetworkPlayer(shape, weights)
-    games = [(seed, colour) for seed in seeds for colour in COLOURS[colours]]
-    boards = []
-    for seed, colour in games:
-        if setting.handicap:
-            boards.append(_with_handicap(me, opponent, setting, colour, seed))
-        elif colour == BLACK:
-            boards.append(play_opening(me, opponent, setting, seed))
-        else:
-            boards.append(play_opening(opponent, me, setting, seed))
-    scores = expert.finish(boards, [seed for seed, _ in games])
-    signs = [1.0 if colour == BLACK else -1.0 for _, colour in games]
-    return float(np.mean(np.asarray(scores) * signs))
+    """Return the network's mean final score over starts and colours.
 
-
-def _with_handicap(me: Player, opponent: Player, setting: Setting, colour: int, seed: int) -> Board:
-    board = setting.start(seed)
-    give_handicap(board, colour, setting.handicap)
-    rng = np.random.default_rng([seed, 1])
-    for _ in range(2 * setting.moves):
-        player = me if board.turn == colour else opponent
-        move = player.choose(board, rng)
-        board.push(move if move >= 0 else PASS)
-    return board
+    `opponents` is one for all starts, or one for each seed.
+    """
+    me = NetworkPlayer(shape, weights, chances=chances)
+    others = opponents if isinstance(opponents, Sequence) else [opponents] * len(seeds)
+    boards, signs, finish_seeds = [], [], []
+    for seed, other in zip(seeds, others, strict=True):
+        for colour in COLOURS[colours]:
+            black, white = (me, other) if colour == BLACK else (other, me)
+            favoured = colour if setting.handicap else None
+            boards.append(play_opening(black, white, setting, seed, favoured=favoured))
+            signs.append(1.0 if colour == BLACK else -1.0)
+            finish_seeds.append(seed)
+    return float(np.mean(np.asarray(expert.finish(boards, finish_seeds)) * signs))
 
 
 def match(

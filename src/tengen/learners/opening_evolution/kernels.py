@@ -4,15 +4,13 @@ recomputed.
 A network sees the board as +1 for own stones, -1 for enemy stones, 0 for empty points, row by row.
 The value of a position is compared before the last tanh, which would not change the order.
 
-`minimax_move` looks two plies ahead with alpha-beta; `spatial_move` takes the best position after
-one own move. Candidates are tried in point order and an equal value never replaces an earlier one,
-so that a choice is a function of weights and position. Superko is the caller's.
+`dense_move` and `spatial_move` take the best position after one own move, or look two plies ahead
+with alpha-beta. An equal value never replaces an earlier one, so that a choice is a function of
+weights and position. Superko is the caller's.
 """
 
 # mypy: ignore-errors
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -95,28 +93,46 @@ def changes(s, p, colour, where, how, me):
 
 
 @kernel
-def _output(hidden, w2):
-    """Return the value of hidden sums before the last tanh; the last entry of `w2` is the bias."""
-    total = w2[hidden.shape[0]]
-    for h in range(hidden.shape[0]):
-        total += w2[h] * math.tanh(hidden[h])
-    return total
+def bend(values, n):
+    """Replace the first `n` values by their tanh, to within 1e-13.
+
+    The library's tanh is a call a value; plain arithmetic runs in vector registers. exp(2x) is the
+    256th power of exp(x / 128), whose series is short; beyond 19 tanh is 1 to the last bit.
+    """
+    for i in range(n):
+        x = min(max(values[i], -19.0), 19.0) / 128.0
+        e = 1.0 / 5040 + x * (1.0 / 40320)
+        e = 1.0 / 120 + x * (1.0 / 720 + x * e)
+        e = 1.0 / 6 + x * (1.0 / 24 + x * e)
+        e = 1.0 + x * (1.0 + x * (0.5 + x * e))
+        for _ in range(8):
+            e *= e
+        values[i] = (e - 1.0) / (e + 1.0)
 
 
 @kernel
-def _apply(w1, where, how, count, source, target):
-    """Write to `target` the hidden sums after the listed inputs changed."""
-    for h in range(source.shape[0]):
-        target[h] = source[h]
-    for i in range(count):
-        row, step = where[i], how[i]
-        for h in range(source.shape[0]):
-            target[h] += step * w1[row, h]
+def _output(hidden, w2):
+    """Return the value of hidden sums before the last tanh, and bend them.
+
+    The last entry of `w2` is the bias. Four sums at a time: one alone waits for itself.
+    """
+    n = hidden.shape[0]
+    bend(hidden, n)
+    a = b = c = d = 0.0
+    for i in range(n // 4):
+        h = 4 * i
+        a += w2[h] * hidden[h]
+        b += w2[h + 1] * hidden[h + 1]
+        c += w2[h + 2] * hidden[h + 2]
+        d += w2[h + 3] * hidden[h + 3]
+    for h in range(n - n % 4, n):
+        a += w2[h] * hidden[h]
+    return w2[n] + a + b + c + d
 
 
 @kernel
 def dense_sums(x, w1, out):
-    """Fill `out` with the hidden sums of inputs `x`; the last row of `w1` is the bias."""
+    """Fill `out` with the sums of inputs `x`; the last row of `w1` is the bias."""
     n = x.shape[0]
     for h in range(out.shape[0]):
         out[h] = w1[n, h]
@@ -129,8 +145,7 @@ def dense_sums(x, w1, out):
 @kernel
 def dense_value(s, me, w1, w2):
     """Return the value of a position by the plain forward pass, before the last tanh."""
-    cells = w1.shape[0] - 1
-    x = np.empty(cells)
+    x = np.empty(w1.shape[0] - 1)
     hidden = np.empty(w1.shape[1])
     read_inputs(s, me, x)
     dense_sums(x, w1, hidden)
@@ -138,84 +153,113 @@ def dense_value(s, me, w1, w2):
 
 
 @kernel
-def _worst_reply(t, me, w1, w2, sums, after, where, how, alpha, killer):
-    """Return the value of the enemy's best reply and the reply; stop once it is not above `alpha`.
+def _candidate(s, i, me, free, barred, where, how):
+    """List the inputs that change when `me` takes cell `i`; return how many, 0 if it may not.
 
-    The reply that refuted the last candidate is tried first.
+    With `free` an illegal point is a candidate too, seen as if a stone stood there.
     """
-    enemy = 3 - me
-    cells = w1.shape[0] - 1
-    cols = t[SCALARS, COLS]
-    worst = _output(sums, w2)  # the enemy may pass
-    reply = PASS
-    for i in range(-1, cells):
-        p = killer if i < 0 else point_of(i, cols)
-        if p == PASS or (i >= 0 and p == killer) or not is_legal(t, p, enemy):
-            continue
-        count = changes(t, p, enemy, where, how, me)
-        _apply(w1, where, how, count, sums, after)
-        value = _output(after, w2)
-        if value < worst:
-            worst, reply = value, p
-            if worst <= alpha:
-                break
-    return worst, reply
+    if barred[i]:
+        return 0
+    p = point_of(i, s[SCALARS, COLS])
+    if is_legal(s, p, me):
+        return changes(s, p, me, where, how, me)
+    if not free:
+        return 0
+    where[0], how[0] = i, 1.0
+    return 1
 
 
 @kernel
-def minimax_move(s, w1, w2, plies, free):
-    """Return the move of the network with `plies` (1 or 2) of look-ahead.
+def _play_candidate(s, t, i, me):
+    """Write to `t` the position after `me` chose cell `i`, and tell whether it was legal.
 
-    With `free` every point is a candidate, legal or not (an illegal one is then passed for by the
-    caller, as in the paper); otherwise only legal moves are tried. Without any it passes.
+    An illegal choice is a pass.
+    """
+    p = point_of(i, s[SCALARS, COLS])
+    legal = is_legal(s, p, me)
+    t[:, :] = s
+    play_move(t, p if legal else PASS, me)
+    return legal
+
+
+# ----- The dense network: one hidden layer -----
+
+
+@kernel
+def _dense_after(w1, w2, where, how, count, sums, work):
+    """Return the value after the listed inputs changed the hidden `sums`."""
+    units = sums.shape[0]
+    row, step = where[0], how[0]
+    for h in range(units):
+        work[h] = sums[h] + step * w1[row, h]
+    for i in range(1, count):
+        row, step = where[i], how[i]
+        for h in range(units):
+            work[h] += step * w1[row, h]
+    return _output(work, w2)
+
+
+@kernel
+def dense_move(s, w1, w2, free, barred, width):
+    """Return the point after which the network likes the position best, or PASS without any.
+
+    With `width` 0 it looks one ply ahead; else two plies, at the `width` moves that look best
+    after one and every legal reply. With `free` illegal points are candidates too; `barred` cells
+    never are.
     """
     me = s[SCALARS, TURN]
     cells, units = w1.shape[0] - 1, w1.shape[1]
     cols = s[SCALARS, COLS]
     x = np.empty(cells)
-    base, sums, after = np.empty(units), np.empty(units), np.empty(units)
+    base, sums, work = np.empty(units), np.empty(units), np.empty(units)
     where, how = np.empty(cells + 1, np.int64), np.empty(cells + 1)
-    where2, how2 = np.empty(cells + 1, np.int64), np.empty(cells + 1)
     read_inputs(s, me, x)
     dense_sums(x, w1, base)
-    first = np.full(cells, NEVER)
+    first, second = np.full(cells, NEVER), np.zeros(cells)
     for i in range(cells):
-        p = point_of(i, cols)
-        if is_legal(s, p, me):
-            count = changes(s, p, me, where, how, me)
-        elif free:
-            where[0], how[0], count = i, 1.0, 1
-        else:
-            continue
-        _apply(w1, where, how, count, base, sums)
-        first[i] = _output(sums, w2)
-    if plies == 1:
+        count = _candidate(s, i, me, free, barred, where, how)
+        if count > 0:
+            first[i] = _dense_after(w1, w2, where, how, count, base, work)
+        if width > 0:
+            where[0], how[0] = i, -1.0
+            second[i] = _dense_after(w1, w2, where, how, 1, base, work)
+    if width == 0:
         best = np.argmax(first)
         return point_of(best, cols) if first[best] > NEVER else PASS
-    # The most promising first, so that alpha-beta cuts early; among equals the first in order.
-    order = np.argsort(-first, kind="mergesort")
+    # The most promising moves and replies first, so that alpha-beta cuts early.
+    order, replies = np.argsort(-first, kind="mergesort"), np.argsort(second, kind="mergesort")
     t = np.empty_like(s)
-    best, best_value = -1, NEVER
-    killer = PASS
-    for j in range(cells):
+    best, best_value, killer = PASS, NEVER, -1
+    for j in range(min(width, cells)):
         i = order[j]
         if first[i] <= NEVER:
             break
-        p = point_of(i, cols)
-        t[:, :] = s
-        if is_legal(s, p, me):
-            count = changes(s, p, me, where, how, me)
-            play_move(t, p, me)
-        else:
-            where[0], how[0], count = i, 1.0, 1
-            play_move(t, PASS, me)
-        _apply(w1, where, how, count, base, sums)
-        value, reply = _worst_reply(t, me, w1, w2, sums, after, where2, how2, best_value, killer)
-        if value > best_value:
-            best, best_value = i, value
-        elif reply != PASS:
+        count = _candidate(s, i, me, free, barred, where, how)
+        for h in range(units):
+            sums[h] = base[h]
+        for k in range(count):
+            for h in range(units):
+                sums[h] += how[k] * w1[where[k], h]
+        _play_candidate(s, t, i, me)
+        worst, reply = first[i], -1  # the enemy may pass
+        for k in range(-1, cells):
+            cell = killer if k < 0 else replies[k]
+            if worst <= best_value:
+                break
+            if cell < 0 or (k >= 0 and cell == killer):
+                continue
+            p = point_of(cell, cols)
+            if not is_legal(t, p, 3 - me):
+                continue
+            count = changes(t, p, 3 - me, where, how, me)
+            value = _dense_after(w1, w2, where, how, count, sums, work)
+            if value < worst:
+                worst, reply = value, cell
+        if worst > best_value:
+            best, best_value = point_of(i, cols), worst
+        elif reply >= 0:
             killer = reply
-    return point_of(best, cols) if best >= 0 else PASS
+    return best
 
 
 # ----- The spatial network: one unit a window -----
@@ -238,142 +282,145 @@ def window_sums(x, w0, starts, sizes, offsets, cols, out):
 
 
 @kernel
-def spatial_value(s, me, w0, w1, w2, starts, sizes, offsets):
+def spatial_value(s, me, weights, windows):
     """Return the value of a position by the plain forward pass, before the last tanh."""
-    cells = s[SCALARS, ROWS] * s[SCALARS, COLS]
-    x = np.empty(cells)
+    w0, w1, w2 = weights
+    starts, sizes, offsets = windows
+    x = np.empty(s[SCALARS, ROWS] * s[SCALARS, COLS])
+    sums, hidden = np.empty(starts.shape[0]), np.empty(w1.shape[1])
     read_inputs(s, me, x)
-    sums = np.empty(starts.shape[0])
     window_sums(x, w0, starts, sizes, offsets, s[SCALARS, COLS], sums)
-    for u in range(sums.shape[0]):
-        sums[u] = math.tanh(sums[u])
-    hidden = np.empty(w1.shape[1])
+    bend(sums, sums.shape[0])
     dense_sums(sums, w1, hidden)
     return _output(hidden, w2)
 
 
 @kernel
-def _spatial_after(
-    where, how, count, w0, w1, w2, cover, cover_weight, sums, bent, base, delta, hidden
-):
-    """Return the value after the listed inputs changed, recomputing only the windows they touch."""
-    units = sums.shape[0]
-    for u in range(units):
-        delta[u] = 0.0
-    for i in range(count):
-        cell = where[i]
-        for j in range(cover.shape[1]):
-            u = cover[cell, j]
+def _read_windows(s, me, extra, weights, windows, cover, x, sums, bent, base):
+    """Fill the windows' sums, their tanh, and the second layer's sums for a position.
+
+    Adds up stones, which are fewer than points. `extra` is a cell where an own stone is imagined,
+    or -1.
+    """
+    w0, w1, _ = weights
+    _, sizes, offsets = windows
+    over, places = cover
+    read_inputs(s, me, x)
+    if extra >= 0:
+        x[extra] += 1.0
+    for u in range(sums.shape[0]):
+        sums[u] = w0[offsets[u] + sizes[u] * sizes[u]]
+    for i in range(x.shape[0]):
+        if x[i] == 0.0:
+            continue
+        for j in range(over.shape[1]):
+            u = over[i, j]
             if u < 0:
                 break
-            delta[u] += how[i] * w0[cover_weight[cell, j]]
-    for h in range(hidden.shape[0]):
-        hidden[h] = base[h]
-    for u in range(units):
-        if delta[u] != 0.0:
-            step = math.tanh(sums[u] + delta[u]) - bent[u]
-            for h in range(hidden.shape[0]):
-                hidden[h] += step * w1[u, h]
-    return _output(hidden, w2)
+            sums[u] += x[i] * w0[places[i, j]]
+    for u in range(sums.shape[0]):
+        bent[u] = sums[u]
+    bend(bent, bent.shape[0])
+    dense_sums(bent, w1, base)
 
 
 @kernel
-def spatial_move(s, w0, w1, w2, starts, sizes, offsets, cover, cover_weight, free):
-    """Return the own move after which the spatial network likes the position best.
+def _spatial_after(weights, cover, where, how, count, sums, bent, base, slot, touched, steps, work):
+    """Return the value after the listed inputs changed, recomputing only the windows they touch.
 
-    cover[cell] lists the windows over a cell (-1 behind the last) and cover_weight the place of
-    that cell's weight in each. `free` as in `minimax_move`.
+    `slot` is -1 everywhere before and after; it says where a touched window stands.
+    """
+    w0, w1, w2 = weights
+    over, places = cover
+    n = 0
+    for i in range(count):
+        cell = where[i]
+        for j in range(over.shape[1]):
+            u = over[cell, j]
+            if u < 0:
+                break
+            if slot[u] < 0:
+                slot[u], touched[n], steps[n] = n, u, sums[u]
+                n += 1
+            steps[slot[u]] += how[i] * w0[places[cell, j]]
+    bend(steps, n)
+    for k in range(n):
+        slot[touched[k]] = -1
+        steps[k] -= bent[touched[k]]
+    for h in range(work.shape[0]):
+        work[h] = base[h]
+    # Four windows a sweep: the second layer's sums are loaded and stored a quarter as often.
+    for k in range(0, n - 3, 4):
+        a, b, c, d = touched[k], touched[k + 1], touched[k + 2], touched[k + 3]
+        p, q, r, t = steps[k], steps[k + 1], steps[k + 2], steps[k + 3]
+        for h in range(work.shape[0]):
+            work[h] += p * w1[a, h] + q * w1[b, h] + r * w1[c, h] + t * w1[d, h]
+    for k in range(n - n % 4, n):
+        for h in range(work.shape[0]):
+            work[h] += steps[k] * w1[touched[k], h]
+    return _output(work, w2)
+
+
+@kernel
+def spatial_move(s, weights, windows, cover, free, barred, width):
+    """Return the point after which the network likes the position best; as `dense_move`.
+
+    `weights` are the windows' weights, the second layer and the output; `windows` what
+    `window_sums` wants; cover[0][cell] lists the windows over a cell (-1 behind the last), and
+    cover[1] the place of that cell's weight in each.
     """
     me = s[SCALARS, TURN]
     cols = s[SCALARS, COLS]
     cells = s[SCALARS, ROWS] * cols
-    units = starts.shape[0]
+    units, second_layer = windows[0].shape[0], weights[1].shape[1]
     x = np.empty(cells)
-    sums, bent, delta = np.empty(units), np.empty(units), np.empty(units)
-    base, hidden = np.empty(w1.shape[1]), np.empty(w1.shape[1])
+    sums, bent, steps = np.empty(units), np.empty(units), np.empty(units)
+    slot, touched = np.full(units, -1, np.int64), np.empty(units, np.int64)
+    base, work = np.empty(second_layer), np.empty(second_layer)
     where, how = np.empty(cells + 1, np.int64), np.empty(cells + 1)
-    read_inputs(s, me, x)
-    window_sums(x, w0, starts, sizes, offsets, cols, sums)
-    for u in range(units):
-        bent[u] = math.tanh(sums[u])
-    dense_sums(bent, w1, base)
-    best, best_value = PASS, NEVER
+    _read_windows(s, me, -1, weights, windows, cover, x, sums, bent, base)
+    first, second = np.full(cells, NEVER), np.zeros(cells)
     for i in range(cells):
-        p = point_of(i, cols)
-        if is_legal(s, p, me):
-            count = changes(s, p, me, where, how, me)
-        elif free:
-            where[0], how[0], count = i, 1.0, 1
-        else:
-            continue
-        value = _spatial_after(
-            where, how, count, w0, w1, w2, cover, cover_weight, sums, bent, base, delta, hidden
-        )
-        if value > best_value:
-            best, best_value = p, value
-    return best
-
-
-@kernel
-def spatial_minimax_move(s, w0, w1, w2, starts, sizes, offsets, cover, cover_weight, width):
-    """Return the spatial network's move with two plies of look-ahead over its best `width` moves.
-
-    What the paper dropped for its cost: replies are answered by the plain enemy ply, every legal
-    one, with alpha-beta.
-    """
-    me = s[SCALARS, TURN]
-    enemy = 3 - me
-    cols = s[SCALARS, COLS]
-    cells = s[SCALARS, ROWS] * cols
-    units = starts.shape[0]
-    x = np.empty(cells)
-    sums, bent, delta = np.empty(units), np.empty(units), np.empty(units)
-    base, hidden = np.empty(w1.shape[1]), np.empty(w1.shape[1])
-    where, how = np.empty(cells + 1, np.int64), np.empty(cells + 1)
-    read_inputs(s, me, x)
-    window_sums(x, w0, starts, sizes, offsets, cols, sums)
-    for u in range(units):
-        bent[u] = math.tanh(sums[u])
-    dense_sums(bent, w1, base)
-    first = np.full(cells, NEVER)
-    for i in range(cells):
-        p = point_of(i, cols)
-        if is_legal(s, p, me):
-            count = changes(s, p, me, where, how, me)
+        count = _candidate(s, i, me, free, barred, where, how)
+        if count > 0:
             first[i] = _spatial_after(
-                where, how, count, w0, w1, w2, cover, cover_weight, sums, bent, base, delta, hidden
+                weights, cover, where, how, count, sums, bent, base, slot, touched, steps, work
             )
-    order = np.argsort(-first, kind="mergesort")
+        if width > 0:
+            where[0], how[0] = i, -1.0
+            second[i] = _spatial_after(
+                weights, cover, where, how, 1, sums, bent, base, slot, touched, steps, work
+            )
+    if width == 0:
+        best = np.argmax(first)
+        return point_of(best, cols) if first[best] > NEVER else PASS
+    order, replies = np.argsort(-first, kind="mergesort"), np.argsort(second, kind="mergesort")
     t = np.empty_like(s)
-    best, best_value = PASS, NEVER
-    killer = PASS
+    best, best_value, killer = PASS, NEVER, -1
     for j in range(min(width, cells)):
         i = order[j]
         if first[i] <= NEVER:
             break
-        t[:, :] = s
-        play_move(t, point_of(i, cols), me)
-        read_inputs(t, me, x)
-        window_sums(x, w0, starts, sizes, offsets, cols, sums)
-        for u in range(units):
-            bent[u] = math.tanh(sums[u])
-        dense_sums(bent, w1, base)
-        worst = first[i]
-        reply = PASS
+        legal = _play_candidate(s, t, i, me)
+        _read_windows(t, me, -1 if legal else i, weights, windows, cover, x, sums, bent, base)
+        worst, reply = first[i], -1  # the enemy may pass
         for k in range(-1, cells):
-            p = killer if k < 0 else point_of(k, cols)
-            if p == PASS or (k >= 0 and p == killer) or not is_legal(t, p, enemy):
+            cell = killer if k < 0 else replies[k]
+            if worst <= best_value:
+                break
+            if cell < 0 or (k >= 0 and cell == killer):
                 continue
-            count = changes(t, p, enemy, where, how, me)
+            p = point_of(cell, cols)
+            if not is_legal(t, p, 3 - me):
+                continue
+            count = changes(t, p, 3 - me, where, how, me)
             value = _spatial_after(
-                where, how, count, w0, w1, w2, cover, cover_weight, sums, bent, base, delta, hidden
+                weights, cover, where, how, count, sums, bent, base, slot, touched, steps, work
             )
             if value < worst:
-                worst, reply = value, p
-                if worst <= best_value:
-                    break
+                worst, reply = value, cell
         if worst > best_value:
             best, best_value = point_of(i, cols), worst
-        elif reply != PASS:
+        elif reply >= 0:
             killer = reply
     return best

@@ -11,11 +11,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, Board
-from tengen.contracts import Expert, Player
+from tengen.board import BLACK, Board
 from tengen.errors import ModelError
+from tengen.learners.opening_evolution.games import NetworkPlayer
 from tengen.learners.opening_evolution.networks import SHAPES, Shape, Weights
-from tengen.learners.opening_evolution.training import Evolution, Plan, evolve, measure_with
+from tengen.learners.opening_evolution.training import Evolution, Measure, Plan, evolve
 from tengen.models import Card, load_model, save_model
 
 KIND = "opening-evolution"
@@ -39,18 +39,17 @@ class OpeningEvolution:
 
     def fit(
         self,
-        opponents: list[Player],
-        expert: Expert,
+        measure: Measure,
         *,
         folder: Path | None = None,
         resume: bool = False,
         on_generation: Callable[[Evolution], None] = lambda run: None,
     ) -> Self:
-        """Evolve against the opponent (one copy a thread); the expert finishes every game."""
+        """Evolve; `measure_with` and `measure_on` make a measure from opponent and expert."""
         plan = self.plan or Plan()
         run = evolve(
             plan,
-            measure_with(opponents, expert),
+            measure,
             folder=folder,
             resume=resume,
             on_generation=on_generation,
@@ -108,8 +107,12 @@ class OpeningEvolution:
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         """Choose the network's move, look-ahead included; a pass if it is illegal."""
         self._check(board)
-        move = self.shape_.move(self.weights_, board)
-        return move if board.is_legal(move) else PASS
+        return self.player().choose(board, rng)
+
+    def player(self) -> NetworkPlayer:
+        """Return the network as a player that does not ask for the board's size."""
+        chances = self.plan.chances if self.plan else 0
+        return NetworkPlayer(self.shape_, self.weights_, self.name, chances)
 
     @property
     def name(self) -> str:

@@ -1,21 +1,22 @@
 """Describe the evolved networks: how a flat vector of weights is cut up, and what move it means.
 
-`Dense` is the paper's 169-55-1 with look-ahead, `Spatial` its network of one unit a window,
-`Shared` our spatial network whose windows of one size share weights that are tied by the board's
-eight symmetries. A shape knows the size of its board; weights are one float64 vector, as evolution
-wants them.
+`Dense` is the paper's 169-55-1 with look-ahead, `Spatial` its network of one unit a window. `Tied`
+and `Shared` are the same networks with few free weights, tied by the board's eight symmetries:
+theirs unfold into those of a plain network. A shape knows the size of its board; weights are one
+float64 vector, as evolution wants them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import Board
+from tengen.board import Board, index_of
 from tengen.errors import ModelError
 from tengen.learners.opening_evolution import kernels
 
@@ -44,8 +45,12 @@ class Shape(Protocol):
         """Length of the weight vector, biases included."""
         ...
 
-    def move(self, weights: Weights, board: Board) -> int:
-        """Choose a point for the side to move; superko is the caller's."""
+    def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
+        """Return the plain network that these weights stand for, and its weights."""
+        ...
+
+    def move(self, weights: Weights, board: Board, barred: Sequence[int] = ()) -> int:
+        """Choose a point for the side to move, none of `barred`; superko is the caller's."""
         ...
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
@@ -59,9 +64,13 @@ class Dense:
 
     rows: int = 13
     cols: int = 13
-    plies: int = 2
     free: bool = False
     """Whether illegal points are candidates too, for which the player then passes."""
+    plies: int = 2
+
+    def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
+        """Return itself."""
+        return self, weights
 
     @property
     def hidden(self) -> int:
@@ -73,15 +82,16 @@ class Dense:
         """Length of the weight vector, biases included: 9,406 on 13x13."""
         return (self.rows * self.cols + 1) * self.hidden + self.hidden + 1
 
-    def cut(self, weights: Weights) -> tuple[Weights, Weights]:
+    def cut(self, weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the two layers; the last row of each is its bias."""
         _check(weights, self.n_weights)
         first = (self.rows * self.cols + 1) * self.hidden
         return weights[:first].reshape(-1, self.hidden), weights[first:]
 
-    def move(self, weights: Weights, board: Board) -> int:
+    def move(self, weights: Weights, board: Board, barred: Sequence[int] = ()) -> int:
         """Choose a point by look-ahead."""
-        return int(kernels.minimax_move(board.state, *self.cut(weights), self.plies, self.free))
+        args = board.state, *self.cut(weights), self.free, _mask(self, barred)
+        return int(kernels.dense_move(*args, self.rows * self.cols * (self.plies - 1)))
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
         """Return the output for the side playing `colour`."""
@@ -98,8 +108,14 @@ class Spatial:
     rows: int = 13
     cols: int = 13
     free: bool = False
-    lookahead: int = 0
-    """Own moves whose replies are searched too; 0 for none, as in the paper."""
+    plies: int = 1
+    """1 for no look-ahead, as in the paper; 2 for all replies too, which it dropped as too slow."""
+    units: int = 0
+    """Units in the second layer; 0 for a third of the windows, as in the paper."""
+
+    def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
+        """Return itself."""
+        return self, weights
 
     @cached_property
     def windows(self) -> NDArray[np.int64]:
@@ -129,7 +145,7 @@ class Spatial:
     @property
     def hidden(self) -> int:
         """Units in the second layer."""
-        return max(len(self.windows) // HIDDEN_SHARE, 2)
+        return self.units or max(len(self.windows) // HIDDEN_SHARE, 2)
 
     @property
     def n_weights(self) -> int:
@@ -137,7 +153,7 @@ class Spatial:
         _, m, place = (int(v) for v in self.windows[-1])
         return place + m * m + 1 + (len(self.windows) + 1) * self.hidden + self.hidden + 1
 
-    def cut(self, weights: Weights) -> tuple[Weights, Weights, Weights]:
+    def cut(self, weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Return windows' weights, second layer, output."""
         _check(weights, self.n_weights)
         _, m, place = (int(v) for v in self.windows[-1])
@@ -149,85 +165,120 @@ class Spatial:
     def _columns(self) -> tuple[NDArray[np.int64], ...]:
         return tuple(np.ascontiguousarray(column) for column in self.windows.T)
 
-    def move(self, weights: Weights, board: Board) -> int:
+    def move(self, weights: Weights, board: Board, barred: Sequence[int] = ()) -> int:
         """Choose the point after which the network likes the position best."""
-        parts = (*self.cut(weights), *self._columns, *self.cover)
-        if self.lookahead:
-            return int(kernels.spatial_minimax_move(board.state, *parts, self.lookahead))
-        return int(kernels.spatial_move(board.state, *parts, self.free))
+        parts = self.cut(weights), self._columns, self.cover
+        args = board.state, *parts, self.free, _mask(self, barred)
+        return int(kernels.spatial_move(*args, self.rows * self.cols * (self.plies - 1)))
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
         """Return the output for the side playing `colour`."""
-        parts = (*self.cut(weights), *self._columns)
+        parts = self.cut(weights), self._columns
         return float(np.tanh(kernels.spatial_value(board.state, colour, *parts)))
 
 
-@dataclass(frozen=True)
-class Shared:
-    """The spatial network with few weights: windows of a size share one kernel tied by symmetry.
+class _Folded:
+    """A network whose weights are copies of a few free ones; knows not which."""
 
-    Each window size has one weight per orbit of its cells under the eight symmetries and a bias;
-    the second layer has one unit a size, fed by that size's windows with one weight per orbit of
-    their places. A few hundred numbers instead of 36,445, and every orientation plays alike.
+    @cached_property
+    def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
+        """The plain network, for each weight the free one it copies (from 1 on; 0 for none, which
+        is always zero), and how many free ones there are.
+        """
+        raise NotImplementedError
+
+    @property
+    def n_weights(self) -> int:
+        """Length of the weight vector, biases included."""
+        return self._copies[2]
+
+    def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
+        """Return the plain network that these weights stand for, and its weights."""
+        _check(weights, self.n_weights)
+        shape, source, _ = self._copies
+        return shape, np.concatenate(([0.0], weights))[source]
+
+    def move(self, weights: Weights, board: Board, barred: Sequence[int] = ()) -> int:
+        """Choose a point as the plain network does."""
+        shape, full = self.unfold(weights)
+        return shape.move(full, board, barred)
+
+    def value(self, weights: Weights, board: Board, colour: int) -> float:
+        """Return the output for the side playing `colour`."""
+        shape, full = self.unfold(weights)
+        return shape.value(full, board, colour)
+
+
+@dataclass(frozen=True)
+class Tied(_Folded):
+    """The dense network with one weight a unit and orbit of points: 1,651 on 13x13.
+
+    It sees how many stones of each side stand in each orbit, so that every orientation plays alike.
     """
 
     rows: int = 13
     cols: int = 13
     free: bool = False
+    plies: int = 2
 
     @cached_property
-    def spatial(self) -> Spatial:
-        """The full network that the shared weights unfold into."""
-        return Spatial(self.rows, self.cols, self.free)
+    def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
+        full = Dense(self.rows, self.cols, self.free, self.plies)
+        source, names = np.zeros(full.n_weights, np.int64), _Names()
+        w1, w2 = full.cut(source)
+        for unit in range(full.hidden):
+            for cell in range(self.rows * self.cols):
+                orbit = _orbit(*divmod(cell, self.cols), self.rows, self.cols)
+                w1[cell, unit] = names("point", unit, orbit)
+            w1[-1, unit] = names("unit bias", unit)
+            w2[unit] = names("output", unit)
+        w2[-1] = names("output bias")
+        return full, source, len(names.known)
+
+
+@dataclass(frozen=True)
+class Shared(_Folded):
+    """The spatial network whose windows of a size share one kernel tied by symmetry: 158 on 13x13.
+
+    Each window size has one weight per orbit of its cells under the eight symmetries and a bias;
+    the second layer has one unit a size, fed by that size's windows with one weight per orbit of
+    their places.
+    """
+
+    rows: int = 13
+    cols: int = 13
+    free: bool = False
+    plies: int = 1
 
     @cached_property
-    def _unfolding(self) -> tuple[NDArray[np.int64], int]:
-        """For every weight of the full network the shared weight it copies (0: always zero)."""
-        full = self.spatial
-        _, m_last, place_last = (int(v) for v in full.windows[-1])
-        source = np.zeros(full.n_weights, np.int64)
-        names: dict[tuple[object, ...], int] = {}
-
-        def name(*key: object) -> int:
-            return names.setdefault(key, len(names) + 1)
-
-        for _, m, place in full.windows:
+    def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
+        sides = list(range(3, min(self.rows, self.cols) + 1, 2))
+        full = Spatial(self.rows, self.cols, self.free, self.plies, units=len(sides))
+        # What is not named stays 0: a unit of the second layer sees the windows of one size.
+        source, names = np.zeros(full.n_weights, np.int64), _Names()
+        w0, w1, w2 = full.cut(source)
+        for u, (start, m, place) in enumerate(full.windows.tolist()):
             for r in range(m):
                 for c in range(m):
-                    source[place + r * m + c] = name("window", m, _orbit(r, c, int(m), int(m)))
-            source[place + m * m] = name("window bias", m)
-        first = place_last + m_last * m_last + 1
-        sides = sorted({int(m) for m in full.windows[:, 1]})
-        for u, (start, m, _) in enumerate(full.windows):
-            unit = sides.index(int(m))
-            r, c = divmod(int(start), self.cols)
-            orbit = _orbit(r, c, self.rows - int(m) + 1, self.cols - int(m) + 1)
-            if unit < full.hidden:
-                source[first + u * full.hidden + unit] = name("place", m, orbit)
-        second = first + (len(full.windows) + 1) * full.hidden
-        for unit in range(min(len(sides), full.hidden)):
-            source[first + len(full.windows) * full.hidden + unit] = name("unit bias", unit)
-            source[second + unit] = name("output", unit)
-        source[-1] = name("output bias")
-        return source, len(names)
+                    w0[place + r * m + c] = names("window", m, _orbit(r, c, m, m))
+            w0[place + m * m] = names("window bias", m)
+            rows, cols = self.rows - m + 1, self.cols - m + 1
+            orbit = _orbit(start // self.cols, start % self.cols, rows, cols)
+            w1[u, sides.index(m)] = names("place", m, orbit)
+        for unit in range(len(sides)):
+            w1[-1, unit], w2[unit] = names("unit bias", unit), names("output", unit)
+        w2[-1] = names("output bias")
+        return full, source, len(names.known)
 
-    @property
-    def n_weights(self) -> int:
-        """Length of the weight vector, biases included."""
-        return self._unfolding[1]
 
-    def unfold(self, weights: Weights) -> Weights:
-        """Return the weights of the full spatial network."""
-        _check(weights, self.n_weights)
-        return np.concatenate(([0.0], weights))[self._unfolding[0]]
+class _Names:
+    """Number things from 1 on in the order in which they are first named."""
 
-    def move(self, weights: Weights, board: Board) -> int:
-        """Choose the point after which the network likes the position best."""
-        return self.spatial.move(self.unfold(weights), board)
+    def __init__(self) -> None:
+        self.known: dict[tuple[object, ...], int] = {}
 
-    def value(self, weights: Weights, board: Board, colour: int) -> float:
-        """Return the output for the side playing `colour`."""
-        return self.spatial.value(self.unfold(weights), board, colour)
+    def __call__(self, *key: object) -> int:
+        return self.known.setdefault(key, len(self.known) + 1)
 
 
 def _orbit(r: int, c: int, rows: int, cols: int) -> tuple[int, int]:
@@ -236,14 +287,23 @@ def _orbit(r: int, c: int, rows: int, cols: int) -> tuple[int, int]:
     return (min(a, b), max(a, b)) if rows == cols else (a, b)
 
 
-def _check(weights: Weights, expected: int) -> None:
+def _mask(shape: Shape, barred: Sequence[int]) -> NDArray[np.bool_]:
+    """Mark the cells of points that may not be chosen."""
+    mask = np.zeros(shape.rows * shape.cols, np.bool_)
+    for point in barred:
+        mask[index_of(point, shape.rows, shape.cols)] = True
+    return mask
+
+
+def _check(weights: NDArray[Any], expected: int) -> None:
     if weights.shape != (expected,):
         raise ModelError(f"this network has {expected} weights, not {weights.shape}")
 
 
-SHAPES: dict[str, type[Dense] | type[Spatial] | type[Shared]] = {
+SHAPES: dict[str, type[Dense] | type[Spatial] | type[Tied] | type[Shared]] = {
     "dense": Dense,
     "spatial": Spatial,
+    "tied": Tied,
     "shared": Shared,
 }
 """The kinds of networks by the name under which models and commands know them."""

@@ -1,14 +1,20 @@
-"""Breed weight vectors: self-adaptive mutation and truncation selection, as in the paper. Knows no
-Go.
+"""Breed weight vectors: the paper's self-adaptive mutation and truncation selection, or a library's
+CMA-ES. Knows no Go.
 
-Every weight has a step size of its own. A child is sigma' = sigma * exp(tau * N(0, 1)) and w' = w +
-sigma' * N(0, 1), fresh normals for every weight and use, tau = (2 sqrt(n))^-0.5. The better half of
-the population survives unchanged, each survivor has one child: (mu + mu).
+In the paper's strategy every weight has a step size of its own. A child is sigma' = sigma *
+exp(tau * N(0, 1)) and w' = w + sigma' * N(0, 1), fresh normals for every weight and use, tau =
+(2 sqrt(n))^-0.5. The better half of the population survives unchanged, each survivor has one child:
+(mu + mu).
+
+A `Breeder` says who is to be measured and breeds the next generation from the scores; both kinds
+start from weights of the same distribution.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,3 +78,133 @@ def next_generation(
         child_steps[i] = steps[i] * np.exp(tau * first)
         children[i] = parents[i] + child_steps[i] * second
     return Population(np.concatenate([parents, children]), np.concatenate([steps, child_steps]))
+
+
+class Breeder(Protocol):
+    """A way of breeding: who is to be measured, and what comes of the measure."""
+
+    @property
+    def weights(self) -> FloatArray:
+        """The individuals of this generation, one a row."""
+        ...
+
+    @property
+    def best(self) -> FloatArray:
+        """The weights to play with."""
+        ...
+
+    @property
+    def known(self) -> FloatArray:
+        """Fitness of the first rows as measured before, if they are survivors."""
+        ...
+
+    def breed(self, fitness: FloatArray, generation: int) -> None:
+        """Make the next generation, numbered `generation`, from this one's fitness."""
+        ...
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """Return what `restored` needs."""
+        ...
+
+
+class PaperStrategy:
+    """The paper's (mu + mu) strategy; the best is the first survivor."""
+
+    def __init__(self, population: Population, seed: int, known: FloatArray | None = None) -> None:
+        self.population, self.seed = population, seed
+        self.known = np.zeros(0) if known is None else known
+
+    @classmethod
+    def first(cls, size: int, n_weights: int, seed: int) -> Self:
+        """Begin with generation 0."""
+        return cls(Population.first(size, n_weights, seed), seed)
+
+    @classmethod
+    def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
+        """Go on from `arrays()`."""
+        return cls(Population(arrays["weights"], arrays["steps"]), seed, arrays["known"])
+
+    @property
+    def weights(self) -> FloatArray:
+        """The individuals of this generation, one a row."""
+        return self.population.weights
+
+    @property
+    def best(self) -> FloatArray:
+        """The weights of the best individual at the last selection."""
+        row: FloatArray = self.population.weights[0]
+        return row
+
+    def breed(self, fitness: FloatArray, generation: int) -> None:
+        """Make the next generation."""
+        self.known = np.sort(fitness)[::-1][: len(self.population) // 2].copy()
+        self.population = next_generation(self.population, fitness, generation, self.seed)
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """Return weights, step sizes, and the survivors' fitness."""
+        parts = self.population
+        return {"weights": parts.weights, "steps": parts.steps, "known": self.known}
+
+
+class CmaStrategy:
+    """CMA-ES with a diagonal matrix, by the library `cma`; the best is the mean it has reached.
+
+    Its state is the fitness it was told: from the same seed the same answers lead to the same
+    place, bit for bit, and so a run goes on by telling it all once more (milliseconds each).
+    """
+
+    known = np.zeros(0)
+
+    def __init__(self, size: int, n_weights: int, seed: int) -> None:
+        import cma
+
+        rng = np.random.default_rng([seed, 11])
+        options = {
+            "popsize": size,
+            "CMA_diagonal": True,
+            "verbose": -9,
+            "seed": np.nan,  # the library leaves NumPy's global generator alone
+            "randn": lambda *shape: rng.standard_normal(shape),
+        }
+        self._search = cma.CMAEvolutionStrategy(np.zeros(n_weights), FIRST_SPREAD, options)
+        self._told: list[FloatArray] = []
+        self._ask()
+
+    @classmethod
+    def first(cls, size: int, n_weights: int, seed: int) -> Self:
+        """Begin with generation 0."""
+        return cls(size, n_weights, seed)
+
+    @classmethod
+    def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
+        """Go on from `arrays()`."""
+        made = cls(size, n_weights, seed)
+        for generation, fitness in enumerate(arrays["told"], 1):
+            made.breed(fitness, generation)
+        return made
+
+    def _ask(self) -> None:
+        self._asked = self._search.ask()
+        self.weights: FloatArray = np.array(self._asked)
+
+    @property
+    def best(self) -> FloatArray:
+        """The mean of the search."""
+        return np.array(self._search.mean, np.float64)
+
+    def breed(self, fitness: FloatArray, generation: int) -> None:
+        """Make the next generation."""
+        self._told.append(np.array(fitness))
+        self._search.tell(self._asked, (-fitness).tolist())
+        self._ask()
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """Return the fitness of every generation so far."""
+        return {"told": np.array(self._told).reshape(-1, len(self.weights))}
+
+
+STRATEGIES: dict[str, type[PaperStrategy] | type[CmaStrategy]] = {
+    "paper": PaperStrategy,
+    "cma": CmaStrategy,
+}
+"""The ways of breeding by the name under which plans and commands know them."""

@@ -2,8 +2,8 @@
 run.
 
 A run depends on its settings and seed alone: not on the number of threads, nor on Ray, nor on where
-it was stopped. Each generation boundary is a checkpoint's state; one is written at least every
-minute and at every `snapshot_every` generations, whose best networks are kept for good.
+it was stopped. A generation boundary can be a checkpoint; one is written every half minute and at
+every `snapshot_every` generations, whose best networks are kept for good, as is generation 0's.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,18 @@ from numpy.typing import NDArray
 
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
-from tengen.learners.opening_evolution.games import COLOURS, Colours, Setting, fitness
+from tengen.learners.opening_evolution.games import (
+    COLOURS,
+    Colours,
+    NetworkPlayer,
+    Setting,
+    fitness,
+)
 from tengen.learners.opening_evolution.networks import SHAPES, Shape
-from tengen.learners.opening_evolution.strategy import Population, next_generation
+from tengen.learners.opening_evolution.strategy import STRATEGIES, Breeder
 from tengen.models import Checkpoints
+from tengen.models.files import write_atomic
+from tengen.parallel import map_jobs
 
 SECONDS_BETWEEN_CHECKPOINTS = 30.0
 
@@ -43,6 +52,10 @@ class Plan:
     colours: Colours = "both"
     free: bool = False
     """Whether an illegal choice counts as a pass, instead of choosing among legal moves."""
+    chances: int = 0
+    """Further choices after an illegal one before it counts as a pass."""
+    plies: int = 0
+    """Look-ahead, 1 or 2; 0 for the paper's: 2 for the dense network, 1 for the spatial one."""
     handicap: int = 0
     handicap_falls_every: int = 0
     """Take one handicap stone away every so many generations; 0 for never."""
@@ -50,6 +63,14 @@ class Plan:
     """Random plies before each game of a generation; the same for all individuals of it."""
     starts: int = 1
     """Games of each colour an individual; more cut the noise of selection."""
+    strategy: str = "paper"
+    """`paper` for its (mu + mu), `cma` for CMA-ES with a diagonal matrix."""
+    remember: bool = False
+    """Whether survivors keep their fitness. Nothing changes but the time where games do not."""
+    hall_every: int = 0
+    """Every so many generations the best enters a hall of fame; every other start is then against
+    somebody in there. 0 for no hall.
+    """
     seed: int = 0
     opponent: str = "static"
     expert: str = "static"
@@ -62,10 +83,14 @@ class Plan:
             raise TengenError(f"a population of {self.population} has no half")
         if self.colours not in COLOURS:
             raise TengenError(f"colours {self.colours!r} is none of {', '.join(COLOURS)}")
+        if self.strategy not in STRATEGIES:
+            raise TengenError(f"strategy {self.strategy!r} is none of {', '.join(STRATEGIES)}")
+        if self.plies not in (0, 1, 2):
+            raise TengenError(f"look-ahead of {self.plies} plies; there are 1 and 2")
 
     def shape(self) -> Shape:
         """Return the network's shape."""
-        return SHAPES[self.network](self.rows, self.cols, free=self.free)
+        return _shape(self.network, self.rows, self.cols, self.free, self.plies)
 
     def setting(self, generation: int) -> Setting:
         """Return the games of one generation."""
@@ -80,42 +105,75 @@ class Plan:
         return [int(word) for word in sequence.generate_state(self.starts)]
 
 
+@lru_cache(maxsize=16)
+def _shape(network: str, rows: int, cols: int, free: bool, plies: int) -> Shape:
+    """Make a shape once: its tables take as long as some games."""
+    kind = SHAPES[network]
+    return kind(rows, cols, free=free, plies=plies or kind.plies)
+
+
 @dataclass
 class Evolution:
-    """A run under way: the population after `generation` selections, and what was seen so far."""
+    """A run under way: the individuals of `generation`, and what was seen so far."""
 
     plan: Plan
-    population: Population
+    breeder: Breeder
     generation: int = 0
     fitness: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    """Of the individuals as last measured; the survivors stand first."""
+    """Of the last generation, in the order in which it was measured."""
+    hall: list[NDArray[np.float64]] = field(default_factory=list)
+    """Earlier bests to play against."""
+    first_best: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """The best of generation 0, once it is measured."""
 
     @classmethod
     def begin(cls, plan: Plan) -> Evolution:
         """Draw generation 0."""
-        return cls(plan, Population.first(plan.population, plan.shape().n_weights, plan.seed))
+        kind = STRATEGIES[plan.strategy]
+        return cls(plan, kind.first(plan.population, plan.shape().n_weights, plan.seed))
 
-    def step(self, measure: Callable[[Evolution], NDArray[np.float64]]) -> None:
-        """Measure everybody, select, breed."""
-        self.fitness = measure(self)
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The individuals of this generation, one a row."""
+        return self.breeder.weights
+
+    @property
+    def pending(self) -> NDArray[np.float64]:
+        """The individuals that have to be measured."""
+        return self.weights[len(self.breeder.known) :] if self.plan.remember else self.weights
+
+    def step(self, measure: Measure) -> None:
+        """Measure who has to be, select, breed."""
+        measured = measure(self)
+        known = self.breeder.known if self.plan.remember else np.zeros(0)
+        self.fitness = np.concatenate([known, measured])
+        if self.generation == 0:
+            self.first_best = self.weights[int(self.fitness.argmax())].copy()
         self.generation += 1
-        self.population = next_generation(
-            self.population, self.fitness, self.generation, self.plan.seed
-        )
+        self.breeder.breed(self.fitness, self.generation)
+        if self.plan.hall_every and self.generation % self.plan.hall_every == 0:
+            self.hall.append(self.best.copy())
 
     @property
     def best(self) -> NDArray[np.float64]:
-        """The weights of the best individual at the last selection."""
-        row: NDArray[np.float64] = self.population.weights[0]
-        return row
+        """The weights that the strategy holds for the best so far."""
+        return self.breeder.best
+
+    def games(self) -> Games:
+        """Return what an individual of this generation plays."""
+        plan, generation = self.plan, self.generation
+        rng = np.random.default_rng([plan.seed, generation, 8])
+        chosen: list[NDArray[np.float64] | None] = [
+            self.hall[int(rng.integers(len(self.hall)))] if i % 2 and self.hall else None
+            for i in range(plan.starts)
+        ]
+        return Games(plan, generation, chosen)
 
     def save(self, checkpoints: Checkpoints) -> None:
         """Write the state of this generation boundary."""
-        arrays = {
-            "weights": self.population.weights,
-            "steps": self.population.steps,
-            "fitness": self.fitness,
-        }
+        arrays = {"fitness": self.fitness, "first_best": self.first_best, **self.breeder.arrays()}
+        if self.hall:
+            arrays["hall"] = np.array(self.hall)
         checkpoints.save(self.generation, arrays, {"plan": asdict(self.plan)})
 
     @classmethod
@@ -139,13 +197,44 @@ class Evolution:
                 f"{checkpoints.folder}: the run there differs in {', '.join(different)}; "
                 "choose another --out or the same settings"
             )
-        population = Population(found.arrays["weights"], found.arrays["steps"])
-        return cls(plan, population, found.step, found.arrays["fitness"])
+        arrays = found.arrays
+        size = plan.population, plan.shape().n_weights, plan.seed
+        breeder = STRATEGIES[plan.strategy].restored(*size, arrays)
+        hall = list(arrays.get("hall", ()))
+        return cls(plan, breeder, found.step, arrays["fitness"], hall, arrays["first_best"])
 
 
-def measure_with(
-    opponents: list[Player], expert: Expert
-) -> Callable[[Evolution], NDArray[np.float64]]:
+@dataclass(frozen=True)
+class Games:
+    """What every individual of a generation plays: the same starts, the same opponents."""
+
+    plan: Plan
+    generation: int
+    hall: list[NDArray[np.float64] | None]
+    """For each start the weights of an earlier best, or None for the plan's opponent."""
+
+    def play(self, weights: NDArray[np.float64], opponent: Player, expert: Expert) -> float:
+        """Return the fitness of one individual."""
+        plan = self.plan
+        shape = plan.shape()
+        others = [opponent if w is None else NetworkPlayer(shape, w) for w in self.hall]
+        return fitness(
+            shape,
+            weights,
+            others,
+            expert,
+            plan.setting(self.generation),
+            plan.colours,
+            plan.game_seeds(self.generation),
+            chances=plan.chances,
+        )
+
+
+Measure = Callable[[Evolution], NDArray[np.float64]]
+"""Returns the fitness of a run's pending individuals."""
+
+
+def measure_with(opponents: list[Player], expert: Expert) -> Measure:
     """Return a measure that shares the individuals among as many threads as there are opponents.
 
     Kernels run without the GIL, so threads are workers; each has an opponent of its own, since an
@@ -153,33 +242,57 @@ def measure_with(
     """
 
     def measure(run: Evolution) -> NDArray[np.float64]:
-        setting, seeds = run.plan.setting(run.generation), run.plan.game_seeds(run.generation)
-        shape = run.plan.shape()
-
-        def one(job: tuple[int, Player]) -> float:
-            index, opponent = job
-            weights = run.population.weights[index]
-            return fitness(shape, weights, opponent, expert, setting, run.plan.colours, seeds)
+        games, pending, workers = run.games(), run.pending, len(opponents)
 
         def share(worker: int) -> list[float]:
-            mine = range(worker, len(run.population), len(opponents))
-            return [one((index, opponents[worker])) for index in mine]
+            return [games.play(w, opponents[worker], expert) for w in pending[worker::workers]]
 
-        result = np.empty(len(run.population))
-        if len(opponents) == 1:
+        result = np.empty(len(pending))
+        if workers == 1:
             result[:] = share(0)
         else:
-            with ThreadPoolExecutor(len(opponents)) as pool:
-                for worker, part in enumerate(pool.map(share, range(len(opponents)))):
-                    result[worker :: len(opponents)] = part
+            with ThreadPoolExecutor(workers) as pool:
+                for worker, part in enumerate(pool.map(share, range(workers))):
+                    result[worker::workers] = part
         return result
 
     return measure
 
 
+def measure_on(
+    address: str, make_opponent: Callable[[], Player], make_expert: Callable[[], Expert]
+) -> Measure:
+    """Return a measure that gives each individual to a Ray cluster.
+
+    The two functions are called on the nodes, so that they have to be importable there.
+    """
+    job = partial(_play_there, make_opponent, make_expert)
+
+    def measure(run: Evolution) -> NDArray[np.float64]:
+        games = run.games()
+        return np.array(list(map_jobs(job, [(games, w) for w in run.pending], ray=address)))
+
+    return measure
+
+
+def _play_there(
+    make_opponent: Callable[[], Player],
+    make_expert: Callable[[], Expert],
+    job: tuple[Games, NDArray[np.float64]],
+) -> float:
+    """Measure one individual on a node; engines live for that long only."""
+    games, weights = job
+    opponent, expert = make_opponent(), make_expert()
+    try:
+        return games.play(weights, opponent, expert)
+    finally:
+        for made in (opponent, expert):
+            getattr(made, "close", lambda: None)()
+
+
 def evolve(
     plan: Plan,
-    measure: Callable[[Evolution], NDArray[np.float64]],
+    measure: Measure,
     *,
     folder: Path | None = None,
     resume: bool = False,
@@ -191,15 +304,17 @@ def evolve(
     run = Evolution.resume(plan, checkpoints) if checkpoints and resume else None
     if run is None:
         run = Evolution.begin(plan)
-        if folder:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "metrics.jsonl").write_text("")
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        _forget_after(folder, run.generation)
     saved = time.monotonic()
     while run.generation < plan.generations:
         run.step(measure)
         if folder and checkpoints and snapshots:
             _note(folder, run)
-            whole = run.generation == 1 or run.generation % plan.snapshot_every == 0
+            if run.generation == 1:
+                snapshots.save(0, {"weights": run.first_best}, {"plan": asdict(plan)})
+            whole = run.generation % plan.snapshot_every == 0
             if whole:
                 snapshots.save(run.generation, {"weights": run.best}, {"plan": asdict(plan)})
             late = time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS
@@ -218,3 +333,10 @@ def _note(folder: Path, run: Evolution) -> None:
     }
     with (folder / "metrics.jsonl").open("a") as out:
         out.write(json.dumps(row) + "\n")
+
+
+def _forget_after(folder: Path, generation: int) -> None:
+    """Drop the notes of generations after the checkpoint that the run goes on from."""
+    path = folder / "metrics.jsonl"
+    rows = path.read_text().splitlines() if path.exists() and generation else []
+    write_atomic(path, "".join(row + "\n" for row in rows[:generation]).encode())
