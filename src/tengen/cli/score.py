@@ -41,8 +41,17 @@ def score(
     scorer = BlockScorer.load(model)
     sheets: list[Sheet] = []
     failures = 0
+    unread: list[str] = []
     for name in files:
-        found = loads(sys.stdin.buffer.read(), "-") if name == "-" else read_games(name)
+        try:
+            found = list(loads(sys.stdin.buffer.read(), "-") if name == "-" else read_games(name))
+        except (TengenError, OSError) as wrong:
+            if len(files) == 1:
+                raise
+            reason = f"{name}: {wrong.strerror}" if isinstance(wrong, OSError) else str(wrong)
+            remark(reason)
+            unread.append(name)
+            continue
         for record in found:
             try:
                 sheet = score_record(scorer, record, dead=dead or (), alive=alive or ())
@@ -61,6 +70,8 @@ def score(
         write_atomic(out, b"\n".join(format_tree(sheet.marked()) for sheet in sheets) + b"\n")
     if json:
         emit([sheet.to_dict() for sheet in sheets], as_json=True)
+    if unread:
+        raise TengenError(f"{', '.join(unread)}: could not be read; the other games were scored")
 
 
 def _page(sheet: object) -> str:

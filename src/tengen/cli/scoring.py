@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Seed, emit, progress, remark, table
+from tengen.cli.common import Json, Progress, Quiet, Seed, emit, progress, remark, table
+from tengen.cli.scoring_life import app as life
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
+app.add_typer(life, name="life")
 
 Files = Annotated[list[Path], typer.Argument(help="Files of games with counted results.")]
 Model = Annotated[str, typer.Option("--model", help="Name or file of the scorer.")]
@@ -69,16 +71,30 @@ def evaluate(
         str, typer.Option("--count", help="careful (KGS) or plain (OGS: flood fill).")
     ] = "careful",
     baselines: Annotated[
-        bool, typer.Option("--baselines", help="Measure the simple ways, too.")
+        bool, typer.Option("--baselines", help="Measure the simple ways and GNU Go, too.")
     ] = False,
+    level: Annotated[
+        list[int] | None,
+        typer.Option("--level", min=1, max=10, help="Level of GNU Go (10); repeatable."),
+    ] = None,
+    limit: Annotated[
+        float, typer.Option("--limit", min=0.1, help="Seconds GNU Go may take for a game.")
+    ] = 120.0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder to keep GNU Go's answers in; continues what is there."),
+    ] = None,
     model: Model = "scorer",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare the scorer's counts with recorded results."""
+    import json as encoder
+
     from tengen.errors import TengenError
     from tengen.learners.scoring import BlockScorer
     from tengen.learners.scoring import evaluation as ev
+    from tengen.models import write_atomic
 
     if count not in ("careful", "plain"):
         raise TengenError(f"--count is careful or plain, not {count!r}")
@@ -86,30 +102,49 @@ def evaluate(
     if missing:
         raise TengenError(f"{', '.join(missing)}: no such file")
     scorer = BlockScorer.load(model)
-    with progress("games", None, quiet=quiet) as bar:
+    counters: dict[str, Progress] = {}
+
+    def tell(name: str, done: int, of: int) -> None:
+        if name not in counters:
+            counters[name] = Progress(name, of, quiet=quiet)
+        counters[name].advance()
+        if done == of:
+            counters[name].close()
+
+    try:
         answer = ev.evaluate(
             scorer,
             games,
             method="careful" if count == "careful" else "plain",
             baselines=baselines,
-            tell=lambda done: bar.advance(),
+            levels=level or (10,),
+            kept=None if out is None else out / "gnugo.jsonl",
+            limit=limit,
+            tell=tell,
         )
+    finally:
+        for counter in counters.values():
+            counter.close()
+    if out is not None:
+        write_atomic(out / "evaluation.json", encoder.dumps(answer))
     if json:
         emit(answer, as_json=True)
         return
     rows: list[tuple[Any, ...]] = [
         (
             name,
-            f"{row['exact']:.2%}",
+            f"{row['exact']:.2%} [{row['exact_interval'][0]:.1%}, {row['exact_interval'][1]:.1%}]",
             f"{row['winner']:.2%}",
             f"{1000 * row['seconds_per_game']:.1f}",
+            row.get("failed", 0),
         )
         for name, row in [
             ("tengen", answer),
             *((b["name"], b) for b in answer.get("baselines", [])),
         ]
     ]
-    table(f"{answer['games']} games, {count} count", ("scorer", "exact", "winner", "ms"), rows)
+    columns = ("scorer", "exact", "winner", "ms", "failed")
+    table(f"{answer['games']} games, {count} count", columns, rows)
     sure = answer["exact_when_safe"]
     print(
         f"within one point {answer['within1']:.2%}; called safe {answer['safe']:.2%}"

@@ -25,6 +25,7 @@ KINDS: dict[str, str] = {
     "symmetry-network": "tengen.learners.symmetry_network:SymmetryNetwork",
     "move-prediction": "tengen.learners.move_prediction:MovePredictor",
     "scoring": "tengen.learners.scoring:BlockScorer",
+    "life": "tengen.learners.scoring:LifeEvaluator",
     "opening-td": "tengen.learners.opening_td:OpeningTD",
     "opening-evolution": "tengen.learners.opening_evolution:OpeningEvolution",
 }

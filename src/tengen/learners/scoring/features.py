@@ -52,6 +52,9 @@ class Described:
     """Mean of the heavy playouts, flat and row-major, +1 Black to -1 White."""
     sound: bool
     """False if a block has no liberty, so that nothing could be played out."""
+    means: Floats | None = None
+    """Ownership in light and heavy playouts, each with Black and with White to begin (4 x points);
+    not kept in bundles."""
 
     @property
     def blocks(self) -> Ints:
@@ -113,7 +116,7 @@ def describe(grid: NDArray[np.int8]) -> Described:
     features[:, PAPER + SURROUNDINGS :] = np.concatenate([groups, bonds, attacks], axis=1)
     return Described(
         grid, line, part, colour[:count].copy(), size[:count].copy(), bond, features,
-        (means[2] + means[3]) / 2, sound,
+        (means[2] + means[3]) / 2, sound, means,
     )  # fmt: skip
 
 

@@ -42,7 +42,12 @@ def judge(described: Described, logit: Floats) -> Judgement:
     changes = settle(
         described.line, cols + 1, described.part, described.colour, count, logit, alive
     )
-    fallen = ~alive & (described.colour > 0)
+    stones = described.colour > 0
+    if stones.any() and not alive[stones].any():
+        # Nobody is left who could have killed the others: a game that has hardly begun.
+        alive[:] = True
+        changes += 1
+    fallen = ~alive & stones
     part = inside(described.part, rows, cols)
     dead = np.ascontiguousarray(fallen[part])
     kinds = np.zeros((rows, cols), np.int8)

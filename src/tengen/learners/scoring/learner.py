@@ -38,6 +38,8 @@ KIND = "scoring"
 SAFE_SHARE = 0.885
 # How much of their moves games are cut to, to learn what an unfinished game looks like.
 UNFINISHED = (0.4, 0.65, 0.85)
+# Sides of boards on which it may call a count safe.
+SMALLEST, LARGEST = 5, 19
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,9 @@ class BlockScorer:
         colours = np.bincount(frame.grid.ravel(), minlength=3)
         if not described.sound or min(colours[1], colours[2]) == 0:
             chance = 0.0
+        # It was never tried on such boards.
+        if min(grid.shape) < SMALLEST or max(grid.shape) > LARGEST:
+            chance = min(chance, 0.5)
         sign = -1.0 if frame.swapped else 1.0
         seki = (found.kinds >= k.BLACK_SEKI_STONE) & (found.kinds <= k.WHITE_SEKI_STONE)
         alive = np.where(frame.grid > 0, network.sigmoid(logit)[part], 0.0)
@@ -201,7 +206,7 @@ class BlockScorer:
             seki=frame.back(seki).astype(np.bool_),
             alive=frame.back(alive).astype(np.float64),
             ownership=frame.back(owner).astype(np.float64),
-            safe=bool(chance > 0 and chance >= self.safe_from_[0]),
+            safe=bool(chance > 0.5 and chance >= self.safe_from_[0]),
             safe_probability=chance,
         )
 

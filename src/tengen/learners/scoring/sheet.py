@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, WHITE, Board, format_gtp, index_of, parse_gtp, point_at
+from tengen.board import BLACK, PASS, WHITE, Board, Rules, format_gtp, index_of, parse_gtp, point_at
 from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
 from tengen.errors import TengenError
 from tengen.learners.scoring.learner import BlockScorer
@@ -125,6 +125,7 @@ def score_record(
     area = count_area(board.grid(), fallen, komi=board.komi, handicap=bonus)
     remarks = _remarks(record, board)
     safe = reading.safe and not remarks
+    remarks += _about_rules(record)
     if dead or alive:
         remarks.append("some blocks were judged by you")
     return Sheet(
@@ -137,7 +138,8 @@ def _remarks(record: GameRecord, board: Board) -> list[str]:
     """Say what makes a count doubtful whatever the stones are."""
     remarks = []
     if record.result.kind in ("resign", "time", "forfeit"):
-        remarks.append(f"the game ended by {record.result.kind}, not by counting")
+        how = {"resign": "resignation", "time": "loss on time"}.get(record.result.kind, "forfeit")
+        remarks.append(f"the game ended by {how}, not by counting")
     if not record.moves:
         remarks.append("there are no moves, only a position")
     elif len(record.moves) < 2 or any(point != PASS for _, point in record.moves[-2:]):
@@ -145,6 +147,17 @@ def _remarks(record: GameRecord, board: Board) -> list[str]:
     if not board.grid().any():
         remarks.append("the board is empty")
     return remarks
+
+
+def _about_rules(record: GameRecord) -> list[str]:
+    """Say whose rules the count follows where the record does not."""
+    if not record.rules:
+        return ["the record names no rules: counted by Japanese ones"]
+    try:
+        Rules.preset(record.rules)
+    except TengenError:
+        return [f"the rules {record.rules!r} are not known here: counted by Japanese ones"]
+    return []
 
 
 def _totals(count: Count) -> dict[str, Any]:

@@ -149,10 +149,11 @@ def bootstrap(
         report = {
             "round": number,
             "exact": float(exact[mine].mean()),
-            "held_out": float(exact[~mine].mean()) if (~mine).any() else float("nan"),
             "believed": int(believed.sum()),
             "turned": turned,
         }
+        if (~mine).any():
+            report["held_out"] = float(exact[~mine].mean())
         history = [*trained.history, report] if trained else [report]
         tell(", ".join(f"{k} {v:.4g}" for k, v in report.items()))
         if trained and believed.sum() <= trained.believed.sum() and number > 2:

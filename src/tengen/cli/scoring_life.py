@@ -1,0 +1,107 @@
+"""Train and measure foresight of life and death during games; only parse, call and print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tengen.cli.common import Json, Quiet, Seed, emit, progress, remark, table
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Life and death during the game (van der Werf 2005), as an evaluator.",
+)
+
+Files = Annotated[list[Path], typer.Argument(help="Files of games with counted results.")]
+Scored = Annotated[str, typer.Option("--scorer", help="Scorer that says how games ended.")]
+
+
+@app.command()
+def train(
+    games: Files,
+    hidden: Annotated[int, typer.Option("--hidden", min=1, help="Hidden units.")] = 24,
+    members: Annotated[int, typer.Option("--members", min=1, help="Networks that vote.")] = 2,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Batches of RPROP.")] = 120,
+    positions: Annotated[
+        int, typer.Option("--positions", min=1, help="Positions of each game to learn from.")
+    ] = 3,
+    scorer: Scored = "scorer",
+    out: Annotated[Path, typer.Option("--out", help="Folder of the run.")] = Path("runs/life"),
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn from the ends of games which blocks will live; writes life.safetensors into --out."""
+    from tengen.learners.scoring import BlockScorer, LifeEvaluator
+    from tengen.records import Corpus
+
+    arrays = Corpus(games).as_arrays()
+    told: list[str] = []
+
+    def tell(line: str) -> None:
+        told.append(line)
+        remark(line, quiet=quiet)
+
+    model = LifeEvaluator(
+        hidden=hidden, members=members, epochs=epochs, positions=positions, seed=seed
+    )
+    with progress("positions", len(arrays) * positions, quiet=quiet) as bar:
+        model.fit(arrays, BlockScorer.load(scorer), tell=tell, advance=bar.advance)
+    path = out / "life.safetensors"
+    model.save(path)
+    answer = {"games": model.games_, "scale": model.scale, "log": told, "model": str(path)}
+    emit(answer, as_json=json, text=f"{path}: learned from {model.games_} games")
+
+
+@app.command()
+def evaluate(
+    games: Files,
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Measure playouts and blind trust, too.")
+    ] = False,
+    model: Annotated[str, typer.Option("--model", help="Name or file of the model.")] = "life",
+    scorer: Scored = "scorer",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare what is foreseen at several moments of games with how they ended."""
+    from tengen.learners.scoring import BlockScorer, LifeEvaluator
+    from tengen.learners.scoring.life_evaluation import SHARES, evaluate_life
+
+    loaded = LifeEvaluator.load(model)
+    with progress("positions", None, quiet=quiet) as bar:
+
+        def tell(done: int, of: int) -> None:
+            bar.total = of
+            bar.advance()
+
+        answer = evaluate_life(
+            loaded, games, scorer=BlockScorer.load(scorer), baselines=baselines, tell=tell
+        )
+    if json:
+        emit(answer, as_json=True)
+        return
+    every = [("life", answer["phases"])]
+    every += [(b["name"], b["phases"]) for b in answer.get("baselines", [])]
+    rows = [
+        (
+            f"{phase['share']:.0%}", name, *(_percent(phase[key]) for key in
+            ("block_accuracy", "point_accuracy", "winner")),
+            "" if phase["score_correlation"] is None else f"{phase['score_correlation']:.3f}",
+            f"{phase['mean_error']:.1f}",
+        )
+        for i in range(len(SHARES))
+        for name, phases in every
+        for phase in [phases[i]]
+    ]  # fmt: skip
+    columns = ("moves", "by", "blocks", "points", "winner", "correlation", "error")
+    title = f"{answer['games']} games, the ends of {answer['labelled']} of them explained"
+    table(title, columns, rows)
+
+
+def _percent(share: float | None) -> str:
+    """Write a share; nothing where there is none."""
+    return "" if share is None else f"{share:.1%}"

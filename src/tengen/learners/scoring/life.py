@@ -1,0 +1,303 @@
+"""Foresee during a game which blocks will live and who will own what at its end (van der Werf).
+
+`LifeEvaluator` learns from whole games: the blocks of positions on the way, labelled by who owned
+their points when the game was counted. It is an evaluator for any moment of a game; for finished
+games there is `BlockScorer`, which counts exactly and knows how sure it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, Board
+from tengen.board.symmetry import inverse, transform
+from tengen.contracts.values import FloatArray
+from tengen.errors import ModelError, TengenError
+from tengen.learners.scoring import network
+from tengen.learners.scoring.features import Described, describe
+from tengen.learners.scoring.frames import standard_frame
+from tengen.learners.scoring.learner import BlockScorer
+from tengen.learners.scoring.life_data import Owners, Samples, collect, moments, truth
+from tengen.learners.scoring.life_features import (
+    BLOCK_INPUTS,
+    POINT_INPUTS,
+    block_inputs,
+    point_inputs,
+    swapped,
+)
+from tengen.learners.scoring.network import Scaling
+from tengen.models.cards import Card, Measurement
+from tengen.models.store import load_model, save_model
+from tengen.records import GameArrays
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+SCALES = np.geomspace(1.0, 60.0, 60)
+ZERO = np.zeros(0)
+KIND = "life"
+SETTINGS = (
+    "hidden", "point_hidden", "members", "epochs", "decay", "positions", "points", "held_out",
+    "seed",
+)  # fmt: skip
+_TENSORS: dict[str, tuple[int | None, ...]] = {
+    "mean": (BLOCK_INPUTS,), "scaling": (BLOCK_INPUTS,), "w": (None, BLOCK_INPUTS, None),
+    "b": (None, None), "v": (None, None), "c": (None, 1), "point_mean": (POINT_INPUTS,),
+    "point_scaling": (POINT_INPUTS,), "point_w": (None, POINT_INPUTS, None),
+    "point_b": (None, None), "point_v": (None, None), "point_c": (None, 1),
+}  # fmt: skip
+
+
+@dataclass
+class Foresight:
+    """What is foreseen of a position, as grids in its own frame."""
+
+    alive: Floats
+    """Probability of every stone to stand or be owned by its colour at the end; 0 where empty."""
+    ownership: Floats
+    """+1 Black to -1 White, expected at the end."""
+
+
+class LifeEvaluator:
+    """An evaluator learned from games: which blocks will live, who will own which point."""
+
+    def __init__(
+        self,
+        *,
+        hidden: int = 24,
+        point_hidden: int = 16,
+        members: int = 2,
+        epochs: int = 120,
+        decay: float = 3e-5,
+        positions: int = 3,
+        points: int = 24,
+        held_out: float = 0.1,
+        seed: int = 0,
+    ) -> None:
+        self.hidden, self.point_hidden, self.members = hidden, point_hidden, members
+        self.epochs, self.decay, self.positions = epochs, decay, positions
+        self.points, self.held_out, self.seed = points, held_out, seed
+
+    def fit(
+        self,
+        games: GameArrays,
+        scorer: BlockScorer | None = None,
+        *,
+        tell: Callable[[str], None] = lambda line: None,
+        advance: Callable[[int], None] = lambda done: None,
+    ) -> Self:
+        """Learn from `positions` moments of each game with a counted result.
+
+        The scorer (the shipped one by default) says who owned what at the end; games whose
+        recorded score it does not explain are left out. A part of the games is held out to learn
+        the scale of win probabilities.
+        """
+        games = games.where(np.isfinite(games.score))
+        owners, believed = truth(games, BlockScorer.load("scorer") if scorer is None else scorer)
+        tell(f"{int(believed.sum())} of {len(games)} games are explained by their dead stones")
+        if not believed.any():
+            raise TengenError("no game has a counted result that its dead stones explain")
+        games, owners = games.where(believed), owners[believed]
+        rng = np.random.default_rng(self.seed)
+        unseen = rng.random(len(games)) < self.held_out
+        samples = collect(games, owners, moments(games, self.positions, rng), advance)
+        seen = np.array([not unseen[sample.game] for sample in samples.found])
+        if not seen.any():
+            raise TengenError("too few games: all of them were held out")
+        alive = self._fit_blocks(samples, seen, tell)
+        self._fit_points(samples, seen, alive, owners, rng, tell)
+        self._fit_scale(games, samples, seen, alive)
+        self.games_ = len(games)
+        return self
+
+    def _fit_blocks(self, samples: Samples, seen: Bools, tell: Callable[[str], None]) -> Floats:
+        """Learn the fate of the seen positions' blocks; return the chances of all to live."""
+        mine, clear = samples.rows_of(seen), ~samples.unclear
+        use = mine & clear
+        target = samples.lives.astype(np.float32)
+        weight = np.ones(int(use.sum()), np.float32)
+        self._set("", *self._train(samples.inputs[use], target[use], weight, self.hidden))
+        alive = network.sigmoid(self._vote("", samples.inputs))
+        right = (alive >= 0.5) == samples.lives
+        for name, part in (("seen", use), ("held-out", ~mine & clear)):
+            if part.any():
+                share = right[part].mean()
+                tell(f"fate of {int(part.sum())} {name} blocks foreseen: {share:.4f}")
+        return alive
+
+    def _fit_points(
+        self,
+        samples: Samples,
+        seen: Bools,
+        alive: Floats,
+        owners: Owners,
+        rng: np.random.Generator,
+        tell: Callable[[str], None],
+    ) -> None:
+        """Learn who will own the empty points of the seen positions."""
+        inputs, owned = [], []
+        for sample, taken in zip(samples.found, seen, strict=True):
+            empty = np.flatnonzero(sample.described.grid.ravel() == 0)
+            if not taken or not len(empty):
+                continue
+            rows, cols = sample.described.grid.shape
+            owner = owners[sample.game, :rows, :cols].ravel().astype(np.float64)
+            some = rng.choice(empty, min(self.points, len(empty)), replace=False)
+            chances = _per_part(sample.described, alive[sample.rows])
+            of_points = point_inputs(sample.described, chances, sample.turn)[some]
+            # As often seen by White as by Black: the answer must not lean to either.
+            sign = 1 if rng.random() < 0.5 else -1
+            inputs.append(of_points if sign > 0 else swapped(of_points))
+            owned.append((1 + sign * owner[some]) / 2)
+        x, target = np.concatenate(inputs), np.concatenate(owned).astype(np.float32)
+        tell(f"{len(x)} points")
+        weight = np.ones(len(x), np.float32)
+        self._set("point_", *self._train(x, target, weight, self.point_hidden))
+
+    def _train(
+        self, x: NDArray[Any], target: NDArray[Any], weight: NDArray[Any], hidden: int
+    ) -> tuple[Scaling, list[list[Floats]]]:
+        scaling = Scaling.of(x)
+        scaled = scaling.apply(x).astype(np.float32)
+        members = []
+        for member in range(self.members):
+            begin = network.initial(x.shape[1], hidden, self.seed + member)
+            w, _ = network.train(
+                scaled, target, weight, epochs=self.epochs, decay=self.decay,
+                start=[a.astype(np.float32) for a in begin],
+            )  # fmt: skip
+            members.append([a.astype(np.float64) for a in w])
+        return scaling, members
+
+    def _set(self, prefix: str, scaling: Scaling, members: list[list[Floats]]) -> None:
+        setattr(self, f"{prefix}mean_", scaling.mean)
+        setattr(self, f"{prefix}scaling_", 1.0 / scaling.deviation)
+        for i, name in enumerate("wbvc"):
+            setattr(self, f"{prefix}{name}_", np.stack([member[i] for member in members]))
+
+    def _vote(self, prefix: str, inputs: NDArray[Any]) -> Floats:
+        """Return the members' mean logit of every row."""
+        mean, scaling, w, b, v, c = (
+            getattr(self, f"{prefix}{name}_") for name in ("mean", "scaling", *"wbvc")
+        )
+        x = np.clip((network.bend(inputs) - mean) * scaling, -6.0, 6.0)
+        mean_logit: Floats = np.mean(
+            [network.logits([w[i], b[i], v[i], c[i]], x) for i in range(len(w))], axis=0
+        )
+        return mean_logit
+
+    def _fit_scale(self, games: GameArrays, samples: Samples, seen: Bools, alive: Floats) -> None:
+        """Find the scale that makes values win probabilities, on unseen games where there are."""
+        values, wins = [], []
+        for sample, taken in zip(samples.found, seen, strict=True):
+            if taken and not seen.all():
+                continue
+            chances = _per_part(sample.described, alive[sample.rows])
+            owner = self._owner(sample.described, chances, sample.turn)
+            values.append(float(owner.sum()) - float(games.komi[sample.game]))
+            wins.append(games.score[sample.game] > 0)
+        against = np.where(wins, -1.0, 1.0) * np.array(values)
+        losses = [float(np.logaddexp(0.0, against / s).sum()) for s in SCALES]
+        self.scale_ = round(float(SCALES[int(np.argmin(losses))]), 2)
+
+    @property
+    def scale(self) -> float:
+        """Return the points that turn even chances into 73 %."""
+        return float(self.scale_)
+
+    def _owner(self, described: Described, alive: Floats, turn: int) -> Floats:
+        """Return the expected owner of every point as a grid."""
+        inputs = point_inputs(described, alive, turn)
+        z = 0.5 * (self._vote("point_", inputs) - self._vote("point_", swapped(inputs)))
+        grid = described.grid
+        life = 2 * alive[described.part_grid] - 1
+        empty = np.tanh(0.5 * z).reshape(grid.shape)
+        owner: Floats = np.where(grid == 0, empty, np.where(grid == BLACK, life, -life))
+        return owner
+
+    def foresee(self, grid: NDArray[np.int8], turn: int) -> Foresight:
+        """Say of a position what will live and who will own what, given whose turn it is."""
+        frame = standard_frame(np.ascontiguousarray(grid, dtype=np.int8))
+        described = describe(frame.grid)
+        blocks, part = described.blocks, described.part_grid
+        views: dict[int, tuple[Floats, Floats]] = {}
+        alives, owners = [], []
+        # A position that looks the same turned has several ways into its frame: all are asked.
+        for element, flipped in frame.ways:
+            mover = 3 - turn if flipped else turn
+            if mover not in views:
+                fates = self._vote("", block_inputs(described, mover)) if len(blocks) else ZERO
+                chances = _per_part(described, network.sigmoid(fates))
+                stones = np.where(frame.grid > 0, chances[part], 0.0)
+                views[mover] = stones, self._owner(described, chances, mover)
+            alive, owner = (
+                transform(view, inverse(element)).astype(np.float64) for view in views[mover]
+            )
+            alives.append(alive)
+            owners.append(-owner if flipped else owner)
+        return Foresight(np.mean(alives, axis=0), np.mean(owners, axis=0))
+
+    def ownership(self, board: Board) -> FloatArray:
+        """Return a flat array of rows * columns numbers, +1 (Black's) to -1 (White's)."""
+        flat: FloatArray = self.foresee(board.grid(), board.turn).ownership.ravel()
+        return flat
+
+    def values(self, boards: Sequence[Board]) -> FloatArray:
+        """Return the expected final score for Black by area, komi included, one per board."""
+        return np.array([float(self.ownership(b).sum()) - b.komi for b in boards], np.float64)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments it was made with."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str = "life",
+        data: str = "",
+        results: Sequence[Measurement] = (),
+    ) -> None:
+        """Write a safetensors file with its card."""
+        card = Card(
+            name=name,
+            kind=KIND,
+            what="Foresees in the middle of a game which blocks will live and who will own what.",
+            data=data or f"{self.games_} games with counted results",
+            recipe=self.settings(),
+            seed=self.seed,
+            results=list(results),
+            scale=self.scale_,
+        )
+        tensors = {key: getattr(self, f"{key}_").astype(np.float32) for key in _TENSORS}
+        save_model(path, tensors, card)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote; raise `ModelError` for anything else."""
+        tensors, card = load_model(path, kind=KIND, expect=_TENSORS)
+        try:
+            made = cls(**{name: card.recipe[name] for name in SETTINGS})
+        except KeyError as missing:
+            raise ModelError(f"{os.fspath(path)}: its card lacks the setting {missing}") from None
+        for key in _TENSORS:
+            setattr(made, f"{key}_", tensors[key].astype(np.float64))
+        for prefix in ("", "point_"):
+            w, b, v = (getattr(made, f"{prefix}{letter}_") for letter in "wbv")
+            if b.shape != (w.shape[0], w.shape[2]) or v.shape != b.shape:
+                raise ModelError(f"{os.fspath(path)}: its tensors do not fit together")
+        made.scale_ = card.scale or 1.0
+        return made
+
+
+def _per_part(described: Described, alive: Floats) -> Floats:
+    """Return the chance to live of every part, given those of the blocks; 1 for empty regions."""
+    chances = np.ones(len(described.colour))
+    chances[described.blocks] = alive
+    return chances

@@ -1,0 +1,130 @@
+"""Measure what is foreseen in the middle of games, by phase, beside playouts and blind trust.
+
+Blocks and points are compared with who owned them when the game was counted (games whose recorded
+score the scorer explains); scores and winners with the recorded result of every game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, Board, playouts, row_col
+from tengen.errors import TengenError
+from tengen.learners.scoring.cases import wilson
+from tengen.learners.scoring.learner import BlockScorer
+from tengen.learners.scoring.life import LifeEvaluator
+from tengen.learners.scoring.life_data import final_owner, truth
+from tengen.learners.scoring.life_features import grids_at
+from tengen.records import Corpus, GameArrays
+
+Floats = NDArray[np.float64]
+SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
+"""Parts of its moves after which each game is looked at."""
+PLAYOUTS = 176
+"""Heavy playouts of the baseline: as many as the evaluator runs, light ones included."""
+
+
+@dataclass
+class Phase:
+    """What one evaluator foresaw at one moment of all games."""
+
+    blocks: int = 0
+    blocks_right: int = 0
+    points: int = 0
+    points_right: int = 0
+    values: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+
+    def judge(self, grid: NDArray[np.int8], owner: Floats, end: NDArray[np.int8]) -> None:
+        """Compare the expected owners with those at the end; nobody's points are left out."""
+        counted = end != 0
+        self.points += int(counted.sum())
+        self.points_right += int((np.sign(owner) == end)[counted].sum())
+        for block in Board.from_grid(grid).blocks():
+            at = tuple(np.array([row_col(stone, grid.shape[1]) for stone in block.stones]).T)
+            sign = 1 if block.colour == BLACK else -1
+            fate = sign * int(end[at].sum(dtype=np.int64))
+            if fate:
+                self.blocks += 1
+                self.blocks_right += (sign * float(owner[at].sum()) > 0) == (fate > 0)
+
+    def rates(self) -> dict[str, Any]:
+        """Return all figures; the correlation is None where one side of it does not vary."""
+        value, score = np.array(self.values), np.array(self.scores)
+        winners = int((np.sign(value) == np.sign(score)).sum())
+        varied = len(value) > 1 and value.std() > 0 and score.std() > 0
+        return {
+            "blocks": self.blocks,
+            "block_accuracy": self.blocks_right / self.blocks if self.blocks else None,
+            "point_accuracy": self.points_right / self.points if self.points else None,
+            "score_correlation": float(np.corrcoef(value, score)[0, 1]) if varied else None,
+            "mean_error": float(np.abs(value - score).mean()),
+            "winner": winners / len(value),
+            "winner_interval": list(wilson(winners, len(value))),
+        }
+
+
+def _ours(model: LifeEvaluator) -> Callable[[NDArray[np.int8], int], Floats]:
+    return lambda grid, turn: model.foresee(grid, turn).ownership
+
+
+def _played_out(grid: NDArray[np.int8], turn: int) -> Floats:
+    """Return the mean owner after heavy playouts."""
+    board = Board.from_grid(grid, to_play=turn)
+    found = playouts(board, PLAYOUTS, seed=1, kind="heavy", threads=1).ownership
+    return found.reshape(grid.shape)
+
+
+def _all_alive(grid: NDArray[np.int8], turn: int) -> Floats:
+    """Return who owns each point as it stands, every stone alive."""
+    return final_owner(grid, np.zeros(grid.shape, np.bool_)).astype(np.float64)
+
+
+def evaluate_life(
+    model: LifeEvaluator,
+    files: Sequence[str | Path],
+    *,
+    scorer: BlockScorer | None = None,
+    baselines: bool = False,
+    shares: Sequence[float] = SHARES,
+    tell: Callable[[int, int], None] = lambda done, of: None,
+) -> dict[str, Any]:
+    """Look at all games after each of `shares` of their moves; see the module for what is told."""
+    games: GameArrays = Corpus(list(files)).as_arrays()
+    games = games.where(np.isfinite(games.score))
+    if not len(games):
+        raise TengenError(f"{', '.join(map(str, files))}: no games with a counted result")
+    owners, believed = truth(games, BlockScorer.load("scorer") if scorer is None else scorer)
+    ways = {"life": _ours(model)}
+    if baselines:
+        ways |= {f"{PLAYOUTS} heavy playouts": _played_out, "all alive": _all_alive}
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in ways}
+    done = 0
+    for share in shares:
+        grids, turns = grids_at(games, np.round(games.lengths() * share).astype(np.int64))
+        phases = {name: Phase() for name in ways}
+        for g, padded in enumerate(grids):
+            rows, cols = int(games.rows[g]), int(games.cols[g])
+            grid = np.ascontiguousarray(padded[:rows, :cols])
+            for name, way in ways.items():
+                owner = way(grid, int(turns[g]))
+                phases[name].values.append(float(owner.sum()) - float(games.komi[g]))
+                phases[name].scores.append(float(games.score[g]))
+                if believed[g]:
+                    phases[name].judge(grid, owner, owners[g, :rows, :cols])
+            done += 1
+            tell(done, len(grids) * len(shares))
+        for name, phase in phases.items():
+            found[name].append({"share": share, **phase.rates()})
+    return {
+        "games": len(games),
+        "labelled": int(believed.sum()),
+        "phases": found.pop("life"),
+        **({"baselines": [{"name": n, "phases": p} for n, p in found.items()]} if found else {}),
+    }
