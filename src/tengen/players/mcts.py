@@ -7,6 +7,7 @@ move.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, RESIGN, Board, index_of
+from tengen.board import BLACK, PASS, RESIGN, WHITE, Board
 from tengen.board.rules import KO_NUMBERS
 from tengen.board.shapes import shape_table
 from tengen.contracts import Analysis, Candidate, Evaluator, Policy, win_probability
@@ -79,6 +80,16 @@ class Tree:
         self.scratch = board.state.copy()
         return True
 
+    def leaf(self) -> Board:
+        """Return the position that the kernel stopped at, with the moves that led there."""
+        board = self.board.copy()
+        board.state = self.scratch
+        turn = self.board.turn
+        for move in self.meta[k.M_LINE : k.M_LINE + int(self.meta[k.M_DEPTH])].tolist():
+            board.moves.append((turn, move))
+            turn = BLACK + WHITE - turn
+        return board
+
     def children(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return the rows of the root's children."""
         first, count = self.ti[0, k.T_FIRST], self.ti[0, k.T_COUNT]
@@ -129,6 +140,8 @@ class MctsPlayer:
     max_nodes: int = 400_000
     name: str = "mcts"
     _kept: list[Tree] = field(default_factory=list, repr=False, compare=False)
+    # Models keep workspaces of their own, which only one thread at a time may use.
+    _models: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.playouts < 1 or self.threads < 1:
@@ -233,7 +246,8 @@ class MctsPlayer:
             node = int(tree.meta[k.M_ASKS])
             if node < 0:
                 break
-            self._consult(tree, node)
+            with self._models:
+                self._consult(tree, node)
         spent = time.perf_counter() - begin
         if ran and spent > 0:
             tree.rate = 0.5 * tree.rate + 0.5 * ran / spent
@@ -241,14 +255,14 @@ class MctsPlayer:
 
     def _consult(self, tree: Tree, node: int) -> None:
         """Write the models' opinion of the position in `scratch` into the tree."""
-        board = tree.board.copy()
-        board.state = tree.scratch
+        board = tree.leaf()
         if self.policy is not None:
             priors = self.policy.priors(board)
             first, count = tree.ti[node, k.T_FIRST], tree.ti[node, k.T_COUNT]
-            for child in range(first, first + count):
-                move = int(tree.ti[child, k.T_MOVE])
-                tree.tf[child, k.F_POLICY] = priors[index_of(move, board.rows, board.cols)]
+            moves = tree.ti[first : first + count, k.T_MOVE]
+            cells = (moves // (board.cols + 1) - 1) * board.cols + moves % (board.cols + 1) - 1
+            cells[moves == PASS] = -1
+            tree.tf[first : first + count, k.F_POLICY] = priors[cells]
         if self.evaluator is not None:
             value = float(self.evaluator.values([board])[0])
             tree.tf[node, k.F_EVAL] = win_probability(value, self.scale)

@@ -7,8 +7,8 @@ order. A node's numbers are from the view of the side that made the move into it
 root.
 
 A kernel cannot call a model. Where one is used, `search` stops at every node it has just expanded,
-leaves its number in meta[M_ASKS] and its position in `s`, and is called again once the answers are
-written.
+leaves its number in meta[M_ASKS], its position in `s` and the meta[M_DEPTH] moves that led there
+from meta[M_LINE] on, and is called again once the answers are written.
 """
 
 # mypy: ignore-errors
@@ -59,7 +59,7 @@ from tengen.jit import kernel
 
 T_MOVE, T_FIRST, T_COUNT, T_WIDTH = 0, 1, 2, 3
 F_N, F_W, F_RN, F_RW, F_PN, F_PW, F_POLICY, F_SCORE, F_EVAL, F_WIDTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-M_USED, M_SIMS, M_ASKS, M_DEPTH, M_WIDTH = 0, 1, 2, 3, 8
+M_USED, M_SIMS, M_ASKS, M_DEPTH, M_LINE = 0, 1, 2, 3, 4
 
 # Settings, a float64 array.
 (
@@ -75,6 +75,7 @@ M_USED, M_SIMS, M_ASKS, M_DEPTH, M_WIDTH = 0, 1, 2, 3, 8
 ) = range(9)
 
 MAX_DEPTH = 400
+M_WIDTH = M_LINE + MAX_DEPTH + 2
 NO_EVAL = -1.0
 
 
@@ -290,6 +291,9 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed
                 )
                 if ask:
                     meta[M_ASKS] = node
+                    meta[M_DEPTH] = depth
+                    for i in range(depth):
+                        meta[M_LINE + i] = ti[path[i + 1], T_MOVE]
                     return done
             node = _choose(node, ti, tf, settings)
             movers[depth] = s[SCALARS, TURN]

@@ -123,7 +123,7 @@ def should_pass(board: Board, judgement: Judgement | None = None) -> bool:
     """
     if can_pass_and_win(board):
         return True
-    if board.rules.scoring == "area" and _points_left(board):
+    if board.rules.scoring == "area" and points_left(board):
         return False
     judgement = judgement or judge(board)
     if not is_settled(board, judgement):
@@ -168,7 +168,7 @@ def candidates(board: Board) -> list[int]:
     return [p for p in points if not is_own_eye(board.state, p, board.turn)]
 
 
-def _points_left(board: Board) -> bool:
+def points_left(board: Board) -> bool:
     """Tell whether an empty point touches both colours, so that a stone there gains by area."""
     grid = np.pad(board.grid(), 1, constant_values=3)
     near = [grid[:-2, 1:-1], grid[2:, 1:-1], grid[1:-1, :-2], grid[1:-1, 2:]]

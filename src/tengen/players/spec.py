@@ -163,9 +163,7 @@ PLAYERS: dict[str, PlayerKind] = {
             "united:UnitedPlayer",
             "All learners united in one search; levels 1 to 10 for people.",
             (
-                Option(
-                    "level", "int", "1 (beginner) to 10; never blunders on purpose", least=1
-                ),
+                Option("level", "int", "1 (beginner) to 10; never blunders on purpose", least=1),
                 Option("playouts", "int", "playouts a move", "3000", least=1),
                 Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
                 Option(
