@@ -15,6 +15,10 @@ ExpertName = Annotated[
     str,
     typer.Option("--expert", help="Who finishes openings: builtin, playouts:N or a player's spec."),
 ]
+Referee = Annotated[
+    str | None,
+    typer.Option("--referee", help="Who judges curves and matches; the expert, if not said."),
+]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run.")]
 
 
@@ -28,6 +32,7 @@ def train(
     ] = "binary",
     games: Annotated[int, typer.Option("--games", min=0, help="Openings to play.")] = 3000,
     expert: ExpertName = "builtin",
+    referee: Referee = None,
     opponent: Annotated[
         str | None, typer.Option("--opponent", help="Train against this player, not by self-play.")
     ] = None,
@@ -103,7 +108,11 @@ def train(
         if (folder / "config.toml").is_file():
             raise TengenError(f"{folder}: holds a run; --resume goes on, --out names another")
         own = {**settings, "features": letters}
-        jobs.append(lab.TrainJob(str(folder), own, expert, opponent, curve_every, curve_games))
+        jobs.append(
+            lab.TrainJob(
+                str(folder), own, expert, opponent, curve_every, curve_games, referee=referee
+            )
+        )
     if len(jobs) == 1:
         total = jobs[0].settings["games"]
         with progress(f"training {chosen[0]} {encoding}", total, quiet=quiet) as bar:
@@ -185,6 +194,7 @@ def experiment(
         int, typer.Option("--pair-games", min=2, help="Games of each match.")
     ] = 100,
     expert: ExpertName = "builtin",
+    referee: Referee = None,
     features: Annotated[
         list[str] | None, typer.Option("--features", help="Only these players; all sixteen else.")
     ] = None,
@@ -228,6 +238,7 @@ def experiment(
         games=games,
         pair_games=pair_games,
         expert=expert,
+        referee=referee,
         sets=tuple(features) if features else SETS,
     )
 

@@ -68,7 +68,7 @@ def side_of(spec: str) -> Side:
 
 @dataclass(frozen=True)
 class TrainJob:
-    """One player to train in its folder."""
+    """One player to train in its folder; `referee` judges its learning curve, else the expert."""
 
     folder: str
     settings: dict[str, Any]
@@ -78,6 +78,7 @@ class TrainJob:
     curve_games: int = 100
     checkpoint_every: int = 250
     until: int | None = None
+    referee: str | None = None
 
 
 def train(
@@ -91,11 +92,11 @@ def train(
     if finished.is_file() and OpeningTD.load(finished).games_ >= learner.games:
         return read_lines(folder / "metrics.jsonl")
     write_atomic(folder / "config.toml", tomli_w.dumps(_config(job)))
-    expert = expert_of(job.expert)
+    expert, referee = expert_of(job.expert), expert_of(job.referee or job.expert)
 
     def measure(learner: OpeningTD) -> None:
         if job.curve_games and learner.games_ % job.curve_every == 0:
-            curve["curve"].append(curve_point(learner, expert, job.curve_games))
+            curve["curve"].append(curve_point(learner, referee, job.curve_games))
             text = "".join(json.dumps(point) + "\n" for point in curve["curve"])
             write_atomic(folder / "metrics.jsonl", text)
 
@@ -154,6 +155,7 @@ def _config(job: TrainJob) -> dict[str, Any]:
     return {
         "learner": "opening-td",
         "expert": job.expert,
+        "referee": job.referee or job.expert,
         "opponent": job.opponent or "self",
         "curve_every": job.curve_every,
         "curve_games": job.curve_games,
@@ -183,6 +185,7 @@ def read_job(folder: Path) -> TrainJob:
             None if config["opponent"] == "self" else config["opponent"],
             config["curve_every"],
             config["curve_games"],
+            referee=config.get("referee"),
         )
     except (tomllib.TOMLDecodeError, KeyError, TypeError, TengenError) as failure:
         raise TengenError(f"{path}: is not the configuration of a run ({failure})") from None
@@ -205,7 +208,7 @@ class MatchJob:
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment: which players, how long, with which expert."""
+    """An experiment: which players, how long, taught by which expert, judged by which referee."""
 
     folder: Path
     seeds: tuple[int, ...] = (0,)
@@ -215,6 +218,12 @@ class Plan:
     sets: tuple[str, ...] = SETS
     settings: dict[str, Any] = field(default_factory=dict)
     curve_games: int = 100
+    referee: str | None = None
+
+    @property
+    def judge(self) -> str:
+        """Who finishes the openings of matches and learning curves."""
+        return self.referee or self.expert
 
     def player_folder(self, seed: int, features: str, encoding: str) -> Path:
         """Name the run folder of a player."""
@@ -237,6 +246,7 @@ class Plan:
                 curve_every=50 if features == "ABCDE" else 500,
                 curve_games=self.curve_games,
                 checkpoint_every=500,
+                referee=self.judge,
             )
             # Those with the longest learning curves first, so that workers end together.
             for features in sorted(self.sets, key=len, reverse=True)
@@ -253,7 +263,7 @@ class Plan:
             ]
             key = f"{seed} {'-'.join(a)} {'-'.join(b)}"
             number = 1_000_000 * (seed + 1) + len(jobs)
-            jobs.append(MatchJob(key, files[0], files[1], self.expert, self.pair_games, number))
+            jobs.append(MatchJob(key, files[0], files[1], self.judge, self.pair_games, number))
 
         for encoding in ENCODINGS:
             for i, first in enumerate(self.sets):

@@ -56,6 +56,7 @@ def report(plan: Plan) -> dict[str, Any]:
         "training_games": plan.games,
         "pair_games": plan.pair_games,
         "expert": plan.expert,
+        "referee": plan.judge,
         "figure4": {e: _curve(plan, e) for e in ENCODINGS},
         "wins": {e: _table(wins[e], _round_robin_games(plan), PAPER_WINS[e]) for e in ENCODINGS},
         "gains": {e: _gains(plan, wins[e], PAPER_GAINS[e]) for e in ENCODINGS},

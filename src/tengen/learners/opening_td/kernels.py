@@ -101,12 +101,12 @@ def best_orientation(keys):
 
 
 @kernel
-def orientation_after(keys, geometry, cell):
+def orientation_after(keys, rank, cell):
     """Return the best orientation once a friendly stone is on `cell` and nothing is captured."""
     best = 0
-    best_place = geometry.rank[0, cell]
+    best_place = rank[0, cell]
     for k in range(1, keys.shape[0]):
-        place = geometry.rank[k, cell]
+        place = rank[k, cell]
         for w in range(keys.shape[1]):
             mine, theirs = keys[k, w], keys[best, w]
             if place >> 5 == w:

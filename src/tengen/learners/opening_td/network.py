@@ -85,6 +85,7 @@ def make_room(chosen: FeatureSet, rows: int, cols: int, hidden: int, outputs: in
     cells, words = rows * cols, geometry(rows, cols).beside.shape[1]
     orientations = len(geometry(rows, cols).turned)
     active = most_active(chosen, rows, cols)
+    powers = np.zeros((2, hidden))
     return Room(
         after=new_state(rows, cols),
         keys=np.zeros((orientations, (cells + 31) // 32), np.uint64),
@@ -107,6 +108,14 @@ def make_room(chosen: FeatureSet, rows: int, cols: int, hidden: int, outputs: in
         head=np.zeros(cells, np.int64),
         facts=np.zeros((cells, 4), np.int64),
         spread=np.zeros((cells, 3, words), np.uint64),
+        shift=np.zeros((orientations, cells, 2, hidden)),
+        shifted=np.zeros((orientations, cells, 2), np.int64),
+        cell=np.zeros(cells, np.int64),
+        facing=np.zeros(cells, np.int64),
+        joint=np.zeros((cells, 4), np.int64),
+        hidden=np.zeros((cells, hidden)),
+        powers=powers,
+        power_bits=powers.view(np.int64),
     )
 
 
