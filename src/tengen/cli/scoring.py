@@ -43,7 +43,7 @@ def train(
     bundle: Bundle | None = None
     if resume and kept.is_file():
         bundle = Bundle.load(kept)
-        if len(bundle) != len(arrays):
+        if not bundle.belongs_to(arrays):
             remark(f"{kept} belongs to other games: computed anew", quiet=quiet)
             bundle = None
     if bundle is None:

@@ -238,3 +238,74 @@ def test_experiment_shows_the_failure(tmp_path):
     assert len(answer["faults"]) == 6
     errors = {(r["energy"], r["optimiser"], r["gradient"]): r["last_error"] for r in answer["runs"]}
     assert errors["step", "rprop", "printed"] > 1e4 > errors["step", "rprop", "right"]
+
+
+def test_a_few_stones_on_an_open_board_are_not_all_dead(scorer):
+    board = Board.from_ascii(". . . . .\n. X . . .\n. . . . .\n. . . O .\n. . . . .")
+    reading = scorer.read(board.grid())
+    assert not reading.dead.all(where=board.grid() > 0)
+    assert reading.safe_probability < 0.5
+
+
+@pytest.mark.parametrize("size", [3, 25])
+def test_boards_it_was_never_tried_on_are_not_safe(scorer, size):
+    grid = np.zeros((size, size), np.int8)
+    middle = size // 2
+    grid[:, middle], grid[:, middle + 1] = 1, 2
+    reading = scorer.read(grid)
+    assert not reading.safe and reading.safe_probability <= 0.5
+
+
+def test_one_bad_file_does_not_cost_the_others(tmp_path):
+    from tengen.cli import run as tengen
+
+    good, bad = tmp_path / "good.sgf", tmp_path / "bad.sgf"
+    good.write_text(sgf(DEAD, "B+6.5"))
+    bad.write_text("nothing")
+    out = tmp_path / "marked.sgf"
+    files = [str(bad), str(tmp_path / "missing.sgf"), str(good)]
+    assert tengen(["score", *files, "--json", "--out", str(out)]) == 1
+    assert out.read_text().count("(;") == 1
+    assert tengen(["score", str(bad)]) == 1
+
+
+def test_rules_that_are_not_known_are_said_to_be(tmp_path):
+    file = tmp_path / "game.sgf"
+    file.write_text(sgf(DEAD, "B+6.5").replace("RU[Japanese]", "RU[Martian]"))
+    [sheet] = json.loads(run("score", file, "--json"))
+    assert any("Martian" in remark for remark in sheet["remarks"])
+    file.write_text(sgf(DEAD, "B+6.5").replace("RU[Japanese]", ""))
+    [sheet] = json.loads(run("score", file, "--json"))
+    assert any("no rules" in remark for remark in sheet["remarks"])
+    assert sheet["result"] == "B+6.5"
+
+
+def test_training_needs_enough_games_and_its_own_features(tmp_path):
+    from tengen.cli import run as tengen
+    from tengen.errors import TengenError
+    from tengen.learners.scoring.bundle import Bundle, gather
+    from tengen.records import Corpus
+
+    file, other = tmp_path / "games.sgf", tmp_path / "other.sgf"
+    file.write_text(sgf(DEAD, "B+6.5"))
+    other.write_text(sgf(SEKI, "W+0.5"))
+    assert tengen(["scoring", "train", str(file), "--out", str(tmp_path), "--quiet"]) == 1
+    games = Corpus([file]).as_arrays()
+    with pytest.raises(TengenError, match="too few"):
+        BlockScorer().fit(games)
+    kept = tmp_path / "features.npz"
+    gather(games).save(kept)
+    assert Bundle.load(kept).belongs_to(games)
+    assert not Bundle.load(kept).belongs_to(Corpus([other]).as_arrays())
+    kept.write_bytes(kept.read_bytes()[:100])
+    with pytest.raises(TengenError, match="no features"):
+        Bundle.load(kept)
+
+
+def test_evaluate_keeps_its_answers(tmp_path):
+    file = tmp_path / "games.sgf"
+    file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(DEAD, "W+20.5")]))
+    answer = json.loads(run("evaluate", file, "--json", "--quiet", "--out", tmp_path))
+    assert json.loads((tmp_path / "evaluation.json").read_text()) == answer
+    low, high = answer["exact_interval"]
+    assert low < 0.5 < high

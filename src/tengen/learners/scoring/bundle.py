@@ -6,6 +6,8 @@ here: the only thing known of a game is its recorded score.
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -16,8 +18,9 @@ from numpy.typing import NDArray
 from tengen.board.counting import territory_margins
 from tengen.errors import TengenError
 from tengen.features.blocks_context_kernels import flood_other
-from tengen.learners.scoring.features import Described, bordered, describe
+from tengen.learners.scoring.features import INPUTS, Described, bordered, describe
 from tengen.learners.scoring.kernels import last_positions
+from tengen.models.files import write_atomic
 from tengen.records import GameArrays
 
 Floats = NDArray[np.float64]
@@ -55,15 +58,34 @@ class Bundle:
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
     def save(self, path: Path) -> None:
-        """Write everything into one .npz file."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(path, **{item.name: getattr(self, item.name) for item in fields(self)})
+        """Write everything into one .npz file, whole or not at all."""
+        buffer = io.BytesIO()
+        np.savez(buffer, **{item.name: getattr(self, item.name) for item in fields(self)})
+        write_atomic(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: Path) -> Bundle:
-        """Read what `save` wrote."""
-        with np.load(path) as stored:
-            return cls(**{item.name: stored[item.name] for item in fields(cls)})
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        TengenError
+            If it is something else.
+        """
+        try:
+            with path.open("rb") as file, np.load(file) as stored:
+                return cls(**{item.name: stored[item.name] for item in fields(cls)})
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as wrong:
+            raise TengenError(f"{path}: no features of finished games ({wrong})") from None
+
+    def belongs_to(self, games: GameArrays) -> bool:
+        """Tell whether these are the last positions of just these games, with today's features."""
+        grids, _ = positions(games)
+        return (
+            grids.shape == self.grids.shape
+            and bool((grids == self.grids).all())
+            and self.features.shape[1] == INPUTS
+        )
 
     def dead(self, alive: Bools, games: Ints) -> Bools:
         """Return the masks of dead stones of some games, given who of all blocks is alive."""

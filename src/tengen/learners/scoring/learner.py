@@ -18,7 +18,7 @@ from tengen.board import BLACK, Board, index_of
 from tengen.board import counting_kernels as k
 from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
 from tengen.contracts.values import BlockStatus, FloatArray, ScoreEstimate, Status, Verdict
-from tengen.errors import ModelError
+from tengen.errors import ModelError, TengenError
 from tengen.learners.scoring import network
 from tengen.learners.scoring.bundle import Bundle, gather, restore
 from tengen.learners.scoring.features import INPUTS, Described, describe, pool
@@ -89,6 +89,11 @@ class BlockScorer:
         recipe = Recipe(self.hidden, self.members, self.epochs, self.decay, self.rounds, self.seed)
         rng = np.random.default_rng(self.seed)
         unseen = rng.random(len(described)) < self.held_out
+        if not unseen.any() or unseen.all():
+            raise TengenError(
+                f"too few games ({len(described)}): {int(unseen.sum())} of them would be held "
+                "out to learn when a count is safe"
+            )
         part = bootstrap(described, recipe, chosen=~unseen, tell=tell)
         self._take(part.scaling, part.members)
         self._fit_safety(games, described, np.flatnonzero(unseen), tell)
