@@ -31,11 +31,12 @@ def read_games(paths: list[str], size: int | None, *, quiet: bool) -> GameArrays
     corpus = Corpus(paths)
     games = corpus.as_arrays()
     if corpus.damaged:
-        remark(f"{corpus.damaged} damaged games left out, first: {corpus.faults[0]}", quiet=quiet)
+        first = next((fault for fault in corpus.faults if not fault.repaired), "")
+        remark(f"left out: {corpus.damaged} damaged, first: {first}", quiet=quiet)
     if size is not None and len(games):
         fits = (games.rows == size) & (games.cols == size)
         if not fits.all():
-            remark(f"{len(games) - int(fits.sum())} games of other sizes left out", quiet=quiet)
+            remark(f"left out: {len(games) - int(fits.sum())} of other sizes", quiet=quiet)
         games = games.where(fits)
     if len(games) == 0:
         raise TengenError(f"{' '.join(paths)}: no games" + (f" of size {size}" if size else ""))
@@ -113,19 +114,26 @@ def train(
         start=None if start is None else MovePredictor.load(start),
         on_report=lambda report: remark(_progress(report), quiet=quiet),
     )
-    if predictor.left_out_:
-        remark(f"{predictor.left_out_} games with stones set up left out", quiet=quiet)
+    _tell_left_out(predictor.left_out_, quiet=quiet)
+    usable = len(arrays) - predictor.left_out_
+    number = min(limit or usable, usable)
     sources = ", ".join(Path(path).name for path in games)
-    predictor.save(out, data=f"{min(limit or len(arrays), len(arrays))} games of {sources}")
+    predictor.save(out, data=f"{number} games of {sources}")
     result = {
         "model": str(out),
         "recipe": recipe,
-        "games": min(limit or len(arrays), len(arrays)),
+        "games": number,
         "features": predictor.model_.features,
         "seconds": time.monotonic() - began[0],
         "processor_seconds": time.process_time() - began[1],
     }
     emit(result, as_json=json, text=f"{out}: {result['features']} features")
+
+
+def _tell_left_out(count: int, *, quiet: bool) -> None:
+    """Say how many games nothing was learned from or measured on."""
+    if count:
+        remark(f"left out: {count} with stones set up or fewer than ten moves", quiet=quiet)
 
 
 def _progress(report: Any) -> str:
@@ -142,7 +150,9 @@ def _progress(report: Any) -> str:
 @app.command()
 def evaluate(
     games: Games,
-    model: Annotated[str, typer.Option("--model", help="Name or path.")] = "predictor-19x19",
+    model: Annotated[
+        str | None, typer.Option("--model", help="Name or path; by the board's size.")
+    ] = None,
     limit: Annotated[int | None, typer.Option("--games", min=1, help="Only so many.")] = None,
     size: Size = 19,
     phases: Annotated[bool, typer.Option("--phases", help="Show accuracy by phase.")] = False,
@@ -153,14 +163,14 @@ def evaluate(
     """Measure how often a predictor foresees the moves of games."""
     from tengen.learners.move_prediction import MovePredictor
 
-    predictor = MovePredictor.load(model)
+    name = model or ("predictor-19x19" if size == 19 else "predictor-small")
+    predictor = MovePredictor.load(name)
     predictor.check_size(size, size)
     arrays = read_games(games, size, quiet=quiet)
     if limit is not None:
         arrays = arrays.shuffled(seed).take(range(min(limit, len(arrays))))
     measured = predictor.evaluate(arrays)
-    if predictor.left_out_:
-        remark(f"{predictor.left_out_} games with stones set up left out", quiet=quiet)
+    _tell_left_out(predictor.left_out_, quiet=quiet)
     summary = measured.summary()
     if json:
         emit(summary, as_json=True)
@@ -174,7 +184,7 @@ def evaluate(
         ("log loss", f"{summary['log_loss']:.4f} nats"),
         ("time", f"{summary['milliseconds_per_position']:.3f} ms a position"),
     ]
-    table(f"{model} on {', '.join(Path(path).name for path in games)}", ["what", "value"], rows)
+    table(f"{name} on {', '.join(Path(path).name for path in games)}", ["what", "value"], rows)
     if phases:
         lines = [
             (p["from_ply"], p["positions"], f"{100 * p['top1']:.2f}") for p in measured.phases()

@@ -88,6 +88,7 @@ COMMANDS: dict[str, Callable[[Engine, Call], str]] = {
     "tengen-ownership": gui.ownership,
     "tengen-influence": gui.influence,
     "tengen-candidates": gui.candidates,
+    "tengen-prediction": gui.prediction,
     "tengen-dead": gui.dead,
     "tengen-safe": gui.safe,
 }

@@ -5,18 +5,24 @@ GoGui shows whatever `gogui-analyze_commands` lists: a line is `type/label/comma
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
-from tengen.contracts.protocols import Analyser
+from tengen.board import point_at
+from tengen.contracts.protocols import Analyser, Policy
 from tengen.contracts.values import FloatArray, Status
+from tengen.errors import ModelError
 from tengen.gtp.engine import Engine
 from tengen.gtp.protocol import Call, GtpFailure
 from tengen.gtp.words import RESIGN, need, read_colour, read_integer
+from tengen.models import load_policy
 
 ANALYZE_COMMANDS = (
     "dboard/Ownership/tengen-ownership",
     "dboard/Influence of Playouts/tengen-influence",
     "pspairs/Candidate Moves/tengen-candidates",
+    "pspairs/Experts' Moves/tengen-prediction",
     "plist/Dead Stones/tengen-dead",
     "string/Safe to Score/tengen-safe",
     "string/Final Score/final_score",
@@ -25,6 +31,7 @@ ANALYZE_COMMANDS = (
     "param/Parameters/tengen-param",
 )
 CANDIDATES_SHOWN = 20
+LEAST_CHANCE = 0.001
 
 
 def analyze_commands(engine: Engine, call: Call) -> str:
@@ -94,6 +101,27 @@ def candidates(engine: Engine, call: Call) -> str:
         f"{engine.vertex(c.move)} {c.visits / total:.3f}"
         for c in report.candidates[:CANDIDATES_SHOWN]
     )
+
+
+def prediction(engine: Engine, call: Call) -> str:
+    """Name the moves that experts are likely to play, with their chances, whoever plays here."""
+    board = engine.game.view(engine.game.board.turn)
+    rows, cols = board.rows, board.cols
+    try:
+        priors = _predictor("predictor-19x19" if rows == cols == 19 else "predictor-small").priors(
+            board
+        )
+    except ModelError as failure:
+        raise GtpFailure(str(failure)) from None
+    best = np.argsort(-priors, kind="stable")[:CANDIDATES_SHOWN]
+    shown = (int(i) for i in best if i < rows * cols and priors[i] >= LEAST_CHANCE)
+    return "\n".join(f"{engine.vertex(point_at(i, rows, cols))} {priors[i]:.3f}" for i in shown)
+
+
+@lru_cache(maxsize=2)
+def _predictor(name: str) -> Policy:
+    """Load a predictor once."""
+    return load_policy(name)
 
 
 def dead(engine: Engine, call: Call) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from tengen.board import BLACK, PASS, Board, index_of
+from tengen.board import BLACK, PASS, RESIGN, Board, index_of
 from tengen.contracts import Evaluator, Policy
-from tengen.contracts.values import FloatArray
+from tengen.contracts.values import Analysis, Candidate, FloatArray
 from tengen.errors import SpecError
 from tengen.players.passing import candidates, sensible
 from tengen.players.policy import SamplePlayer, playable_priors
@@ -65,6 +65,31 @@ class GreedyPlayer:
             best = np.flatnonzero(values >= values.max() - 1e-12)
             move = moves[int(rng.choice(best))]
         return sensible(board, move, resign=self.resign)
+
+    def analyse(
+        self,
+        board: Board,
+        rng: np.random.Generator,
+        *,
+        interval: float = 1.0,
+        limited: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Analysis]:
+        """Report once: a policy's likeliest moves, or the one that an evaluator chooses."""
+        if self.model is None:
+            assert self.policy is not None
+            player = SamplePlayer(model=self.policy, temperature=self.temperature)
+            yield from player.analyse(board, rng)
+            return
+        move = self.choose(board, rng)
+        found = () if move == RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
+        yield Analysis(found, move, visits=1)
+
+    def explain(self, board: Board, move: int) -> str:
+        """Say how likely the policy finds the move; an evaluator's choice has no words."""
+        if self.model is not None or self.policy is None:
+            return ""
+        return SamplePlayer(model=self.policy).explain(board, move)
 
 
 def values_after(model: Evaluator, board: Board, moves: Sequence[int]) -> FloatArray:

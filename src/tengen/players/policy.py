@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
-from tengen.board import PASS, Board, point_at
+from tengen.board import PASS, RESIGN, Board, format_gtp, index_of, point_at
 from tengen.contracts import Policy
-from tengen.contracts.values import FloatArray
+from tengen.contracts.values import Analysis, Candidate, FloatArray
 from tengen.players.passing import candidates, sensible
+
+SHOWN = 20
+"""Moves in a report."""
 
 
 class SamplePlayer:
@@ -32,6 +37,42 @@ class SamplePlayer:
             weights = (priors / priors.max()) ** (1 / self.temperature)
             index = int(rng.choice(len(weights), p=weights / weights.sum()))
         return sensible(board, point_at(index, board.rows, board.cols))
+
+    def analyse(
+        self,
+        board: Board,
+        rng: np.random.Generator,
+        *,
+        interval: float = 1.0,
+        limited: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Analysis]:
+        """Report the likeliest moves once; visits are their chances in 10,000ths.
+
+        A policy judges no positions, so that every win rate is one half.
+        """
+        priors = playable_priors(self.model, board)
+        shares = priors / max(float(priors.sum()), 1e-300)
+        best = [int(i) for i in np.argsort(-shares, kind="stable")[:SHOWN] if shares[i] > 0]
+        moves = [point_at(index, board.rows, board.cols) for index in best]
+        yield Analysis(
+            tuple(
+                Candidate(move, round(10_000 * shares[i]), 0.5, prior=float(shares[i]), pv=(move,))
+                for move, i in zip(moves, best, strict=True)
+            ),
+            self.choose(board, rng),
+            visits=10_000,
+        )
+
+    def explain(self, board: Board, move: int) -> str:
+        """Say how likely the policy finds the move among those that fill no own eye."""
+        if move in (PASS, RESIGN):
+            return ""
+        priors = playable_priors(self.model, board)
+        share = priors[index_of(move, board.rows, board.cols)] / max(float(priors.sum()), 1e-300)
+        rank = 1 + int((priors > priors[index_of(move, board.rows, board.cols)]).sum())
+        name = format_gtp(move, board.rows, board.cols)
+        return f"{name}: number {rank} of the policy, {100 * share:.1f} %"
 
 
 def playable_priors(policy: Policy, board: Board) -> FloatArray:

@@ -14,6 +14,7 @@ from tengen.learners.move_prediction import training as training_module
 from tengen.learners.move_prediction.kernels import priors_kernel, workspace
 from tengen.learners.move_prediction.model import recent_moves
 from tengen.learners.move_prediction.training import Settings, train_full
+from tengen.models import load_model, save_model
 
 SMALL = {"minimum": 3, "side": 4, "absolute": False}
 
@@ -136,6 +137,44 @@ def test_damaged_and_foreign_files_are_one_clear_error(tmp_path, trained: MovePr
     path.write_bytes(b"not a model")
     with pytest.raises(ModelError, match=r"model\.safetensors"):
         MovePredictor.load(path)
+
+
+def test_models_whose_parts_do_not_fit_are_refused(tmp_path, trained: MovePredictor) -> None:
+    path = tmp_path / "odd.safetensors"
+    trained.save(path)
+    tensors, card = load_model(path)
+    for name in ("weights", "keys", "dense", "scales"):
+        save_model(path, {**tensors, name: tensors[name][:-1]}, card)
+        with pytest.raises(ModelError, match="not a whole full predictor"):
+            MovePredictor.load(path)
+    paper = MovePredictor(recipe="paper", settings={"top": 3}).fit(tasteful_games(4))
+    paper.save(path)
+    tensors, card = load_model(path)
+    odd = {
+        "keys": tensors["keys"][1:],
+        "weight_index": tensors["weight_index"] + 10**7,
+        "templates": tensors["templates"] + 1,
+        "top": tensors["top"] - 4,
+    }
+    for name, array in odd.items():
+        save_model(path, {**tensors, name: array}, card)
+        with pytest.raises(ModelError, match="not a whole paper predictor"):
+            MovePredictor.load(path)
+
+
+def test_eight_bits_a_number_lose_next_to_nothing(tmp_path, trained: MovePredictor) -> None:
+    path = tmp_path / "stored.safetensors"
+    trained.save(path)
+    stored = MovePredictor.load(path)
+    error = np.abs(stored.model_.vectors - trained.model_.vectors).max(axis=1)
+    assert np.all(error <= np.maximum(np.abs(trained.model_.vectors).max(axis=1) / 200, 2**-14))
+    board = Board(7)
+    board.play("D4")
+    assert np.allclose(stored.priors(board), trained.priors(board), atol=0.01)
+    # Storing what was stored changes nothing more.
+    assert same(stored, MovePredictor.load(path))
+    stored.save(path)
+    assert same(stored, MovePredictor.load(path))
 
 
 def test_senseless_recipes_and_games_are_refused() -> None:

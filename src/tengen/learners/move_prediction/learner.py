@@ -129,7 +129,7 @@ class MovePredictor:
                 from tengen.learners.move_prediction.model import FullModel
 
                 learner.model_ = FullModel.from_tensors(tensors, absolute=absolute)
-        except (KeyError, ValueError) as failure:
+        except (IndexError, KeyError, ValueError) as failure:
             raise ModelError(f"{path}: not a whole {recipe} predictor ({failure})") from None
         learner.sizes_ = [(int(rows), int(cols)) for rows, cols in card.sizes]
         learner.card_ = card
@@ -143,7 +143,12 @@ class MovePredictor:
         """Raise `ModelError` if the model cannot serve boards of this size."""
         if self.sizes_ and (rows, cols) not in self.sizes_:
             served = ", ".join(f"{r}x{c}" for r, c in self.sizes_)
-            raise ModelError(f"this predictor serves {served}, not {rows}x{cols}")
+            card: Card | None = getattr(self, "card_", None)
+            name = "this predictor" if card is None else card.name
+            raise ModelError(
+                f"{name} serves {served}, not {rows}x{cols}; one trained with --anywhere, such as "
+                "predictor-small, serves every size"
+            )
 
     def priors(self, board: Board) -> NDArray[np.float64]:
         """Return rows x columns + 1 probabilities, pass last; zero where illegal; sum 1.
@@ -196,9 +201,9 @@ def _beginning(start: MovePredictor, absolute: bool) -> FullModel:
     """Return a copy of a predictor's model to go on from."""
     from tengen.learners.move_prediction.model import FullModel
 
-    if start.recipe != "full":
+    if not isinstance(start.model_, FullModel):
         raise TengenError("only a model of the full recipe can be a start")
-    tensors = {name: array.copy() for name, array in start.model_.tensors().items()}
+    tensors = {name: array.copy() for name, array in start.model_.exact().items()}
     return FullModel.from_tensors(tensors, absolute=absolute)
 
 

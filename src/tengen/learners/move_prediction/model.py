@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float32]
 
+SMALLEST_SCALE = 2.0**-14
+"""Of a stored vector: the smallest number that half precision holds at full accuracy."""
+
 
 @dataclass
 class FullModel:
@@ -55,24 +58,40 @@ class FullModel:
         )
 
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """Return what is stored: vectors in half precision, the rest as it is."""
+        """Return what is stored: vectors in eight bits with a scale each, weights in sixteen."""
+        scales = np.maximum(np.abs(self.vectors).max(axis=1) / 127, SMALLEST_SCALE)
+        scales = scales.astype(np.float16)
+        steps = np.rint(self.vectors / scales.astype(np.float32)[:, None])
         return {
             "keys": self.dictionary.keys,
-            "weights": self.weights,
-            "vectors": self.vectors.astype(np.float16),
+            "weights": self.weights.astype(np.float16),
+            "vectors": np.clip(steps, -127, 127).astype(np.int8),
+            "scales": scales,
             "dense": self.dense,
         }
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], *, absolute: bool) -> FullModel:
-        """Rebuild a model from what `tensors` returned."""
-        return cls(
-            Dictionary.of(tensors["keys"], DIRECT),
-            tensors["weights"].astype(np.float32),
-            tensors["vectors"].astype(np.float32),
-            tensors["dense"].astype(np.float32),
-            absolute,
-        )
+        """Rebuild a model from what `tensors` or `exact` returned."""
+        vectors = tensors["vectors"].astype(np.float32)
+        if "scales" in tensors:
+            vectors *= tensors["scales"].astype(np.float32)[:, None]
+        # The kernels look at no bounds, so that a foreign file must be found out here.
+        features = DIRECT + len(tensors["keys"])
+        weights, dense = tensors["weights"].astype(np.float32), tensors["dense"].astype(np.float32)
+        shapes = vectors.shape, weights.shape, dense.shape
+        if shapes != ((features, net.DIM), (features,), (net.DENSE_SIZE,)):
+            raise ValueError(f"shapes {shapes} do not fit {features} features")
+        return cls(Dictionary.of(tensors["keys"], DIRECT), weights, vectors, dense, absolute)
+
+    def exact(self) -> dict[str, NDArray[Any]]:
+        """Return everything in full precision, for checkpoints and further training."""
+        return {
+            "keys": self.dictionary.keys,
+            "weights": self.weights,
+            "vectors": self.vectors,
+            "dense": self.dense,
+        }
 
     @property
     def features(self) -> int:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import ModelError
+from tengen.features.pattern_kernels import RINGS
 from tengen.features.patterns import PAPER_TEMPLATES
 from tengen.learners.move_prediction import paper_kernels
 from tengen.learners.move_prediction.dictionary import PatternCounter, cut_into_jobs
@@ -88,8 +89,13 @@ class PaperModel:
         weights = np.zeros(paper_kernels.feature_count(len(frequency)))
         weights[tensors["weight_index"]] = tensors["weights"]
         dictionary = Dictionary.of(tensors["keys"], 1)
-        top = int(tensors["top"][0])
-        return cls(dictionary, frequency, weights, tensors["templates"], top, list(sizes))
+        top, templates = int(tensors["top"][0]), tensors["templates"]
+        # The kernels look at no bounds, so that a foreign file must be found out here.
+        if len(frequency) != len(tensors["keys"]) + 1 or not sizes:
+            raise ValueError(f"{len(frequency)} frequencies for {len(tensors['keys'])} patterns")
+        if top < 0 or list(templates) != sorted(set(templates) & set(range(RINGS))):
+            raise ValueError(f"templates {templates.tolist()}, {top} candidates")
+        return cls(dictionary, frequency, weights, templates, top, list(sizes))
 
     def evaluate(
         self, games: GameArrays, tops: IntArray, hits: FloatArray, counts: FloatArray

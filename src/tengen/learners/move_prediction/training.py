@@ -155,8 +155,7 @@ class _State:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return everything, in full precision."""
         return {
-            **self.model.tensors(),
-            "vectors": self.model.vectors,
+            **self.model.exact(),
             "weight_squares": self.weight_squares,
             "vector_squares": self.vector_squares,
             "first": self.first,
