@@ -175,15 +175,17 @@ def feature_count(n_patterns):
 
 
 @kernel
-def rank_candidates(s, mover, found, frequency, earlier, points, order):
-    """List the legal points by frequency, best first; return how many.
+def rank_candidates(s, mover, found, frequency, earlier, take, points, order):
+    """List the legal points; return how many.
 
-    Ties go to the point nearer to the last move, then nearer to the edge. `order` is room.
+    order[:take] are the best by frequency, best first; the others follow as they lie on the board.
+    Ties go to the point nearer to the last move, then nearer to the edge.
     """
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    n = 0
+    n = held = 0
     last = earlier[0]
     scores = np.empty(rows * cols)
+    rest = np.empty(rows * cols, np.int64)
     for i in range(rows * cols):
         row, col = i // cols, i % cols
         p = (row + 1) * (cols + 1) + col + 1
@@ -194,9 +196,25 @@ def rank_candidates(s, mover, found, frequency, earlier, points, order):
             near = distance(last // (cols + 1) - 1 - row, last % (cols + 1) - 1 - col)
         tie = near * 400 + octant(row, col, rows, cols)
         points[n] = p
-        scores[n] = -frequency[found[mover - 1, i]] + 1e-13 * tie
+        t = -frequency[found[mover - 1, i]] + 1e-13 * tie
+        scores[n] = t
+        if held < take:
+            k = held
+            held += 1
+        elif take > 0 and t < scores[order[take - 1]]:
+            rest[n - take] = order[take - 1]
+            k = take - 1
+        else:
+            rest[n - take] = n
+            k = -1
+        if k >= 0:
+            while k > 0 and scores[order[k - 1]] > t:
+                order[k] = order[k - 1]
+                k -= 1
+            order[k] = n
         n += 1
-    order[:n] = np.argsort(scores[:n], kind="mergesort")
+    for m in range(held, n):
+        order[m] = rest[m - held]
     return n
 
 
@@ -269,7 +287,7 @@ def follow_games(
                             else:
                                 unused[found[colour - 1, m]] += 1
                 else:
-                    n = rank_candidates(s, colour, found, frequency, earlier, moves, order)
+                    n = rank_candidates(s, colour, found, frequency, earlier, top, moves, order)
                     take = min(top, n)
                     target = 0
                     while moves[order[target]] != p:
@@ -352,14 +370,15 @@ def final_scores(moves, order, n, take, scores, found, frequency, mover, cols, f
     for m in range(take):
         final[m] = -np.log1p(np.exp(-scores[m]))
         lowest = min(lowest, final[m])
-    shift = 0.0
+    highest = -np.inf
     for m in range(take, n):
         q = moves[order[m]]
         j = (q // (cols + 1) - 1) * cols + q % (cols + 1) - 1
-        t = np.log(frequency[found[mover - 1, j]])
-        if m == take and take > 0:
-            shift = min(0.0, lowest - 1e-3 - t)
-        final[m] = t + shift
+        final[m] = np.log(frequency[found[mover - 1, j]])
+        highest = max(highest, final[m])
+    if take > 0 and highest >= lowest - 1e-3:
+        for m in range(take, n):
+            final[m] += lowest - 1e-3 - highest
 
 
 @kernel
@@ -402,7 +421,7 @@ def score_board(
     s, earlier, earlier_patterns, empty, hash_keys, ring_of, templates, table, values,
     frequency, weights, top, points, final,
 ):  # fmt: skip
-    """Write the legal points, best by frequency first, and their final scores; return how many."""
+    """Write the legal points and their final scores; return how many."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     area = rows * cols
     mover = s[SCALARS, TURN]
@@ -411,7 +430,7 @@ def score_board(
     found, level = np.zeros((2, area), np.int64), np.zeros((2, area), np.int64)
     match_all(rings, templates, table, values, found, level, np.ones((2, area), np.bool_))
     moves, order = np.zeros(area, np.int64), np.zeros(area, np.int64)
-    n = rank_candidates(s, mover, found, frequency, earlier, moves, order)
+    n = rank_candidates(s, mover, found, frequency, earlier, top, moves, order)
     take = min(top, n)
     scores = np.zeros(area)
     feats = np.zeros(WIDTH, np.int64)
