@@ -19,6 +19,23 @@ def test_players_keep_the_contract_as_experts() -> None:
     check_expert(make_expert("random"), boards=[Board(5, komi=2.5)])
 
 
+def test_the_static_expert_in_one_kernel_scores_as_move_by_move() -> None:
+    rng = np.random.default_rng(5)
+    boards = []
+    for _ in range(12):
+        board = Board(9, komi=7.5)
+        for _ in range(16):
+            board.push(int(rng.choice(list(board.legal_moves)[:-1])))
+        boards.append(board)
+    fast, slow = make_expert("static"), make_expert("static:resign=no")
+    assert type(fast) is not type(slow)
+    seeds = range(len(boards))
+    a, b = fast.finish(boards, seeds), slow.finish(boards, seeds)
+    assert len(set(a)) > 5
+    # Dead stones are judged by fewer playouts; a game may differ by a few points.
+    assert np.mean(a == b) >= 0.75 and np.mean((a > 0) == (b > 0)) >= 0.9
+
+
 def test_komi_is_subtracted() -> None:
     expert = BuiltinExpert(playouts=16)
     a, b = expert.finish([Board(7, komi=0.5), Board(7, komi=10.5)], [3, 3])

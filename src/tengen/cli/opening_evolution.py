@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -123,13 +125,16 @@ def evaluate(
     opponent: Opponent = "random",
     expert: ExpertSpec = "static",
     model: Annotated[str | None, typer.Option(help="A shipped name or a path.")] = None,
+    player: Annotated[
+        str | None, typer.Option(help="Any player's spec instead, on the games of the model.")
+    ] = None,
     random_plies: Annotated[int, typer.Option(min=0, help="Random plies before each game.")] = 4,
     seed: Seed = 1,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Play the model's openings against an opponent's; the expert finishes both colours."""
-    from tengen.lab.opening_evolution import against, player_of
+    from tengen.lab.opening_evolution import against
     from tengen.learners.opening_evolution import OpeningEvolution, Setting
     from tengen.models import find_model, has_model
     from tengen.players import make_expert, make_player
@@ -138,10 +143,10 @@ def evaluate(
     learned = OpeningEvolution.load(find_model(name))
     plan = learned.plan
     assert plan is not None
+    me = make_player(player) if player else learned.player()
     setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies)
-    rate = against(
-        player_of(learned), make_player(opponent), make_expert(expert), setting, games, seed
-    )
+    rate = against(me, make_player(opponent), make_expert(expert), setting, games, seed)
+    name = player or name
     answer = {"model": name, "opponent": opponent, "expert": expert, **asdict(rate), "seed": seed}
     low, high = rate.interval
     text = (
@@ -157,49 +162,63 @@ def experiment(
         list[Path] | None, typer.Argument(help="Folders of runs; made here when there are none.")
     ] = None,
     network: Network = "dense",
-    generations: Annotated[int, typer.Option(min=1)] = 5000,
-    every: Annotated[int, typer.Option(min=1, help="Judge every so many generations.")] = 500,
+    method: Annotated[
+        str, typer.Option(help="paper, or better: few weights, 8 games each, CMA-ES.")
+    ] = "paper",
+    generations: Annotated[
+        int, typer.Option(min=0, help="0 for 5,000 of the paper's or 200 of the better.")
+    ] = 0,
+    every: Annotated[
+        int, typer.Option(min=0, help="Judge every so many generations; 0 for a tenth.")
+    ] = 0,
     seeds: Annotated[int, typer.Option(min=1)] = 3,
     games: Annotated[int, typer.Option(min=2, help="Against each of the panel.")] = 400,
     starts: Annotated[int, typer.Option(min=1, help="Random starts a pair.")] = 5,
+    noise: Annotated[
+        int, typer.Option(min=0, help="Also correlate fitness with the panel: so many networks.")
+    ] = 0,
     full: Annotated[
         bool, typer.Option("--full", help="The paper's scale: 20,000 or 60,000 generations.")
     ] = False,
     expert: ExpertSpec = "static",
     out: Annotated[Path, typer.Option()] = Path("runs/opening-evolution"),
     workers: Workers = 1,
+    ray: Ray = None,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Repeat the paper's tables over several seeds, and ask a fixed panel what was learned."""
+    """Repeat the paper's tables over several seeds, and ask a fixed panel what was learned.
+
+    Runs and games go on where they were stopped. Writes `experiment.json` and a figure a run.
+    """
+    from tengen.errors import TengenError
     from tengen.lab import opening_evolution as lab
+    from tengen.lab.plots import draw
     from tengen.learners.opening_evolution import OpeningEvolution, Plan, Setting
-    from tengen.models import Checkpoints
+    from tengen.models import Checkpoints, write_atomic
     from tengen.players import make_expert, make_player
 
-    finisher = make_expert(expert)
+    if method not in lab.METHODS:
+        raise TengenError(f"method {method!r} is none of {', '.join(lab.METHODS)}")
+    make_plan = lab.METHODS[method]
     if full:
         generations, every = (60_000, 10_000) if network == "spatial" else (20_000, 1_000)
+    generations = generations or (5000 if method == "paper" else 200)
+    every = every or max(generations // 10, 1)
+    finisher = make_expert(expert)
     folders = list(runs or [])
     if not folders:
         for s in range(seed, seed + seeds):
-            population = 20 if network == "spatial" else 10
-            plan = Plan(
-                network=network,
-                population=population,
-                generations=generations,
-                seed=s,
-                snapshot_every=min(250, every),
-            )
-            folder = out / f"{network}-13x13-seed{s}"
+            plan = make_plan(network, s, generations, math.gcd(250, every))
+            folder = out / f"{method}-{network}-seed{s}"
             with progress(f"seed {s}", generations, quiet=quiet) as bar:
 
                 def advance(run: Any, bar: Any = bar) -> None:
                     bar.advance(run.generation - bar.done)
 
                 OpeningEvolution(plan=plan).fit(
-                    _measure("static", "static", workers, None),
+                    _measure(plan.opponent, plan.expert, workers, ray),
                     folder=folder,
                     resume=True,
                     on_generation=advance,
@@ -210,8 +229,6 @@ def experiment(
     for folder in folders:
         found = Checkpoints(folder / "checkpoints").latest()
         if found is None:
-            from tengen.errors import TengenError
-
             raise TengenError(f"{folder}: no run in there")
         plan = Plan(**found.state["plan"])
         judged = lab.judge_run(
@@ -222,37 +239,65 @@ def experiment(
             games=games,
             every=every,
             seed=seed,
-            on_step=lambda note: remark(note, quiet=quiet),
+            expert_name=expert,
+            on_step=lambda note, folder=folder: remark(f"{folder}: {note}", quiet=quiet),  # type: ignore[misc]
         )
-        kept = {g: w for g, w in lab.snapshots(folder).items() if g == 1 or g % every == 0}
+        kept = {g: w for g, w in lab.snapshots(folder).items() if g % every == 0}
         setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies=4)
         points = lab.round_robin(plan.shape(), kept, finisher, setting, starts, seed)
         trend = lab.Trend.through(list(points), list(points.values()))
-        judged["round_robin"] = {"points": points, "trend": asdict(trend)}
+        figure = lab.figure(f"Points of the double round robin: {folder.name}", points, trend)
+        write_atomic(folder / "round-robin.svg", draw(figure))
+        judged["round_robin"] = {"points": points, "trend": asdict(trend), "figure": figure}
         answers.append({"folder": str(folder), **judged})
-    if as_json:
-        emit(answers, as_json=True)
-        return
+    answer: dict[str, Any] = {"runs": answers, "over_seeds": lab.over_seeds(answers)}
     paper: Any = lab.PAPER.get(network)
-    for answer in answers:
-        points = answer["round_robin"]["points"]
-        rows = []
-        for i, row in enumerate(answer["rows"]):
-            generation = row["generation"]
-            theirs = paper["points"][i] if paper and i < len(paper["points"]) else ""
-            rates = [_percent(row.get(name)) for name in (*lab.PANEL, "generation 0")]
-            rows.append((generation, f"{points[generation]:+.1f}", theirs, *rates))
-        table(
-            answer["folder"],
-            ("generation", "points", "paper", *lab.PANEL, "generation 0"),
-            rows,
+    if paper:
+        x = [i * paper["every"] for i in range(len(paper["points"]))]
+        answer["paper"] = {**paper, "trend": asdict(lab.Trend.through(x, paper["points"]))}
+    if noise:
+        plan = make_plan(network, seed + 1000, 1)
+        answer["noise"] = lab.selection_noise(
+            plan, make_player(plan.opponent), panel, finisher, individuals=noise, games=100
         )
-        for name, trend in {
-            **answer["trends"],
-            "round robin": answer["round_robin"]["trend"],
-        }.items():
-            slope, r, p = trend["slope"], trend["r"], trend["p"]
-            print(f"trend {name}: slope {slope:+.3g}, r {r:+.2f}, p {p:.3g}")
+    write_atomic(out / "experiment.json", json.dumps(answer, indent=1))
+    if as_json:
+        emit(answer, as_json=True)
+        return
+    _show(answer, list(lab.PANEL))
+
+
+def _show(answer: dict[str, Any], panel: list[str]) -> None:
+    """Print an experiment's tables."""
+    theirs = answer.get("paper", {}).get("points", [])
+    names = [*panel, "panel", "generation 0"]
+    for run in answer["runs"]:
+        points = run["round_robin"]["points"]
+        rows = []
+        for i, row in enumerate(run["rows"]):
+            generation = row["generation"]
+            beside = theirs[i] if i < len(theirs) else ""
+            rates = [_percent(row.get(name)) for name in names]
+            rows.append((generation, f"{points[generation]:+.1f}", beside, *rates))
+        table(run["folder"], ("generation", "points", "paper", *names), rows)
+        trends = {**run["trends"], "round robin": run["round_robin"]["trend"]}
+        for name, trend in trends.items():
+            print(f"trend {name}: {_line(trend)}")
+    if theirs:
+        print(f"the paper's round robin: {_line(answer['paper']['trend'])}")
+    seeds = answer["over_seeds"]
+    print(
+        f"over {seeds['runs']} seeds: the panel is beaten {seeds['first']:.1%} by generation 0, "
+        f"{seeds['last']:.1%} by the last; p {seeds['p']:.2g}, a seed being one observation "
+        f"{seeds['p_seeds']:.2g}; trend {_line(seeds['trend'])}"
+    )
+    for name, found in answer.get("noise", {}).items():
+        if isinstance(found, dict):
+            print(f"fitness {name}: r {found['r']:+.2f} with the panel (p {found['p']:.2g})")
+
+
+def _line(trend: dict[str, float]) -> str:
+    return f"slope {trend['slope']:+.3g}, r {trend['r']:+.2f}, p {trend['p']:.3g}"
 
 
 def _measure(opponent: str, expert: str, workers: int, ray: str | None) -> Any:

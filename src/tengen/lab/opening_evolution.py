@@ -3,13 +3,18 @@ tables.
 
 The paper let the best networks of every 1,000th (10,000th) generation play a double round robin and
 saw a rising line of points, p = 0.34 and 0.18. Here the same is done from random starts, over
-several seeds; and a fixed panel of opponents says whether anything was learned at all.
+several seeds; a fixed panel of opponents says whether anything was learned at all, and
+`selection_noise` how much a fitness tells of a network.
+
+What a run's folder has been asked once is kept there in `panel.jsonl` and not played again.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +26,16 @@ from tengen.arena.ratings import wilson
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
 from tengen.learners.opening_evolution import (
+    Evolution,
     NetworkPlayer,
     OpeningEvolution,
     Plan,
     Setting,
     Shape,
     match,
+    measure_with,
 )
+from tengen.learners.opening_evolution.strategy import PaperStrategy, Population
 from tengen.models import Checkpoints
 from tengen.parallel import spawn_seeds
 
@@ -134,6 +142,43 @@ def round_robin(
     return points
 
 
+def paper_plan(network: str, seed: int, generations: int, every: int = 250) -> Plan:
+    """Return the paper's experiment: one game as Black against one opponent, 10 or 20 networks.
+
+    The games are the same whenever they are played, so that survivors need not play again.
+    """
+    return Plan(
+        network=network,
+        population=20 if network == "spatial" else 10,
+        generations=generations,
+        colours="black",
+        remember=True,
+        seed=seed,
+        snapshot_every=every,
+    )
+
+
+def better_plan(network: str, seed: int, generations: int, every: int = 25) -> Plan:
+    """Return the experiment that learns: few weights, eight games each from common random starts.
+
+    The spatial network becomes `shared`, the dense one `tied`; CMA-ES breeds.
+    """
+    return Plan(
+        network={"spatial": "shared", "dense": "tied"}.get(network, network),
+        population=20,
+        generations=generations,
+        random_plies=4,
+        starts=4,
+        strategy="cma",
+        seed=seed,
+        snapshot_every=every,
+    )
+
+
+METHODS = {"paper": paper_plan, "better": better_plan}
+"""How to evolve, by name: network, seed, generations, snapshots every so many."""
+
+
 def judge_run(
     folder: Path,
     plan: Plan,
@@ -143,32 +188,161 @@ def judge_run(
     games: int,
     every: int,
     seed: int,
+    expert_name: str = "static",
     on_step: Callable[[str], None] = lambda note: None,
 ) -> dict[str, Any]:
-    """Measure a run's snapshots against the panel and against its own first generation."""
+    """Measure a run's snapshots against the panel and against its own generation 0."""
     shape = plan.shape()
     setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies=4)
-    kept = {g: w for g, w in snapshots(folder).items() if g == 1 or g % every == 0}
-    first = NetworkPlayer(shape, kept[min(kept)], "generation 0")
+    kept = {g: w for g, w in snapshots(folder).items() if g % every == 0}
+    players = {g: NetworkPlayer(shape, w, f"g{g}", plan.chances) for g, w in kept.items()}
+    first = players[min(kept)]
+    store = folder / "panel.jsonl"
+    lines = store.read_text().splitlines() if store.exists() else []
+    known = {json.dumps(row["key"]): row["rate"] for row in map(json.loads, lines)}
     rows = []
-    for generation, weights in kept.items():
-        me = NetworkPlayer(shape, weights)
+    for generation, me in players.items():
         row: dict[str, Any] = {"generation": generation}
         for name, opponent in {**panel, "generation 0": first}.items():
-            if name != "generation 0" or generation != min(kept):
-                rate = against(me, opponent, expert, setting, games, seed)
-                row[name] = asdict(rate)
+            if me is opponent:
+                continue
+            key = json.dumps([generation, name, expert_name, games, seed])
+            if key not in known:
+                known[key] = asdict(against(me, opponent, expert, setting, games, seed))
+                with store.open("a") as out:
+                    out.write(json.dumps({"key": json.loads(key), "rate": known[key]}) + "\n")
+            row[name] = known[key]
+        row["panel"] = _pooled([row[name] for name in panel])
         rows.append(row)
         on_step(f"generation {generation}")
     trends = {}
-    for name in panel:
+    for name in (*panel, "panel"):
         trend = Trend.through(
             [row["generation"] for row in rows], [row[name]["win_rate"] for row in rows]
         )
         trends[name] = asdict(trend)
-    return {"plan": asdict(plan), "rows": rows, "trends": trends}
+    return {"plan": asdict(plan), "rows": rows, "trends": trends, "gain": asdict(Gain.of(rows))}
+
+
+def _pooled(rates: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the rate over all opponents of a panel."""
+    games = sum(rate["games"] for rate in rates)
+    wins = sum(rate["games"] * rate["win_rate"] for rate in rates)
+    mean = sum(rate["games"] * rate["mean_score"] for rate in rates) / games
+    low, high = wilson(wins, games)
+    return asdict(Rate(games, wins / games, (low, high), mean))
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a run's last generation wins more against the panel than its generation 0.
+
+    `z` and `p` are of the test of two proportions, one-sided: that it did not get better.
+    """
+
+    first: float
+    last: float
+    z: float
+    p: float
+
+    @classmethod
+    def of(cls, rows: list[dict[str, Any]]) -> Gain:
+        """Compare the last row of a judged run with the first."""
+        a, b = rows[0]["panel"], rows[-1]["panel"]
+        n, m = a["games"], b["games"]
+        share = (n * a["win_rate"] + m * b["win_rate"]) / (n + m)
+        width = math.sqrt(max(share * (1 - share), 1e-12) * (1 / n + 1 / m))
+        z = (b["win_rate"] - a["win_rate"]) / width
+        return cls(a["win_rate"], b["win_rate"], z, float(stats.norm.sf(z)))
+
+
+def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Sum up judged runs of one method over its seeds.
+
+    `p` joins the runs' gains (Stouffer); `p_seeds` is the paired t-test that takes a seed for one
+    observation, the hardest question there is; `trend` is the line through all runs' panel rates,
+    each run having a level of its own.
+    """
+    gains = [run["gain"] for run in runs]
+    z = sum(gain["z"] for gain in gains) / math.sqrt(len(gains))
+    steps = [gain["last"] - gain["first"] for gain in gains]
+    # Equal steps have no scatter to test against.
+    tested = len(set(steps)) > 1
+    p_seeds = stats.ttest_1samp(steps, 0.0, alternative="greater").pvalue if tested else math.nan
+    x, y = [], []
+    for run in runs:
+        generations = np.array([row["generation"] for row in run["rows"]], np.float64)
+        rates = np.array([row["panel"]["win_rate"] for row in run["rows"]])
+        x.append(generations - generations.mean())
+        y.append(rates - rates.mean())
+    every_x, every_y = np.concatenate(x), np.concatenate(y)
+    r = float(np.corrcoef(every_x, every_y)[0, 1]) if every_y.any() else 0.0
+    freedom = len(every_x) - len(runs) - 1
+    t = r * math.sqrt(freedom / max(1 - r * r, 1e-12))
+    slope = float(every_x @ every_y / (every_x @ every_x))
+    return {
+        "runs": len(runs),
+        "first": float(np.mean([gain["first"] for gain in gains])),
+        "last": float(np.mean([gain["last"] for gain in gains])),
+        "p": float(stats.norm.sf(z)),
+        "p_seeds": float(p_seeds),
+        "trend": asdict(Trend(slope, r, float(2 * stats.t.sf(abs(t), freedom)))),
+    }
+
+
+def selection_noise(
+    plan: Plan,
+    opponent: Player,
+    panel: dict[str, Player],
+    expert: Expert,
+    *,
+    individuals: int,
+    games: int,
+    starts: Sequence[int] = (1, 4),
+) -> dict[str, Any]:
+    """Ask how well a fitness foretells what a network wins against the panel.
+
+    Draws networks as generation 0 is drawn, measures the fitness of each as the plan does (and with
+    `starts` common random starts of both colours), and correlates it with the rate over `games`
+    games against each of the panel.
+    """
+    drawn = Evolution.begin(replace(plan, population=individuals + individuals % 2)).weights
+    shape = plan.shape()
+    setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies=4)
+    won = np.zeros(len(drawn))
+    for i, weights in enumerate(drawn):
+        me = NetworkPlayer(shape, weights, chances=plan.chances)
+        rates = [against(me, other, expert, setting, games, 1).win_rate for other in panel.values()]
+        won[i] = float(np.mean(rates))
+    ways = {"as planned": plan}
+    for n in starts:
+        ways[f"{2 * n} games"] = replace(plan, starts=n, colours="both", random_plies=4)
+    answer: dict[str, Any] = {"individuals": len(drawn), "panel_games": games * len(panel)}
+    for name, way in ways.items():
+        run = Evolution(way, PaperStrategy(Population(drawn, drawn), plan.seed))
+        found = measure_with([opponent], expert)(run)
+        r, p = stats.pearsonr(found, won)
+        answer[name] = {"r": float(r), "p": float(p), "spread": float(found.std())}
+    answer["panel_spread"] = float(won.std())
+    return answer
+
+
+def figure(title: str, points: dict[int, float], trend: Trend) -> dict[str, Any]:
+    """Return points over generations with their line, as in Figures 9 and 10, for `plots.draw`."""
+    x = list(points)
+    middle = float(np.mean(list(points.values()))) - trend.slope * float(np.mean(x))
+    line = [middle + trend.slope * g for g in x]
+    return {
+        "title": title,
+        "x": "generation",
+        "y": "points",
+        "lines": [
+            {"name": "points", "x": x, "y": list(points.values())},
+            {"name": f"trend, p = {trend.p:.2g}", "x": x, "y": line},
+        ],
+    }
 
 
 def player_of(model: OpeningEvolution) -> Player:
     """Return the model as a player of openings."""
-    return NetworkPlayer(model.shape_, model.weights_, model.name)
+    return model.player()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.board import Board
+from tengen.board import PASS, Board
 from tengen.errors import ModelError, TengenError
 from tengen.learners.opening_evolution import (
+    Dense,
     Evolution,
     NetworkPlayer,
     OpeningEvolution,
@@ -24,6 +26,7 @@ from tengen.learners.opening_evolution import (
     measure_with,
     next_generation,
 )
+from tengen.learners.opening_evolution.strategy import FIRST_SPREAD, CmaStrategy
 
 
 class Corner:
@@ -33,6 +36,15 @@ class Corner:
 
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         return next(iter(board.legal_moves))
+
+
+class Last:
+    """An opponent that takes the last legal point."""
+
+    name = "last"
+
+    def choose(self, board: Board, rng: np.random.Generator) -> int:
+        return list(board.legal_moves)[-2]
 
 
 class Counter:
@@ -82,6 +94,61 @@ def test_resuming_gives_the_same_as_never_stopping(tmp_path: Path) -> None:
         evolve(replace(PLAN, moves=3), measure, folder=tmp_path, resume=True)
 
 
+def test_notes_of_generations_that_are_played_again_are_dropped(tmp_path: Path) -> None:
+    measure = measure_with([Corner()], Counter())
+    evolve(replace(PLAN, generations=3), measure, folder=tmp_path)
+    notes = tmp_path / "metrics.jsonl"
+    kept = notes.read_text()
+    notes.write_text(kept + kept)  # as a kill after the checkpoint leaves it
+    evolve(PLAN, measure, folder=tmp_path, resume=True)
+    generations = [json.loads(line)["generation"] for line in notes.read_text().splitlines()]
+    assert generations == [1, 2, 3, 4, 5, 6]
+
+
+def test_remembered_fitness_changes_nothing_where_games_do_not() -> None:
+    assert (weights_after(6) == weights_after(6, remember=True)).all()
+    assert not (
+        weights_after(6, random_plies=2) == weights_after(6, random_plies=2, remember=True)
+    ).all()
+
+
+def test_remembering_spares_half_the_games() -> None:
+    run = Evolution.begin(replace(PLAN, remember=True))
+    assert len(run.pending) == 6
+    run.step(measure_with([Corner()], Counter()))
+    assert len(run.pending) == 3 and len(run.weights) == 6
+
+
+@pytest.mark.parametrize("changes", [{}, {"hall_every": 2, "starts": 2}])
+def test_cma_goes_on_where_it_stopped(tmp_path: Path, changes: dict[str, int]) -> None:
+    plan = replace(PLAN, strategy="cma", **changes)  # type: ignore[arg-type]
+    measure = measure_with([Corner()], Counter())
+    whole = evolve(plan, measure)
+    evolve(replace(plan, generations=3), measure, folder=tmp_path)
+    resumed = evolve(plan, measure_with([Corner()] * 2, Counter()), folder=tmp_path, resume=True)
+    assert (resumed.weights == whole.weights).all() and (resumed.best == whole.best).all()
+    assert len(resumed.hall) == len(whole.hall) == (3 if changes else 0)
+    # It starts as widely as the paper's strategy does.
+    first = Evolution.begin(replace(plan, population=40)).weights
+    assert np.std(first) == pytest.approx(FIRST_SPREAD, rel=0.1)
+
+
+def test_cma_finds_the_top_of_a_hill() -> None:
+    search = CmaStrategy.first(12, 10, seed=1)
+    for generation in range(1, 120):
+        search.breed(-((search.weights - 0.7) ** 2).sum(1), generation)
+    assert np.abs(search.best - 0.7).max() < 0.01
+
+
+def test_a_hall_of_fame_plays_every_other_start() -> None:
+    plan = replace(PLAN, hall_every=2, starts=4)
+    run = evolve(plan, measure_with([Corner()], Counter()))
+    assert len(run.hall) == 3
+    games = run.games()
+    assert [w is None for w in games.hall] == [True, False, True, False]
+    assert all(any(w is member for member in run.hall) for w in games.hall[1::2])
+
+
 def test_it_learns_to_beat_a_simple_opponent() -> None:
     # The counter likes whoever has more stones and surrounded points: easy to improve on.
     plan = replace(PLAN, generations=40, population=10)
@@ -101,6 +168,41 @@ def test_fitness_is_the_mean_over_colours() -> None:
         for colours in ("black", "white", "both")
     ]
     assert parts[2] == pytest.approx((parts[0] + parts[1]) / 2)
+
+
+def test_opponents_by_start() -> None:
+    shape, setting = PLAN.shape(), replace(PLAN.setting(0), random_plies=2)
+    weights = np.random.default_rng(0).normal(0, 0.3, shape.n_weights)
+    rest = Counter(), setting, "both"
+    alone = [
+        fitness(shape, weights, other, *rest, [seed])  # type: ignore[arg-type]
+        for other, seed in ((Corner(), 3), (Last(), 4))
+    ]
+    both = fitness(shape, weights, [Corner(), Last()], *rest, [3, 4])  # type: ignore[arg-type]
+    assert both == pytest.approx(np.mean(alone))
+
+
+def test_a_handicap_helps_the_network() -> None:
+    plan = replace(PLAN, rows=9, cols=9, handicap=4)
+    shape = plan.shape()
+    weights = np.zeros(shape.n_weights)
+    for colour in ("black", "white"):
+        scores = [
+            fitness(shape, weights, Corner(), Counter(), setting, colour, [3])  # type: ignore[arg-type]
+            for setting in (plan.setting(0), replace(plan.setting(0), handicap=0))
+        ]
+        assert scores[0] > scores[1]
+
+
+def test_another_chance_after_an_illegal_choice() -> None:
+    board, rng = Board(5, moves="B C3 W C2"), np.random.default_rng(0)
+    shape = Dense(5, 5, free=True, plies=1)
+    weights = np.zeros(shape.n_weights)
+    w1, w2 = shape.cut(weights)
+    w2[0] = 1.0
+    w1[[12, 17, 7], 0] = 3.0, 2.0, 1.0  # likes C3 best, then C2, both taken, then C4
+    choices = [NetworkPlayer(shape, weights, chances=n).choose(board, rng) for n in (0, 1, 2)]
+    assert choices == [PASS, PASS, board.point("C4")]
 
 
 def test_matches_swap_colours_on_the_same_start() -> None:
@@ -138,6 +240,8 @@ def test_models_come_back_and_refuse_other_boards(tmp_path: Path) -> None:
         ({"network": "deep"}, "network 'deep' is none of"),
         ({"population": 5}, "has no half"),
         ({"colours": "red"}, "colours 'red'"),
+        ({"strategy": "luck"}, "strategy 'luck' is none of"),
+        ({"plies": 3}, "3 plies"),
     ],
 )
 def test_senseless_plans_are_refused(changes: dict[str, object], message: str) -> None:

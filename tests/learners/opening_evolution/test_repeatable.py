@@ -1,0 +1,89 @@
+"""Fifty generations give the same weights on any number of workers, with Ray, after a kill."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.learners.opening_evolution import Plan, evolve, measure_on, measure_with
+from tengen.models import Checkpoints
+from tengen.players import make_expert, make_player
+
+SMALL = Plan(network="dense", rows=5, cols=5, population=6, generations=50, moves=4)
+REAL = (
+    Plan(network="dense", population=10, generations=50, colours="black"),
+    Plan(network="spatial", population=20, generations=50, colours="black"),
+)
+
+
+def weights_of(plan: Plan, workers: int) -> np.ndarray:
+    opponents = [make_player("static") for _ in range(workers)]
+    return evolve(plan, measure_with(opponents, make_expert("static"))).weights
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+def on_ray(plan: Plan) -> np.ndarray:
+    measure = measure_on("auto", partial(make_player, "static"), partial(make_expert, "static"))
+    return evolve(plan, measure).weights
+
+
+def command(plan: Plan, folder: Path) -> list[str]:
+    return [
+        *(sys.executable, "-c", "from tengen.cli import main; main()"),
+        *("opening-evolution", "train", "--quiet", "--resume"),
+        *("--network", plan.network, "--population", str(plan.population)),
+        *("--generations", str(plan.generations), "--size", str(plan.rows)),
+        *("--moves", str(plan.moves), "--colours", plan.colours),
+        *("--snapshot-every", "5", "--out", str(folder)),
+    ]
+
+
+def killed_and_resumed(plan: Plan, folder: Path) -> np.ndarray:
+    """Kill a training with signal 9 between two checkpoints, let it go on, return its weights."""
+    notes = folder / "metrics.jsonl"
+    process = subprocess.Popen(command(plan, folder), stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while not notes.exists() or notes.read_bytes().count(b"\n") < 12:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    stopped = Checkpoints(folder / "checkpoints").latest()
+    assert stopped is not None and 5 <= stopped.step < plan.generations
+    subprocess.run(command(plan, folder), check=True, stdout=subprocess.DEVNULL)
+    last = Checkpoints(folder / "checkpoints").latest()
+    assert last is not None and last.step == plan.generations
+    return last.arrays["weights"]
+
+
+def test_small_runs_are_the_same_on_two_workers_and_after_a_kill(tmp_path: Path) -> None:
+    expected = weights_of(SMALL, 1)
+    assert np.array_equal(expected, weights_of(SMALL, 2))
+    assert np.array_equal(expected, killed_and_resumed(SMALL, tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Ray leaves sockets to the end of the interpreter
+@pytest.mark.parametrize("plan", REAL, ids=lambda plan: plan.network)
+def test_the_papers_runs_are_the_same_however_they_are_run(
+    plan: Plan, cluster: None, tmp_path: Path
+) -> None:
+    expected = weights_of(plan, 1)
+    assert np.array_equal(expected, weights_of(plan, 2))
+    assert np.array_equal(expected, on_ray(plan))
+    assert np.array_equal(expected, killed_and_resumed(plan, tmp_path))
