@@ -137,18 +137,22 @@ def train(
     emit(runs[0] if len(runs) == 1 else runs, as_json=json)
     if not json:
         rows = [
-            (run["features"], run["encoding"], run["games"], _last(run["curve"]), run["model"])
+            (
+                run["features"],
+                run["encoding"],
+                run["games"],
+                _rate(run["curve"][-1]) if run["curve"] else "not measured",
+                run["model"],
+            )
             for run in runs
         ]
         table("", ["features", "encoding", "games", "against random", "model"], rows)
 
 
-def _last(curve: Any) -> str:
-    """Show the last point of a learning curve."""
-    if not curve:
-        return "not measured"
-    low, high = curve[-1]["interval"]
-    return f"{curve[-1]['win_rate']:.1%} [{low:.1%}, {high:.1%}]"
+def _rate(value: Any) -> str:
+    """Show a win rate with its interval."""
+    low, high = value["interval"]
+    return f"{value['win_rate']:.1%} [{low:.1%}, {high:.1%}]"
 
 
 @app.command()
@@ -165,6 +169,10 @@ def evaluate(
         int | None,
         typer.Option("--random-plies", help="Random first plies; 2, but 0 against random."),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Note played parts here; a stopped evaluation goes on."),
+    ] = None,
     workers: Workers = 1,
     seed: Seed = 0,
     json: Json = False,
@@ -175,14 +183,13 @@ def evaluate(
 
     value = lab.evaluate(
         model, opponent, expert, games=games, random_plies=random_plies, seed=seed, workers=workers,
-        remark=lambda text: remark(text, quiet=quiet),
+        log=out, remark=lambda text: remark(text, quiet=quiet),
     )  # fmt: skip
-    low, high = value["interval"]
     emit(
         value,
         as_json=json,
-        text=f"{model} against {opponent}, finished by {expert}: {value['win_rate']:.1%} of "
-        f"{value['games']} games [{low:.1%}, {high:.1%}], mean score {value['mean_score']:+.1f}",
+        text=f"{model} against {opponent}, finished by {expert}: {_rate(value)} of "
+        f"{value['games']} games, mean score {value['mean_score']:+.1f}",
     )
 
 
@@ -199,10 +206,10 @@ def experiment(
         list[str] | None, typer.Option("--features", help="Only these players; all sixteen else.")
     ] = None,
     judge: Annotated[
-        str | None, typer.Option("--judge", help="A second expert for some of the openings.")
+        list[str] | None, typer.Option("--judge", help="Another expert for some of the openings.")
     ] = None,
     judge_games: Annotated[
-        int, typer.Option("--judge-games", min=1, help="Openings the second expert finishes.")
+        int, typer.Option("--judge-games", min=1, help="Openings each of them finishes.")
     ] = 6000,
     variants: Annotated[
         bool, typer.Option("--variants", help="Compare variants of ABCDE instead of the tables.")
@@ -220,67 +227,40 @@ def experiment(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Repeat the paper: 32 players, Figure 4 and Tables 1 to 5 beside the paper's own."""
+    """Repeat the paper: 32 players, Figure 4 and Tables 1 to 5 beside the paper's own.
+
+    A stopped experiment goes on; seeds may be run one at a time (--seed 3 --seeds 1) into the same
+    folder and reported together (--seeds 5).
+    """
     del resume
     from tengen.lab import opening_td as lab
     from tengen.lab import opening_td_tables as tables
+    from tengen.lab import opening_td_variants as other
+    from tengen.lab.opening_td_judges import second_opinion
     from tengen.learners.opening_td import SETS
 
-    def say(text: str) -> None:
-        remark(text, quiet=quiet)
-
+    base = Path("runs") / "opening-td"
+    common: dict[str, Any] = {
+        "folder": out or base / ("variants" if variants else "experiment"),
+        "seeds": tuple(range(seed, seed + seeds)), "games": games, "expert": expert,
+        "referee": referee,
+    }  # fmt: skip
+    hands: dict[str, Any] = {
+        "workers": workers, "ray": ray, "remark": lambda text: remark(text, quiet=quiet),
+    }  # fmt: skip
     if variants:
-        _variants(out, seed, seeds, games, expert, only, workers, ray, say, json)
-        return
-    plan = lab.Plan(
-        folder=out if out is not None else Path("runs") / "opening-td" / "experiment",
-        seeds=tuple(range(seed, seed + seeds)),
-        games=games,
-        pair_games=pair_games,
-        expert=expert,
-        referee=referee,
-        sets=tuple(features) if features else SETS,
-    )
-
-    lab.run(plan, workers=workers, ray=ray, remark=say)
-    if judge is not None:
-        lab.second_opinion(plan, judge, judge_games, workers=workers, ray=ray, remark=say)
-    report = tables.report(plan)
-    tables.write(plan, report)
-    emit(report, as_json=json)
-    if not json:
-        for title, columns, rows in tables.sheets(report):
-            table(title, columns, rows)
-
-
-def _variants(
-    out: Path | None,
-    seed: int,
-    seeds: int,
-    games: int,
-    expert: str,
-    only: list[str] | None,
-    workers: int,
-    ray: str | None,
-    say: Any,
-    json: bool,
-) -> None:
-    """Train and compare variants of the paper's player."""
-    from tengen.errors import TengenError
-    from tengen.lab import opening_td_variants as lab
-
-    for name in only or ():
-        if name not in lab.VARIANTS:
-            raise TengenError(f"no variant {name!r}; there are: {', '.join(lab.VARIANTS)}")
-    plan = lab.VariantPlan(
-        folder=out if out is not None else Path("runs") / "opening-td" / "variants",
-        seeds=tuple(range(seed, seed + seeds)),
-        games=games,
-        expert=expert,
-        variants=tuple(dict.fromkeys((lab.BASE, *only))) if only else tuple(lab.VARIANTS),
-    )
-    value = lab.run(plan, workers=workers, ray=ray, remark=say)
+        value = other.run(other.VariantPlan(**common, variants=other.chosen(only)), **hands)
+        sheets = other.sheets(value)
+    else:
+        sets = tuple(features) if features else SETS
+        plan = lab.Plan(**common, pair_games=pair_games, sets=sets)
+        lab.run(plan, **hands)
+        for name in judge or ():
+            second_opinion(plan, name, judge_games, **hands)
+        value = tables.report(plan, judge or ())
+        tables.write(plan, value)
+        sheets = list(tables.sheets(value))
     emit(value, as_json=json)
     if not json:
-        for title, columns, rows in lab.sheets(value):
+        for title, columns, rows in sheets:
             table(title, columns, rows)

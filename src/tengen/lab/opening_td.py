@@ -12,7 +12,7 @@ import json
 import time
 import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,6 @@ from tengen.learners.opening_td import (
     play_match,
 )
 from tengen.learners.opening_td.matches import RANDOM_NAME, Side
-from tengen.learners.opening_td.training import opening_board
 from tengen.models import Checkpoints, write_atomic
 from tengen.parallel import map_jobs
 
@@ -319,15 +318,12 @@ def run(
         lines_of_seed = read_lines(log)
         done = {line["key"] for line in lines_of_seed}
         todo = [job for job in plan.match_jobs(seed) if job.key not in done]
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a") as file:
-            results = map_jobs(play, todo, workers=workers, ray=ray, ordered=False)
-            for number, line in enumerate(results):
-                file.write(json.dumps(line) + "\n")
-                file.flush()
-                lines_of_seed.append(line)
-                if number % 20 == 19:
-                    remark(f"seed {seed}: {number + 1}/{len(todo)} matches played")
+        results = map_jobs(play, todo, workers=workers, ray=ray, ordered=False)
+        for number, line in enumerate(results):
+            append_line(log, line)
+            lines_of_seed.append(line)
+            if number % 20 == 19:
+                remark(f"seed {seed}: {number + 1}/{len(todo)} matches played")
         if todo:
             remark(f"seed {seed}: done after {time.monotonic() - begin:.0f} s")
         lines += lines_of_seed
@@ -349,12 +345,19 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return lines
 
 
+def append_line(path: Path, line: dict[str, Any]) -> None:
+    """Add one line to a file of JSON lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.write(json.dumps(line) + "\n")
+
+
 def all_of(jobs: Iterable[TrainJob], workers: int, ray: str | None) -> list[list[dict[str, Any]]]:
     """Train several players side by side; return their curves in order."""
     return list(map_jobs(train, jobs, workers=workers, ray=ray))
 
 
-# ----- Evaluation, and a second expert -----
+# ----- Evaluation -----
 
 
 @dataclass(frozen=True)
@@ -396,19 +399,32 @@ def evaluate(
     seed: int = 0,
     random_plies: int | None = None,
     workers: int = 1,
+    log: Path | None = None,
     remark: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Play a model's openings against an opponent, finished by an expert, in parts of 50 games."""
+    """Play a model's openings against an opponent, finished by an expert, in parts of 50 games.
+
+    Parts are noted in `log`; a stopped evaluation with the same settings goes on from there.
+    """
     jobs = [
         PartJob(
             model, opponent, expert, min(50, games - first), seed * 100_003 + first, random_plies
         )
         for first in range(0, games, 50)
     ]
+    known = {json.dumps(line["job"]): line for line in read_lines(log)} if log else {}
+    parts = [known.get(json.dumps(asdict(job))) for job in jobs]
+    todo = [job for job, part in zip(jobs, parts, strict=True) if part is None]
+    played = iter(map_jobs(play_part, todo, workers=workers))
     result = MatchResult()
-    for points, scores in map_jobs(play_part, jobs, workers=workers):
-        result.points += points
-        result.scores += scores
+    for job, part in zip(jobs, parts, strict=True):
+        if part is None:
+            points, scores = next(played)
+            part = {"job": asdict(job), "points": points, "scores": scores}
+            if log is not None:
+                append_line(log, part)
+        result.points += part["points"]
+        result.scores += part["scores"]
         if len(jobs) > 1:
             remark(f"{result.games}/{games} games: {result.win_rate:.1%}")
     low, high = result.interval()
@@ -421,65 +437,3 @@ def evaluate(
         "interval": [low, high],
         "mean_score": result.mean_score,
     }
-
-
-def judged_file(plan: Plan, seed: int) -> Path:
-    """Name the file with the second expert's verdicts."""
-    return plan.folder / f"seed-{seed}" / "second-expert.jsonl"
-
-
-@dataclass(frozen=True)
-class JudgeJob:
-    """One opening for the second expert; `sign` is -1 where player A had White."""
-
-    key: str
-    game: int
-    moves: tuple[int, ...]
-    sign: int
-    first: float
-    expert: str
-    seed: int
-
-
-def judge_one(job: JudgeJob) -> dict[str, Any]:
-    """Let the second expert finish one opening; both scores are from player A's view."""
-    board = opening_board(list(job.moves), 9, 9, 5.5)
-    score = job.sign * float(expert_of(job.expert).finish([board], [job.seed])[0])
-    return {
-        "key": job.key, "game": job.game, "first": job.first, "second": score, "expert": job.expert,
-    }  # fmt: skip
-
-
-def second_opinion(
-    plan: Plan,
-    expert: str,
-    openings: int,
-    *,
-    workers: int = 1,
-    ray: str | None = None,
-    remark: Callable[[str], None] = lambda _: None,
-) -> None:
-    """Let another expert finish openings of the round robins, the same number of each match."""
-    per_seed = max(1, openings // len(plan.seeds))
-    for seed in plan.seeds:
-        lines = read_lines(plan.folder / f"seed-{seed}" / "matches.jsonl")
-        robins = [
-            line for line in lines if len({p.split("-")[1] for p in line["key"].split()[1:]}) == 1
-        ]
-        done = {(v["key"], v["game"]) for v in read_lines(judged_file(plan, seed))}
-        jobs = [
-            JudgeJob(
-                line["key"], game, tuple(line["openings"][game]), 1 if game % 2 == 0 else -1,
-                line["scores"][game], expert, 77_000_000 + 1000 * number + game,
-            )
-            for game in range(max(1, per_seed // max(len(robins), 1)))
-            for number, line in enumerate(robins)
-            if game < len(line["openings"]) and (line["key"], game) not in done
-        ]  # fmt: skip
-        with judged_file(plan, seed).open("a") as file:
-            results = map_jobs(judge_one, jobs, workers=workers, ray=ray, ordered=False)
-            for number, verdict in enumerate(results):
-                file.write(json.dumps(verdict) + "\n")
-                file.flush()
-                if number % 100 == 99:
-                    remark(f"seed {seed}: second expert {number + 1}/{len(jobs)}")

@@ -1,20 +1,22 @@
 """Turn an experiment's matches into Figure 4 and Tables 1 to 5, beside the paper's; play nothing.
 
 The paper's Table 2 is a mean of ratios and its Table 4 a mean of differences in percentage points
-(its own numbers only fit that way), so both measures are given for both encodings.
+(its own numbers only fit that way), so both measures are given for both encodings. Whether a number
+differs from chance is tested over seeds, and Holm's rule corrects for the numbers of a table.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from tengen.lab.opening_td import ENCODINGS, Plan, judged_file, read_lines
+from tengen.lab.opening_td import ENCODINGS, Plan, read_lines
+from tengen.lab.opening_td_judges import compare, spearman
 from tengen.learners.opening_td import wilson
 from tengen.models import write_atomic
 
@@ -45,8 +47,8 @@ Sheet = tuple[str, list[str], list[tuple[str, ...]]]
 """Title, columns and rows of a table to print."""
 
 
-def report(plan: Plan) -> dict[str, Any]:
-    """Read what a plan's folder holds and return all tables."""
+def report(plan: Plan, judges: Sequence[str] = ()) -> dict[str, Any]:
+    """Read what a plan's folder holds and return all tables, and what other judges said."""
     lines = {
         seed: read_lines(plan.folder / f"seed-{seed}" / "matches.jsonl") for seed in plan.seeds
     }
@@ -59,10 +61,11 @@ def report(plan: Plan) -> dict[str, Any]:
         "referee": plan.judge,
         "figure4": {e: _curve(plan, e) for e in ENCODINGS},
         "wins": {e: _table(wins[e], _round_robin_games(plan), PAPER_WINS[e]) for e in ENCODINGS},
+        "spread": {e: spread(wins[e], PAPER_WINS[e]) for e in ENCODINGS},
         "gains": {e: _gains(plan, wins[e], PAPER_GAINS[e]) for e in ENCODINGS},
         "twins": _twins(plan, lines),
         "duplicates": sum(line["duplicates"] for seed in lines.values() for line in seed),
-        "second_expert": _second(plan, wins),
+        "judges": [found for judge in judges if (found := compare(plan, judge, wins))],
     }
 
 
@@ -101,7 +104,7 @@ def interval(values: list[float], games: int | None = None) -> tuple[float, floa
     return float("-inf"), float("inf")
 
 
-def _entry(values: list[float], games: int | None, paper: float) -> dict[str, Any]:
+def _entry(values: list[float], games: int | None, paper: float, chance: float) -> dict[str, Any]:
     low, high = interval(values, games)
     known = bool(np.isfinite(low))
     return {
@@ -109,13 +112,75 @@ def _entry(values: list[float], games: int | None, paper: float) -> dict[str, An
         "interval": [low, high] if known else None,
         "by_seed": values,
         "paper": paper,
+        "p": p_value(values, chance),
+    }
+
+
+def p_value(values: list[float], chance: float) -> float | None:
+    """Return the p-value of Student's t that numbers, one per seed, have this mean.
+
+    >>> p_value([0.5], 0.5), round(p_value([0.6, 0.62, 0.61], 0.5), 4)
+    (None, 0.0027)
+    """
+    if len(values) < 2:
+        return None
+    if np.ptp(values) == 0:
+        return 1.0 if values[0] == chance else 0.0
+    return float(stats.ttest_1samp(values, chance).pvalue)
+
+
+def mark(entries: Sequence[dict[str, Any]], level: float = 0.05) -> None:
+    """Mark as `significant` what Holm's rule lets stand among the entries of one table.
+
+    >>> entries = [{"p": 0.04}, {"p": 0.001}, {"p": 0.03}]
+    >>> mark(entries)
+    >>> [entry["significant"] for entry in entries]
+    [False, True, False]
+    """
+    for entry in entries:
+        entry["significant"] = False
+    tested = sorted((e for e in entries if e["p"] is not None), key=lambda e: float(e["p"]))
+    for i, entry in enumerate(tested):
+        if entry["p"] > level / (len(tested) - i):
+            break
+        entry["significant"] = True
+
+
+def spread(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, Any] | None:
+    """Tell how much of the differences between players is the players', and how much the seeds'.
+
+    `run_sd` is the standard deviation of one player's share from seed to seed. Differences between
+    two players' means above `tukey` are significant (Tukey, all pairs at once); above `tukey_one`
+    they would be between single runs. None for a single seed.
+    """
+    players = [f for f in shares if shares[f]]
+    seeds = len(shares[players[0]]) if players else 0
+    if seeds < 2 or len(players) < 3:
+        return None
+    table = np.array([shares[f] for f in players])
+    means = table.mean(axis=1)
+    run_sd = float(np.sqrt(table.var(axis=1, ddof=1).mean()))
+    q = float(stats.studentized_range.ppf(0.95, len(players), len(players) * (seeds - 1)))
+    tukey = q * run_sd / np.sqrt(seeds)
+    gaps = np.abs(means[:, None] - means[None])[np.triu_indices(len(players), 1)]
+    between = float(max(means.var(ddof=1) - run_sd**2 / seeds, 0.0))
+    return {
+        "run_sd": run_sd,
+        "player_sd": between**0.5,
+        "tukey": float(tukey),
+        "tukey_one": q * run_sd,
+        "pairs": len(gaps),
+        "different_pairs": int((gaps > tukey).sum()),
+        "rank_with_paper": spearman(means, np.array([paper[f] for f in players], np.float64)),
     }
 
 
 def _table(
     shares: dict[str, list[float]], games: int, paper: dict[str, int]
 ) -> dict[str, dict[str, Any]]:
-    return {f: _entry(values, games, paper[f] / 100) for f, values in shares.items() if values}
+    table = {f: _entry(v, games, paper[f] / 100, 0.5) for f, v in shares.items() if v}
+    mark(list(table.values()))
+    return table
 
 
 def _gains(plan: Plan, shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, Any]:
@@ -136,9 +201,11 @@ def _gains(plan: Plan, shares: dict[str, list[float]], paper: dict[str, int]) ->
         ]
         points = [float(np.mean([shares[b][s] - shares[a][s] for a, b in pairs])) for s in seeds]
         gains[feature] = {
-            "relative": _entry(ratios, None, paper[feature] / 100),
-            "points": _entry(points, None, paper[feature] / 100),
+            "relative": _entry(ratios, None, paper[feature] / 100, 0.0),
+            "points": _entry(points, None, paper[feature] / 100, 0.0),
         }
+    for measure in ("relative", "points"):
+        mark([gain[measure] for gain in gains.values()])
     return gains
 
 
@@ -153,11 +220,13 @@ def _twins(plan: Plan, lines: dict[int, list[dict[str, Any]]]) -> dict[str, Any]
                 shares[a].append(line["points"] / line["games"])
     table: dict[str, Any] = _table(shares, plan.pair_games, PAPER_TWINS)
     means = {}
-    for feature in "BCDE":
-        mine = [np.mean(v) for f, v in shares.items() if feature in f and v]
-        paper = [p for f, p in PAPER_TWINS.items() if feature in f]
-        if mine:
-            means[feature] = {"value": float(np.mean(mine)), "paper": float(np.mean(paper)) / 100}
+    for feature in ("B", "C", "D", "E", "all"):
+        names = [f for f in shares if shares[f] and (feature == "all" or feature in f)]
+        paper = [p for f, p in PAPER_TWINS.items() if feature == "all" or feature in f]
+        if names:
+            by_seed = [float(x) for x in np.mean([shares[f] for f in names], axis=0)]
+            means[feature] = _entry(by_seed, None, float(np.mean(paper)) / 100, 0.5)
+    mark(list(means.values()))
     return {"players": table, "means": means}
 
 
@@ -179,39 +248,6 @@ def _curve(plan: Plan, encoding: str) -> list[dict[str, Any]]:
     return points
 
 
-def _second(plan: Plan, wins: dict[str, dict[str, list[float]]]) -> dict[str, Any] | None:
-    """Compare a second expert's verdicts: agreement on the winner, ranks of the players."""
-    verdicts = [line for seed in plan.seeds for line in read_lines(judged_file(plan, seed))]
-    if not verdicts:
-        return None
-    agree = [(v["first"] > 0) == (v["second"] > 0) for v in verdicts]
-    low, high = wilson(float(np.mean(agree)), len(agree))
-    ranks = {}
-    for encoding in ENCODINGS:
-        points: dict[str, list[float]] = {f: [] for f in plan.sets}
-        for v in verdicts:
-            _, first, second = v["key"].split()
-            (a, kind), (b, other) = first.split("-"), second.split("-")
-            if kind == other == encoding and a in points and b in points:
-                points[a].append(float(v["second"] > 0))
-                points[b].append(float(v["second"] < 0))
-        players = [f for f in plan.sets if points[f] and wins[encoding][f]]
-        if len(players) > 2:
-            result = stats.spearmanr(
-                [np.mean(wins[encoding][f]) for f in players], [np.mean(points[f]) for f in players]
-            )
-            ranks[encoding] = float(result.statistic)
-    scores = np.array([(v["first"], v["second"]) for v in verdicts])
-    return {
-        "expert": verdicts[0]["expert"],
-        "openings": len(verdicts),
-        "agreement": float(np.mean(agree)),
-        "interval": [low, high],
-        "score_correlation": float(np.corrcoef(scores.T)[0, 1]),
-        "rank_correlation": ranks,
-    }
-
-
 # ----- For people -----
 
 
@@ -224,6 +260,21 @@ def sheets(value: dict[str, Any]) -> Iterator[Sheet]:
             ["player", "here", "95 %", "paper"],
             [(f, _percent(e["value"]), _span(e), _percent(e["paper"], 0)) for f, e in rows],
         )
+        found = value["spread"][encoding]
+        if found:
+            yield (
+                f"{title}: what is chance",
+                ["run to run, sd", "players, sd", "pairs that differ", "least difference", "ranks"],
+                [
+                    (
+                        _percent(found["run_sd"]),
+                        _percent(found["player_sd"]),
+                        f"{found['different_pairs']} of {found['pairs']}",
+                        _percent(found["tukey"]),
+                        f"{found['rank_with_paper'] or 0.0:+.2f} with the paper's",
+                    )
+                ],
+            )
         yield (
             f"Table {2 if encoding == 'scalar' else 4}: gain from adding a feature, {encoding}",
             ["feature", "relative", "95 %", "points", "95 %", "paper"],
@@ -244,7 +295,10 @@ def sheets(value: dict[str, Any]) -> Iterator[Sheet]:
         ["player", "here", "95 %", "paper"],
         [
             (f, _percent(e["value"]), _span(e), _percent(e["paper"], 0))
-            for f, e in value["twins"]["players"].items()
+            for f, e in (
+                *value["twins"]["players"].items(),
+                *((f"mean of {f}", e) for f, e in value["twins"]["means"].items()),
+            )
         ],
     )
     curves = value["figure4"]
@@ -255,22 +309,33 @@ def sheets(value: dict[str, Any]) -> Iterator[Sheet]:
         ["games", *at],
         [(str(g), *(_percent(at[e].get(g)) for e in at)) for g in games],
     )
-    second = value["second_expert"]
-    if second:
-        ranks = ", ".join(f"{e} {r:.2f}" for e, r in second["rank_correlation"].items())
+    for judge in value["judges"]:
         yield (
-            f"Second expert: {second['expert']}",
-            ["openings", "same winner", "95 %", "scores correlate", "ranks correlate"],
+            f"Another judge: {judge['expert']}",
+            ["openings", "same winner", "95 %", "beyond 5 points", "scores", "ranks"],
             [
                 (
-                    str(second["openings"]),
-                    _percent(second["agreement"]),
-                    _span(second),
-                    f"{second['score_correlation']:.2f}",
-                    ranks,
+                    str(judge["openings"]),
+                    _percent(judge["agreement"]),
+                    _span(judge),
+                    _percent(judge["agreement_beyond_5_points"]),
+                    f"{judge['score_correlation']:.2f}",
+                    "; ".join(
+                        f"{e} {_number(r['all_games'])}, same openings "
+                        f"{_number(r['same_openings'])}"
+                        for e, r in judge["ranks"].items()
+                    ),
                 )
             ],
         )
+
+
+def _number(entry: dict[str, Any]) -> str:
+    """Show a correlation with its interval."""
+    if entry["value"] is None or entry["interval"] is None:
+        return "unknown"
+    low, high = entry["interval"]
+    return f"{entry['value']:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _percent(share: float | None, digits: int = 1) -> str:
@@ -281,7 +346,7 @@ def _span(entry: dict[str, Any]) -> str:
     if entry["interval"] is None:
         return ""
     low, high = entry["interval"]
-    return f"{100 * low:.1f} to {100 * high:.1f}"
+    return f"{100 * low:.1f} to {100 * high:.1f}" + ("*" if entry.get("significant") else "")
 
 
 def markdown(value: dict[str, Any]) -> str:

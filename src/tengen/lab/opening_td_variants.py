@@ -1,21 +1,22 @@
 """Answer what Huang 2003 left open: train variants of player ABCDE and compare them; print nothing.
 
 Every variant is trained with several seeds and then plays against random openings, against `maxlib`
-openings and against the paper's own player of the same seed.
+openings and against the paper's own player of the same seed. Differences are tested over seeds.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tengen.errors import TengenError
 from tengen.lab import opening_td as lab
-from tengen.lab.opening_td_tables import Sheet, interval
+from tengen.lab.opening_td_tables import Sheet, interval, mark, p_value
 from tengen.learners.opening_td import OpeningTD, play_match
 from tengen.models import write_atomic
 from tengen.parallel import map_jobs
@@ -32,11 +33,20 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "ownership": {"target": "ownership"},
     "80 hidden": {"hidden": 80},
     "half against random": {"random_opponent": 0.5, "random_plies": 6},
+    "against static": {"opponent": "static"},
     "three finishes": {"finishes": 3},
 }
 """What each variant changes in the binary player ABCDE trained by self-play."""
 
 OPPONENTS = ("random", "maxlib", BASE)
+
+
+def chosen(names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return these variants and the paper's player, or all; raise `TengenError` for others."""
+    for name in names or ():
+        if name not in VARIANTS:
+            raise TengenError(f"no variant {name!r}; there are: {', '.join(VARIANTS)}")
+    return tuple(dict.fromkeys((BASE, *names))) if names else tuple(VARIANTS)
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,8 @@ class VariantPlan:
     variants: tuple[str, ...] = tuple(VARIANTS)
     settings: tuple[tuple[str, Any], ...] = ()
     """Settings of all variants, as pairs, e.g. the board."""
+    referee: str | None = None
+    """Who judges the comparisons; the expert, if not said."""
 
     def run_folder(self, name: str, seed: int) -> Path:
         """Name the run folder of one training."""
@@ -58,22 +70,22 @@ class VariantPlan:
 
     def train_jobs(self) -> list[lab.TrainJob]:
         """List the trainings."""
-        return [
-            lab.TrainJob(
-                str(self.run_folder(name, seed)),
-                {**dict(self.settings), **VARIANTS[name], "games": self.games, "seed": seed},
-                self._expert(name),
-                curve_every=500,
-                curve_games=100,
-                checkpoint_every=500,
-            )
-            for seed in self.seeds
-            for name in self.variants
-        ]
-
-    def _expert(self, name: str) -> str:
-        """Return who teaches: for ownership somebody who says who owns what."""
-        return "playouts:64" if VARIANTS[name].get("target") == "ownership" else self.expert
+        jobs = []
+        for seed in self.seeds:
+            for name in self.variants:
+                changed = {**dict(self.settings), **VARIANTS[name]}
+                opponent = changed.pop("opponent", None)
+                jobs.append(
+                    lab.TrainJob(
+                        str(self.run_folder(name, seed)),
+                        {**changed, "games": self.games, "seed": seed},
+                        self.expert,
+                        opponent,
+                        curve_games=0,
+                        checkpoint_every=500,
+                    )
+                )
+        return jobs
 
 
 @dataclass(frozen=True)
@@ -130,12 +142,10 @@ def run(
     todo = [
         job for job in _compare_jobs(plan) if f"{job.name}|{job.seed}|{job.opponent}" not in done
     ]
-    with log.open("a") as file:
-        for line in map_jobs(compare, todo, workers=workers, ray=ray, ordered=False):
-            file.write(json.dumps(line) + "\n")
-            file.flush()
-            lines.append(line)
-            remark(f"{line['key']}: {line['win_rate']:.1%}")
+    for line in map_jobs(compare, todo, workers=workers, ray=ray, ordered=False):
+        lab.append_line(log, line)
+        lines.append(line)
+        remark(f"{line['key']}: {line['win_rate']:.1%}")
     value = report(plan, lines)
     write_atomic(plan.folder / "report.json", json.dumps(value, indent=1))
     return value
@@ -151,34 +161,47 @@ def _compare_jobs(plan: VariantPlan) -> list[CompareJob]:
                 if opponent == BASE and (name == BASE or BASE not in plan.variants):
                     continue
                 other = base if opponent == BASE else opponent
-                jobs.append(
-                    CompareJob(name, seed, model, opponent, other, plan.expert, plan.match_games)
-                )
+                judge = plan.referee or plan.expert
+                jobs.append(CompareJob(name, seed, model, opponent, other, judge, plan.match_games))
     return jobs
 
 
 def report(plan: VariantPlan, lines: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return win rates with intervals: over seeds if there are several, else over games."""
-    table: dict[str, dict[str, Any]] = {}
-    for name in plan.variants:
-        table[name] = {}
-        for opponent in OPPONENTS:
-            rates = [
-                line["win_rate"]
-                for line in lines
-                if (line["name"], line["opponent"]) == (name, opponent)
-                and line["seed"] in plan.seeds
+    """Return win rates with intervals: over seeds if there are several, else over games.
+
+    `p` tests over seeds whether a variant differs from the paper's player: by the difference of
+    their win rates against the same opponent, or by the win rate against it. `significant` says
+    what Holm's rule lets stand among all variants against one opponent.
+    """
+    rates: dict[tuple[str, str], dict[int, float]] = {}
+    for line in lines:
+        if line["seed"] in plan.seeds:
+            rates.setdefault((line["name"], line["opponent"]), {})[line["seed"]] = line["win_rate"]
+    table: dict[str, dict[str, Any]] = {name: {} for name in plan.variants}
+    for opponent in OPPONENTS:
+        base = rates.get((BASE, opponent), {})
+        for name in plan.variants:
+            own = rates.get((name, opponent), {})
+            if not own:
+                continue
+            low, high = interval(list(own.values()), plan.match_games)
+            gaps = [
+                own[s] - (0.5 if opponent == BASE else base[s])
+                for s in own
+                if opponent == BASE or s in base
             ]
-            if rates:
-                low, high = interval(rates, plan.match_games)
-                table[name][opponent] = {
-                    "win_rate": float(np.mean(rates)),
-                    "interval": [low, high],
-                    "seeds": len(rates),
-                }
+            table[name][opponent] = {
+                "win_rate": float(np.mean(list(own.values()))),
+                "interval": [low, high],
+                "seeds": len(own),
+                "p": None if name == BASE else p_value(gaps, 0.0),
+            }
+        mark([table[name][opponent] for name in plan.variants if opponent in table[name]])
     return {
         "games": plan.games,
         "expert": plan.expert,
+        "referee": plan.referee or plan.expert,
+        "match_games": plan.match_games,
         "seeds": list(plan.seeds),
         "variants": table,
     }
@@ -195,7 +218,10 @@ def sheets(value: dict[str, Any]) -> list[Sheet]:
                 cells.append("")
                 continue
             low, high = entry["interval"]
-            cells.append(f"{100 * entry['win_rate']:.1f} ({100 * low:.1f} to {100 * high:.1f})")
+            text = f"{100 * entry['win_rate']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+            if entry["p"] is not None:
+                text += f" p={entry['p']:.3f}" + ("*" if entry["significant"] else "")
+            cells.append(text)
         rows.append(tuple(cells))
     title = f"Variants of ABCDE after {value['games']} games: wins in %, against"
     return [(title, ["variant", *OPPONENTS], rows)]
