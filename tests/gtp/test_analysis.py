@@ -29,7 +29,15 @@ def test_arguments_come_in_any_order(args: str, options: AnalysisOptions) -> Non
 
 @pytest.mark.parametrize(
     "args",
-    ["allow b D4 1", "avoid b D4 1", "ownership", "ownership maybe", "interval x", "maxmoves -1"],
+    [
+        "allow b D4",
+        "avoid x D4 1",
+        "avoid b D4 0",
+        "ownership",
+        "ownership maybe",
+        "interval x",
+        "maxmoves -1",
+    ],
 )
 def test_what_is_unknown_is_refused(args: str) -> None:
     with pytest.raises(GtpFailure):
@@ -71,7 +79,7 @@ def test_katagos_words(make_talk) -> None:
 def test_an_analysis_that_is_stopped_at_once_is_still_an_answer(make_talk) -> None:
     talk = make_talk("any")
     assert talk.raw("3 lz-analyze") == "=3\n\n"
-    assert talk.refused("lz-analyze b interval 20 allow b D4 1") == "unknown key allow"
+    assert talk.refused("lz-analyze b interval 20 colours 1") == "unknown key colours"
 
 
 def test_an_analysis_that_has_ended_waits_for_input(make_talk) -> None:
@@ -117,3 +125,11 @@ def test_gogui_interrupts_stop_a_search(make_talk) -> None:
 
     talk.engine.interrupted.set()
     assert lz_analyze(talk.engine, call) == ""
+
+
+def test_allow_and_avoid_are_read_and_refused_by_players_that_cannot(make_talk) -> None:
+    options = parse_options(["b", "avoid", "b", "D4,E5", "3", "avoid", "w", "C3", "1"])
+    assert options.avoid == ((1, ("D4", "E5")), (2, ("C3",)))
+    talk = make_talk("any")
+    talk("boardsize 5")
+    assert analyse(talk, "lz-analyze b allow b C3,D4 1")[0].startswith("? allow and avoid")

@@ -110,3 +110,14 @@ def test_levels() -> None:
 def test_bad_specs(spec: str) -> None:
     with pytest.raises(SpecError, match="tengen"):
         make_player(spec)
+
+
+@pytest.mark.parametrize("spec", ["mcts:playouts=80", "tengen:playouts=80"])
+def test_a_narrowed_player_looks_at_nothing_else(spec: str) -> None:
+    board = Board(9, moves="B E5 W C3")
+    wanted = {board.point("A1"), board.point("J9")}
+    player = make_player(spec).only(wanted)  # type: ignore[attr-defined]
+    *_, report = player.analyse(board, np.random.default_rng(2), limited=True)
+    assert {c.move for c in report.candidates} == wanted
+    assert sum(c.visits for c in report.candidates) >= 78
+    assert report.choice in wanted

@@ -7,7 +7,7 @@ that a player or a model may keep besides (`TimedPlayer`, `Analyser`, `Explainer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
@@ -66,6 +66,15 @@ class Analyser(Player, Protocol):
         without, it goes on for as long as it is asked. It yields at least one report and asks
         `stop` at least every 0.1 s or so.
         """
+        ...
+
+
+@runtime_checkable
+class NarrowablePlayer(Player, Protocol):
+    """A player that can be told to look at some moves of a position only."""
+
+    def only(self, moves: Collection[int]) -> Player:
+        """Return a player like this one that looks at none but these moves; not empty."""
         ...
 
 

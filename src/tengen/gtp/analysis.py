@@ -35,6 +35,9 @@ class AnalysisOptions:
     root_info: bool = False
     max_moves: int = 1 << 20
     min_moves: int = 0
+    allow: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    avoid: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    """Vertices to look at only, or not at all, by side; as written, how deep does not matter."""
 
 
 def parse_options(args: Sequence[str]) -> AnalysisOptions:
@@ -53,6 +56,9 @@ def parse_options(args: Sequence[str]) -> AnalysisOptions:
             found["colour"] = COLOURS[key]
         elif _is_number(key):
             found["interval"] = _interval(key)
+        elif key in ("allow", "avoid"):
+            rule = _restriction(word, [next(words, None) for _ in range(3)])
+            found[key] = (*found.get(key, ()), rule)  # type: ignore[misc]
         elif key in KEYS:
             name, read = KEYS[key]
             value = next(words, None)
@@ -62,6 +68,18 @@ def parse_options(args: Sequence[str]) -> AnalysisOptions:
         else:
             raise GtpFailure(f"unknown key {word}")
     return AnalysisOptions(**found)  # type: ignore[arg-type]
+
+
+def _restriction(word: str, args: Sequence[str | None]) -> tuple[int, tuple[str, ...]]:
+    """Read the colour, the vertices with commas between, and the depth of allow or avoid."""
+    colour, vertices, depth = args
+    if colour is None or vertices is None or depth is None:
+        raise GtpFailure(f"{word} needs a colour, vertices and a depth")
+    if colour.lower() not in COLOURS:
+        raise GtpFailure(f"{colour} is no colour")
+    if not depth.isascii() or not depth.isdigit() or int(depth) < 1:
+        raise GtpFailure(f"{depth} is no depth")
+    return COLOURS[colour.lower()], tuple(v for v in vertices.split(",") if v)
 
 
 def format_report(

@@ -21,7 +21,7 @@ import numpy as np
 
 from tengen import __version__
 from tengen.board import Board, index_of
-from tengen.contracts.protocols import Analyser, Player, Policy
+from tengen.contracts.protocols import Analyser, NarrowablePlayer, Player, Policy
 from tengen.contracts.values import Analysis, Candidate, FloatArray
 from tengen.errors import TengenError
 from tengen.gtp.analysis_protocol import (
@@ -252,6 +252,9 @@ class AnalysisServer:
         if supports is not None and not supports(board.rows, board.cols):
             raise TengenError(f"{player.name} does not play on {board.rows}x{board.cols}")
         player = limit_visits(player, query.visits or self.visits)
+        if (query.avoid or query.allow) and isinstance(player, NarrowablePlayer):
+            moves = [m for m in board.legal_moves if is_wanted(query, board.turn, m)]
+            player = player.only(moves) if moves else player
         policy = self._policy(board) if query.policy else None
         report = None
         for following in self._reports(player, task):

@@ -13,6 +13,7 @@ from tengen.gtp import score_commands as s
 from tengen.gtp import session_commands as c
 from tengen.gtp import thinking_commands as t
 from tengen.gtp.engine import Engine
+from tengen.gtp.map_commands import network_map
 from tengen.gtp.protocol import Call
 
 COMMANDS: dict[str, Callable[[Engine, Call], str]] = {
@@ -87,6 +88,7 @@ COMMANDS: dict[str, Callable[[Engine, Call], str]] = {
     "tengen-param": gui.param,
     "tengen-ownership": gui.ownership,
     "tengen-influence": gui.influence,
+    "tengen-map": network_map,
     "tengen-candidates": gui.candidates,
     "tengen-prediction": gui.prediction,
     "tengen-dead": gui.dead,

@@ -14,6 +14,7 @@ from tengen.contracts.protocols import Analyser, Policy
 from tengen.contracts.values import FloatArray, Status
 from tengen.errors import ModelError
 from tengen.gtp.engine import Engine
+from tengen.gtp.map_commands import ANALYZE_MAPS
 from tengen.gtp.protocol import Call, GtpFailure
 from tengen.gtp.words import RESIGN, need, read_colour, read_integer
 from tengen.models import load_policy
@@ -21,6 +22,7 @@ from tengen.models import load_policy
 ANALYZE_COMMANDS = (
     "dboard/Ownership/tengen-ownership",
     "dboard/Influence of Playouts/tengen-influence",
+    *ANALYZE_MAPS,
     "pspairs/Candidate Moves/tengen-candidates",
     "pspairs/Experts' Moves/tengen-prediction",
     "plist/Dead Stones/tengen-dead",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tengen.contracts.protocols import Analyser, Explainer, Player, TimedPlayer
+from tengen.contracts.protocols import Analyser, Explainer, NarrowablePlayer, Player, TimedPlayer
 from tengen.contracts.values import Analysis, Candidate
 from tengen.errors import TengenError
 from tengen.gtp.analysis import AnalysisOptions, Dialect, format_report, parse_options
 from tengen.gtp.engine import Engine
-from tengen.gtp.protocol import Call
+from tengen.gtp.protocol import Call, GtpFailure
 from tengen.gtp.words import RESIGN, need, read_colour
 
 if TYPE_CHECKING:
@@ -130,7 +130,8 @@ def _analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
     """Report until there is input; the answer is closed only then."""
     options = parse_options(call.args)
     colour = options.colour or engine.game.board.turn
-    board, player = engine.game.view(colour), engine.player
+    board = engine.game.view(colour)
+    player = _narrowed(engine.player, board, colour, options)
     call.open()
 
     def stop() -> bool:
@@ -151,7 +152,7 @@ def _genmove_analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
     options = parse_options(call.args)
     colour = options.colour or engine.game.board.turn
     board = engine.game.view(colour)
-    player = _in_time(engine, colour, engine.player)
+    player = _narrowed(_in_time(engine, colour, engine.player), board, colour, options)
     start = time.monotonic()
     report = None
     call.open()
@@ -164,6 +165,26 @@ def _genmove_analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
     if dialect == "cgos" and report is not None:
         _show(engine, call, report, dialect, options, colour)
     return f"play {_finish(engine, colour, player, board, report)}"
+
+
+def _narrowed(player: Player, board: Board, colour: int, options: AnalysisOptions) -> Player:
+    """Return the player that looks only at the moves a program allows."""
+
+    def named(rules: Sequence[tuple[int, Sequence[str]]]) -> list[set[int]]:
+        return [{board.point(v) for v in vertices} for side, vertices in rules if side == colour]
+
+    allow, avoid = named(options.allow), named(options.avoid)
+    if not allow and not avoid:
+        return player
+    if not isinstance(player, NarrowablePlayer):
+        raise GtpFailure("allow and avoid are not supported by this player")
+    moves = set(board.legal_moves)
+    if allow:
+        moves &= set().union(*allow)
+    moves -= set().union(*avoid)
+    if not moves:
+        raise GtpFailure("no legal move is left to look at")
+    return player.only(moves)
 
 
 def _reports(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -26,6 +26,9 @@ from tengen.players import mcts_kernels as k
 SLICE_SECONDS = 0.05
 """How long a thread searches before it looks at the clock."""
 
+BARRED = 1e12
+"""Prior visits, all lost twice over, of a move that may not be looked at."""
+
 
 @dataclass
 class Tree:
@@ -40,6 +43,8 @@ class Tree:
     scratch: NDArray[np.int64]
     rate: float = 500.0
     """Playouts a second, measured, to size slices of work."""
+    narrowed: bool = False
+    """Whether moves that may not be looked at are barred at the root."""
 
     @classmethod
     def grow(cls, board: Board, capacity: int, seed: int) -> Tree:
@@ -90,6 +95,15 @@ class Tree:
             turn = BLACK + WHITE - turn
         return board
 
+    def narrow(self, moves: frozenset[int]) -> None:
+        """Bar all moves but these at the root, once it has children."""
+        rows, numbers = self.children()
+        barred = ~np.isin(rows[:, k.T_MOVE], list(moves))
+        numbers[barred, k.F_PN] = BARRED
+        numbers[barred, k.F_PW] = -BARRED
+        numbers[barred, k.F_POLICY] = 0.0
+        self.narrowed = len(rows) > 0
+
     def children(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return the rows of the root's children."""
         first, count = self.ti[0, k.T_FIRST], self.ti[0, k.T_COUNT]
@@ -138,6 +152,8 @@ class MctsPlayer:
     scale: float = 8.0
     """Points of score that an evaluator's win probability bends over."""
     max_nodes: int = 400_000
+    root_moves: frozenset[int] | None = None
+    """Look at no other moves in the position itself; see `only`."""
     name: str = "mcts"
     _kept: list[Tree] = field(default_factory=list, repr=False, compare=False)
     # Models keep workspaces of their own, which only one thread at a time may use.
@@ -157,6 +173,10 @@ class MctsPlayer:
     def within(self, seconds: float) -> MctsPlayer:
         """Return a player like this one that takes at most `seconds` for a move."""
         return replace(self, seconds=seconds, _kept=self._kept)
+
+    def only(self, moves: Collection[int]) -> MctsPlayer:
+        """Return a player like this one that looks at none but these moves of a position."""
+        return replace(self, root_moves=frozenset(moves), _kept=[])
 
     def analyse(
         self,
@@ -200,7 +220,8 @@ class MctsPlayer:
 
     def _trees(self, board: Board, rng: np.random.Generator) -> list[Tree]:
         seeds = rng.integers(0, 2**62, self.threads)
-        if self.seconds is not None and len(self._kept) == self.threads:
+        keep = self.seconds is not None and self.root_moves is None
+        if keep and len(self._kept) == self.threads:
             if all(tree.descend(board) for tree in self._kept):
                 return self._kept
         room = self.max_nodes
@@ -209,7 +230,7 @@ class MctsPlayer:
             per_leaf = board.rows * board.cols + 1
             room = min(room, int(self.playouts / max(self.expand_at, 1) + 2) * per_leaf + per_leaf)
         trees = [Tree.grow(board, room, int(seed)) for seed in seeds]
-        if self.seconds is not None:
+        if keep:
             self._kept[:] = trees
         return trees
 
@@ -227,6 +248,7 @@ class MctsPlayer:
         ask = self.policy is not None or self.evaluator is not None
         begin, ran = time.perf_counter(), 0
         while ran < count:
+            fresh = self.root_moves is not None and not tree.narrowed
             done = k.search(
                 tree.board.state,
                 tree.board._table,
@@ -238,16 +260,19 @@ class MctsPlayer:
                 settings,
                 tree.ownership,
                 tree.seed,
-                count - ran,
+                1 if fresh else count - ran,
                 ask,
                 tree.scratch,
             )
             ran += done
             node = int(tree.meta[k.M_ASKS])
-            if node < 0:
+            if node >= 0:
+                with self._models:
+                    self._consult(tree, node)
+            if fresh and self.root_moves is not None:
+                tree.narrow(self.root_moves)
+            elif node < 0:
                 break
-            with self._models:
-                self._consult(tree, node)
         spent = time.perf_counter() - begin
         if ran and spent > 0:
             tree.rate = 0.5 * tree.rate + 0.5 * ran / spent
@@ -309,7 +334,7 @@ class MctsPlayer:
         candidates = []
         for i in order:
             n = visits[i]
-            if n > 0:
+            if n > 0 and (self.root_moves is None or moves[i] in self.root_moves):
                 candidates.append(
                     Candidate(
                         move=moves[i],

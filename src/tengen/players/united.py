@@ -9,7 +9,7 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -127,6 +127,7 @@ class UnitedPlayer:
     threads: int = 1
     resign: float = 0.03
     name: str = "tengen"
+    root_moves: frozenset[int] | None = None
     _searches: dict[tuple[int, int], MctsPlayer] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -171,6 +172,10 @@ class UnitedPlayer:
         twin._searches.update({size: s.within(seconds) for size, s in self._searches.items()})
         return twin
 
+    def only(self, moves: Collection[int]) -> UnitedPlayer:
+        """Return a player like this one that looks at none but these moves of a position."""
+        return replace(self, root_moves=frozenset(moves))
+
     def search(self, board: Board) -> MctsPlayer:
         """Return the search for boards of this size; it keeps its tree under a clock."""
         size = (board.rows, board.cols)
@@ -195,6 +200,7 @@ class UnitedPlayer:
             expand_at=EXPAND_AT if policy is not None or network is not None else 2.0,
             threads=self.threads,
             resign=self.resign,
+            root_moves=self.root_moves,
         )
 
     def _is_over(self, board: Board) -> bool:
