@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-DEFAULT_PLAYER = "mcts"
+DEFAULT_PLAYER = "tengen"
 
 
 @app.command()

@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False)
 def gtp(
     player: Annotated[
         str, typer.Option("--player", help="Who plays; `tengen players` lists the names.")
-    ] = "mcts",
+    ] = "tengen",
     rules: Annotated[
         str, typer.Option("--rules", help="Rules at the start: cgos, chinese, japanese, ...")
     ] = "cgos",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-DEFAULT_PLAYER = "mcts:seconds=2"
+DEFAULT_PLAYER = "tengen:seconds=2"
 HANDICAP_KOMI = 0.5
 """Komi with handicap stones when none is given."""
 OWNED = 0.6
