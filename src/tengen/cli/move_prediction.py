@@ -19,6 +19,10 @@ app = typer.Typer(no_args_is_help=True, help="Predict experts' moves (Araki 2007
 Games = Annotated[
     list[str], typer.Argument(help="SGF files, folders or archives; - reads standard input.")
 ]
+FirstPly = Annotated[
+    int,
+    typer.Option("--from-ply", min=0, help="full: leave out earlier plies, as random openings."),
+]
 GNUGO = "gtp:gnugo --mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead"
 Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of this board size.")]
 
@@ -55,6 +59,7 @@ def train(
     share: Annotated[
         float, typer.Option("--share", min=0.001, max=1.0, help="full: part of the positions.")
     ] = 1.0,
+    first_ply: FirstPly = 0,
     passes: Annotated[int, typer.Option("--passes", min=1, help="full: times over the games.")] = 1,
     minimum: Annotated[
         int | None,
@@ -98,6 +103,7 @@ def train(
         settings |= {"width": width, "top": top}
     else:
         settings |= {"share": share, "passes": passes, "absolute": not anywhere}
+        settings["first_ply"] = first_ply
         if rate != 1.0:
             settings |= {
                 "rate_weights": 0.1 * rate,
@@ -155,6 +161,7 @@ def evaluate(
     ] = None,
     limit: Annotated[int | None, typer.Option("--games", min=1, help="Only so many.")] = None,
     size: Size = 19,
+    first_ply: FirstPly = 0,
     phases: Annotated[bool, typer.Option("--phases", help="Show accuracy by phase.")] = False,
     seed: Seed = 0,
     json: Json = False,
@@ -169,7 +176,7 @@ def evaluate(
     arrays = read_games(games, size, quiet=quiet)
     if limit is not None:
         arrays = arrays.shuffled(seed).take(range(min(limit, len(arrays))))
-    measured = predictor.evaluate(arrays)
+    measured = predictor.evaluate(arrays, first_ply=first_ply)
     _tell_left_out(predictor.left_out_, quiet=quiet)
     summary = measured.summary()
     if json:

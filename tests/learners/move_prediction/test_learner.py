@@ -53,6 +53,18 @@ def test_it_learns_what_the_games_show(trained: MovePredictor) -> None:
     assert sum(p["positions"] for p in measured.phases()) == measured.positions
 
 
+def test_plies_of_an_opening_can_be_left_out(trained: MovePredictor) -> None:
+    fresh = tasteful_games(4, seed=1000)
+    whole, late = trained.evaluate(fresh), trained.evaluate(fresh, first_ply=30)
+    assert late.positions == int((fresh.lengths() - 30).sum())
+    assert np.array_equal(late.hits[1:], whole.hits[1:]) and not late.hits[0].any()
+    seen: list[int] = []
+    settings = Settings(minimum=2, side=2, absolute=False, first_ply=30)
+    games = tasteful_games(6)
+    train_full(games, settings, on_report=lambda report: seen.append(report.positions))
+    assert 0 < sum(seen) <= int((games.lengths() - 30).sum())
+
+
 def test_a_stopped_training_goes_on_exactly(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(training_module, "CHUNK", 2)
     games = tasteful_games(6)

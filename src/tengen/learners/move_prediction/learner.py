@@ -181,8 +181,11 @@ class MovePredictor:
             raise ModelError("only the full recipe serves kernels; this is a model of the paper's")
         return self.model_.arrays(rows, cols)  # type: ignore[union-attr]
 
-    def evaluate(self, games: GameArrays) -> Measured:
-        """Predict every move of the games and compare; ties share credit, passes are left out."""
+    def evaluate(self, games: GameArrays, *, first_ply: int = 0) -> Measured:
+        """Predict every move of the games and compare; ties share credit, passes are left out.
+
+        Plies before `first_ply`, such as random openings, are left out too (full recipe only).
+        """
         usable, self.left_out_ = usable_games(games)
         measured = Measured(games=len(usable))
         for rows, cols in sorted(set(zip(usable.rows, usable.cols, strict=True))):
@@ -191,7 +194,7 @@ class MovePredictor:
         self.model_.evaluate(usable.take([0]), np.array(TOPS), *_blank())
         with Stopwatch() as watch:
             measured.loss = self.model_.evaluate(
-                usable, np.array(TOPS), measured.hits, measured.counts
+                usable, np.array(TOPS), measured.hits, measured.counts, first_ply
             )
         measured.seconds = watch.seconds
         return measured

@@ -129,8 +129,9 @@ class FullModel:
         tops: NDArray[np.int64],
         hits: NDArray[np.float64],
         counts: NDArray[np.float64],
+        first_ply: int = 0,
     ) -> float:
-        """Add credit and counts over all moves of the games; return the loss."""
+        """Add credit and counts over all moves from a ply on; return the loss."""
         from tengen.learners.move_prediction.training_kernels import evaluate_games
 
         loss = 0.0
@@ -138,7 +139,7 @@ class FullModel:
             which = np.flatnonzero((games.rows == rows) & (games.cols == cols))
             loss += evaluate_games(
                 games.moves, games.colours, games.offsets, which, rows, cols,
-                self.arrays(rows, cols), tops, hits, counts,
+                self.arrays(rows, cols), first_ply, tops, hits, counts,
             )  # fmt: skip
         return loss
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.errors import ModelError
+from tengen.errors import ModelError, TengenError
 from tengen.features.pattern_kernels import RINGS
 from tengen.features.patterns import PAPER_TEMPLATES
 from tengen.learners.move_prediction import paper_kernels
@@ -98,9 +98,16 @@ class PaperModel:
         return cls(dictionary, frequency, weights, templates, top, list(sizes))
 
     def evaluate(
-        self, games: GameArrays, tops: IntArray, hits: FloatArray, counts: FloatArray
+        self,
+        games: GameArrays,
+        tops: IntArray,
+        hits: FloatArray,
+        counts: FloatArray,
+        first_ply: int = 0,
     ) -> float:
         """Add credit and counts over all moves of the games; return the loss."""
+        if first_ply:
+            raise TengenError("the paper's recipe is measured on whole games only")
         rows, cols = int(games.rows[0]), int(games.cols[0])
         which = np.arange(len(games))
         return _follow(

@@ -42,6 +42,7 @@ class Settings:
     rate_weights: float = 0.1
     rate_vectors: float = 0.05
     rate_network: float = 0.001
+    first_ply: int = 0  # earlier plies, such as random openings, are not learned from
     batch: int = 8
     side: int = 32  # games that are played side by side
     without: tuple[str, ...] = ()  # families of features to leave out, see `ablation.GROUPS`
@@ -184,8 +185,9 @@ class _State:
             games.moves, games.colours, games.offsets, chunk, rows, cols,
             self.model.arrays(rows, cols), self.weight_squares, self.vector_squares,
             self.first, self.second, self.step, np.full(len(self.model.weights), -1, np.int64),
-            settings.side, settings.batch, settings.share, seed, rate * settings.rate_weights,
-            rate * settings.rate_vectors, rate * settings.rate_network,
+            settings.first_ply, settings.side, settings.batch, settings.share, seed,
+            rate * settings.rate_weights, rate * settings.rate_vectors,
+            rate * settings.rate_network,
         )  # fmt: skip
         return float(loss), float(hits), int(positions)
 

@@ -101,9 +101,11 @@ def predict_move(s, rings, recent, model, room, moves, probs, p):
 @kernel
 def train_games(
     points, colours, offsets, games, rows, cols, model, w_sq, E_sq, first, second, step,
-    slots, side, batch, share, seed, rate_w, rate_E, rate_dense,
+    slots, first_ply, side, batch, share, seed, rate_w, rate_E, rate_dense,
 ):  # fmt: skip
     """Train on a random `share` of the moves of the listed games; return (loss, hits, positions).
+
+    The first `first_ply` plies of every game are only replayed.
 
     `model` is what `FullModel.arrays` gives; its weights are changed in place. Loss and top-1 hits
     are those met before each step. `step` (one entry) counts the network's steps. `slots` is -1
@@ -139,7 +141,7 @@ def train_games(
     open_games = 0
     for k in range(side):
         # The first games start late, so that the phases of the games differ.
-        skip[k] = 200 * k // side
+        skip[k] = n_points * 5 // 9 * k // side
     while True:
         open_games = 0
         for k in range(side):
@@ -151,6 +153,7 @@ def train_games(
                 clear(states[k], rows, cols)
                 rings[k] = empty
                 recent[k] = -1
+                skip[k] = max(skip[k], first_ply)
             open_games += 1
             while True:
                 s = states[k]
@@ -195,8 +198,10 @@ def train_games(
 
 
 @kernel
-def evaluate_games(points, colours, offsets, games, rows, cols, model, tops, hits, counts):
-    """Predict every move of the listed games; return the loss.
+def evaluate_games(
+    points, colours, offsets, games, rows, cols, model, first_ply, tops, hits, counts
+):
+    """Predict every move of the listed games from ply `first_ply` on; return the loss.
 
     Adds to `hits` (phases of 30 plies x tops) the credit and to `counts` (phases) the positions.
     """
@@ -219,6 +224,7 @@ def evaluate_games(points, colours, offsets, games, rows, cols, model, tops, hit
             if p > 0:
                 if s[COLOUR, p] != EMPTY or not is_legal(s, p, colour):
                     break
+            if p > 0 and k - offsets[g] >= first_ply:
                 target, n_moves, _n, _n_shared = predict_move(
                     s, rings, recent, model, room, moves, probs, p
                 )
