@@ -289,7 +289,7 @@ def _show(answer: dict[str, Any], panel: list[str]) -> None:
     print(
         f"over {seeds['runs']} seeds: the panel is beaten {seeds['first']:.1%} by generation 0, "
         f"{seeds['last']:.1%} by the last; p {seeds['p']:.2g}, a seed being one observation "
-        f"{seeds['p_seeds']:.2g}; trend {_line(seeds['trend'])}"
+        f"{seeds['p_seeds'] or 1.0:.2g}; trend {_line(seeds['trend'])}"
     )
     for name, found in answer.get("noise", {}).items():
         if isinstance(found, dict):

@@ -84,7 +84,9 @@ class Trend:
 
     @classmethod
     def through(cls, x: Sequence[float], y: Sequence[float]) -> Trend:
-        """Fit by least squares; p is for a slope of zero."""
+        """Fit by least squares; p is for a slope of zero. Points that are all alike have p = 1."""
+        if len(set(y)) < 2:
+            return cls(0.0, 0.0, 1.0)
         line = stats.linregress(x, y)
         return cls(float(line.slope), float(line.rvalue), float(line.pvalue))
 
@@ -268,7 +270,7 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
     steps = [gain["last"] - gain["first"] for gain in gains]
     # Equal steps have no scatter to test against.
     tested = len(set(steps)) > 1
-    p_seeds = stats.ttest_1samp(steps, 0.0, alternative="greater").pvalue if tested else math.nan
+    test = stats.ttest_1samp(steps, 0.0, alternative="greater") if tested else None
     x, y = [], []
     for run in runs:
         generations = np.array([row["generation"] for row in run["rows"]], np.float64)
@@ -285,7 +287,7 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
         "first": float(np.mean([gain["first"] for gain in gains])),
         "last": float(np.mean([gain["last"] for gain in gains])),
         "p": float(stats.norm.sf(z)),
-        "p_seeds": float(p_seeds),
+        "p_seeds": float(test.pvalue) if test else None,
         "trend": asdict(Trend(slope, r, float(2 * stats.t.sf(abs(t), freedom)))),
     }
 
@@ -321,8 +323,8 @@ def selection_noise(
     for name, way in ways.items():
         run = Evolution(way, PaperStrategy(Population(drawn, drawn), plan.seed))
         found = measure_with([opponent], expert)(run)
-        r, p = stats.pearsonr(found, won)
-        answer[name] = {"r": float(r), "p": float(p), "spread": float(found.std())}
+        line = Trend.through(found.tolist(), won.tolist()) if found.std() else Trend(0.0, 0.0, 1.0)
+        answer[name] = {"r": line.r, "p": line.p, "spread": float(found.std())}
     answer["panel_spread"] = float(won.std())
     return answer
 

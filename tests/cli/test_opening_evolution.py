@@ -1,0 +1,89 @@
+"""`tengen opening-evolution`: train, evaluate, experiment; one JSON value, clear mistakes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tengen.cli import run
+
+SMALL = ["--size", "5", "--moves", "4", "--generations", "4", "--population", "4"]
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert run(["opening-evolution", *arguments, "--json", "--quiet"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def train(capsys: pytest.CaptureFixture[str], out: Path, *more: str) -> Any:
+    found = answer(capsys, "train", *SMALL, "--snapshot-every", "2", "--out", str(out), *more)
+    assert Path(found["model"]).is_file()
+    return found
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--network", "spatial", "--plies", "2"],
+        ["--network", "shared", "--strategy", "cma", "--starts", "2", "--random-plies", "2"],
+        ["--network", "tied", "--hall-every", "1", "--starts", "2"],
+        ["--illegal-passes", "--chances", "1", "--colours", "black", "--remember"],
+        ["--handicap", "2", "--handicap-falls-every", "2", "--size", "9", "--opponent", "maxlib"],
+    ],
+)
+def test_training_takes_all_that_the_paper_planned(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, options: list[str]
+) -> None:
+    plan = train(capsys, tmp_path, *options)["plan"]
+    assert plan["generations"] == 4
+    assert plan["network"] == (options[1] if options[0] == "--network" else "dense")
+
+
+def test_evaluate_and_experiment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = train(capsys, tmp_path / "a")["model"]
+    train(capsys, tmp_path / "b", "--seed", "1")
+    found = answer(capsys, "evaluate", "--model", model, "--games", "10")
+    assert found["games"] == 10 and 0 <= found["win_rate"] <= 1 and found["opponent"] == "random"
+    found = answer(capsys, "evaluate", "--model", model, "--games", "10", "--player", "static")
+    assert found["model"] == "static"
+    runs = [str(tmp_path / name) for name in "ab"]
+    options = ["--every", "2", "--games", "4", "--starts", "1", "--out", str(tmp_path)]
+    found = answer(capsys, "experiment", *runs, *options)
+    assert [row["generation"] for row in found["runs"][1]["rows"]] == [0, 2, 4]
+    assert found["over_seeds"]["runs"] == 2 and found["paper"]["trend"]["p"] > 0.3
+    assert json.loads((tmp_path / "experiment.json").read_text()) == found
+    assert "<svg" in (tmp_path / "a" / "round-robin.svg").read_text()
+    assert run(["opening-evolution", "experiment", *runs, *options, "--quiet"]) == 0
+    assert "over 2 seeds" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["experiment", "nowhere"], "nowhere: no run in there"),
+        (["experiment", "--method", "luck"], "method 'luck' is none of"),
+        (["train", "--network", "deep"], "network 'deep' is none of"),
+        (["evaluate", "--opponent", "nobody"], "nobody"),
+    ],
+)
+def test_mistakes_are_named(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert run(["opening-evolution", *arguments]) == 1
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.gnugo
+@pytest.mark.skipif(shutil.which("gnugo") is None, reason="GNU Go is not installed")
+def test_gnugo_can_be_the_opponent_and_the_finisher(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    engine = "gtp:gnugo --mode gtp --level 0 --chinese-rules"
+    options = ["--generations", "1", "--population", "2", "--opponent", engine]
+    model = train(capsys, tmp_path, *options)["model"]
+    found = answer(capsys, "evaluate", "--model", model, "--games", "2", "--expert", engine)
+    assert found["games"] == 2
