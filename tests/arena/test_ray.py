@@ -44,6 +44,9 @@ class Killer:
             self.killed_at = self.games
             self.cluster.remove_node(self.node, allow_graceful=False)
 
+    def handed_out(self, job: Any) -> None:
+        pass
+
     def stopping(self) -> None:
         pass
 

@@ -24,12 +24,17 @@ class Watcher:
         self.games: list[Any] = []
         self.begun: tuple[int, int] | None = None
         self.stops = 0
+        self.given: list[Any] = []
         self.action = action
 
     def begin(self, total: int, done: int) -> None:
         self.begun = total, done
 
+    def handed_out(self, job: Any) -> None:
+        self.given.append(job.key)
+
     def finished(self, game: Any) -> None:
+        assert game.key in self.given
         self.games.append(game)
         self.action(self.games)
 

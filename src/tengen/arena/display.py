@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tengen.arena.database import GameRow
+    from tengen.arena.schedule import GameJob, GameKey
 
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
+SHOWN = 8
+"""Games under way that are listed."""
 
 
 class LiveTable:
@@ -28,6 +31,7 @@ class LiveTable:
             self._count(row.black, row.white, row.winner)
         self.total = self.done = self.new = self.voids = 0
         self.note = ""
+        self.under_way: dict[GameKey, float] = {}
         self._start = self._last = time.monotonic()
         self._live: Any = None
 
@@ -53,8 +57,13 @@ class LiveTable:
         if done:
             self._say(f"{done} of {total} games are there already")
 
+    def handed_out(self, job: GameJob) -> None:
+        """Hear that a worker was given a game, to play now or next."""
+        self.under_way[job.key] = time.monotonic()
+
     def finished(self, game: PlayedGame) -> None:
         """Hear of one game, after it was written."""
+        self.under_way.pop(game.key, None)
         black, white = game.job.black.name, game.job.white.name
         if game.is_void:
             self.voids += 1
@@ -93,6 +102,7 @@ class LiveTable:
             print(f"arena: {text}", file=sys.stderr, flush=True)
 
     def _draw(self) -> Any:
+        from rich.console import Group
         from rich.table import Table
 
         sheet = Table(title=self.headline(), caption=self.note or "Ctrl-C: stop after these games")
@@ -105,7 +115,13 @@ class LiveTable:
             rate = f"{win_rate(won, lost, drawn):.1%}" if games else "-"
             numbers = (str(games), str(won), str(lost), str(drawn))
             sheet.add_row(name, *numbers, rate, f"{low:.1%} - {high:.1%}")
-        return sheet
+        waiting = [
+            f"game {number + 1} of {first} - {second}, {_duration(time.monotonic() - since)}"
+            for (first, second, number), since in list(self.under_way.items())[:SHOWN]
+        ]
+        if not waiting:
+            return sheet
+        return Group(sheet, "With the workers: " + "; ".join(waiting))
 
 
 def _rate_or_zero(score: list[int]) -> float:

@@ -37,6 +37,9 @@ class Listener(Protocol):
     def begin(self, total: int, done: int) -> None:
         """Hear that `done` of `total` games are there already."""
 
+    def handed_out(self, job: GameJob) -> None:
+        """Hear that a worker was given a game, to play now or next."""
+
     def finished(self, game: PlayedGame) -> None:
         """Hear of one game, after it was written."""
 
@@ -204,6 +207,8 @@ class _Stop:
         for job in jobs:
             if self.asked:
                 return
+            if self.listener is not None:
+                self.listener.handed_out(job)
             yield WorkerJob(job, None if self.file is None else str(self.file))
 
     def __enter__(self) -> _Stop:
