@@ -172,7 +172,7 @@ def train_paper(
         if found.state.get("settings") != told:
             raise ModelError(f"{run}: was begun with other settings; start afresh or use the same")
         model = _untrained(found.arrays["keys"], found.arrays["frequency"], settings, size)
-        state = ReRankerState(found.arrays["z"], found.arrays["squares"], found.step)
+        state = ReRankerState(found.arrays["memory"].copy(), found.step)
     else:
         model = learn_frequencies(
             games, part_a, settings, workers=workers, ray=ray, on_report=on_report
@@ -181,7 +181,7 @@ def train_paper(
     def keep(state: ReRankerState) -> None:
         if checkpoints is not None:
             arrays = {"keys": model.dictionary.keys, "frequency": model.frequency}
-            arrays |= {"z": state.z, "squares": state.squares}
+            arrays["memory"] = state.memory
             checkpoints.save(state.passes, arrays, {"settings": told})
 
     if settings.top > 0:
@@ -235,10 +235,9 @@ def _untrained(
 
 @dataclass
 class ReRankerState:
-    """What FTRL-proximal remembers, and how many passes it has made."""
+    """What FTRL-proximal remembers of each feature (z, squares), and the passes made."""
 
-    z: FloatArray
-    squares: FloatArray
+    memory: FloatArray
     passes: int = 0
 
 
@@ -259,21 +258,21 @@ def learn_reranker(
     began = time.process_time()
     rows, cols = model.sizes[0]
     if state is None:
-        state = ReRankerState(np.zeros_like(model.weights), np.zeros_like(model.weights))
+        state = ReRankerState(np.zeros((len(model.weights), 2)))
         keep(state)
-    z, squares = state.z, state.squares
     # The sum of losses over all passes counts every sample `passes` times; so must the penalty.
     penalty = settings.width * settings.passes
     for number in range(state.passes, settings.passes):
         loss = _follow(
             1, games, which, rows, cols, model.dictionary, model.templates,
-            frequency=model.frequency, top=settings.top, z=z, squares=squares, penalty=penalty,
+            frequency=model.frequency, top=settings.top, memory=state.memory, penalty=penalty,
             alpha=settings.alpha,
         )  # fmt: skip
         state.passes += 1
         keep(state)
         seconds = time.process_time() - began
         on_report(f"re-ranker pass {number + 1}, loss {loss:.0f}, {seconds:.1f} s")
+    z, squares = state.memory[:, 0], state.memory[:, 1]
     shrunk = np.sign(z) * np.maximum(np.abs(z) - penalty, 0.0)
     model.weights = -shrunk * settings.alpha / (1 + np.sqrt(squares))
     model.top = settings.top
@@ -314,7 +313,7 @@ def _follow(
             tables.empty, tables.hash_keys, tables.ring_of, templates,
             dictionary.table, dictionary.values,
             given.get("used", ints), given.get("unused", ints), given.get("frequency", floats),
-            given.get("top", 0), given.get("z", floats), given.get("squares", floats),
+            given.get("top", 0), given.get("memory", np.zeros((0, 2))),
             float(given.get("penalty", 0.0)), float(given.get("alpha", 0.1)),
             given.get("weights", floats), given.get("tops", ints),
             given.get("hits", np.zeros((0, 0))), given.get("counts", floats),

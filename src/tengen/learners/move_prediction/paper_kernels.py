@@ -119,14 +119,29 @@ def _match(rings, side, i, templates, table, values, acc, found, level):
 
 
 @kernel
-def match_all(rings, templates, table, values, found, level, dirty):
-    """Bring the largest patterns of one or both sides up to date where `dirty` says so."""
+def match_all(rings, templates, table, values, frequency, found, level, likes, dirty):
+    """Bring the largest patterns and their frequencies up to date where `dirty` says so.
+
+    `likes` is a copy of the frequencies at hand: the whole list is too large for a cache.
+    """
     acc = np.zeros(ORIENTATIONS, np.int64)
     for side in range(2):
         for i in range(found.shape[1]):
             if dirty[side, i]:
                 _match(rings, side, i, templates, table, values, acc, found, level)
+                if frequency.shape[0] > 0:
+                    likes[side, i] = frequency[found[side, i]]
                 dirty[side, i] = False
+
+
+@kernel
+def count_waiting(found, waiting, dirty, unused):
+    """Add what waits at the points where `dirty` says so to the counters of their patterns."""
+    for side in range(2):
+        for i in range(found.shape[1]):
+            if dirty[side, i] and waiting[side, i] > 0:
+                unused[found[side, i]] += waiting[side, i]
+                waiting[side, i] = 0
 
 
 @kernel
@@ -175,7 +190,7 @@ def feature_count(n_patterns):
 
 
 @kernel
-def rank_candidates(s, mover, found, frequency, earlier, take, points, order):
+def rank_candidates(s, mover, likes, earlier, take, points, order):
     """List the legal points; return how many.
 
     order[:take] are the best by frequency, best first; the others follow as they lie on the board.
@@ -196,7 +211,7 @@ def rank_candidates(s, mover, found, frequency, earlier, take, points, order):
             near = distance(last // (cols + 1) - 1 - row, last % (cols + 1) - 1 - col)
         tie = near * 400 + octant(row, col, rows, cols)
         points[n] = p
-        t = -frequency[found[mover - 1, i]] + 1e-13 * tie
+        t = -likes[mover - 1, i] + 1e-13 * tie
         scores[n] = t
         if held < take:
             k = held
@@ -231,13 +246,13 @@ def push_earlier(earlier, earlier_patterns, p, pattern):
 @kernel
 def follow_games(
     mode, points, colours, offsets, games, rows, cols, empty, hash_keys, ring_of, templates,
-    table, values, used, unused, frequency, top, z, squares, penalty, alpha,
+    table, values, used, unused, frequency, top, memory, penalty, alpha,
     weights, tops, hits, counts, samples, rank_history,
 ):  # fmt: skip
     """Replay games and do one of four things at every expert's move; return a loss or a count.
 
     mode 0: count `used` and `unused` of the largest patterns of all legal points.
-    mode 1: learn the re-ranker by FTRL-proximal on the `top` candidates, state in z and squares.
+    mode 1: learn the re-ranker by FTRL-proximal on the `top` candidates; `memory` is its state.
     mode 2: measure: add credit to `hits` and `counts` (phases of 30 plies); return the loss.
     mode 3: write the samples (label, then WIDTH features) to `samples`; return how many.
     With `rank_history` above zero (mode 2 only), the history given to the re-ranker is not the
@@ -250,20 +265,29 @@ def follow_games(
     area = rows * cols
     found = np.zeros((2, area), np.int64)
     level = np.zeros((2, area), np.int64)
-    dirty = np.ones((2, area), np.bool_)
+    likes = np.zeros((2, area))
+    # Counts of unused patterns wait at their points: while a pattern stands, counting it needs no
+    # visit to the long list of counters.
+    waiting = np.zeros((2, area), np.int64)
+    everywhere = np.ones((2, area), np.bool_)
+    dirty = everywhere.copy()
     found0, level0 = np.zeros((2, area), np.int64), np.zeros((2, area), np.int64)
-    match_all(rings, templates, table, values, found0, level0, dirty)
+    match_all(rings, templates, table, values, frequency, found0, level0, likes, dirty)
+    likes0 = likes.copy()
     moves, order = np.zeros(area, np.int64), np.zeros(area, np.int64)
     earlier, earlier_patterns = np.zeros(EARLIER, np.int64), np.zeros(EARLIER, np.int64)
     feats = np.zeros(WIDTH, np.int64)
+    current = np.zeros(WIDTH)
     scores, final = np.zeros(area), np.zeros(area)
     n_patterns = frequency.shape[0]
     result = 0.0
     for g in games:
         clear(s, rows, cols)
         rings[:] = empty
+        count_waiting(found, waiting, everywhere, unused)
         found[:] = found0
         level[:] = level0
+        likes[:] = likes0
         dirty[:] = False
         earlier[:] = -1
         earlier_patterns[:] = 0
@@ -275,7 +299,8 @@ def follow_games(
             if p > 0:
                 if s[COLOUR, p] != EMPTY or not is_legal(s, p, colour):
                     break
-                match_all(rings, templates, table, values, found, level, dirty)
+                count_waiting(found, waiting, dirty, unused)
+                match_all(rings, templates, table, values, frequency, found, level, likes, dirty)
                 i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
                 pattern = found[colour - 1, i]
                 if mode == 0:
@@ -285,9 +310,9 @@ def follow_games(
                             if q == p:
                                 used[found[colour - 1, m]] += 1
                             else:
-                                unused[found[colour - 1, m]] += 1
+                                waiting[colour - 1, m] += 1
                 else:
-                    n = rank_candidates(s, colour, found, frequency, earlier, top, moves, order)
+                    n = rank_candidates(s, colour, likes, earlier, top, moves, order)
                     take = min(top, n)
                     target = 0
                     while moves[order[target]] != p:
@@ -302,7 +327,7 @@ def follow_games(
                         )  # fmt: skip
                         good = q == p
                         if mode == 1:
-                            result += ftrl_step(feats, good, z, squares, penalty, alpha)
+                            result += ftrl_step(feats, good, memory, current, penalty, alpha)
                         elif mode == 3:
                             row = np.int64(result)
                             samples[row, 0] = good
@@ -315,9 +340,7 @@ def follow_games(
                                 t += weights[feats[f]]
                             scores[m] = t
                     if mode == 2:
-                        final_scores(
-                            moves, order, n, take, scores, found, frequency, colour, cols, final
-                        )
+                        final_scores(moves, order, n, take, scores, likes, colour, cols, final)
                         phase = (k - offsets[g]) // 30
                         result += credit(final, n, target, tops, hits, counts, phase)
                         if rank_history > 0:
@@ -331,22 +354,28 @@ def follow_games(
             play_with_rings(s, rings, hash_keys, ring_of, spare, p, colour)
             mark_changes(s, before, ring_of, level, dirty)
             push_earlier(earlier, earlier_patterns, remembered, pattern)
+    count_waiting(found, waiting, everywhere, unused)
     return result
 
 
 @kernel
-def ftrl_step(feats, good, z, squares, penalty, alpha):
-    """Learn one sample by FTRL-proximal with an L1 penalty; return its loss before the step."""
+def ftrl_step(feats, good, memory, current, penalty, alpha):
+    """Learn one sample by FTRL-proximal with an L1 penalty; return its loss before the step.
+
+    `memory` (features, 2) holds of each feature its z and its sum of squared gradients, side by
+    side because they are needed together; `current` is room for the weights of this sample.
+    """
     t = 0.0
-    for f in feats:
-        t += ftrl_weight(z[f], squares[f], penalty, alpha)
+    for k in range(WIDTH):
+        current[k] = ftrl_weight(memory[feats[k], 0], memory[feats[k], 1], penalty, alpha)
+        t += current[k]
     probability = 1.0 / (1.0 + np.exp(-t))
     gradient = probability - (1.0 if good else 0.0)
-    for f in feats:
-        w = ftrl_weight(z[f], squares[f], penalty, alpha)
-        root = np.sqrt(squares[f])
-        squares[f] += gradient * gradient
-        z[f] += gradient - (np.sqrt(squares[f]) - root) / alpha * w
+    for k in range(WIDTH):
+        f = feats[k]
+        root = np.sqrt(memory[f, 1])
+        memory[f, 1] += gradient * gradient
+        memory[f, 0] += gradient - (np.sqrt(memory[f, 1]) - root) / alpha * current[k]
     return -np.log(max(probability if good else 1.0 - probability, 1e-300))
 
 
@@ -360,7 +389,7 @@ def ftrl_weight(z, squares, penalty, alpha):
 
 
 @kernel
-def final_scores(moves, order, n, take, scores, found, frequency, mover, cols, final):
+def final_scores(moves, order, n, take, scores, likes, mover, cols, final):
     """Turn the two rankings into one: re-ranked candidates first, the rest by frequency below them.
 
     final[m] belongs to the m-th of `order`. The first `take` get the logarithm of P(good), the
@@ -374,7 +403,7 @@ def final_scores(moves, order, n, take, scores, found, frequency, mover, cols, f
     for m in range(take, n):
         q = moves[order[m]]
         j = (q // (cols + 1) - 1) * cols + q % (cols + 1) - 1
-        final[m] = np.log(frequency[found[mover - 1, j]])
+        final[m] = np.log(likes[mover - 1, j])
         highest = max(highest, final[m])
     if take > 0 and highest >= lowest - 1e-3:
         for m in range(take, n):
@@ -428,9 +457,10 @@ def score_board(
     rings = empty.copy()
     rings_of_state(s, rings, empty, hash_keys, ring_of)
     found, level = np.zeros((2, area), np.int64), np.zeros((2, area), np.int64)
-    match_all(rings, templates, table, values, found, level, np.ones((2, area), np.bool_))
+    likes, dirty = np.zeros((2, area)), np.ones((2, area), np.bool_)
+    match_all(rings, templates, table, values, frequency, found, level, likes, dirty)
     moves, order = np.zeros(area, np.int64), np.zeros(area, np.int64)
-    n = rank_candidates(s, mover, found, frequency, earlier, top, moves, order)
+    n = rank_candidates(s, mover, likes, earlier, top, moves, order)
     take = min(top, n)
     scores = np.zeros(area)
     feats = np.zeros(WIDTH, np.int64)
@@ -442,7 +472,7 @@ def score_board(
         )
         for f in feats:
             scores[m] += weights[f]
-    final_scores(moves, order, n, take, scores, found, frequency, mover, cols, final)
+    final_scores(moves, order, n, take, scores, likes, mover, cols, final)
     for m in range(n):
         points[m] = moves[order[m]]
     return n
