@@ -68,7 +68,7 @@ def train(
     trace: Annotated[float, typer.Option("--lambda", min=0, max=1)] = 0.9,
     beta: Annotated[float, typer.Option("--beta", min=0)] = 4.0,
     categories: Annotated[
-        str, typer.Option("--categories", help="eyes (the paper), liberties or none.")
+        str, typer.Option("--categories", help="eyes (the paper), liberties, mixed, both or none.")
     ] = "eyes",
     eyes: Annotated[tuple[float, float], typer.Option("--eyes", help="Thresholds.")] = (0.5, 1.5),
     colour: Annotated[
@@ -77,6 +77,23 @@ def train(
     untied: Annotated[
         bool, typer.Option("--untied", help="A plain convolution, for comparison.")
     ] = False,
+    turn: Annotated[
+        bool, typer.Option("--turn", help="Tell the network who has just moved.")
+    ] = False,
+    layers: Annotated[int, typer.Option("--layers", min=1, help="Stacked hidden layers.")] = 1,
+    steps: Annotated[int, typer.Option("--steps", min=0, help="Recurrent steps.")] = 0,
+    single: Annotated[
+        bool, typer.Option("--single", help="One output instead of seven; no captures, no eyes.")
+    ] = False,
+    augment: Annotated[
+        bool, typer.Option("--augment", help="Learn from games turned by a random symmetry.")
+    ] = False,
+    maxlib: Annotated[
+        float, typer.Option("--maxlib", min=0, max=1, help="Share of games against maxlib.")
+    ] = 0.0,
+    anneal: Annotated[
+        float, typer.Option("--anneal", min=0, max=1, help="Share of games with a falling rate.")
+    ] = 0.0,
     snapshot_every: Annotated[int, typer.Option("--snapshot-every", min=1)] = 20_000,
     checkpoint_every: Annotated[int, typer.Option("--checkpoint-every", min=1)] = 2_000,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it was stopped.")] = False,
@@ -99,6 +116,15 @@ def train(
         seed=seed,
         colour=colour,
         tied=not untied,
+        turn=turn,
+        layers=layers,
+        steps=steps,
+        single=single,
+        capture=0.0 if single else 0.4,
+        stone=1.0 if single else 0.4,
+        augment=augment,
+        maxlib=maxlib,
+        anneal=anneal,
         categories=Categories(mode=categories, eyes=eyes),
     )
     learner = SymmetryNetwork(settings=settings, workers=workers)
@@ -176,12 +202,89 @@ def evaluate(
 
 
 @app.command()
+def show(
+    file: Annotated[str, typer.Argument(help="A game record; - reads standard input.")],
+    move: Annotated[
+        int | None, typer.Option("--move", min=1, help="The position before this move; the last.")
+    ] = None,
+    game: Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")] = 1,
+    model: Annotated[str, typer.Option("--model", help="A shipped name or a path.")] = "isn-best",
+    out: Annotated[Path | None, typer.Option("--out", help="Write the maps as SVG.")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show the seven maps of a position: who gets what, which stones live, where eyes will be."""
+    import numpy as np
+
+    from tengen.board import PASS, index_of
+    from tengen.learners.symmetry_network import SymmetryNetwork
+    from tengen.learners.symmetry_network.pictures import format_maps
+    from tengen.models.files import write_atomic
+    from tengen.records import read_game
+    from tengen.records.replay import board_at
+
+    network = SymmetryNetwork.load(model)
+    record = read_game(file, game)
+    board = board_at(record, move)
+    number = move if move is not None else len(record.moves) + 1
+    maps = network.heat_maps(board)
+    last = board.last_move
+    value = {
+        "file": file,
+        "game": game,
+        "move": number,
+        "model": model,
+        "score": float(network.values([board])[0]),
+        "maps": {
+            name: [[None if np.isnan(v) else float(v) for v in row] for row in values]
+            for name, values in maps.items()
+        },
+        "out": str(out) if out is not None else None,
+    }
+    if out is not None:
+        mark = None if last in (None, PASS) else index_of(int(last), board.rows, board.cols)
+        write_atomic(out, format_maps(board.grid(), maps, last=mark, title=f"before move {number}"))
+        remark(f"wrote {out}", quiet=quiet)
+    emit(value, as_json=as_json)
+    if not as_json and out is None:
+        for name, values in maps.items():
+            print(f"{name}:")
+            for row in values:
+                print(" ".join("  ." if np.isnan(v) else f"{100 * v:3.0f}" for v in row))
+    if not as_json:
+        print(f"expected score for Black, komi included: {value['score']:+.1f}")
+
+
+@app.command()
 def experiment(
     snapshots: Annotated[
-        Path, typer.Argument(help="A run's folder, or the snapshots.npz of a GPU training.")
-    ],
+        Path | None,
+        typer.Argument(help="Figure 1: a run's folder, or the snapshots.npz of a GPU training."),
+    ] = None,
+    which: Annotated[
+        str,
+        typer.Option(
+            "--table",
+            help="figure1, or a comparison: categories, outputs, tying, depth, opponents, "
+            "evolution.",
+        ),
+    ] = "figure1",
     run: Annotated[str, typer.Option("--run", help="Which training of a snapshots.npz.")] = "paper",
-    games: Annotated[int, typer.Option("--games", min=1, help="Per pair of snapshots.")] = 10,
+    games: Annotated[
+        int | None,
+        typer.Option("--games", min=1, help="Per pair of snapshots (10); or per match (200)."),
+    ] = None,
+    train_games: Annotated[
+        int, typer.Option("--train-games", min=1, help="Of every training in a comparison.")
+    ] = 10_000,
+    rate: Annotated[float, typer.Option("--rate", min=0, help="Of these trainings.")] = 5e-5,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings a row.")] = 1,
+    only: Annotated[
+        str, typer.Option("--only", help="Rows with these words in their names, by commas.")
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Keep the trained networks; go on with them.")
+    ] = None,
     size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
     komi: Annotated[float, typer.Option("--komi")] = 3.5,
     beta: Annotated[float, typer.Option("--beta", min=0)] = 20.0,
@@ -190,7 +293,42 @@ def experiment(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Let all snapshots of a training play each other: the paper's Figure 1, with a trend test."""
+    """Draw the paper's Figure 1 with a trend test, or compare designs after equal training."""
+    from tengen.errors import SpecError
+
+    if which != "figure1":
+        _compare(
+            which,
+            train_games,
+            rate,
+            size,
+            range(seed, seed + seeds),
+            games or 200,
+            out,
+            [word.strip() for word in only.split(",") if word.strip()],
+            workers,
+            as_json,
+            quiet,
+        )
+        return
+    if snapshots is None:
+        raise SpecError("figure1 needs the folder of a training")
+    _figure1(snapshots, run, games or 10, size, komi, beta, seed, workers, as_json, quiet)
+
+
+def _figure1(
+    snapshots: Path,
+    run: str,
+    games: int,
+    size: int,
+    komi: float,
+    beta: float,
+    seed: int,
+    workers: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Let all snapshots of a training play each other."""
     from dataclasses import asdict
 
     from tengen.learners.symmetry_network.learner import load_snapshots
@@ -218,3 +356,66 @@ def experiment(
         ]
         table("Figure 1", ("games", "won", "95 %"), shown)
         print(f"Spearman {curve.correlation:.2f}, p = {curve.p_value:.2g}; best {curve.best}")
+
+
+def _compare(
+    which: str,
+    train_games: int,
+    rate: float,
+    size: int,
+    seeds: range,
+    games: int,
+    out: Path | None,
+    only: list[str],
+    workers: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Train the variants of a table and print how they fare."""
+    from dataclasses import asdict
+
+    from tengen.learners.symmetry_network import Settings
+    from tengen.learners.symmetry_network.studies import study
+
+    base = Settings(
+        games=train_games, linear_games=train_games // 5, rate=rate, anneal=0.4, size=size
+    )
+    rows = study(
+        which,
+        base,
+        seeds=list(seeds),
+        matches=games,
+        folder=out,
+        only=only,
+        workers=workers,
+        watch=lambda text: remark(text, quiet=quiet),
+    )
+    value = {
+        "table": which,
+        "train_games": train_games,
+        "rate": rate,
+        "size": size,
+        "match_games": games * len(seeds),
+        "rows": [asdict(row) for row in rows],
+    }
+    emit(value, as_json=as_json)
+    if not as_json:
+        shown = [
+            (
+                row.name,
+                row.weights,
+                _share(row.against_first, row.first_interval),
+                _share(row.against_maxlib, row.maxlib_interval),
+                f"{row.seconds:.0f}",
+            )
+            for row in rows
+        ]
+        columns = ("network", "weights", "against the first", "against maxlib", "seconds")
+        table(f"{which}, {train_games} games each", columns, shown)
+
+
+def _share(rate: float | None, interval: tuple[float, float] | None) -> str:
+    """Write a share with its interval in percent."""
+    if rate is None or interval is None:
+        return ""
+    return f"{100 * rate:.1f} % [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]"

@@ -17,7 +17,7 @@ import numpy as np
 from tengen.board import BLACK, PASS, Board
 from tengen.contracts import Evaluator, Policy
 from tengen.errors import SpecError
-from tengen.players.greedy import best_by_policy, values_after
+from tengen.players.greedy import best_by_policy, scores_after
 from tengen.players.passing import candidates, sensible
 
 MAX_DEPTH = 64
@@ -74,7 +74,8 @@ class Search:
         if not moves:
             moves = [PASS]
         if depth == 1 and moves != [PASS]:
-            values = values_after(self.model, board, moves)
+            self.nodes += len(moves)
+            values = scores_after(self.model, board, moves)
             best = int(values.argmax())
             self.seen[key] = Entry(1, float(values[best]), 0, moves[best])
             return float(values[best]), moves[best]
@@ -104,7 +105,7 @@ class Search:
         moves = candidates(board)
         if len(moves) < 2:
             return moves
-        order = np.argsort(-values_after(self.model, board, moves), kind="stable")
+        order = np.argsort(-scores_after(self.model, board, moves), kind="stable")
         return [moves[int(i)] for i in order[: self.width]]
 
     @staticmethod
@@ -120,10 +121,12 @@ class Search:
 
 
 class AlphaBetaPlayer:
-    """Search all moves, or a policy's best `width`, to `depth` plies with a model at the leaves.
+    """Search to `depth` plies with a model at the leaves; of the moves only the best `width`.
 
-    With `seconds` it deepens ply by ply until the clock stops it (the first ply is always
-    finished); without, it is a function of the position. Knows no quiescence.
+    Without `width` all moves are searched (8 with a policy). The best are the policy's, or without
+    one those after which the model itself likes the position most. With `seconds` it deepens ply by
+    ply until the clock stops it (the first ply is always finished); without, it is a function of
+    the position. Knows no quiescence.
     """
 
     def __init__(
@@ -145,6 +148,8 @@ class AlphaBetaPlayer:
         self.width = width
         self.seconds = seconds
         self.resign = resign
+        self.nodes = 0
+        """Positions judged so far, in all searches."""
 
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         """Choose the move with the best value; the generator is not used."""
@@ -163,6 +168,7 @@ class AlphaBetaPlayer:
                 found = search.value(board, depth, -math.inf, math.inf)
             except OutOfTime:
                 break
+        self.nodes += search.nodes
         return found
 
     def within(self, seconds: float) -> AlphaBetaPlayer:

@@ -103,6 +103,15 @@ def values_after(model: Evaluator, board: Board, moves: Sequence[int]) -> FloatA
     return values if board.turn == BLACK else -values
 
 
+def scores_after(model: Evaluator, board: Board, moves: Sequence[int]) -> FloatArray:
+    """Return the same as `values_after`, all at once if the model has `move_scores` (row-major)."""
+    rate = getattr(model, "move_scores", None)
+    if rate is None:
+        return values_after(model, board, moves)
+    cells = [index_of(move, board.rows, board.cols) for move in moves]
+    return np.asarray(rate(board), np.float64)[cells]
+
+
 def best_by_policy(policy: Policy, board: Board, width: int) -> list[int]:
     """List the policy's best `width` moves that fill no own eye, best first."""
     priors = playable_priors(policy, board)

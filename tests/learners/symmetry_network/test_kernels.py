@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tengen.board import Board, point_at
 from tengen.board.kernels import (
     BLACK,
     COLOUR,
@@ -22,16 +23,22 @@ from tengen.board.kernels import (
 from tengen.learners.symmetry_network import evaluation_kernels as ek
 from tengen.learners.symmetry_network import game_kernels as gk
 from tengen.learners.symmetry_network import packing
-from tengen.learners.symmetry_network.features import Categories
+from tengen.learners.symmetry_network.features import Categories, exchanged_inputs, stone_inputs
 from tengen.learners.symmetry_network.network import Architecture, forward, gradient
-from tengen.learners.symmetry_network.packing import Packing, split
+from tengen.learners.symmetry_network.opponent_kernels import most_liberties
+from tengen.learners.symmetry_network.packing import Packing
+from tengen.learners.symmetry_network.representations import ELEMENTS
 from tengen.learners.symmetry_network.rewards import target_table, value_table
+from tengen.players.simple_kernels import BY_BLOCK, liberty_balance, maxlib_move
 
 TABLE = value_table(0.4, 0.4).astype(np.float32)
 TARGETS = target_table(0.4).astype(np.float32)
 
 
-def network(seed: int = 0, **options: bool):
+STACK = {"mixtures": ({"T": 4, "S": 2, "D": 2, "F": 2},) * 3}
+
+
+def network(seed: int = 0, **options):
     architecture = Architecture(**options)
     free = np.random.default_rng(seed).normal(0, 0.3, architecture.size)
     return architecture, free, Packing(architecture).net(free)
@@ -46,15 +53,82 @@ def test_packing_repeats_the_kernels_numbers():
         assert getattr(packing, name) == getattr(ek, name)
 
 
-@pytest.mark.parametrize("options", [{}, {"colour": True}, {"tied": False}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"colour": True},
+        {"tied": False},
+        {"steps": 2},
+        {"categories": 12},
+        {"single": True},
+        {"tied": False, "mixtures": ({"T": 1},)},
+    ],
+)
 def test_collect_is_the_transpose_of_flat(options):
     architecture = Architecture(**options)
     pack = Packing(architecture)
     rng = np.random.default_rng(1)
-    free, flat = rng.normal(size=architecture.size), rng.normal(size=packing.SIZE)
-    assert pack.flat(free).astype(np.float64) @ flat == pytest.approx(
+    free, flat = rng.normal(size=architecture.size), rng.normal(size=pack.size)
+    assert (pack.flat(free) - pack.fixed) @ flat == pytest.approx(
         free @ pack.collect(flat), rel=1e-5
     )
+
+
+def test_exchanged_weights_judge_the_exchanged_board():
+    architecture, free, _ = network(5, categories=12)
+    pack = Packing(architecture)
+    rng = np.random.default_rng(0)
+    s = new_state(5, 5)
+    n = s.shape[1]
+    flat = pack.flat(free)
+    views = []
+    symbols = rng.choice([i for i in range(26) if i != 13], (5, 5))
+    for weights, board in ((flat, symbols), (pack.exchanged(flat), exchanged_of(symbols))):
+        view, work = ek.make_view(n), ek.make_work(n, 6)
+        view.x[:-1].reshape(7, 6)[1:-1, 1:] = board
+        ek.evaluate(s, pack.split(weights), view, work, TABLE)
+        views.append(inside(view.out, 5, 5)[..., :7])
+    a, b = views
+    assert np.abs(b[..., 0] - (1 - a[..., 0])).max() < 1e-6
+    assert np.abs(b[..., 1] - (1 - a[..., 2])).max() < 1e-6
+    assert np.abs(b[..., 3] - a[..., 4]).max() < 1e-6
+    assert np.abs(b[..., 6] - a[..., 5]).max() < 1e-6
+    assert np.array_equal(pack.exchanged(pack.exchanged(flat)), flat)
+
+
+def exchanged_of(symbols: np.ndarray) -> np.ndarray:
+    return np.array(exchanged_inputs(12))[symbols]
+
+
+def test_turning_changes_only_weights_that_are_not_tied():
+    for tied in (True, False):
+        architecture, free, _ = network(6, tied=tied, mixtures=({"T": 12},))
+        pack = Packing(architecture)
+        flat = pack.flat(free)
+        for word in ELEMENTS:
+            turned = pack.turned(flat, word)
+            assert np.array_equal(turned, flat) == (tied or word == "")
+            assert np.array_equal(pack.turned(turned, word, back=True), flat)
+
+
+def test_most_liberties_is_maxlib():
+    rng = np.random.default_rng(3)
+    board = Board(7)
+    for _ in range(60):
+        seen = np.zeros(1024, np.int64)
+        word = np.array([rng.integers(2**62)], np.uint64)
+        ours = most_liberties(board.state, seen, board.turn, word)
+        mask = board.legal_mask()
+        theirs = maxlib_move(board.state, board.turn, BY_BLOCK, mask, word)
+        values = []
+        for p in (ours, theirs):
+            trial = board.state.copy()
+            play_move(trial, p, board.turn)
+            values.append(liberty_balance(trial, board.turn, BY_BLOCK, np.empty_like(trial[0])))
+        assert values[0] == pytest.approx(values[1])
+        legal = np.flatnonzero(mask[:-1])
+        board.push(int(theirs) if rng.random() < 0.5 else point_at(int(rng.choice(legal)), 7, 7))
 
 
 def test_tanh_is_accurate():
@@ -82,6 +156,8 @@ def slow_symbols(s: np.ndarray, outputs: np.ndarray, categories: Categories) -> 
             mode = categories.mode
             if mode == "liberties":
                 kind = min(n, 6) - 1
+            elif mode == "both":
+                kind = min(n, 6) - 1 if e < e1 else 5 + min(n, 4) if e < e2 else 10 + (n > 3)
             elif e >= e2:
                 kind = 5
             elif mode == "mixed":
@@ -90,16 +166,24 @@ def slow_symbols(s: np.ndarray, outputs: np.ndarray, categories: Categories) -> 
                 kind = 3 + (z - e >= o1)
             else:
                 kind = int(z - e >= o1) + int(z - e >= o2)
-            symbols[row, col] = kind + (6 if colour == BLACK else 0)
+            symbols[row, col] = stone_inputs(kind)[1 if colour == BLACK else 0]
     return symbols
 
 
 @pytest.mark.parametrize(
-    ("rows", "cols", "mode"), [(9, 9, "eyes"), (5, 7, "liberties"), (6, 6, "mixed")]
+    ("rows", "cols", "mode", "options"),
+    [
+        (9, 9, "eyes", {}),
+        (5, 7, "liberties", {}),
+        (6, 6, "mixed", {}),
+        (6, 6, "both", {"categories": 12}),
+        (5, 5, "eyes", STACK),
+        (5, 5, "eyes", {"steps": 2}),
+    ],
 )
-def test_games_follow_the_definition(rows, cols, mode):
+def test_games_follow_the_definition(rows, cols, mode, options):
     """Along a random game: inputs, outputs and values, and every candidate by full evaluation."""
-    architecture, free, net = network(2)
+    architecture, free, net = network(2, **options)
     categories = Categories(mode=mode)
     cats = categories.packed()
     rng = np.random.default_rng(7)
@@ -136,9 +220,10 @@ def test_games_follow_the_definition(rows, cols, mode):
     assert captures > 20
 
 
-def test_gradient_of_a_game_is_that_of_the_definition():
+@pytest.mark.parametrize("options", [{}, STACK, {"steps": 2}, {"categories": 12}])
+def test_gradient_of_a_game_is_that_of_the_definition(options):
     """Two positions of a made-up game, lambda-returns written out by hand."""
-    architecture, free, net = network(3)
+    architecture, free, net = network(3, **options)
     rng = np.random.default_rng(0)
     rows = cols = 4
     n = (rows + 2) * (cols + 1) + 1
@@ -148,7 +233,7 @@ def test_gradient_of_a_game_is_that_of_the_definition():
     outs = np.zeros((plies + 1, n, 8), np.float32)
     classes = np.full(n, -1)
     cells = [(r + 1) * (cols + 1) + c + 1 for r in range(rows) for c in range(cols)]
-    symbols = rng.integers(0, 13, (plies + 1, rows * cols))
+    symbols = rng.choice([i for i in range(architecture.inputs) if i != 13], (3, rows * cols))
     final = rng.integers(0, 5, rows * cols)
     expected = np.zeros(architecture.size)
     aim = np.eye(5)[final]
@@ -159,7 +244,7 @@ def test_gradient_of_a_game_is_that_of_the_definition():
         for i, p in enumerate(cells):
             x = symbols[t, i]
             xs[t, p] = x
-            stones[t, p] = WHITE if x < 6 else BLACK if x < 12 else EMPTY
+            stones[t, p] = EMPTY if x == 12 else WHITE if x < 6 or 13 < x < 20 else BLACK
             outs[t, p, :7] = outputs.reshape(-1, 7)[i]
             classes[p] = final[i]
     table = target_table(0.4)
@@ -176,11 +261,14 @@ def test_gradient_of_a_game_is_that_of_the_definition():
                 errors[i, k] = table[k] @ aim[i] - all_outputs[t][i, k]
         board = symbols[t].reshape(rows, cols)
         expected += gradient(architecture, free, board, errors.reshape(rows, cols, 7))
-    grads = np.zeros(packing.SIZE, np.float32)
+    grads = np.zeros(Packing(architecture).size, np.float32)
+    pack = Packing(architecture)
+    into = pack.split(grads)
     gk.td_gradient(
-        net, TARGETS, 0.9, plies, xs, stones, outs, classes, rows, cols, False, split(grads)
+        *((net, net), TARGETS, 0.9, plies, xs, stones, outs, classes, rows, cols, False),
+        (into, into),
     )
-    learned = Packing(architecture).collect(grads)
+    learned = pack.collect(grads)
     assert np.abs(learned - expected).max() < 1e-4 * np.abs(expected).max()
 
 

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from tengen.board import Board
+from tengen.board import BLACK, WHITE, Board, point_at
 from tengen.cli import run
 from tengen.contracts import check_evaluator, check_learner, check_policy
 from tengen.errors import ModelError, SpecError
-from tengen.learners.symmetry_network import Categories, Settings, SymmetryNetwork, Trainer
+from tengen.learners.symmetry_network import (
+    OUTPUTS,
+    Categories,
+    Settings,
+    SymmetryNetwork,
+    Trainer,
+)
 from tengen.learners.symmetry_network.matches import learning_curve, play_match
+from tengen.learners.symmetry_network.pictures import TITLES
+from tengen.learners.symmetry_network.studies import TABLES
 from tengen.learners.symmetry_network.training import train_run
 
 SMALL = Settings(games=24, linear_games=8, batch=4, rate=1e-4, size=5, seed=3)
@@ -125,7 +135,125 @@ def test_other_categories(mode):
     assert np.isfinite(trained(settings).free).all()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"turn": True},
+        {"turn": True, "categories": Categories(mode="both"), "maxlib": 1.0},
+        {"layers": 2},
+        {"steps": 1},
+        {"tied": False, "augment": True},
+        {
+            "single": True,
+            "capture": 0.0,
+            "stone": 1.0,
+            "categories": Categories(mode="liberties"),
+        },
+    ],
+)
+def test_designs_beyond_the_paper_learn_and_play(change, tmp_path):
+    settings = replace(SMALL, **change)
+    first, second = trained(settings), trained(settings, workers=2)
+    assert np.array_equal(first.free, second.free)
+    assert not np.array_equal(first.free, settings.architecture.initial(3, 0.3))
+    network = SymmetryNetwork.from_free(first.free, settings)
+    network.save(tmp_path / "a.safetensors")
+    assert same(network, SymmetryNetwork.load(tmp_path / "a.safetensors"))
+    check_evaluator(network)
+    assert play_match(network, "maxlib", games=2, size=5).games == 2
+
+
+def test_a_network_that_knows_who_moved_treats_the_colours_alike():
+    network = SymmetryNetwork(settings=replace(SMALL, turn=True)).fit()
+    text = ". X . . .\n. X O . .\n. X O . .\n. . O . .\n. X . . ."
+    board = Board.from_ascii(text, komi=0)
+    swapped = Board.from_ascii(text.translate(str.maketrans("XO", "OX")), komi=0)
+    board.turn, swapped.turn = BLACK, WHITE
+    assert network.values([swapped])[0] == pytest.approx(-network.values([board])[0], abs=1e-4)
+    assert np.allclose(network.move_values(swapped), network.move_values(board), atol=1e-4)
+    board.turn = WHITE
+    assert network.values([swapped])[0] != pytest.approx(-network.values([board])[0], abs=1e-4)
+
+
+def test_move_scores_are_the_values_after_the_moves():
+    settings = replace(SMALL, categories=Categories(mode="liberties"), turn=True)
+    network = SymmetryNetwork(settings=settings).fit()
+    board = Board(5, moves="B C3 W C2 B D2 W B3", komi=2.5)
+    for _ in range(2):
+        scores = network.move_scores(board)
+        for i in np.flatnonzero(board.legal_mask()):
+            child = board.copy()
+            child.push(point_at(int(i), 5, 5))
+            sign = 1 if board.turn == BLACK else -1
+            assert scores[i] == pytest.approx(sign * network.values([child])[0], abs=1e-3)
+        board.play("pass")
+
+
+def test_the_rate_falls_at_the_end():
+    settings = replace(SMALL, games=100, anneal=0.5)
+    assert settings.rate_at(40) == settings.rate
+    assert settings.rate_at(75) == pytest.approx(settings.rate / 2)
+    assert settings.rate_at(100) == 0
+
+
+def test_maxlib_is_a_stronger_opponent_than_random():
+    network = SymmetryNetwork.load("isn-9x9")
+    beaten = play_match(network, "maxlib", games=6, beta=1e9, komi=7.5, seed=1)
+    assert beaten.win_rate < 1
+    with pytest.raises(SpecError, match="maxlib"):
+        play_match(network, "nobody", games=1)
+
+
+def test_tables_of_designs(tmp_path, capsys):
+    options = ["--train-games", "8", "--games", "2", "--size", "5", "--json", "--quiet"]
+    keep = ["--out", str(tmp_path)]
+    assert run(["symmetry-network", "experiment", "--table", "evolution", *options, *keep]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert [row["weights"] for row in value["rows"]] == [714, 714]
+    assert value["rows"][0]["against_first"] is None
+    assert 0 <= value["rows"][1]["against_first"] <= 1
+    assert len(list(tmp_path.glob("*.safetensors"))) == 2
+    assert run(["symmetry-network", "experiment", "--table", "evolution", *options, *keep]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["rows"][1]["against_first"] == value["rows"][1]["against_first"]
+    assert again["rows"][1]["seconds"] == 0
+    assert run(["symmetry-network", "experiment", "--table", "stars", *options]) == 1
+    assert "evolution" in capsys.readouterr().err
+    assert run(["symmetry-network", "experiment", "--json"]) == 1
+    assert "folder" in capsys.readouterr().err
+
+
+def test_every_table_has_a_reference_and_valid_settings():
+    for rows in TABLES.values():
+        assert len(rows) > 1
+        for variant in rows:
+            assert replace(Settings(), **variant.changes).architecture.size > 0
+
+
+def test_maps_as_a_picture(tmp_path, capsys):
+    record = tmp_path / "game.sgf"
+    record.write_text("(;GM[1]SZ[9]KM[5.5];B[ee];W[cc];B[gc];W[gg];B[cg])")
+    picture = tmp_path / "maps.svg"
+    options = ["--move", "5", "--out", str(picture), "--json", "--quiet"]
+    assert run(["symmetry-network", "show", str(record), *options]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert list(value["maps"]) == list(OUTPUTS)
+    assert value["maps"]["territory"][4][4] is None
+    assert 0 < value["maps"]["black_dies"][4][4] < 1
+    root = ElementTree.parse(picture).getroot()
+    texts = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert sum(t in TITLES.values() for t in texts) == 7
+    assert run(["symmetry-network", "show", str(record), "--quiet"]) == 0
+    assert "expected score" in capsys.readouterr().out
+
+
 def test_mistakes_are_told():
+    with pytest.raises(SpecError, match="capture"):
+        Settings(single=True)
+    with pytest.raises(SpecError, match="anneal"):
+        Settings(anneal=2)
+    with pytest.raises(SpecError, match="12 hidden"):
+        Trainer(Settings(mixture={"T": 13}))
     with pytest.raises(SpecError, match="categories"):
         Categories(mode="stars").packed()
     with pytest.raises(SpecError, match="batch"):

@@ -30,17 +30,18 @@ from tengen.learners.symmetry_network.evaluation_kernels import (
     READS,
     category,
     spread,
+    symbol,
     tanh_all,
 )
 
 
 @kernel
-def _change(s, work, n, first, symbol):
+def _change(s, work, n, first, sort):
     """Add all stones of the block at `first` to the list of changed inputs."""
     x = first
     while True:
         work.cells[n] = x
-        work.news[n] = symbol
+        work.news[n] = sort
         n += 1
         x = s[NEXT, x]
         if x == first:
@@ -83,7 +84,7 @@ def changes(s, view, work, cats, p, me):
         if c == enemy:
             kind = category(view.sz[head] - lz[enemy, p], view.sa[head] - la[enemy, p], cats)
             if kind != view.cat[head]:
-                n = _change(s, work, n, head, kind + (6 if enemy == BLACK else 0))
+                n = _change(s, work, n, head, symbol(kind, enemy))
         else:
             friends += 1
             first = head
@@ -108,13 +109,13 @@ def changes(s, view, work, cats, p, me):
     else:
         sz, sa = _walk(s, work, p, me, mark)
     kind = category(sz, sa, cats)
-    symbol = kind + (6 if me == BLACK else 0)
+    sort = symbol(kind, me)
     work.cells[n] = p
-    work.news[n] = symbol
+    work.news[n] = sort
     n += 1
     if friends == 1:
         if kind != view.cat[first]:
-            n = _change(s, work, n, first, symbol)
+            n = _change(s, work, n, first, sort)
     elif friends > 1:
         count[2] += 1
         for k in range(4):
@@ -124,7 +125,7 @@ def changes(s, view, work, cats, p, me):
                 if work.stamp[3, head] != count[2]:
                     work.stamp[3, head] = count[2]
                     if kind != view.cat[head]:
-                        n = _change(s, work, n, head, symbol)
+                        n = _change(s, work, n, head, sort)
     if captured > 0:
         n = _relieve(s, view, work, cats, n, captured, me, mark)
     return n, captured
@@ -187,7 +188,7 @@ def _relieve(s, view, work, cats, n, captured, me, mark):
                         break
             kind = category(sz, sa, cats)
             if kind != view.cat[head]:
-                n = _change(s, work, n, head, kind + (6 if me == BLACK else 0))
+                n = _change(s, work, n, head, symbol(kind, me))
     return n
 
 
@@ -201,6 +202,7 @@ def candidate(s, net, view, work, cats, table, p, me):
     mark = work.count[1]
     base = mark << 10  # slots carry the mark, so that they need no clearing
     slot, listed, rows, offset = work.slot, work.listed, work.rows, work.offset
+    inputs = net.table.shape[0] // 9
     n_h = 0
     for i in range(n):
         q = work.cells[i]
@@ -216,8 +218,8 @@ def candidate(s, net, view, work, cats, table, p, me):
                 listed[a] = t
                 for j in range(CELL):
                     rows[a, j] = view.net[t, j]
-            new = nu * 14 + work.news[i]
-            old = nu * 14 + view.x[q]
+            new = nu * inputs + work.news[i]
+            old = nu * inputs + view.x[q]
             for j in range(CELL):
                 rows[a, j] += net.table[new, j] - net.table[old, j]
     for a in range(n_h):

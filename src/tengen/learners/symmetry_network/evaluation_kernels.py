@@ -39,9 +39,12 @@ ONE = 1 << 20
 COUNT = 1 << 40  # sums over liberties carry their number above this bit
 EMPTY_POINT, OFF_BOARD = 12, 13
 
-# Weights in float32: table (9 * 14, CELL) what an input adds to a neighbour's net inputs; bias
-# (CELL); oh, flat (HIDDEN, 9, OUT), what a hidden unit adds to its neighbours' outputs.
-Net = namedtuple("Net", "table bias oh")
+# Weights in float32: table (9 * inputs, CELL) what an input adds to a neighbour's net inputs; bias
+# (CELL); oh, flat (HIDDEN, 9, OUT), what a hidden unit adds to its neighbours' outputs. Further
+# layers, none in the paper's network: deep (layers, 9, HIDDEN, HIDDEN) from the units below, inner
+# (layers, HIDDEN) their biases, and again (layers) 1 if the inputs are added once more, as in a
+# recurrent step.
+Net = namedtuple("Net", "table bias oh deep inner again")
 
 # A position as the network sees it (one per network and game), all over bordered points: x inputs;
 # net (N, CELL) net inputs; h (N, HIDDEN) hidden units; out (N, OUT) outputs; value of a vertex;
@@ -51,7 +54,9 @@ View = namedtuple("View", "x net h out value sz sa cat")
 # Scratch space: lz, la (3, N) what a liberty counts for a colour (filled from a view's outputs; for
 # stones: what they would leave behind); offsets to the nine neighbours; stamps and compact buffers
 # of `candidate`.
-Work = namedtuple("Work", "lz la offset stamp slot listed rows tanhs reads cells news spread count")
+Work = namedtuple(
+    "Work", "lz la offset stamp slot listed rows tanhs reads cells news spread count field"
+)
 
 # tanh(x) = x P(x^2) / Q(x^2) on [-9, 9], fitted for this project; largest error in float32 4e-7.
 P0, P1, P2, P3, P4 = (
@@ -112,6 +117,7 @@ def make_work(n, width):
         np.zeros(2 * n, np.int64),
         np.zeros(REACH, np.float32),
         np.zeros(4, np.int64),
+        np.zeros((n, HIDDEN), np.float32),
     )
 
 
@@ -128,7 +134,7 @@ def tanh_all(values, n):
 
 @kernel
 def category(sz, sa, cats):
-    """Return 0 to 5 for C1 to C6 from the sums over a block's liberties."""
+    """Return a block's category, from 0 for C1, from the sums over its liberties."""
     libs = sz >> 40
     if cats[0] == 0:
         q = sz - (libs << 40) - sa
@@ -145,7 +151,21 @@ def category(sz, sa, cats):
         if libs <= 2:
             return libs - 1
         return 4 if sa >= cats[1] else 2 if libs == 3 else 3
+    if cats[0] == 4:
+        if sa >= cats[2]:
+            return 10 if libs <= 3 else 11
+        if sa >= cats[1]:
+            return 5 + min(libs, 4)
+        return min(libs, 6) - 1
     return 0
+
+
+@kernel
+def symbol(kind, colour):
+    """Return the input of a stone; the numbers beyond six categories follow the paper's 14."""
+    if kind < 6:
+        return kind + (6 if colour == BLACK else 0)
+    return kind + (14 if colour == BLACK else 8)
 
 
 @kernel
@@ -203,9 +223,9 @@ def categorise(s, view, work, cats):
             view.sa[p] = sa
             kind = category(sz, sa, cats)
             view.cat[p] = kind
-            symbol = kind + (6 if c == BLACK else 0)
+            sort = symbol(kind, c)
             while True:
-                view.x[x] = symbol
+                view.x[x] = sort
                 x = s[NEXT, x]
                 if x == p:
                     break
@@ -215,9 +235,10 @@ def categorise(s, view, work, cats):
 def look_up(net, x, offset, p, out, row):
     """Write to out[row] the net inputs that the nine inputs around p give its cell."""
     t = net.table
-    i0, i1, i2 = x[p], 14 + x[p + offset[1]], 28 + x[p + offset[2]]
-    i3, i4, i5 = 42 + x[p + offset[3]], 56 + x[p + offset[4]], 70 + x[p + offset[5]]
-    i6, i7, i8 = 84 + x[p + offset[6]], 98 + x[p + offset[7]], 112 + x[p + offset[8]]
+    n = t.shape[0] // 9
+    i0, i1, i2 = x[p], n + x[p + offset[1]], 2 * n + x[p + offset[2]]
+    i3, i4, i5 = 3 * n + x[p + offset[3]], 4 * n + x[p + offset[4]], 5 * n + x[p + offset[5]]
+    i6, i7, i8 = 6 * n + x[p + offset[6]], 7 * n + x[p + offset[7]], 8 * n + x[p + offset[8]]
     # Two loops: the compiler gives up on one that would need more than eight overlap checks.
     for j in range(CELL):
         out[row, j] = net.bias[j] + t[i0, j] + t[i1, j] + t[i2, j] + t[i3, j] + t[i4, j]
@@ -240,6 +261,28 @@ def spread(net, h, row, out):
 
 
 @kernel
+def ascend(net, k, first, below, above, offset, rows, cols):
+    """Compute the units of further layer k from those below; `first` holds the first net inputs."""
+    width = cols + 1
+    w = net.deep
+    for row in range(rows):
+        start = (row + 1) * width + 1
+        for p in range(start, start + cols):
+            for j in range(HIDDEN):
+                above[p, j] = net.inner[k, j]
+            if net.again[k]:
+                for j in range(HIDDEN):
+                    above[p, j] += first[p, j]
+            for nu in range(9):
+                q = p + offset[nu]
+                for i in range(HIDDEN):
+                    v = below[q, i]
+                    for j in range(HIDDEN):
+                        above[p, j] += v * w[k, nu, i, j]
+        tanh_all(above[start : start + cols].reshape(-1), cols * HIDDEN)
+
+
+@kernel
 def evaluate(s, net, view, work, table):
     """Evaluate a view's inputs: hidden units, outputs, vertex values; return the board's value."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -252,6 +295,11 @@ def evaluate(s, net, view, work, table):
             for j in range(HIDDEN):
                 h[p, j] = a[p, j]
         tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
+    for k in range(net.deep.shape[0]):
+        for p in range(h.shape[0]):
+            for j in range(HIDDEN):
+                work.field[p, j] = h[p, j]
+        ascend(net, k, a, work.field, h, work.offset, rows, cols)
     # Every hidden cell adds to the outputs of its nine neighbours.
     for row in range(rows):
         start = (row + 1) * width + 1

@@ -47,7 +47,9 @@ Z_EMPTY, Z_WHITE, Z_BLACK, A_WHITE, A_BLACK, A_OF_WHITE, A_OF_BLACK = range(7)
 # stone would be worth less than nothing to its owner, and an untrained network would only pass.
 INITIAL_BIASES = (0.0, 1.0, -1.0, -2.0, -2.0, -2.0, -2.0)
 
-CATEGORY_MODES = {"eyes": 0, "liberties": 1, "none": 2, "mixed": 3}
+CATEGORY_MODES = {"eyes": 0, "liberties": 1, "none": 2, "mixed": 3, "both": 4}
+WIDE = 12
+"""Categories of the mode `both`; their inputs beyond the paper's follow its fourteen."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,18 @@ class Categories:
 
     mode `eyes` is the paper's; `liberties` the one it tried first (1, 2, 3, 4, 5, 6 or more
     liberties); `none` puts every block into C1; `mixed` is ours: C6 two eyes, else C1 one liberty,
-    C2 two, else C5 one eye, else C3 three liberties, C4 more.
+    C2 two, else C5 one eye, else C3 three liberties, C4 more. `both` has twelve: no eye and 1 to 6
+    liberties, one eye and 1 to 4 or more, two eyes and up to 3 or more.
     """
 
     mode: str = "eyes"
     eyes: tuple[float, float] = (0.5, 1.5)
     openings: tuple[float, float] = (0.5, 1.5)
+
+    @property
+    def count(self) -> int:
+        """Return how many categories there are."""
+        return WIDE if self.mode == "both" else CATEGORIES
 
     def packed(self) -> np.ndarray:
         """Return mode and thresholds as the five whole numbers the kernels take."""
@@ -71,27 +79,54 @@ class Categories:
         return np.array([CATEGORY_MODES[self.mode], *limits], np.int64)
 
 
-def input_type(*, colour: bool) -> Representation:
+def input_type(*, colour: bool, categories: int = CATEGORIES) -> Representation:
     """Return how the inputs turn: not at all, or white and black of a category exchanged."""
     if not colour:
-        return Representation.trivial(INPUTS)
-    # Pairs (white Ck, black Ck) do not lie side by side; `colour_order` says where they lie.
-    return Representation((swapped_pair(),) * CATEGORIES + (T, T))
+        return Representation.trivial(2 * categories + 2)
+    # Pairs (white Ck, black Ck) do not lie side by side; `input_order` says where they lie.
+    return Representation((swapped_pair(),) * categories + (T, T))
 
 
-def output_type(*, colour: bool) -> Representation:
-    """Return how the outputs' net inputs turn; with colours Z+ is odd and Zo becomes -Zb."""
+def output_type(*, colour: bool, single: bool = False) -> Representation:
+    """Return how the outputs' net inputs turn; with colours Z+ is odd and Zo becomes -Zb.
+
+    A `single` output says who gets a point, whatever stands there now.
+    """
+    if single:
+        return Representation((odd(T),) if colour else (T,))
     if not colour:
         return Representation.trivial(len(OUTPUTS))
     return Representation((odd(T), swapped_pair(-1), swapped_pair(), swapped_pair()))
 
 
-def input_order(*, colour: bool) -> list[int]:
+def input_order(*, colour: bool, categories: int = CATEGORIES) -> list[int]:
     """Return which input each number of `input_type` is."""
     if not colour:
-        return list(range(INPUTS))
-    pairs = [i for k in range(CATEGORIES) for i in (WHITE_STONE + k, BLACK_STONE + k)]
+        return list(range(2 * categories + 2))
+    pairs = [i for k in range(categories) for i in stone_inputs(k)]
     return [*pairs, EMPTY_POINT, OFF_BOARD]
+
+
+def stone_inputs(category: int) -> tuple[int, int]:
+    """Return the inputs of a white and of a black stone of a category, counted from 0."""
+    if category < CATEGORIES:
+        return WHITE_STONE + category, BLACK_STONE + category
+    return INPUTS + category - CATEGORIES, INPUTS + category
+
+
+def exchanged_inputs(categories: int = CATEGORIES) -> list[int]:
+    """Return for every input the one that it becomes when the colours are exchanged."""
+    out = list(range(2 * categories + 2))
+    for k in range(categories):
+        white, black = stone_inputs(k)
+        out[white], out[black] = black, white
+    return out
+
+
+EXCHANGED_OUTPUTS = (0, 2, 1, 4, 3, 6, 5)
+"""The output that each becomes when the colours are exchanged."""
+EXCHANGED_SIGNS = (-1, -1, -1, 1, 1, 1, 1)
+"""And the sign that its net input takes: Z becomes 1 - Z."""
 
 
 def hidden_type(mixture: dict[str, int], *, colour: bool) -> Representation:

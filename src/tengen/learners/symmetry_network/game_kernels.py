@@ -3,6 +3,9 @@
 A game keeps two views of the position: `now`, the inputs as they came about (categories from the
 outputs one step earlier), which are learned from; and `base`, the same stones categorised with the
 current outputs, against which passes and candidate moves are compared.
+
+Weights come in pairs: those for positions in which White has just moved, and those for Black. A
+network that is not told whose turn it is has the same twice.
 """
 
 # mypy: ignore-errors
@@ -15,11 +18,9 @@ from tengen.board.kernels import (
     BORDER,
     COLOUR,
     COLS,
-    EMPTIES,
     EMPTY,
     HASH,
     KO_POSITIONAL,
-    N_EMPTY,
     PASS,
     SCALARS,
     TURN,
@@ -34,6 +35,7 @@ from tengen.board.kernels import (
 from tengen.board.random_kernels import seed_stream, uniform
 from tengen.jit import kernel
 from tengen.learners.symmetry_network.candidate_kernels import candidate
+from tengen.learners.symmetry_network.deep_kernels import add_cell, deep_gradient
 from tengen.learners.symmetry_network.evaluation_kernels import (
     CELL,
     FIRST_OUT,
@@ -51,6 +53,7 @@ from tengen.learners.symmetry_network.evaluation_kernels import (
     tanh_all,
     weigh_liberties,
 )
+from tengen.learners.symmetry_network.opponent_kernels import liberty_side, most_liberties
 
 # Final classes of a vertex, in the order of rewards.CLASSES.
 WHITE_POINT, WHITE_STONE, NOBODY, BLACK_STONE, BLACK_POINT = 0, 1, 2, 3, 4
@@ -78,7 +81,8 @@ def settle(s, net, cats, table, now, work, rounds):
 def rate_moves(s, seen, net, cats, table, c, now, base, work, points, values):
     """Value the position after every allowed move, captures rewarded; return how many there are.
 
-    The first is the pass. Values are White's. `now` must be evaluated; fills `base` and `work`.
+    The first is the pass. Values are White's. `net` is that for positions in which the side to move
+    has moved. `now` must be evaluated; fills `base` and `work`.
     """
     me = s[SCALARS, TURN]
     weigh_liberties(s, now.out, work, cats)
@@ -88,12 +92,36 @@ def rate_moves(s, seen, net, cats, table, c, now, base, work, points, values):
     values[0] = total
     n = 1
     prize = c if me == WHITE else -c
+    if net.deep.shape[0] > 0:
+        return _rate_deep(s, seen, net, cats, table, prize, work, points, values)
     # In the order of the points, so that a draw among them does not depend on how s came about.
     for p in range(s.shape[1]):
         if s[COLOUR, p] == EMPTY and is_allowed(s, seen, KO_POSITIONAL, p, me):
             gain, captured = candidate(s, net, base, work, cats, table, p, me)
             points[n] = p
             values[n] = total + gain + prize * captured
+            n += 1
+    return n
+
+
+@kernel
+def _rate_deep(s, seen, net, cats, table, prize, work, points, values):
+    """Value every allowed move but the pass by evaluating the whole board after it.
+
+    With further layers a move is felt almost everywhere on a small board, so nothing is saved by
+    re-evaluating only what it changes.
+    """
+    me = s[SCALARS, TURN]
+    trial = np.empty_like(s)
+    view = make_view(s.shape[1])
+    n = 1
+    for p in range(s.shape[1]):
+        if s[COLOUR, p] == EMPTY and is_allowed(s, seen, KO_POSITIONAL, p, me):
+            trial[:, :] = s
+            captured = play_move(trial, p, me)
+            categorise(trial, view, work, cats)
+            points[n] = p
+            values[n] = evaluate(trial, net, view, work, table) + prize * captured
             n += 1
     return n
 
@@ -179,11 +207,12 @@ def decode(c, out, p, q):
 
 
 @kernel
-def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, rows, cols, linear, grads):
-    """Add the gradient of a finished game to `grads` (a Net of the same shapes).
+def td_gradient(nets, targets, lam, plies, xs, stones, outs, classes, rows, cols, linear, grads):
+    """Add the gradient of a finished game to `grads`, a pair of Nets of the same shapes.
 
     xs, stones (plies + 1, N) hold inputs and colours of every position, outs (plies + 1, N, 8) the
-    outputs. Returns the sum of squared errors of the outputs that apply and how many there are.
+    outputs; position t was judged with nets[t % 2]. Returns the sum of squared errors of the
+    outputs that apply and how many there are.
     """
     width = cols + 1
     n = xs.shape[1]
@@ -193,7 +222,10 @@ def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, rows, cols,
     h = np.zeros((n, HIDDEN), np.float32)
     cell = np.zeros((1, CELL), np.float32)
     d72 = np.zeros(REACH, np.float32)
-    back = np.ascontiguousarray(net.oh.reshape(HIDDEN, REACH).T)
+    backs = (
+        np.ascontiguousarray(nets[0].oh.reshape(HIDDEN, REACH).T),
+        np.ascontiguousarray(nets[1].oh.reshape(HIDDEN, REACH).T),
+    )
     work = make_work(1, width)
     mix = np.float32(1.0 - lam)
     keep = np.float32(lam)
@@ -223,10 +255,14 @@ def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, rows, cols,
                     delta[p, k] = d
                     square += d * d
                     terms += 1
+        net, into = nets[t % 2], grads[t % 2]
         if linear:
-            _linear_gradient(xs[t], work.offset, delta, cell, rows, cols, grads)
+            _linear_gradient(xs[t], work.offset, delta, cell, rows, cols, into)
+        elif net.deep.shape[0] > 0:
+            deep_gradient(net, xs[t], work.offset, delta, rows, cols, into)
         else:
-            _full_gradient(net, back, xs[t], work.offset, delta, h, cell, d72, rows, cols, grads)
+            back = backs[t % 2]
+            _full_gradient(net, back, xs[t], work.offset, delta, h, cell, d72, rows, cols, into)
     return square, terms
 
 
@@ -238,18 +274,7 @@ def _linear_gradient(x, offset, delta, cell, rows, cols, grads):
         for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
             for k in range(OUT):
                 cell[0, FIRST_OUT + k] = delta[p, k]
-            _add_cell(x, offset, p, cell, grads)
-
-
-@kernel
-def _add_cell(x, offset, p, cell, grads):
-    """Add a cell's errors to the gradient of its bias and of the nine table rows it read."""
-    for j in range(CELL):
-        grads.bias[j] += cell[0, j]
-    for nu in range(9):
-        row = nu * 14 + np.int64(x[p + offset[nu]])
-        for j in range(CELL):
-            grads.table[row, j] += cell[0, j]
+            add_cell(x, offset, p, cell, grads)
 
 
 @kernel
@@ -283,20 +308,39 @@ def _full_gradient(net, back, x, offset, delta, h, cell, d72, rows, cols, grads)
                 cell[0, j] *= UNIT - v * v
             for k in range(OUT):
                 cell[0, FIRST_OUT + k] = delta[p, k]
-            _add_cell(x, offset, p, cell, grads)
+            add_cell(x, offset, p, cell, grads)
 
 
 @kernel
 def self_play(
-    net, cats, table, targets, c, rows, cols, beta, lam, limit, seed, index, linear, grads
+    nets,
+    learned,
+    cats,
+    table,
+    targets,
+    c,
+    rows,
+    cols,
+    beta,
+    lam,
+    limit,
+    seed,
+    index,
+    linear,
+    maxlib,
+    again,
+    grads,
 ):
-    """Play game `index` of `seed` against itself and add its gradient to `grads`.
+    """Play game `index` of `seed` against itself and add its gradient to `grads`, a pair too.
 
-    Returns (plies, ended by two passes, area score for Black, squared error, terms of it).
+    In a share `maxlib` of the games one side plays for liberties instead; the same positions are
+    learned from. With `again` all positions are judged anew by the weights `learned`, and the
+    gradient is that of these; otherwise they must be the same as `nets`. Returns (plies, ended by
+    two passes, area score for Black, squared error, terms of it).
     """
     s = new_state(rows, cols)
     n = s.shape[1]
-    seen = np.zeros(_table_size(limit), np.int64)
+    seen = np.zeros(table_size(limit), np.int64)
     rng = np.zeros(1, np.uint64)
     seed_stream(rng, seed, index)
     now, base, work = make_view(n), make_view(n), make_work(n, s[SCALARS, COLS] + 1)
@@ -306,11 +350,12 @@ def self_play(
     points = np.zeros(n + 1, np.int64)
     values = np.zeros(n + 1)
     remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
+    simple = liberty_side(rng, maxlib)
     plies = 0
     passes = 0
     while True:
         categorise(s, now, work, cats)
-        evaluate(s, net, now, work, table)
+        evaluate(s, nets[plies % 2], now, work, table)
         for p in range(n):
             xs[plies, p] = now.x[p]
             stones[plies, p] = s[COLOUR, p]
@@ -319,111 +364,39 @@ def self_play(
         if plies == limit or passes == 2:
             break
         me = s[SCALARS, TURN]
-        m = rate_moves(s, seen, net, cats, table, c, now, base, work, points, values)
-        p = points[draw_move(values, m, beta, me, rng)]
+        if me == simple:
+            weigh_liberties(s, now.out, work, cats)
+            p = most_liberties(s, seen, me, rng)
+        else:
+            net = nets[(plies + 1) % 2]
+            m = rate_moves(s, seen, net, cats, table, c, now, base, work, points, values)
+            p = points[draw_move(values, m, beta, me, rng)]
         play_move(s, p, me)
         remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
         passes = passes + 1 if p == PASS else 0
         plies += 1
     classes = np.empty(n, np.int64)
     final_classes(s, classes)
+    score = area_score(s)
+    if again:
+        for t in range(plies + 1):
+            for p in range(n):
+                now.x[p] = xs[t, p]
+                s[COLOUR, p] = stones[t, p]
+            evaluate(s, learned[t % 2], now, work, table)
+            for p in range(n):
+                for k in range(OUT):
+                    outs[t, p, k] = now.out[p, k]
     square, terms = td_gradient(
-        net, targets, lam, plies, xs, stones, outs, classes, rows, cols, linear, grads
+        learned, targets, lam, plies, xs, stones, outs, classes, rows, cols, linear, grads
     )
-    return plies, passes == 2, area_score(s), square, terms
+    return plies, passes == 2, score, square, terms
 
 
 @kernel
-def _table_size(limit):
+def table_size(limit):
     """Return a power of two with room for every position of a game."""
     size = 1024
     while size < 4 * limit:
         size *= 2
     return size
-
-
-@kernel
-def duel(
-    black,
-    white,
-    cats_b,
-    cats_w,
-    table_b,
-    table_w,
-    cb,
-    cw,
-    beta_b,
-    beta_w,
-    s,
-    limit,
-    seed,
-    index,
-    moves,
-):
-    """Let two networks play on from `s` (changed); return (plies, area score for Black).
-
-    A negative beta makes that side play at random instead, not filling its own eyes. `moves` takes
-    the points played.
-    """
-    n = s.shape[1]
-    seen = np.zeros(_table_size(limit), np.int64)
-    rng = np.zeros(1, np.uint64)
-    seed_stream(rng, seed, index)
-    now_b, now_w, base = make_view(n), make_view(n), make_view(n)
-    work_b, work_w = make_work(n, s[SCALARS, COLS] + 1), make_work(n, s[SCALARS, COLS] + 1)
-    points = np.zeros(n + 1, np.int64)
-    values = np.zeros(n + 1)
-    remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
-    settle(s, black, cats_b, table_b, now_b, work_b, 3)
-    settle(s, white, cats_w, table_w, now_w, work_w, 3)
-    plies = 0
-    passes = 0
-    while plies < limit and passes < 2:
-        me = s[SCALARS, TURN]
-        if me == BLACK:
-            if beta_b < 0.0:
-                p = _random_move(s, seen, me, rng, points)
-            else:
-                m = rate_moves(
-                    s, seen, black, cats_b, table_b, cb, now_b, base, work_b, points, values
-                )
-                p = points[draw_move(values, m, beta_b, me, rng)]
-            weigh_liberties(s, now_w.out, work_w, cats_w)
-        else:
-            if beta_w < 0.0:
-                p = _random_move(s, seen, me, rng, points)
-            else:
-                m = rate_moves(
-                    s, seen, white, cats_w, table_w, cw, now_w, base, work_w, points, values
-                )
-                p = points[draw_move(values, m, beta_w, me, rng)]
-            weigh_liberties(s, now_b.out, work_b, cats_b)
-        play_move(s, p, me)
-        remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
-        moves[plies] = p
-        passes = passes + 1 if p == PASS else 0
-        plies += 1
-        categorise(s, now_b, work_b, cats_b)
-        evaluate(s, black, now_b, work_b, table_b)
-        categorise(s, now_w, work_w, cats_w)
-        evaluate(s, white, now_w, work_w, table_w)
-    return plies, area_score(s)
-
-
-@kernel
-def _random_move(s, seen, me, rng, points):
-    """Draw a random allowed move that does not fill an own eye; pass if there is none."""
-    width = s[SCALARS, COLS] + 1
-    n = 0
-    for i in range(s[SCALARS, N_EMPTY]):
-        p = s[EMPTIES, i]
-        inside = True
-        for k in range(4):
-            q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
-            inside = inside and (s[COLOUR, q] == me or s[COLOUR, q] == BORDER)
-        if not inside and is_allowed(s, seen, KO_POSITIONAL, p, me):
-            points[n] = p
-            n += 1
-    if n == 0:
-        return PASS
-    return points[min(np.int64(uniform(rng) * n), n - 1)]

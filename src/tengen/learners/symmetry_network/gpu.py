@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import SpecError, TengenError
+from tengen.learners.symmetry_network.features import CATEGORIES
 from tengen.learners.symmetry_network.packing import SIZE, Packing
 from tengen.learners.symmetry_network.rewards import target_table, value_table
 from tengen.learners.symmetry_network.settings import Settings
@@ -97,6 +98,12 @@ class GpuTraining:
         if torch is None:
             raise TengenError("training on a GPU needs PyTorch: pip install 'tengen[torch]'")
         first = runs[0]
+        beyond = ("turn", "anneal", "augment", "single", "steps")
+        for r in runs:
+            unknown = [name for name in beyond if getattr(r, name)]
+            if unknown or r.layers > 1 or r.categories.count != CATEGORIES:
+                named = ", ".join(unknown) or "stacks and more than six categories"
+                raise SpecError(f"selfplay.cu does not know: {named}")
         if any(r.batch != first.batch or r.size != first.size for r in runs):
             raise SpecError("trainings side by side need the same batch and board size")
         self.runs, self.batch, self.done = list(runs), first.batch, 0

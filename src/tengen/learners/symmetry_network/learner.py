@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.board.kernels import BLACK, WHITE
 from tengen.errors import ModelError, SpecError
 from tengen.learners.symmetry_network.evaluation_kernels import Net, make_view, make_work
 from tengen.learners.symmetry_network.features import OUTPUTS, Categories
@@ -108,7 +109,8 @@ class SymmetryNetwork:
         out = np.empty(len(boards))
         for i, board in enumerate(boards):
             view, work = _scratch(board)
-            total = settle(board.state, self.net, self.cats, table, view, work, SETTLING)
+            net = self.net_after(3 - board.turn)
+            total = settle(board.state, net, self.cats, table, view, work, SETTLING)
             out[i] = -total - board.komi
         return out
 
@@ -122,7 +124,8 @@ class SymmetryNetwork:
     def outputs(self, board: Board) -> FloatArray:
         """Return the seven outputs of every point, (rows x columns, 7), as named in OUTPUTS."""
         view, work = _scratch(board)
-        settle(board.state, self.net, self.cats, self.table, view, work, SETTLING)
+        net = self.net_after(3 - board.turn)
+        settle(board.state, net, self.cats, self.table, view, work, SETTLING)
         inside = view.out[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
         return np.asarray(inside.reshape(board.rows * board.cols, -1)[:, :7], dtype=np.float64)
 
@@ -143,13 +146,16 @@ class SymmetryNetwork:
         In the rewards it was trained on (captures and stones 0.4 each, not points of score), which
         is what it plays by. Illegal moves are -inf. Much faster than `values` of every successor.
         """
-        points, values = self._rated(board)
-        out = np.full(board.rows * board.cols + 1, -np.inf)
-        rows = points[1:] // (board.cols + 1) - 1
-        cols = (points[1:] - 1) % (board.cols + 1)
-        out[rows * board.cols + cols] = values[1:]
-        out[-1] = values[0]
-        return out if board.turn == 2 else np.where(np.isinf(out), out, -out)
+        return self._rated(board, self.table, self.prize)
+
+    def move_scores(self, board: Board) -> FloatArray:
+        """Return the area score that the side to move expects after each move, komi included.
+
+        Rows x columns + 1, pass last, illegal moves -inf: `values` of all successors at once, but
+        for their categories, which come from the outputs before the move.
+        """
+        out = self._rated(board, self._area_table, 0.0)
+        return out - board.komi if board.turn == BLACK else out + board.komi
 
     def priors(self, board: Board, beta: float = 4.0) -> FloatArray:
         """Return the Boltzmann probabilities of moves that self-play draws from, pass last."""
@@ -158,27 +164,41 @@ class SymmetryNetwork:
         weights = np.exp(beta * (values - values.max()))
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
-    def _rated(self, board: Board) -> tuple[NDArray[np.int64], FloatArray]:
-        """Return the moves of the side to move, pass first, with White's values after them."""
+    def _rated(self, board: Board, table: NDArray[np.float32], prize: float) -> FloatArray:
+        """Return what the side to move expects after each move, by a table of vertices' worth."""
         state = board.state
         now, work = _scratch(board)
         base = make_view(state.shape[1])
-        settle(state, self.net, self.cats, self.table, now, work, SETTLING)
+        before, after = self.net_after(3 - board.turn), self.net_after(board.turn)
+        settle(state, before, self.cats, self.table, now, work, SETTLING)
         points = np.zeros(state.shape[1] + 1, np.int64)
         values = np.zeros(state.shape[1] + 1)
         seen = np.zeros(1024, np.int64)
         count = rate_moves(
-            *(state, seen, self.net, self.cats, self.table, self.prize),
+            *(state, seen, after, self.cats, table, prize),
             *(now, base, work, points, values),
         )
-        return points[:count], values[:count]
+        rows = points[1:count] // (board.cols + 1) - 1
+        cols = (points[1:count] - 1) % (board.cols + 1)
+        out = np.full(board.rows * board.cols + 1, -np.inf)
+        sign = 1.0 if board.turn == WHITE else -1.0
+        out[rows * board.cols + cols] = sign * values[1:count]
+        out[-1] = sign * values[0]
+        return out
 
     # ----- What the kernels take -----
 
     @cached_property
-    def net(self) -> Net:
-        """Return the weights as the kernels take them."""
-        return Packing(self.architecture).net(self._learned)
+    def nets(self) -> tuple[Net, Net]:
+        """Return the weights as the kernels take them: after White's moves, after Black's."""
+        packing = Packing(self.architecture)
+        flat = packing.flat(self._learned)
+        other = packing.exchanged(flat) if self._chosen.turn else flat
+        return packing.split(flat), packing.split(other)
+
+    def net_after(self, mover: int) -> Net:
+        """Return the weights for positions in which this colour has just moved."""
+        return self.nets[1 if mover == BLACK else 0]
 
     @property
     def architecture(self) -> Architecture:
@@ -259,7 +279,7 @@ class SymmetryNetwork:
 
     def _adopt(self, trainer: Trainer) -> Self:
         """Take over what a training has learned."""
-        self.__dict__.pop("net", None)
+        self.__dict__.pop("nets", None)
         self.free_, self.games_ = trainer.free.copy(), trainer.done
         return self
 

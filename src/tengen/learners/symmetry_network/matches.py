@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board.kernels import new_state
-from tengen.learners.symmetry_network.game_kernels import duel
+from tengen.errors import SpecError
 from tengen.learners.symmetry_network.learner import SymmetryNetwork
+from tengen.learners.symmetry_network.match_kernels import duel
 
-RANDOM_BETA = -1.0
-"""The beta that makes a side of `duel` play at random."""
+SIMPLE = {"random": -1.0, "maxlib": -2.0}
+"""The betas that make a side of `duel` play at random or for liberties."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class MatchResult:
 
 def play_match(
     a: SymmetryNetwork,
-    b: SymmetryNetwork | None,
+    b: SymmetryNetwork | str | None,
     *,
     games: int = 10,
     size: int = 9,
@@ -53,15 +54,25 @@ def play_match(
     seed: int = 0,
     workers: int = 1,
 ) -> MatchResult:
-    """Play a match; `b` None is a random mover that fills no eyes. A has Black in even games."""
+    """Play a match; A has Black in even games.
+
+    `b` may be "random" (also None), a random mover that fills no eyes, or "maxlib", the player for
+    liberties. Moves are drawn with `beta`; 1e9 and more takes the best.
+    """
+    if b is None or isinstance(b, str):
+        if (b or "random") not in SIMPLE:
+            raise SpecError(f"opponent {b!r}: a network, or one of {', '.join(SIMPLE)}")
+        other, other_beta = a, SIMPLE[b or "random"]
+    else:
+        other, other_beta = b, beta
 
     def play(i: int) -> tuple[int, float]:
         state = new_state(size, size)
         moves = np.zeros(3 * size * size, np.int64)
-        sides = [(a, beta), (b or a, beta if b is not None else RANDOM_BETA)]
+        sides = [(a, beta), (other, other_beta)]
         (black, beta_b), (white, beta_w) = sides if i % 2 == 0 else sides[::-1]
         plies, area = duel(
-            *(black.net, white.net, black.cats, white.cats, black.table, white.table),
+            *(black.nets, white.nets, black.cats, white.cats, black.table, white.table),
             *(black.prize, white.prize, beta_b, beta_w),
             *(state, len(moves), seed, i, moves),
         )

@@ -52,11 +52,18 @@ class Architecture:
     steps: int = 0  # recurrent updates after the first
     colour: bool = False  # tie White's weights to Black's as well
     tied: bool = True  # False: a plain convolution of the same size
+    categories: int = features.CATEGORIES  # of stones; the inputs are twice as many and two
+    single: bool = False  # one output a point instead of seven: who gets it
 
     @property
     def hidden(self) -> int:
         """Return the number of hidden units of a cell, all layers together."""
         return sum(layer.size for layer in self.layers)
+
+    @property
+    def inputs(self) -> int:
+        """Return the number of inputs of a cell."""
+        return 2 * self.categories + 2
 
     @cached_property
     def layers(self) -> tuple[Representation, ...]:
@@ -66,9 +73,9 @@ class Architecture:
     @cached_property
     def parts(self) -> dict[str, Tying]:
         """Return the tying of every kernel, then of every bias, in the order of the free vector."""
-        inputs = features.input_type(colour=self.colour)
-        outputs = features.output_type(colour=self.colour)
-        order = features.input_order(colour=self.colour)
+        inputs = features.input_type(colour=self.colour, categories=self.categories)
+        outputs = features.output_type(colour=self.colour, single=self.single)
+        order = features.input_order(colour=self.colour, categories=self.categories)
         last = self.layers[-1]
         kernels = {
             "OI": _reorder(self._kernel(outputs, inputs, SQUARE), order),
@@ -125,7 +132,7 @@ class Architecture:
             if name[0] == "H":
                 free[at] = rng.uniform(-scale, scale, at.stop - at.start)
         at, tying = self.slices["BO"], self.parts["BO"]
-        copies = tying.collect(np.ones(tying.shape) ** 2 * np.array(features.INITIAL_BIASES))
+        copies = tying.collect(np.array(features.INITIAL_BIASES)[: tying.shape[0]])
         numbers = np.zeros(tying.free)
         np.add.at(numbers, tying.source, tying.sign**2)
         free[at] = copies / np.maximum(numbers, 1)
@@ -151,7 +158,7 @@ def forward(
 ) -> tuple[FloatArray, list[FloatArray]]:
     """Return the outputs (rows, columns, 7) and all hidden fields for a board of input numbers."""
     dense = architecture.expand(free)
-    inputs = one_hot(symbols)
+    inputs = one_hot(symbols, architecture.inputs)
     first = convolve(dense["HI"], inputs, SQUARE) + dense["B0"]
     hidden = [np.tanh(first)]
     for _ in range(architecture.steps):
@@ -175,7 +182,7 @@ def gradient(
     For cross entropy under a sigmoid, errors = target - output gives the direction of descent.
     """
     dense = architecture.expand(free)
-    inputs = one_hot(symbols)
+    inputs = one_hot(symbols, architecture.inputs)
     _, hidden = forward(architecture, free, symbols)
     grads = {name: np.zeros(tying.shape) for name, tying in architecture.parts.items()}
     grads["BO"] += errors.sum((0, 1))
@@ -205,7 +212,7 @@ def equivariance_error(
     rng = np.random.default_rng(seed)
     symbols = rng.integers(0, features.OFF_BOARD, (size, size))
     outputs, hidden = forward(architecture, free, symbols)
-    trivial = Representation.trivial(len(features.OUTPUTS))
+    trivial = Representation.trivial(outputs.shape[-1])
     layers = (architecture.layers[0],) * (architecture.steps + 1) + architecture.layers[1:]
     worst = 0.0
     for word in ELEMENTS:
@@ -216,10 +223,10 @@ def equivariance_error(
     return worst
 
 
-def one_hot(symbols: NDArray[np.integer]) -> FloatArray:
-    """Return the inputs with their ring: (rows + 2, columns + 2, 14)."""
+def one_hot(symbols: NDArray[np.integer], inputs: int = features.INPUTS) -> FloatArray:
+    """Return the inputs with their ring: (rows + 2, columns + 2, inputs)."""
     framed = np.pad(symbols, 1, constant_values=features.OFF_BOARD)
-    return np.asarray(np.eye(features.INPUTS)[framed])
+    return np.asarray(np.eye(inputs)[framed])
 
 
 def convolve(kernel: FloatArray, framed: FloatArray, offsets: tuple[Offset, ...]) -> FloatArray:

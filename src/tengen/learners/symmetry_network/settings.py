@@ -30,20 +30,44 @@ class Settings:
     mixture: dict[str, int] = field(default_factory=lambda: {"T": 4, "S": 2, "D": 2, "F": 2})
     colour: bool = False  # tie White's weights to Black's
     tied: bool = True  # False: a plain convolution
-    maxlib: float = 0.0  # share of games in which one side plays for liberties (on a GPU only)
+    maxlib: float = 0.0  # share of games in which one side plays for liberties
+    turn: bool = False  # judge every position as if White had just moved, colours exchanged
+    layers: int = 1  # hidden layers of the same mixture, one on the other
+    steps: int = 0  # recurrent steps after the first
+    single: bool = False  # one output instead of seven; wants capture 0, stone 1 and no eyes
+    augment: bool = False  # learn from every game turned by a random symmetry
+    anneal: float = 0.0  # share of the games, at the end, over which the rate falls to nothing
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        for name in ("games", "batch", "size"):
+        for name in ("games", "batch", "size", "layers"):
             if getattr(self, name) < 1:
                 raise SpecError(f"{name} {getattr(self, name)} must be at least 1")
         if not 0 <= self.trace <= 1:
             raise SpecError(f"trace {self.trace} is not between 0 and 1")
+        if self.single and (self.capture, self.stone) != (0, 1):
+            raise SpecError("a single output knows no captures: set capture 0 and stone 1")
+        if self.single and self.categories.mode not in ("liberties", "none"):
+            raise SpecError(f"a single output sees no eyes for categories {self.categories.mode}")
+        if not 0 <= self.anneal <= 1:
+            raise SpecError(f"anneal {self.anneal} is not between 0 and 1")
+
+    def rate_at(self, done: int) -> float:
+        """Return the rate after so many games."""
+        left = (self.games - done) / max(self.anneal * self.games, 1e-9)
+        return self.rate * min(1.0, max(left, 0.0))
 
     @property
     def architecture(self) -> Architecture:
         """Return the network that is trained."""
-        return Architecture(mixtures=(dict(self.mixture),), colour=self.colour, tied=self.tied)
+        return Architecture(
+            mixtures=tuple(dict(self.mixture) for _ in range(self.layers)),
+            steps=self.steps,
+            single=self.single,
+            colour=self.colour,
+            tied=self.tied,
+            categories=self.categories.count,
+        )
 
     @property
     def recipe(self) -> dict[str, Any]:

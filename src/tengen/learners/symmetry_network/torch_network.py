@@ -67,7 +67,11 @@ class TorchNetwork(Module):  # type: ignore[misc]
     def forward(self, symbols: torch.Tensor) -> torch.Tensor:
         """Return the net inputs of the outputs for boards of input numbers."""
         framed = functional.pad(symbols.long(), (1, 1, 1, 1), value=OFF_BOARD)
-        inputs = functional.one_hot(framed, INPUTS).permute(0, 3, 1, 2).to(self.free.dtype)
+        inputs = (
+            functional.one_hot(framed, self.architecture.inputs)
+            .permute(0, 3, 1, 2)
+            .to(self.free.dtype)
+        )
         first = functional.conv2d(inputs, self.dense("HI"), self.dense("B0"))
         hidden = torch.tanh(first)
         for _ in range(self.architecture.steps):
@@ -81,6 +85,8 @@ class TorchNetwork(Module):  # type: ignore[misc]
     def values(self, symbols: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
         """Return White's value of every board; `table` is `rewards.value_table`."""
         outputs = torch.sigmoid(self(symbols))
+        if self.architecture.inputs != INPUTS:
+            raise TengenError("values are for the paper's fourteen inputs")
         state = torch.where(symbols < 6, 2, torch.where(symbols < 12, 1, 0)).long()
         rows = table.to(outputs)[state]
         return (rows[..., :7] * outputs.permute(0, 2, 3, 1)).sum((1, 2, 3)) + rows[..., 8].sum(

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import SpecError, TengenError
-from tengen.learners.symmetry_network import packing
 from tengen.learners.symmetry_network.game_kernels import self_play
-from tengen.learners.symmetry_network.packing import Packing, split
+from tengen.learners.symmetry_network.packing import FlatArray, Packing
+from tengen.learners.symmetry_network.representations import ELEMENTS
 from tengen.learners.symmetry_network.rewards import target_table, value_table
 from tengen.learners.symmetry_network.settings import Settings
 from tengen.models.checkpoints import Checkpoints
@@ -47,8 +47,6 @@ class Trainer:
     """A training under way: `free` numbers, games `done`; `advance` plays one round."""
 
     def __init__(self, settings: Settings, *, workers: int = 1) -> None:
-        if settings.maxlib:
-            raise SpecError("games against maxlib are played by the GPU's training only")
         self.settings = settings
         self.workers = workers
         self.packing = Packing(settings.architecture)
@@ -67,21 +65,26 @@ class Trainer:
         """Play one round and learn from it; return plies, ended, score, error, terms."""
         settings = self.settings
         flat = self.packing.flat(self.free)
+        other = self.packing.exchanged(flat) if settings.turn else flat
         games = range(self.done, self.done + settings.batch)
-        grads = np.zeros((settings.batch, packing.SIZE), np.float32)
+        sides = 2 if settings.turn else 1
+        grads = np.zeros((settings.batch, sides, self.packing.size), np.float32)
         linear = self.done < settings.linear_games
 
         def play(i: int) -> tuple[float, ...]:
-            return self._play(flat, i, linear, grads[i - self.done])
+            return self._play((flat, other), i, linear, grads[i - self.done])
 
         results = list(pool.map(play, games)) if pool is not None else [play(i) for i in games]
-        total = np.zeros(packing.SIZE)
-        for row in grads:
-            total += row
-        gradient = self.packing.collect(total)
+        total = np.zeros((sides, self.packing.size))
+        for i, row in zip(games, grads, strict=True):
+            word = self._word(i)
+            total += [self.packing.turned(g, word, back=True) for g in row] if word else row
+        if settings.turn:
+            total[0] += self.packing.exchanged(total[1])
+        gradient = self.packing.collect(total[0])
         if linear:
             gradient[~self._linear] = 0
-        self.free = self.free + settings.rate * gradient
+        self.free = self.free + settings.rate_at(self.done) * gradient
         self.free[: self._decayed] *= settings.decay**settings.batch
         if not np.all(np.isfinite(self.free)):
             raise TengenError(f"training diverged at game {self.done}: lower the rate")
@@ -89,14 +92,17 @@ class Trainer:
         return np.array(results)
 
     def _play(
-        self, flat: NDArray[np.float32], index: int, linear: bool, grads: NDArray[np.float32]
+        self, flats: tuple[FlatArray, FlatArray], index: int, linear: bool, grads: FlatArray
     ) -> tuple[float, ...]:
-        """Play one game and write its gradient."""
-        s = self.settings
+        """Play one game and write its gradient, by who has just moved if the network knows it."""
+        split = self.packing.split
+        s, word = self.settings, self._word(index)
+        learned = [self.packing.turned(flat, word) for flat in flats] if word else flats
         return tuple(
             float(v)
             for v in self_play(
-                split(flat),
+                (split(flats[0]), split(flats[1])),
+                (split(learned[0]), split(learned[1])),
                 self._cats,
                 self._table,
                 self._targets,
@@ -109,9 +115,18 @@ class Trainer:
                 s.seed,
                 index,
                 linear,
-                split(grads),
+                s.maxlib,
+                bool(word),
+                (split(grads[0]), split(grads[-1])),
             )
         )
+
+    def _word(self, index: int) -> str:
+        """Return by which symmetry a game is turned before it is learned from."""
+        if not self.settings.augment:
+            return ""
+        stream = np.random.SeedSequence([self.settings.seed, index]).generate_state(1)
+        return ELEMENTS[int(stream[0]) % len(ELEMENTS)]
 
     def run(self, until: int | None = None, *, report_every: int = 1000) -> Iterator[Progress]:
         """Train until `until` games are done, reporting about every so many of them."""
@@ -192,7 +207,10 @@ def _restore(
     """Put a trainer where a checkpoint was."""
     asked, found = trainer.settings.recipe, dict(state["recipe"])
     asked, found = json.loads(json.dumps(asked)), json.loads(json.dumps(found))
-    differing = [k for k in asked if k != "games" and asked[k] != found.get(k)]
+    free_to_differ = {"games"} if not trainer.settings.anneal else set()
+    # A setting that is younger than the checkpoint had its default.
+    usual = json.loads(json.dumps(Settings().recipe))
+    differing = [k for k in asked if k not in free_to_differ and asked[k] != found.get(k, usual[k])]
     if differing:
         raise SpecError(f"{folder}: was trained with other settings: {', '.join(differing)}")
     trainer.free, trainer.done = free.copy(), done
