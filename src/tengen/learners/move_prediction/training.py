@@ -82,7 +82,9 @@ def train_full(
     checkpoints = None if run is None else Checkpoints(run / "checkpoints", keep=2)
     found = checkpoints.latest() if checkpoints is not None and resume else None
     if found is not None:
-        if found.state["settings"] != json.loads(json.dumps(asdict(settings))):
+        # A setting that came later than the checkpoint had what is now its default.
+        begun = {**asdict(Settings()), **found.state["settings"]}
+        if json.dumps(begun, sort_keys=True) != json.dumps(asdict(settings), sort_keys=True):
             raise ModelError(f"{run}: was begun with other settings; start afresh or use the same")
         state = _State.from_arrays(found.arrays, settings.absolute)
         done = found.step
