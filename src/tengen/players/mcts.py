@@ -128,6 +128,8 @@ class MctsPlayer:
         Playouts a move; ignored when `seconds` is given.
     seconds
         Seconds a move instead.
+    clock
+        What those seconds count: `wall`, or `processor`, which other programs do not shorten.
     policy, evaluator
         Models to widen the search and to judge leaves; None for neither.
     threads
@@ -141,6 +143,7 @@ class MctsPlayer:
     policy: Policy | None = None
     evaluator: Evaluator | None = None
     threads: int = 1
+    clock: str = "wall"
     resign: float = 0.03
     expand_at: float = 2.0
     rave: float = 2000.0
@@ -164,6 +167,8 @@ class MctsPlayer:
             raise SpecError("mcts needs at least one playout and one thread")
         if self.seconds is not None and not self.seconds > 0:
             raise SpecError(f"mcts cannot think for {self.seconds} seconds")
+        if self.clock == "processor" and self.threads > 1:
+            raise SpecError("the processor's clock is for one thread")
 
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         """Search and return the most visited move, a pass that wins, or a resignation."""
@@ -191,12 +196,13 @@ class MctsPlayer:
         ends.
         """
         trees = self._trees(board, rng)
-        start = reported = time.monotonic()
+        clock = time.thread_time if self.clock == "processor" else time.monotonic
+        start = reported = clock()
         budget = self.seconds if limited else None
         goal = self.playouts if limited and self.seconds is None else None
         with ThreadPoolExecutor(self.threads) as pool:
             while True:
-                now = time.monotonic()
+                now = clock()
                 left = SLICE_SECONDS if budget is None else budget - (now - start)
                 done = sum(tree.tf[0, k.F_N] for tree in trees)
                 if goal is not None and done >= goal:

@@ -38,10 +38,7 @@ class OpeningPlayer:
 
     def plies(self, board: Board) -> int:
         """Return how many plies of a game on this board are the opening."""
-        if self.moves is not None:
-            return self.moves
-        own = getattr(self.model, "opening_plies", None)
-        return int(own) if own is not None else board.rows * board.cols // 4
+        return self.moves if self.moves is not None else opening_plies(self.model, board)
 
     def within(self, seconds: float) -> OpeningPlayer:
         """Return the same player with the later player under a clock, where it knows clocks."""
@@ -55,3 +52,9 @@ class OpeningPlayer:
         close = getattr(self.then, "close", None)
         if close is not None:
             close()
+
+
+def opening_plies(model: Evaluator, board: Board) -> int:
+    """Return how long a model's opening lasts: as it says itself, or a quarter of the points."""
+    own = getattr(model, "opening_plies", None)
+    return int(own) if own is not None else board.rows * board.cols // 4

@@ -65,6 +65,13 @@ class PlayerKind:
 
 _MODEL = Option("model", "evaluator", "who judges positions: a model, `playouts`, `static`, `area`")
 _POLICY = Option("policy", "policy", "who proposes moves: a model, `static`, `uniform`")
+_CLOCK = Option(
+    "clock",
+    "choice",
+    "what seconds count; other programs do not shorten the processor's",
+    "wall",
+    choices=("wall", "processor"),
+)
 _RESIGN = Option("resign", "bool", "resign when the game is hopeless", "no")
 
 PLAYERS: dict[str, PlayerKind] = {
@@ -154,6 +161,7 @@ PLAYERS: dict[str, PlayerKind] = {
                 _POLICY,
                 Option("model", "evaluator", _MODEL.help, parameter="evaluator"),
                 Option("threads", "int", "trees side by side", "1", least=1),
+                _CLOCK,
                 Option("resign", "float", "win rate below which it resigns", "0.03", least=0.0),
             ),
             "mcts:playouts=2000",
@@ -174,6 +182,7 @@ PLAYERS: dict[str, PlayerKind] = {
                     choices=("opening", "predictor", "network", "scorer"),
                 ),
                 Option("threads", "int", "trees side by side", "1", least=1),
+                _CLOCK,
                 Option("resign", "float", "win rate below which it resigns", "0.03", least=0.0),
             ),
             "tengen:level=5",

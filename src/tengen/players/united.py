@@ -22,6 +22,7 @@ from tengen.errors import SpecError
 from tengen.models import load_evaluator, load_policy, load_scorer
 from tengen.players.greedy import values_after
 from tengen.players.mcts import MctsPlayer
+from tengen.players.opening import opening_plies
 from tengen.players.passing import candidates, points_left
 from tengen.players.policy import SamplePlayer
 
@@ -83,8 +84,7 @@ class RootPolicy:
     def at_root(self, board: Board) -> None:
         """Ask the opening about the position to be searched, if it is early enough."""
         self._root = None
-        plies = getattr(self.opening, "opening_plies", 0)
-        if self.opening is None or len(board.moves) >= plies:
+        if self.opening is None or len(board.moves) >= opening_plies(self.opening, board):
             return
         moves = candidates(board)
         if not moves:
@@ -116,7 +116,7 @@ class UnitedPlayer:
         Playouts or seconds a move, instead of a level.
     without
         Parts to leave out, of `PARTS`.
-    threads, resign
+    threads, clock, resign
         As of `mcts`.
     """
 
@@ -125,6 +125,7 @@ class UnitedPlayer:
     seconds: float | None = None
     without: tuple[str, ...] = ()
     threads: int = 1
+    clock: str = "wall"
     resign: float = 0.03
     name: str = "tengen"
     root_moves: frozenset[int] | None = None
@@ -199,6 +200,7 @@ class UnitedPlayer:
             mix=NETWORK_MIX,
             expand_at=EXPAND_AT if policy is not None or network is not None else 2.0,
             threads=self.threads,
+            clock=self.clock,
             resign=self.resign,
             root_moves=self.root_moves,
         )
