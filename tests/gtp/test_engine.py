@@ -207,6 +207,14 @@ def test_gogui_is_told_what_it_can_show(talk) -> None:
     assert talk.refused("tengen-param nothing 3")
 
 
+def test_gogui_shows_what_experts_would_play_whoever_plays(talk) -> None:
+    talk("boardsize 7", "play b d4")
+    lines = [line.split() for line in talk("tengen-prediction").split("\n")]
+    chances = [float(chance) for _, chance in lines]
+    assert 5 < len(lines) <= 20 and "D4" not in dict(lines)
+    assert chances == sorted(chances, reverse=True) and 0.5 < sum(chances) <= 1.001
+
+
 def test_a_player_that_plays_nonsense_is_our_bug_and_the_engine_goes_on(
     talk, capsys: pytest.CaptureFixture[str]
 ) -> None:
