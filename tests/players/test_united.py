@@ -118,6 +118,6 @@ def test_a_narrowed_player_looks_at_nothing_else(spec: str) -> None:
     wanted = {board.point("A1"), board.point("J9")}
     player = make_player(spec).only(wanted)  # type: ignore[attr-defined]
     *_, report = player.analyse(board, np.random.default_rng(2), limited=True)
-    assert {c.move for c in report.candidates} == wanted
+    assert {c.move for c in report.candidates} <= wanted
     assert sum(c.visits for c in report.candidates) >= 78
     assert report.choice in wanted
