@@ -7,12 +7,14 @@ end everybody is rated again from all games together, the ladder's and the new o
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tengen import __version__
 from tengen.arena.config import Entrant, Tournament
 from tengen.arena.database import Database, reading
 from tengen.arena.match import parse_board_size
@@ -22,10 +24,13 @@ from tengen.arena.runner import run_jobs
 from tengen.arena.schedule import GameKey, schedule
 from tengen.errors import SpecError
 from tengen.gtp.client import find_program
+from tengen.models import write_atomic
 
 BLOCK = 4
 """Games against one rung before the next rung is chosen; two openings, both colours."""
 LADDERS = Path(__file__).parent / "ladders"
+RECORD = LADDERS / "ratings.json"
+"""What shipped players scored on the shipped ladders; see `record`."""
 
 
 @dataclass
@@ -137,6 +142,37 @@ def place(
                 stopped = True
                 break
     return _placing(newcomer, spec, _rate(base, old, new), new, stopped)
+
+
+def record(placed: Placing, size: str, seed: int, path: Path) -> None:
+    """Write where a player stands into a file of ratings, in place of what stood there of it."""
+    rows, cols = parse_board_size(size)
+    entry = {**placed.value(), "size": f"{rows}x{cols}", "seed": seed, "version": __version__}
+    others = [
+        old
+        for old in recorded(path)
+        if (old["player"], old["size"]) != (placed.player, entry["size"])
+    ]
+    entries = sorted([*others, entry], key=lambda e: (e["size"], -e["elo"]))
+    write_atomic(path, json.dumps(entries, indent=1) + "\n")
+
+
+def recorded(path: Path = RECORD) -> list[dict[str, Any]]:
+    """Return the entries of a file of ratings; none if it is missing.
+
+    Raises
+    ------
+    SpecError
+        If the file holds something else.
+    """
+    if not path.exists():
+        return []
+    try:
+        entries: list[dict[str, Any]] = json.loads(path.read_text())
+        assert all({"player", "size", "elo", "interval", "games"} <= set(e) for e in entries)
+    except (ValueError, TypeError, AssertionError):
+        raise SpecError(f"{path}: is no file of ratings") from None
+    return entries
 
 
 def _plan(

@@ -143,6 +143,9 @@ def rate(
         Path | None, typer.Option("--ladder", help="Ladder's database instead of the shipped one.")
     ] = None,
     out: Out = None,
+    keep: Annotated[
+        Path | None, typer.Option("--record", help="Write the rating into this JSON file, too.")
+    ] = None,
     workers: Workers = 1,
     ray: Ray = None,
     seed: Seed = 0,
@@ -150,7 +153,7 @@ def rate(
     quiet: Quiet = False,
 ) -> int:
     """Place a new player on the ladder by playing a few of its rungs."""
-    from tengen.arena.placing import place
+    from tengen.arena.placing import place, record
 
     placed = place(
         player,
@@ -163,6 +166,8 @@ def rate(
         seed=seed,
         say=lambda text: remark(text, quiet=quiet),
     )
+    if keep is not None and not placed.stopped:
+        record(placed, size, seed, keep)
     emit(placed.value(), as_json=json)
     if not json:
         rows = [

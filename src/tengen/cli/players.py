@@ -17,6 +17,7 @@ def players(
     json: Json = False,
 ) -> None:
     """List the players and how to name them, or show one player's options."""
+    from tengen.arena.placing import recorded
     from tengen.errors import SpecError
     from tengen.players import PLAYERS
 
@@ -57,6 +58,21 @@ def players(
         ["player", "what it does", "for example", "options"],
         [(k.name, k.help, k.example, " ".join(o.name for o in k.options)) for k in kinds],
     )
+    rated = [
+        (
+            e["size"],
+            e["player"],
+            f"{e['elo']:.0f}",
+            f"{e['interval'][0]:.0f} to {e['interval'][1]:.0f}",
+        )
+        for e in recorded()
+    ]
+    if rated:
+        table(
+            "On the shipped ladders, GNU Go 3.8 level 10 = 1800",
+            ["board", "player", "Elo", "95 %"],
+            rated,
+        )
     print(
         "A spec is NAME or NAME:key=value,...; then= takes the rest. Experts: builtin or a player."
     )
