@@ -161,7 +161,7 @@ def paper_plan(network: str, seed: int, generations: int, every: int = 250) -> P
 
 
 def better_plan(network: str, seed: int, generations: int, every: int = 25) -> Plan:
-    """Return the experiment that learns: few weights, eight games each from common random starts.
+    """Return the experiment that learns: few weights, four games each from common random starts.
 
     The spatial network becomes `shared`, the dense one `tied`; CMA-ES breeds.
     """
@@ -170,7 +170,7 @@ def better_plan(network: str, seed: int, generations: int, every: int = 25) -> P
         population=20,
         generations=generations,
         random_plies=4,
-        starts=4,
+        starts=2,
         strategy="cma",
         seed=seed,
         snapshot_every=every,
