@@ -160,10 +160,64 @@ def train(
 
 
 @app.command()
+def teach(
+    out: Annotated[Path, typer.Option("--out", help="The model to write.")],
+    games: Annotated[int, typer.Option("--games", min=1, help="The rule player's games.")] = 20_000,
+    size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
+    layers: Annotated[int, typer.Option("--layers", min=1, help="Stacked hidden layers.")] = 1,
+    steps: Annotated[int, typer.Option("--steps", min=0, help="Recurrent steps.")] = 0,
+    categories: Annotated[
+        str, typer.Option("--categories", help="eyes, liberties, mixed, both or none.")
+    ] = "liberties",
+    turn: Annotated[
+        bool, typer.Option("--turn/--no-turn", help="Tell the network who has just moved.")
+    ] = True,
+    rate: Annotated[float, typer.Option("--rate", min=0, help="Adam's, at the start.")] = 3e-3,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Games a step.")] = 16,
+    epochs: Annotated[int, typer.Option("--epochs", min=1)] = 1,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn from games that the rule player finishes after a random move, not from self-play."""
+    from tengen.lab.teacher import teacher_games
+    from tengen.learners.symmetry_network import Categories, Settings, SymmetryNetwork
+    from tengen.learners.symmetry_network.teaching import teach as learn
+
+    settings = Settings(
+        trace=1.0,
+        size=size,
+        layers=layers,
+        steps=steps,
+        turn=turn,
+        seed=seed,
+        games=games,
+        taught=True,
+        categories=Categories(mode=categories),
+    )
+    remark(f"{games} games by the rule player", quiet=quiet)
+    played = teacher_games(games, size=size, seed=seed, workers=workers)
+    errors: list[float] = []
+    with progress("games", games * epochs, quiet=quiet) as bar:
+
+        def watch(done: int, error: float) -> None:
+            errors.append(error)
+            bar.advance(done - bar.done, f"error {error:.4f}")
+
+        options: dict[str, Any] = {"rate": rate, "batch": batch, "epochs": epochs}
+        free = learn(settings, played, workers=workers, watch=watch, **options)
+    network = SymmetryNetwork.from_free(free, settings, games)
+    network.save(out)
+    value = {"model": str(out), "games": games, "error": errors[-1] if errors else None}
+    emit(value, as_json=as_json, text=f"{out} after {games} games")
+
+
+@app.command()
 def evaluate(
     model: Annotated[str, typer.Option("--model", help="A shipped name or a path.")] = "isn-9x9",
     opponent: Annotated[
-        str, typer.Option("--opponent", help="random, or another symmetry network.")
+        str, typer.Option("--opponent", help="random, maxlib, or another symmetry network.")
     ] = "random",
     games: Annotated[int, typer.Option("--games", min=1)] = 400,
     size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
@@ -174,12 +228,12 @@ def evaluate(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Play a network against a random mover or another network, moves drawn with `--beta`."""
+    """Play a network against a simple player or another network, moves drawn with `--beta`."""
     from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.matches import play_match
+    from tengen.learners.symmetry_network.matches import SIMPLE, play_match
 
     ours = SymmetryNetwork.load(model)
-    theirs = None if opponent == "random" else SymmetryNetwork.load(opponent)
+    theirs = opponent if opponent in SIMPLE else SymmetryNetwork.load(opponent)
     remark(f"{games} games on {size}x{size}", quiet=quiet)
     result = play_match(
         *(ours, theirs), games=games, size=size, komi=komi, beta=beta, seed=seed, workers=workers

@@ -13,6 +13,7 @@ from tengen.board import BLACK, WHITE, Board, point_at
 from tengen.cli import run
 from tengen.contracts import check_evaluator, check_learner, check_policy
 from tengen.errors import ModelError, SpecError
+from tengen.lab.teacher import teacher_games
 from tengen.learners.symmetry_network import (
     OUTPUTS,
     Categories,
@@ -23,6 +24,7 @@ from tengen.learners.symmetry_network import (
 from tengen.learners.symmetry_network.matches import learning_curve, play_match
 from tengen.learners.symmetry_network.pictures import TITLES
 from tengen.learners.symmetry_network.studies import TABLES
+from tengen.learners.symmetry_network.teaching import Teacher, teach
 from tengen.learners.symmetry_network.training import train_run
 
 SMALL = Settings(games=24, linear_games=8, batch=4, rate=1e-4, size=5, seed=3)
@@ -245,6 +247,32 @@ def test_maps_as_a_picture(tmp_path, capsys):
     assert sum(t in TITLES.values() for t in texts) == 7
     assert run(["symmetry-network", "show", str(record), "--quiet"]) == 0
     assert "expected score" in capsys.readouterr().out
+
+
+def test_it_learns_from_others_games(tmp_path, capsys):
+    path = tmp_path / "taught.safetensors"
+    options = ["--games", "96", "--size", "5", "--batch", "4", "--out", str(path), "--seed", "2"]
+    assert run(["symmetry-network", "teach", *options, "--json", "--quiet"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    network = SymmetryNetwork.load(path)
+    assert network.settings.taught and network.settings.turn
+    assert value["error"] < 0.2
+    assert play_match(network, "random", games=40, size=5, komi=0.5).win_rate > 0.7
+
+
+def test_teaching_follows_the_gradient_and_not_the_workers():
+    games = teacher_games(12, size=5, seed=1)
+    assert (games.first <= games.plies).all() and len(games) == 12
+    inside = games.classes[0][:-1].reshape(7, 6)[1:-1, 1:]
+    assert ((inside >= 0) & (inside < 5)).all()
+    settings = replace(SMALL, trace=1.0, layers=2, turn=True)
+    plain = teach(settings, games, batch=4, epochs=2)
+    assert np.array_equal(plain, teach(settings, games, batch=4, epochs=2, workers=3))
+    teacher = Teacher(settings, free=plain)
+    gradient, _ = teacher.gradient(games, None)
+    # The squared error falls along the gradient of the cross entropy.
+    teacher.free = plain + 1e-2 * gradient / np.abs(gradient).max()
+    assert teacher.gradient(games, None)[1] < Teacher(settings, free=plain).gradient(games, None)[1]
 
 
 def test_mistakes_are_told():

@@ -207,12 +207,14 @@ def decode(c, out, p, q):
 
 
 @kernel
-def td_gradient(nets, targets, lam, plies, xs, stones, outs, classes, rows, cols, linear, grads):
+def td_gradient(
+    nets, targets, lam, first, plies, xs, stones, outs, classes, rows, cols, linear, grads
+):
     """Add the gradient of a finished game to `grads`, a pair of Nets of the same shapes.
 
     xs, stones (plies + 1, N) hold inputs and colours of every position, outs (plies + 1, N, 8) the
-    outputs; position t was judged with nets[t % 2]. Returns the sum of squared errors of the
-    outputs that apply and how many there are.
+    outputs; position t was judged with nets[t % 2]. Positions before `first` are left out. Returns
+    the sum of squared errors of the outputs that apply and how many there are.
     """
     width = cols + 1
     n = xs.shape[1]
@@ -231,7 +233,7 @@ def td_gradient(nets, targets, lam, plies, xs, stones, outs, classes, rows, cols
     keep = np.float32(lam)
     square = 0.0
     terms = 0
-    for t in range(plies, -1, -1):
+    for t in range(plies, first - 1, -1):
         # The lambda-return in class space, then the errors of the outputs that apply.
         for row in range(rows):
             for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
@@ -388,9 +390,45 @@ def self_play(
                 for k in range(OUT):
                     outs[t, p, k] = now.out[p, k]
     square, terms = td_gradient(
-        learned, targets, lam, plies, xs, stones, outs, classes, rows, cols, linear, grads
+        learned, targets, lam, 0, plies, xs, stones, outs, classes, rows, cols, linear, grads
     )
     return plies, passes == 2, score, square, terms
+
+
+@kernel
+def learn_game(
+    nets, cats, table, targets, lam, rows, cols, moves, first, plies, classes, linear, grads
+):
+    """Replay the moves of a finished game and add its gradient, from position `first` on.
+
+    Moves must alternate, Black first, and are trusted; classes (N) are the final ones. Returns the
+    squared error and the terms of it.
+    """
+    s = new_state(rows, cols)
+    n = s.shape[1]
+    now, work = make_view(n), make_work(n, s[SCALARS, COLS] + 1)
+    xs = np.empty((plies + 1, n), np.uint8)
+    stones = np.empty((plies + 1, n), np.uint8)
+    outs = np.empty((plies + 1, n, OUT), np.float32)
+    # Plain liberties need no outputs of the positions before.
+    start = first if cats[0] == 1 or cats[0] == 2 else 0
+    for t in range(plies + 1):
+        if t >= start:
+            categorise(s, now, work, cats)
+            evaluate(s, nets[t % 2], now, work, table)
+            for p in range(n):
+                xs[t, p] = now.x[p]
+                stones[t, p] = s[COLOUR, p]
+                for k in range(OUT):
+                    outs[t, p, k] = now.out[p, k]
+            weigh_liberties(s, now.out, work, cats)
+        elif t == start - 1:
+            weigh_liberties(s, now.out, work, cats)
+        if t < plies:
+            play_move(s, np.int64(moves[t]), s[SCALARS, TURN])
+    return td_gradient(
+        nets, targets, lam, first, plies, xs, stones, outs, classes, rows, cols, linear, grads
+    )
 
 
 @kernel

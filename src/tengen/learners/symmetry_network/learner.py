@@ -234,12 +234,13 @@ class SymmetryNetwork:
     def save(self, path: str | os.PathLike[str], card: Card | None = None) -> None:
         """Write the model; `card` overrides what is said of it."""
         settings = self._chosen
+        how = "by the rule player after a random move" if settings.taught else "of self-play"
         if card is None:
             card = Card(
                 name=Path(path).stem,
                 kind=KIND,
                 what=f"Internal symmetry network, {settings.architecture.weights} weights",
-                data=f"{self.games_} games of self-play on {settings.size}x{settings.size}",
+                data=f"{self.games_} games {how} on {settings.size}x{settings.size}",
                 recipe=settings.recipe,
                 seed=settings.seed,
                 scale=SCALE,

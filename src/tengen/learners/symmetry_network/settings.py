@@ -36,6 +36,7 @@ class Settings:
     steps: int = 0  # recurrent steps after the first
     single: bool = False  # one output instead of seven; wants capture 0, stone 1 and no eyes
     augment: bool = False  # learn from every game turned by a random symmetry
+    taught: bool = False  # learned from others' games by Adam, not by self-play
     anneal: float = 0.0  # share of the games, at the end, over which the rate falls to nothing
 
     def __post_init__(self) -> None:
