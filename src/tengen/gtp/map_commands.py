@@ -33,7 +33,7 @@ def network_map(engine: Engine, call: Call) -> str:
     name = call.args[0] if call.args else MAPS[0]
     if name not in MAPS:
         raise GtpFailure(f"no map {name}; there are {' '.join(MAPS)}")
-    network = getattr(engine.player, "model", None)
+    network: Any = getattr(engine.player, "model", None)
     try:
         if not hasattr(network, "heat_maps"):
             network = _shipped(DEFAULT_NETWORK)
