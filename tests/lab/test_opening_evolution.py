@@ -15,6 +15,7 @@ from tengen.board import Board
 from tengen.errors import TengenError
 from tengen.lab import opening_evolution as lab
 from tengen.learners.opening_evolution import NetworkPlayer, Plan, Setting, evolve, measure_with
+from tengen.models import Checkpoints
 from tengen.players import make_player
 
 
@@ -34,6 +35,10 @@ PLAN = Plan(network="dense", rows=5, cols=5, population=4, generations=4, moves=
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     evolve(PLAN, measure_with([make_player("random")], Counter()), folder=tmp_path)
+    store, rng = Checkpoints(tmp_path / "snapshots", keep=9), np.random.default_rng(1)
+    assert store.steps() == [0, 2, 4]
+    for generation in store.steps():  # so short a run may keep one best throughout
+        store.save(generation, {"weights": rng.normal(0, 0.3, PLAN.shape().n_weights)}, {})
     return tmp_path
 
 
@@ -70,6 +75,14 @@ def test_a_panel_is_asked_once(folder: Path) -> None:
     assert json.dumps(again) == json.dumps(first)
     lab.judge_run(folder, PLAN, panel, expert, **{**ask, "seed": 4})
     assert expert.asked == 100
+
+
+def test_a_best_that_lasts_is_asked_once(folder: Path) -> None:
+    store = Checkpoints(folder / "snapshots", keep=9)
+    store.save(4, store.load(2).arrays, {})
+    panel, expert = {"random": make_player("random")}, Counter()
+    rows = lab.judge_run(folder, PLAN, panel, expert, games=10, every=2, seed=3)["rows"]
+    assert expert.asked == 30 and rows[1]["random"] == rows[2]["random"]
 
 
 def judged(rates: list[float], games: int = 400) -> dict[str, Any]:

@@ -166,7 +166,7 @@ def experiment(
         str, typer.Option(help="paper, or better: few weights, 4 games each, CMA-ES.")
     ] = "paper",
     generations: Annotated[
-        int, typer.Option(min=0, help="0 for 5,000 of the paper's or 120 of the better.")
+        int, typer.Option(min=0, help="0 for 5,000 of the paper's or 125 of the better.")
     ] = 0,
     every: Annotated[
         int, typer.Option(min=0, help="Judge every so many generations; 0 for a tenth.")
@@ -204,7 +204,7 @@ def experiment(
     make_plan = lab.METHODS[method]
     if full:
         generations, every = (60_000, 10_000) if network == "spatial" else (20_000, 1_000)
-    generations = generations or (5000 if method == "paper" else 120)
+    generations = generations or (5000 if method == "paper" else 125)
     every = every or max(generations // 10, 1)
     finisher = make_expert(expert)
     folders = list(runs or [])

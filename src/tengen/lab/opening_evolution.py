@@ -204,11 +204,13 @@ def judge_run(
     known = {json.dumps(row["key"]): row["rate"] for row in map(json.loads, lines)}
     rows = []
     for generation, me in players.items():
+        # A best that lasted plays the same games: it is asked once.
+        same = next(g for g in kept if np.array_equal(kept[g], kept[generation]))
         row: dict[str, Any] = {"generation": generation}
         for name, opponent in {**panel, "generation 0": first}.items():
             if me is opponent:
                 continue
-            key = json.dumps([generation, name, expert_name, games, seed])
+            key = json.dumps([same, name, expert_name, games, seed])
             if key not in known:
                 known[key] = asdict(against(me, opponent, expert, setting, games, seed))
                 with store.open("a") as out:
