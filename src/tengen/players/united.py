@@ -38,9 +38,11 @@ OPENINGS = {(9, 9): "td-best-9x9", (13, 13): "evolved-spatial-13x13"}
 OPENING_SHARE = 0.25
 """Weight of the learned opening beside the predictor at the root of an early position."""
 
-NETWORK = "isn-best"
+NETWORKS = {(9, 9): "isn-best"}
 NETWORK_MIX = 0.1
-"""The evaluator at the leaves, and its weight against a playout."""
+"""The evaluator at the leaves by board, and its weight against a playout. On larger boards it costs
+a fifth of the playouts and earns nothing.
+"""
 
 EXPAND_AT = 6.0
 """Visits before a leaf asks the predictor: its opinion costs as much as several playouts."""
@@ -187,10 +189,10 @@ class UnitedPlayer:
     def _make(self, board: Board) -> MctsPlayer:
         policy: Policy | None = None
         if "predictor" not in self.without:
-            name = OPENINGS.get((board.rows, board.cols))
-            wanted = name is not None and "opening" not in self.without
-            policy = RootPolicy(_predictor(board), _evaluator(str(name)) if wanted else None)
-        network = None if "network" in self.without else _evaluator(NETWORK)
+            name = None if "opening" in self.without else OPENINGS.get((board.rows, board.cols))
+            policy = RootPolicy(_predictor(board), None if name is None else _evaluator(name))
+        name = None if "network" in self.without else NETWORKS.get((board.rows, board.cols))
+        network = None if name is None else _evaluator(name)
         playouts = LEVELS[self.level].playouts if self.level is not None else self.playouts
         return MctsPlayer(
             playouts=playouts or PLAYOUTS,
