@@ -171,15 +171,10 @@ def _candidate(s, i, me, free, barred, where, how):
 
 @kernel
 def _play_candidate(s, t, i, me):
-    """Write to `t` the position after `me` chose cell `i`, and tell whether it was legal.
-
-    An illegal choice is a pass.
-    """
+    """Write to `t` the position after `me` chose cell `i`; an illegal choice is a pass."""
     p = point_of(i, s[SCALARS, COLS])
-    legal = is_legal(s, p, me)
     t[:, :] = s
-    play_move(t, p if legal else PASS, me)
-    return legal
+    play_move(t, p if is_legal(s, p, me) else PASS, me)
 
 
 # ----- The dense network: one hidden layer -----
@@ -296,18 +291,15 @@ def spatial_value(s, me, weights, windows):
 
 
 @kernel
-def _read_windows(s, me, extra, weights, windows, cover, x, sums, bent, base):
+def _read_windows(s, me, weights, windows, cover, x, sums, bent, base):
     """Fill the windows' sums, their tanh, and the second layer's sums for a position.
 
-    Adds up stones, which are fewer than points. `extra` is a cell where an own stone is imagined,
-    or -1.
+    Adds up stones, which are fewer than points.
     """
     w0, w1, _ = weights
     _, sizes, offsets = windows
     over, places = cover
     read_inputs(s, me, x)
-    if extra >= 0:
-        x[extra] += 1.0
     for u in range(sums.shape[0]):
         sums[u] = w0[offsets[u] + sizes[u] * sizes[u]]
     for i in range(x.shape[0]):
@@ -325,12 +317,12 @@ def _read_windows(s, me, extra, weights, windows, cover, x, sums, bent, base):
 
 
 @kernel
-def _spatial_after(weights, cover, where, how, count, sums, bent, base, slot, touched, steps, work):
-    """Return the value after the listed inputs changed, recomputing only the windows they touch.
+def _touch(weights, cover, where, how, count, sums, slot, touched, fresh):
+    """List the windows that the listed inputs touch, with their new sums; return how many.
 
-    `slot` is -1 everywhere before and after; it says where a touched window stands.
+    `slot` is -1 everywhere before and after; in between it says where a window stands.
     """
-    w0, w1, w2 = weights
+    w0 = weights[0]
     over, places = cover
     n = 0
     for i in range(count):
@@ -340,25 +332,40 @@ def _spatial_after(weights, cover, where, how, count, sums, bent, base, slot, to
             if u < 0:
                 break
             if slot[u] < 0:
-                slot[u], touched[n], steps[n] = n, u, sums[u]
+                slot[u], touched[n], fresh[n] = n, u, sums[u]
                 n += 1
-            steps[slot[u]] += how[i] * w0[places[cell, j]]
-    bend(steps, n)
+            fresh[slot[u]] += how[i] * w0[places[cell, j]]
     for k in range(n):
         slot[touched[k]] = -1
-        steps[k] -= bent[touched[k]]
-    for h in range(work.shape[0]):
-        work[h] = base[h]
-    # Four windows a sweep: the second layer's sums are loaded and stored a quarter as often.
+    return n
+
+
+@kernel
+def _carry(weights, touched, fresh, n, bent, base, out):
+    """Write to `out` the second layer's sums after `n` windows got `fresh` sums; spoil those."""
+    w1 = weights[1]
+    bend(fresh, n)
+    for k in range(n):
+        fresh[k] -= bent[touched[k]]
+    for h in range(out.shape[0]):
+        out[h] = base[h]
+    # Four windows a sweep: `out` is loaded and stored a quarter as often.
     for k in range(0, n - 3, 4):
         a, b, c, d = touched[k], touched[k + 1], touched[k + 2], touched[k + 3]
-        p, q, r, t = steps[k], steps[k + 1], steps[k + 2], steps[k + 3]
-        for h in range(work.shape[0]):
-            work[h] += p * w1[a, h] + q * w1[b, h] + r * w1[c, h] + t * w1[d, h]
+        p, q, r, t = fresh[k], fresh[k + 1], fresh[k + 2], fresh[k + 3]
+        for h in range(out.shape[0]):
+            out[h] += p * w1[a, h] + q * w1[b, h] + r * w1[c, h] + t * w1[d, h]
     for k in range(n - n % 4, n):
-        for h in range(work.shape[0]):
-            work[h] += steps[k] * w1[touched[k], h]
-    return _output(work, w2)
+        for h in range(out.shape[0]):
+            out[h] += fresh[k] * w1[touched[k], h]
+
+
+@kernel
+def _spatial_after(weights, cover, where, how, count, sums, bent, base, slot, touched, fresh, work):
+    """Return the value after the listed inputs changed, recomputing only the windows they touch."""
+    n = _touch(weights, cover, where, how, count, sums, slot, touched, fresh)
+    _carry(weights, touched, fresh, n, bent, base, work)
+    return _output(work, weights[2])
 
 
 @kernel
@@ -374,35 +381,43 @@ def spatial_move(s, weights, windows, cover, free, barred, width):
     cells = s[SCALARS, ROWS] * cols
     units, second_layer = windows[0].shape[0], weights[1].shape[1]
     x = np.empty(cells)
-    sums, bent, steps = np.empty(units), np.empty(units), np.empty(units)
+    sums, bent, fresh = np.empty(units), np.empty(units), np.empty(units)
     slot, touched = np.full(units, -1, np.int64), np.empty(units, np.int64)
     base, work = np.empty(second_layer), np.empty(second_layer)
     where, how = np.empty(cells + 1, np.int64), np.empty(cells + 1)
-    _read_windows(s, me, -1, weights, windows, cover, x, sums, bent, base)
+    _read_windows(s, me, weights, windows, cover, x, sums, bent, base)
     first, second = np.full(cells, NEVER), np.zeros(cells)
     for i in range(cells):
         count = _candidate(s, i, me, free, barred, where, how)
         if count > 0:
             first[i] = _spatial_after(
-                weights, cover, where, how, count, sums, bent, base, slot, touched, steps, work
+                weights, cover, where, how, count, sums, bent, base, slot, touched, fresh, work
             )
         if width > 0:
             where[0], how[0] = i, -1.0
             second[i] = _spatial_after(
-                weights, cover, where, how, 1, sums, bent, base, slot, touched, steps, work
+                weights, cover, where, how, 1, sums, bent, base, slot, touched, fresh, work
             )
     if width == 0:
         best = np.argmax(first)
         return point_of(best, cols) if first[best] > NEVER else PASS
     order, replies = np.argsort(-first, kind="mergesort"), np.argsort(second, kind="mergesort")
     t = np.empty_like(s)
+    sums2, bent2, base2 = np.empty(units), np.empty(units), np.empty(second_layer)
     best, best_value, killer = PASS, NEVER, -1
     for j in range(min(width, cells)):
         i = order[j]
         if first[i] <= NEVER:
             break
-        legal = _play_candidate(s, t, i, me)
-        _read_windows(t, me, -1 if legal else i, weights, windows, cover, x, sums, bent, base)
+        count = _candidate(s, i, me, free, barred, where, how)
+        n = _touch(weights, cover, where, how, count, sums, slot, touched, fresh)
+        sums2[:], bent2[:] = sums, bent
+        for k in range(n):
+            sums2[touched[k]] = fresh[k]
+        _carry(weights, touched, fresh, n, bent, base, base2)
+        for k in range(n):
+            bent2[touched[k]] += fresh[k]
+        _play_candidate(s, t, i, me)
         worst, reply = first[i], -1  # the enemy may pass
         for k in range(-1, cells):
             cell = killer if k < 0 else replies[k]
@@ -415,7 +430,7 @@ def spatial_move(s, weights, windows, cover, free, barred, width):
                 continue
             count = changes(t, p, 3 - me, where, how, me)
             value = _spatial_after(
-                weights, cover, where, how, count, sums, bent, base, slot, touched, steps, work
+                weights, cover, where, how, count, sums2, bent2, base2, slot, touched, fresh, work
             )
             if value < worst:
                 worst, reply = value, cell
