@@ -46,7 +46,7 @@ class Toy:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TENGEN_MODELS", str(tmp_path))
-    monkeypatch.setattr(models.registry, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(models.places, "SHIPPED", tmp_path / "shipped")
     monkeypatch.setattr(models.registry, "KINDS", dict(KINDS))
     toys = types.ModuleType("toys_of_this_test")
     toys.Toy = Toy  # type: ignore[attr-defined]

@@ -31,10 +31,11 @@ def gtp(
     """
     import secrets
 
+    from tengen.gtp.commands import COMMANDS
     from tengen.gtp.engine import Engine
 
     chosen = secrets.randbits(31) if seed is None else seed
-    engine = Engine(_make_player, player, rules=rules, seed=chosen)
+    engine = Engine(_make_player, player, COMMANDS, rules=rules, seed=chosen)
     # A reader of its own: a thread may still wait in it when Python closes its standard input at
     # the end, and closing a reader in use aborts the process.
     source = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115

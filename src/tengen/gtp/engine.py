@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -33,6 +33,8 @@ class Engine:
         Makes a player of a spec string; called when the first command needs one.
     spec
         The player to be.
+    table
+        The commands by name, such as `tengen.gtp.commands.COMMANDS`.
     rules, seed
         What the game starts with; controllers may change both.
     """
@@ -41,11 +43,12 @@ class Engine:
         self,
         make_player: Callable[[str], Player],
         spec: str,
+        table: Mapping[str, Callable[[Engine, Call], str]],
         *,
         rules: str = "cgos",
         seed: int = 0,
     ) -> None:
-        self.make_player, self.spec = make_player, spec
+        self.make_player, self.spec, self.table = make_player, spec, table
         self.rules, self.seed = rules, seed
         self.title = ""
         self.explanation = ""
@@ -123,13 +126,12 @@ class Engine:
 
     def commands(self) -> dict[str, Command]:
         """Return the table of commands, bound to this engine."""
-        from tengen.gtp.commands import COMMANDS
 
         def bound(function: Callable[[Engine, Call], str], call: Call) -> str:
             self.interrupted.clear()
             return function(self, call)
 
-        return {name: partial(bound, function) for name, function in COMMANDS.items()}
+        return {name: partial(bound, function) for name, function in self.table.items()}
 
     def prepare(self) -> None:
         """Do the slow things now: import the board, make the player."""

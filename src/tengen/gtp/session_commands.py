@@ -27,16 +27,12 @@ def version(engine: Engine, call: Call) -> str:
 
 def known_command(engine: Engine, call: Call) -> str:
     """Tell whether a command is known."""
-    from tengen.gtp.commands import COMMANDS
-
-    return "true" if need(call.args, 1)[0] in COMMANDS else "false"
+    return "true" if need(call.args, 1)[0] in engine.table else "false"
 
 
 def list_commands(engine: Engine, call: Call) -> str:
     """List all commands."""
-    from tengen.gtp.commands import COMMANDS
-
-    return "\n".join(COMMANDS)
+    return "\n".join(engine.table)
 
 
 def quit_(engine: Engine, call: Call) -> str:

@@ -14,10 +14,10 @@ from tengen.models.checkpoints import (
     restore_generator,
 )
 from tengen.models.files import write_atomic
+from tengen.models.places import find_model
 from tengen.models.registry import (
     KINDS,
     ModelInfo,
-    find_model,
     has_model,
     list_models,
     load_evaluator,

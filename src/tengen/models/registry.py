@@ -1,7 +1,6 @@
-"""Find models by name and make the right object of each, without importing learners up front.
+"""Make the right object of each model file, without importing learners up front.
 
-A name is looked for in the folder `$TENGEN_MODELS`, if that is set, and then among the shipped
-models. `KINDS` says which class reads which kind of model; it is imported when first needed.
+`KINDS` says which class reads which kind of model; it is imported when first needed.
 """
 
 from __future__ import annotations
@@ -15,10 +14,8 @@ from typing import Any, TypeVar
 from tengen.contracts.protocols import Evaluator, Policy, Scorer
 from tengen.errors import ModelError
 from tengen.models.cards import Card
+from tengen.models.places import find_model, model_names
 from tengen.models.store import read_card
-
-SUFFIX = ".safetensors"
-SHIPPED = Path(__file__).parent / "shipped"
 
 # Kind of model -> module:class with a classmethod `load(path)`.
 KINDS: dict[str, str] = {
@@ -51,34 +48,6 @@ def register_kind(kind: str, target: str) -> None:
     KINDS[kind] = target
 
 
-def folders() -> list[Path]:
-    """List the folders that are searched for names, first the user's."""
-    own = os.environ.get("TENGEN_MODELS")
-    return [*([Path(own)] if own else []), SHIPPED]
-
-
-def find_model(path_or_name: str | os.PathLike[str]) -> Path:
-    """Return the file of a model given by path or by name.
-
-    Raises
-    ------
-    ModelError
-        If there is none; the message lists the names there are.
-    """
-    text = os.fspath(path_or_name)
-    path = Path(text)
-    if path.suffix == SUFFIX or path.parent != Path(".") or path.is_file():
-        if not path.is_file():
-            raise ModelError(f"{path}: no such model file")
-        return path
-    for folder in folders():
-        candidate = folder / f"{text}{SUFFIX}"
-        if text and candidate.is_file():
-            return candidate
-    names = ", ".join(_names()) or "none"
-    raise ModelError(f"no model called {text!r}; there are: {names}")
-
-
 def has_model(path_or_name: str | os.PathLike[str]) -> bool:
     """Tell whether a model of that path or name exists."""
     try:
@@ -91,7 +60,7 @@ def has_model(path_or_name: str | os.PathLike[str]) -> bool:
 def list_models() -> list[ModelInfo]:
     """List all models by name; damaged ones too, with the reason."""
     entries = []
-    for name, path in sorted(_names().items()):
+    for name, path in sorted(model_names().items()):
         try:
             entries.append(ModelInfo(name, path, path.stat().st_size, read_card(path)))
         except ModelError as failure:
@@ -142,12 +111,3 @@ def _offer(path_or_name: str | os.PathLike[str], protocol: type[Offer], what: st
     if not isinstance(loaded, protocol):
         raise ModelError(f"{os.fspath(path_or_name)}: is not a model that {what}")
     return loaded
-
-
-def _names() -> dict[str, Path]:
-    """Map names to files; the user's folder hides shipped models of the same name."""
-    found: dict[str, Path] = {}
-    for folder in reversed(folders()):
-        if folder.is_dir():
-            found.update({path.stem: path for path in folder.glob(f"*{SUFFIX}")})
-    return found

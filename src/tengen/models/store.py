@@ -22,6 +22,7 @@ from safetensors.numpy import save
 from tengen.errors import ModelError
 from tengen.models.cards import FORMAT, Card
 from tengen.models.files import write_atomic
+from tengen.models.places import find_model
 
 CARD_KEY = "tengen.card"
 # Larger files are refused unread: none of our learners makes one, and a header can lie.
@@ -67,8 +68,6 @@ def load_model(
     ModelError
         For a missing, damaged, truncated or foreign file, in one line.
     """
-    from tengen.models.registry import find_model
-
     path = find_model(path_or_name)
     tensors, metadata = unpack(path)
     card = _parse_card(path, metadata)
@@ -85,8 +84,6 @@ def load_model(
 
 def read_card(path_or_name: str | os.PathLike[str]) -> Card:
     """Read only the card, without the tensors and their checksum."""
-    from tengen.models.registry import find_model
-
     path = find_model(path_or_name)
     _, metadata = unpack(path, names=())
     return _parse_card(path, metadata)

@@ -5,6 +5,7 @@ Go. The same jobs give the same results whichever way is used, since every job c
 (`spawn_seeds`) and no job sees another.
 """
 
-from tengen.parallel.jobs import WorkerLostError, map_jobs, spawn_seeds
+from tengen.parallel.jobs import map_jobs, spawn_seeds
+from tengen.parallel.losses import WorkerLostError
 
 __all__ = ["WorkerLostError", "map_jobs", "spawn_seeds"]

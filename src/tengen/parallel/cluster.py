@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 from tengen.errors import TengenError
-from tengen.parallel.jobs import LOOKAHEAD_PER_WORKER, WorkerLostError
+from tengen.parallel.losses import LOOKAHEAD_PER_WORKER, WorkerLostError
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")

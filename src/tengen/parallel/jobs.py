@@ -17,13 +17,6 @@ from tengen.errors import TengenError
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-# Results that may wait for an earlier, slower job before no new job is started.
-LOOKAHEAD_PER_WORKER = 32
-
-
-class WorkerLostError(TengenError):
-    """A job took its worker down (killed, out of memory) more often than retries allow."""
-
 
 def map_jobs(
     function: Callable[[Job], Result],

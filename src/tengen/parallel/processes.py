@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
 from tengen.errors import TengenError
-from tengen.parallel.jobs import LOOKAHEAD_PER_WORKER, WorkerLostError
+from tengen.parallel.losses import LOOKAHEAD_PER_WORKER, WorkerLostError
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
