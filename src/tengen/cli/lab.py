@@ -15,36 +15,67 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def lab(
     quick: Annotated[
-        bool, typer.Option("--quick", help="The small laboratory; nothing to download.")
-    ] = True,
-    only: Annotated[list[str] | None, typer.Option(help="Run only this step.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/lab"),
+        bool, typer.Option("--quick", help="The small laboratory (default): minutes, no download.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Every experiment at its paper's scale: days.")
+    ] = False,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="Folder of the game collections, for --full.")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="Run only this step; repeatable.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the run (runs/lab, runs/lab-full).")
+    ] = None,
     workers: Workers = 2,
     seed: Seed = 1,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train every learner at a small scale, compare with the shipped models, write a page.
+    """Train every learner, compare with the papers and the shipped models, write one page.
 
     A run that was interrupted or killed goes on where it stopped: call it again.
     """
     from tengen.errors import TengenError
-    from tengen.lab.quick import STEPS
+    from tengen.lab.progress import Bars, make_watch
     from tengen.lab.report import write_report
-    from tengen.lab.steps import Context, Step, run_steps
+    from tengen.lab.steps import Context, results, run_steps
 
+    if quick and full:
+        raise TengenError("--quick or --full, not both")
+    if full:
+        from tengen.lab.full import STEPS
+    else:
+        from tengen.lab.quick import STEPS
+    if corpus is not None and not corpus.is_dir():
+        raise TengenError(f"{corpus}: no such folder")
     known = [step.name for step in STEPS]
     for name in only or []:
         if name not in known:
             raise TengenError(f"no step called {name!r}; there are {', '.join(known)}")
     chosen = [step for step in STEPS if not only or step.name in only]
-
-    def on_step(step: Step, done: bool, left: float) -> None:
-        state = "done" if done else f"begins; about {left:.0f} minutes in all are left"
-        remark(f"{step.title} ({step.name}): {state}", quiet=quiet)
-
-    context = Context(out, seed, workers, lambda text: remark(text, quiet=quiet))
-    results = run_steps(chosen, context, on_step)
-    path = write_report(out, STEPS, results)
-    answer = {"report": str(path), "steps": sorted(results)}
+    folder = out or Path("runs") / ("lab-full" if full else "lab")
+    context = Context(folder, seed, workers, corpus=corpus)
+    watch = make_watch(quiet=quiet)
+    try:
+        done = run_steps(chosen, context, mode="full" if full else "quick", watch=watch)
+    except KeyboardInterrupt:
+        there = len([name for name in results(folder) if name in known])
+        remark(
+            f"stopped with {there} of {len(STEPS)} steps done; the same command goes on where it "
+            f"stopped (the run is in {folder})"
+        )
+        raise
+    finally:
+        if isinstance(watch, Bars):
+            watch.close()
+    path = write_report(folder, STEPS, done)
+    answer = {
+        "report": str(path),
+        "results": str(path.with_name("results.md")),
+        "steps": [name for name in known if name in done],
+        "left": [name for name in known if name not in done],
+    }
     emit(answer, as_json=as_json, text=f"Open {path} in a browser.")

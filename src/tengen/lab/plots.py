@@ -1,4 +1,7 @@
-"""Draw plots from plain data as SVG text that can stand inside a page, in light and in dark."""
+"""Draw plots from plain data as SVG text that can stand inside a page, in light and in dark.
+
+Colours are written as the page's CSS variables, so that one drawing serves both.
+"""
 
 from __future__ import annotations
 
@@ -6,45 +9,115 @@ import io
 import re
 from typing import Any
 
-INK = "#7a7a7a"
-"""A grey that can be read on white and on black."""
-COLOURS = ("#2f7ed8", "#d9822b", "#3a9d5d", "#a855c7", "#c0392b", "#17a2a2", "#8d6e63")
+INK = "#7a7a7b"
+"""Stands for the page's soft ink until the drawing is done."""
+COLOURS = ("#2f7ed1", "#d9821b", "#3a9d51", "#a855c1", "#c03921", "#17a2a1", "#8d6e61")
+"""Stand for the page's --c1 to --c7."""
 
 
 def draw(figure: dict[str, Any]) -> str:
-    """Return the SVG of a line plot.
-
-    `figure` has `title`, `x`, `y` (names of the axes) and `lines`: name, x, y, and optionally low
-    and high, the ends of an interval.
-    """
+    """Return the SVG of a plot: `kind` is lines (by default), bars or dots; see `content`."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    with matplotlib.rc_context({"svg.hashsalt": "tengen", "svg.fonttype": "none"}):
-        sheet, axes = pyplot.subplots(figsize=(6.4, 3.4))
-        for number, line in enumerate(figure["lines"]):
-            colour = COLOURS[number % len(COLOURS)]
-            style = line.get("style", "-o" if len(line["x"]) < 40 else "-")
-            axes.plot(line["x"], line["y"], style, color=colour, label=line["name"], markersize=3)
-            if "low" in line:
-                axes.fill_between(line["x"], line["low"], line["high"], color=colour, alpha=0.18)
-        axes.set_xlabel(figure.get("x", ""))
-        axes.set_ylabel(figure.get("y", ""))
+    kind = figure.get("kind", "lines")
+    settings = {
+        "svg.hashsalt": "tengen",
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+        "font.size": 10,
+    }
+    with matplotlib.rc_context(settings):
+        height = 3.3 if kind != "dots" else 0.7 + 0.27 * len(figure["rows"])
+        sheet, axes = pyplot.subplots(figsize=(6.2, height))
+        {"lines": _lines, "bars": _bars, "dots": _dots}[kind](axes, figure)
         for name in ("top", "right"):
             axes.spines[name].set_visible(False)
         for item in (axes.xaxis, axes.yaxis):
             item.label.set_color(INK)
-        axes.tick_params(colors=INK)
+        axes.tick_params(colors=INK, which="both")
         for spine in axes.spines.values():
             spine.set_color(INK)
-        if len(figure["lines"]) > 1:
-            axes.legend(frameon=False, labelcolor=INK, fontsize=8)
         sheet.tight_layout()
         out = io.StringIO()
         # A fixed date, so that the same data gives the same page.
         sheet.savefig(out, format="svg", transparent=True, metadata={"Date": None})
         pyplot.close(sheet)
-    text = out.getvalue()
-    return re.sub(r"^.*?(?=<svg)", "", text, count=1, flags=re.S)
+    return _for_page(out.getvalue())
+
+
+def _lines(axes: Any, figure: dict[str, Any]) -> None:
+    for number, line in enumerate(figure["lines"]):
+        colour = COLOURS[number % len(COLOURS)]
+        style = line.get("style", "-o" if len(line["x"]) < 40 else "-")
+        axes.plot(line["x"], line["y"], style, color=colour, label=line["name"], markersize=3)
+        if "low" in line:
+            axes.fill_between(
+                line["x"], line["low"], line["high"], color=colour, alpha=0.16, linewidth=0
+            )
+    for rule in figure.get("rules", ()):
+        axes.axhline(rule["y"], linestyle="--", linewidth=1, color=INK, label=rule["name"])
+    if figure.get("log"):
+        axes.set_yscale("log")
+    axes.set_xlabel(figure.get("x", ""))
+    axes.set_ylabel(figure.get("y", ""))
+    _limits(axes, figure)
+    if len(figure["lines"]) + len(figure.get("rules", ())) > 1:
+        axes.legend(frameon=False, labelcolor=INK, fontsize=9)
+
+
+def _bars(axes: Any, figure: dict[str, Any]) -> None:
+    import numpy as np
+
+    series = figure["series"]
+    width = 0.8 / max(len(series), 1)
+    for number, entry in enumerate(series):
+        at = np.arange(len(figure["names"])) + (number - (len(series) - 1) / 2) * width
+        values = np.array(entry["values"], np.float64)
+        error = None
+        if entry.get("intervals"):
+            ends = np.array(entry["intervals"], np.float64)
+            error = np.clip(np.array([values - ends[:, 0], ends[:, 1] - values]), 0, None)
+        axes.bar(
+            at, values, width * 0.92, yerr=error, color=COLOURS[number % len(COLOURS)],
+            label=entry["name"], ecolor=INK, error_kw={"elinewidth": 1},
+        )  # fmt: skip
+    axes.axhline(0, color=INK, linewidth=0.8)
+    axes.set_xticks(range(len(figure["names"])), figure["names"])
+    axes.set_ylabel(figure.get("y", ""))
+    if len(series) > 1:
+        axes.legend(frameon=False, labelcolor=INK, fontsize=9)
+
+
+def _dots(axes: Any, figure: dict[str, Any]) -> None:
+    rows = figure["rows"][::-1]
+    for level, row in enumerate(rows):
+        axes.plot([row["low"], row["high"]], [level, level], color=COLOURS[0], alpha=0.45, lw=3)
+        axes.plot([row["value"]], [level], "o", color=COLOURS[0], markersize=6)
+    axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_xlabel(figure.get("x", ""))
+    axes.grid(axis="x", color=INK, alpha=0.25, linewidth=0.6)
+
+
+def _limits(axes: Any, figure: dict[str, Any]) -> None:
+    if "bottom" in figure or "top" in figure:
+        axes.set_ylim(figure.get("bottom"), figure.get("top"))
+
+
+def _for_page(text: str) -> str:
+    """Cut off what is before the drawing, and let the page choose its colours."""
+    text = re.sub(r"^.*?(?=<svg)", "", text, count=1, flags=re.S)
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
+    text = text.replace(INK, "var(--soft)")
+    for number, colour in enumerate(COLOURS, 1):
+        text = text.replace(colour, f"var(--c{number})")
+    # The page says how wide it is.
+    return re.sub(r'(<svg[^>]*?) width="[\d.]+pt" height="[\d.]+pt"|(<svg[^>]*?)\s+width="[^"]*"',
+                  _keep, text, count=1)  # fmt: skip
+
+
+def _keep(found: re.Match[str]) -> str:
+    return str(found.group(1) or found.group(2))

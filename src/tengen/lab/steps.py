@@ -1,39 +1,82 @@
 """Run named steps once each and keep their results as JSON, so that a killed laboratory goes on.
 
 A step is a function of a `Context` that returns plain data. Its result is written atomically when
-it is done; a step with a result is not run again. Nothing here knows what the steps do.
+it is done; a step with a result is not run again, and a step that was killed finds what it kept by
+`Context.once` and what its learner's checkpoints hold. Nothing here knows what the steps do.
 """
 
 from __future__ import annotations
 
 import json
-import time
+import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import tomli_w
 
 from tengen import __version__
 from tengen.errors import TengenError
+from tengen.lab.cost import Meter
 from tengen.models import write_atomic
 
 Result = dict[str, Any]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
 class Context:
-    """What every step is given: the folder of the run, its seed and workers, a way to speak."""
+    """What every step is given: the folder of the run, its seed and workers, ways to speak."""
 
     folder: Path
     seed: int
     workers: int
-    say: Callable[[str], None]
+    at: Callable[[float, str], None] = lambda share, note: None
+    """Hears what share of the step is done, and a few words on what is going on."""
+    corpus: Path | None = None
+    """Folder of game collections, for steps that need some."""
 
     def place(self, name: str) -> Path:
         """Return a folder of a step's own, for checkpoints and databases."""
         place = self.folder / name
         place.mkdir(parents=True, exist_ok=True)
         return place
+
+    def once(self, name: str, compute: Callable[[], Value]) -> Value:
+        """Compute a part of a step once: a step that was killed does not do it again.
+
+        `name` is a path below the run's folder, without ending; the value must be plain data.
+        """
+        path = self.folder / f"{name}.json"
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, json.dumps(compute(), allow_nan=False))
+        # Always what was read, so that a resumed run sees what the first one saw.
+        return _read(path)  # type: ignore[no-any-return]
+
+    def games(self, name: str) -> Path:
+        """Return a collection of the corpus.
+
+        Raises
+        ------
+        TengenError
+            If there is no corpus, or no such file in it.
+        """
+        if self.corpus is None:
+            raise TengenError(f"{name}: this step needs --corpus DIR, the folder of the games")
+        path = self.corpus / name
+        if not path.is_file():
+            raise TengenError(f"{path}: no such file; docs/guide/games.md says where to get it")
+        return path
+
+    def between(self, low: float, high: float, note: str) -> Callable[[int, int], None]:
+        """Return a counter (done, of) that moves the step's share from `low` to `high`."""
+
+        def tell(done: int, of: int) -> None:
+            self.at(low + (high - low) * done / max(of, 1), f"{note} {done}/{of}")
+
+        return tell
 
 
 @dataclass(frozen=True)
@@ -46,62 +89,92 @@ class Step:
     run: Callable[[Context], Result]
     minutes: float = 1.0
     """About how long it takes on two cores, to foretell the end."""
+    needs: tuple[str, ...] = ()
+    """Files of the corpus that it reads."""
+
+
+class Watch:
+    """Somebody who watches a run; this one looks away."""
+
+    def plan(self, steps: Sequence[Step], done: set[str]) -> None:
+        """Hear what is to be done, and what is there already."""
+
+    def begin(self, step: Step) -> None:
+        """Hear that a step begins."""
+
+    def at(self, step: Step, share: float, note: str) -> None:
+        """Hear how far it is."""
+
+    def end(self, step: Step, seconds: float) -> None:
+        """Hear that its result is written."""
 
 
 def results(folder: Path) -> dict[str, Result]:
     """Return what is finished in a folder: step name -> result."""
-    found = {}
-    for path in sorted((folder / "steps").glob("*.json")):
-        try:
-            found[path.stem] = json.loads(path.read_text())
-        except ValueError:
-            raise TengenError(
-                f"{path}: is no result of a step; remove it to run it again"
-            ) from None
-    return found
+    return {path.stem: _read(path) for path in sorted((folder / "steps").glob("*.json"))}
 
 
 def run_steps(
-    steps: Sequence[Step],
-    context: Context,
-    on_step: Callable[[Step, bool, float], None] = lambda step, done, left: None,
+    steps: Sequence[Step], context: Context, *, mode: str = "quick", watch: Watch | None = None
 ) -> dict[str, Result]:
     """Run what has no result yet, in order, and return all results.
-
-    `on_step` hears of each step before (False) and after (True) it, with the minutes left.
 
     Raises
     ------
     TengenError
-        If the folder holds a run of another seed.
+        If the folder holds a run of another seed or mode, or a file of the corpus is missing.
     """
+    watch = watch or Watch()
     place = context.folder / "steps"
     place.mkdir(parents=True, exist_ok=True)
-    _claim(context)
+    _claim(context, mode)
     done = results(context.folder)
-    left = sum(step.minutes for step in steps if step.name not in done)
-    for step in steps:
-        if step.name in done:
-            continue
-        on_step(step, False, left)
-        start = time.perf_counter()
-        result = step.run(context)
-        seconds = time.perf_counter() - start
-        kept = {"result": result, "seconds": round(seconds, 1), "version": __version__}
-        write_atomic(place / f"{step.name}.json", json.dumps(kept, allow_nan=False).encode())
-        done[step.name] = kept
-        left -= step.minutes
-        on_step(step, True, left)
+    waiting = [step for step in steps if step.name not in done]
+    for step in waiting:
+        for name in step.needs:
+            context.games(name)
+    watch.plan(steps, set(done))
+    for step in waiting:
+        watch.begin(step)
+
+        def at(share: float, note: str = "", step: Step = step) -> None:
+            watch.at(step, min(max(share, 0.0), 1.0), note)
+
+        # Time that an earlier, killed attempt took is not lost: cost is what it really was.
+        with Meter(place / f"{step.name}.cost") as meter:
+            result = step.run(replace(context, at=at))
+        kept = {"result": result, **meter.cost(), "version": __version__}
+        write_atomic(place / f"{step.name}.json", json.dumps(kept, allow_nan=False))
+        meter.forget()
+        done[step.name] = _read(place / f"{step.name}.json")
+        watch.end(step, float(done[step.name]["seconds"]))
     return done
 
 
-def _claim(context: Context) -> None:
-    """Write down the seed of a new run; refuse a folder of another."""
+def settings_of(folder: Path) -> dict[str, Any]:
+    """Return what the run in a folder was started with."""
+    path = folder / "config.toml"
+    return tomllib.loads(path.read_text()) if path.is_file() else {}
+
+
+def _claim(context: Context, mode: str) -> None:
+    """Write down seed and mode of a new run; refuse a folder of another."""
     path = context.folder / "config.toml"
-    text = f'seed = {context.seed}\nversion = "{__version__}"\n'
+    ours = {"seed": context.seed, "mode": mode, "version": __version__}
     if not path.exists():
-        write_atomic(path, text.encode())
+        write_atomic(path, tomli_w.dumps(ours))
         return
-    first = path.read_text().splitlines()[0]
-    if first != f"seed = {context.seed}":
-        raise TengenError(f"{context.folder}: holds a run with {first}; choose another --out")
+    theirs = settings_of(context.folder)
+    for name in ("seed", "mode"):
+        if theirs.get(name) != ours[name]:
+            raise TengenError(
+                f"{context.folder}: holds a run with {name} = {theirs.get(name)}, "
+                f"not {ours[name]}; choose another --out"
+            )
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except ValueError:
+        raise TengenError(f"{path}: is no result of a step; remove it to run it again") from None

@@ -1,0 +1,104 @@
+"""Measure what a block of work costs: seconds on the clock, processor seconds, peak memory.
+
+Costs of an attempt that was killed are kept in a small file and added to the next one's. Memory is
+sampled, all processes of ours together; what they share is counted for each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tengen.models import write_atomic
+
+SAMPLE = 0.5
+WRITE = 2.0
+"""Seconds between looks at the memory, and between notes in the file."""
+
+
+class Meter:
+    """Measure a block; `path` keeps the cost of attempts that did not come to an end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._before = _read(path)
+        self._peak = self._before["memory"]
+        self._stop = threading.Event()
+
+    def __enter__(self) -> Self:
+        self._clock, self._processor = time.monotonic(), _processor_seconds()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._sample()
+        if kind is not None:
+            write_atomic(self.path, json.dumps(self.cost()))
+
+    def cost(self) -> dict[str, float]:
+        """Return seconds, processor seconds and peak memory in bytes, all attempts together."""
+        return {
+            "seconds": round(self._before["seconds"] + time.monotonic() - self._clock, 2),
+            "processor": round(
+                self._before["processor"] + _processor_seconds() - self._processor, 2
+            ),
+            "memory": self._peak,
+        }
+
+    def forget(self) -> None:
+        """Drop the file, once the cost stands with the result."""
+        self.path.unlink(missing_ok=True)
+
+    def _look(self) -> None:
+        written = time.monotonic()
+        while not self._stop.wait(SAMPLE):
+            self._sample()
+            if time.monotonic() - written > WRITE:
+                written = time.monotonic()
+                with suppress(OSError):
+                    write_atomic(self.path, json.dumps(self.cost()))
+
+    def _sample(self) -> None:
+        self._peak = max(self._peak, memory_in_use())
+
+
+def _read(path: Path) -> dict[str, float]:
+    """Return the cost so far; nothing when there is none or it cannot be read."""
+    nothing = {"seconds": 0.0, "processor": 0.0, "memory": 0.0}
+    with suppress(OSError, ValueError):
+        return {**nothing, **json.loads(path.read_text())}
+    return nothing
+
+
+def _processor_seconds() -> float:
+    """Return the processor time of this process and of its children that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def memory_in_use() -> float:
+    """Return the bytes in memory of this process and all below it; 0 where it cannot be told."""
+    page = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+    total, waiting = 0.0, [os.getpid()]
+    while waiting:
+        number = waiting.pop()
+        with suppress(OSError, ValueError, IndexError):
+            fields = Path(f"/proc/{number}/statm").read_text().split()
+            total += int(fields[1]) * page
+            for task in Path(f"/proc/{number}/task").iterdir():
+                waiting += [int(n) for n in (task / "children").read_text().split()]
+    return total

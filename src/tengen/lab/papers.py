@@ -1,0 +1,166 @@
+"""Hold the figures of the five papers with their places, and nothing that was measured here.
+
+Rates are fractions. Where a table's print is damaged, the comment says what a value rests on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper as the report names it."""
+
+    key: str
+    title: str
+    authors: str
+    line: str
+    """What it claims, in one sentence."""
+    cost: str
+    """What its own experiment cost, as it says."""
+
+
+PAPERS: dict[str, Paper] = {
+    paper.key: paper
+    for paper in (
+        Paper(
+            "opening-td",
+            "Openings by temporal differences",
+            "Huang, Connell, McQuade 2003",
+            "A network that plays only openings learns by self-play, from nothing but how an "
+            "expert's games from there end; the inputs it is given decide how well.",
+            "several thousand games a player; no time given",
+        ),
+        Paper(
+            "scoring",
+            "Scoring finished games",
+            "Burzillo; van der Werf, van den Herik, Uiterwijk 2004",
+            "A network is to learn from final scores alone which stones are dead. It failed: not "
+            "one game was counted right.",
+            "500 games: about 5 minutes at 1.6 GHz, under 800 kB",
+        ),
+        Paper(
+            "symmetry-network",
+            "Internal symmetry networks",
+            "Blair 2008",
+            "714 weights, tied by the symmetries of the square inside every cell, judge positions "
+            "of any size; they learn by self-play.",
+            "860,000 games, 0.5 s each: 5 days on a 2.66 GHz Mac Pro",
+        ),
+        Paper(
+            "move-prediction",
+            "Move prediction",
+            "Araki, Yoshida, Tsuruoka, Tsujii 2007",
+            "Patterns rank experts' moves; a maximum-entropy model re-ranks the best of them.",
+            "20,000 games: 8.75 days and 16 GB on a 3.0 GHz Xeon",
+        ),
+        Paper(
+            "opening-evolution",
+            "Openings by evolution",
+            "Kendall, Yaakob, Hingston 2004",
+            "Networks are bred by the final scores of the games that their openings lead to.",
+            "228 s a generation for two months (minimax), 117 s for three months (spatial)",
+        ),
+    )
+}
+
+# ----- Huang, Connell, McQuade 2003 -----
+
+TD_FIGURE_4 = {0: 0.50, 3000: 0.75}
+"""Figure 4: player ABCDE against random, 100 games a point; "just over 75 %" at the end."""
+TD_CURVE_GAMES = 100
+TD_WINS: dict[str, dict[str, int]] = {
+    # Table 1, 1,500 games a player. Its header is damaged; ABDE and ABCDE could be swapped.
+    "scalar": {
+        "A": 46, "AB": 48, "AC": 43, "AD": 52, "AE": 42, "ABC": 46, "ABD": 46, "ABE": 49,
+        "ACD": 50, "ACE": 48, "ADE": 56, "ABCD": 54, "ABCE": 54, "ABDE": 54, "ACDE": 55,
+        "ABCDE": 55,
+    },
+    # Table 3. One column is lost in print; AC, AE, ACE, AD, ABDE and ABCDE are what the rest of it
+    # and Table 4 lead to.
+    "binary": {
+        "A": 21, "AB": 22, "AC": 52, "AD": 57, "AE": 55, "ABC": 28, "ABD": 47, "ABE": 54,
+        "ACD": 52, "ACE": 54, "ADE": 65, "ABCD": 48, "ABCE": 57, "ABDE": 58, "ACDE": 64,
+        "ABCDE": 65,
+    },
+}  # fmt: skip
+TD_GAINS: dict[str, dict[str, int]] = {
+    "scalar": {"B": 4, "C": 3, "D": 13, "E": 8},  # Table 2: a mean of ratios
+    "binary": {"B": -5, "C": 5, "D": 14, "E": 18},  # Table 4: a mean of differences
+}
+TD_TWINS: dict[str, int] = {
+    # Table 5, 100 games each: binary against its scalar twin.
+    "A": 50, "AB": 29, "AC": 63, "ABC": 48, "AD": 70, "ABD": 63, "ACD": 69, "ABCD": 66,
+    "AE": 35, "ABE": 26, "ACE": 33, "ABCE": 52, "ADE": 49, "ABDE": 43, "ACDE": 49, "ABCDE": 54,
+}  # fmt: skip
+
+# ----- Burzillo -----
+
+SCORING_GAMES = (500, 5000, 15000)
+SCORING_EXACT = 0.0
+"""Of the training games, at all three sizes."""
+SCORING_LARGEST = 58_583_120.0
+"""The size of one of its predictions; another was +3,903,552.7."""
+WERF_EXACT = 0.989
+"""Van der Werf et al. 2004: 9x9 positions scored fully right, from labelled blocks."""
+
+# ----- Blair 2008 -----
+
+ISN_WEIGHTS = 714
+ISN_CONNECTIONS = 2310
+"""Connections of a cell as the paper counts them."""
+ISN_GAMES = 860_000
+ISN_BEST = 580_000
+"""Figure 1: games behind the best of 44 snapshots; 430 games a point, noisy and rising."""
+ISN_CGOS = {9: 500, 19: 1000}
+"""Ratings on CGOS after two days, no look-ahead, the same weights."""
+ISN_GPU = 7000
+"""Evaluations of 19x19 a second on a GeForce 8800."""
+
+# ----- Araki, Yoshida, Tsuruoka, Tsujii 2007 -----
+
+MP_WIDTHS = {
+    # Table I: width factor W -> first choice right, 2,000 games, 20 candidates.
+    0.0: 0.2703, 0.1: 0.2746, 0.2: 0.2767, 0.3: 0.2795, 0.4: 0.2802, 0.5: 0.2815, 0.6: 0.2821,
+    0.7: 0.2819, 0.8: 0.2820, 0.9: 0.2824, 1.0: 0.2820,
+}  # fmt: skip
+MP_RANKS = (1, 5, 10, 20, 40, 60, 80)
+MP_RERANKED: dict[int, tuple[float, ...]] = {
+    # Table II: candidates re-ranked (0: none) -> cumulative shares at MP_RANKS, 2,000 games.
+    0: (0.2105, 0.4619, 0.5925, 0.7243, 0.8375, 0.8862, 0.9132),
+    20: (0.2824, 0.5270, 0.6168, 0.6911, 0.7985, 0.8463, 0.8753),
+    40: (0.2755, 0.5291, 0.6305, 0.7258, 0.7985, 0.8463, 0.8753),
+    60: (0.2693, 0.5254, 0.6252, 0.7237, 0.8138, 0.8463, 0.8753),
+    80: (0.2692, 0.5285, 0.6245, 0.7191, 0.8138, 0.8585, 0.8753),
+}
+MP_SIZES: dict[int, tuple[float, ...]] = {
+    # Tables II (2,000), III and IV: training games -> shares at ranks 1, 5, 10 (and 20).
+    2000: (0.2824, 0.5270, 0.6168, 0.6911),
+    5000: (0.3104, 0.5654, 0.6556),
+    10000: (0.3272, 0.5861, 0.6785),
+    15000: (0.3373, 0.5981, 0.6894),
+    20000: (0.3394, 0.6047, 0.6950, 0.7716),
+}
+MP_OTHERS = {
+    # Table IV, and others since.
+    "Stern et al., draft, 20,000 games": 0.26,
+    "Stern et al. 2006, 181,000 games": 0.34,
+    "Coulom 2007": 0.349,
+    "Wistuba, Schmidt-Thieme 2013": 0.41,
+    "Clark, Storkey 2015 (KGS)": 0.444,
+}
+MP_POSITIONS = 100_000
+"""About how many positions stand behind a figure of Tables I to IV."""
+
+# ----- Kendall, Yaakob, Hingston 2004 -----
+
+EVOLUTION_POINTS: dict[str, list[int]] = {
+    # Table I: best of every 1,000th generation, 40 games each; win +2, draw +1, loss -1.
+    "dense": [14, 17, 32, -1, 15, 26, 26, 14, 5, 35, 8, 44, 44, 23, 8, 26, 14, 29, 23, 20, 26],
+    # Table II: best of every 10,000th generation, 12 games each.
+    "spatial": [-7, 3, 12, 15, 1, 10, 11],
+}
+EVOLUTION_EVERY = {"dense": 1000, "spatial": 10_000}
+EVOLUTION_WEIGHTS = {"dense": 9350, "spatial": 36_063}
+"""Weights of the two networks, biases left out; counted from the paper's description."""

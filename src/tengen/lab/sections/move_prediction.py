@@ -1,0 +1,341 @@
+"""Move prediction (Araki 2007): the paper's tables in small on games of our own, and at full scale.
+
+The experiments themselves are in `tengen.learners.move_prediction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tengen.lab import papers
+from tengen.lab.content import line, percent, picture, plot, table
+from tengen.lab.pictures import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, pattern
+from tengen.lab.steps import Context, Result
+from tengen.lab.verdicts import Comparison, compare
+
+TRAIN, TEST = "tom9d-train.sgf", "tom9d-dev.sgf"
+STRONG = ("kgs6d-train.sgf", "tom9d-train.sgf")
+STRONG_TESTS = ("kgs6d-dev.sgf", "tom9d-dev.sgf")
+GNUGO = "gtp:gnugo --mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many games are made and learned from."""
+
+    games: int = 400
+    test_games: int = 80
+    board: int = 9
+    sizes: tuple[int, ...] = (50, 100, 200, 400)
+    widths: tuple[float, ...] = (0.0, 0.5, 0.9)
+    reranked: tuple[int, ...] = (0, 20, 40)
+    patterns: int = 12
+
+
+QUICK = Size()
+
+
+def quick(context: Context, size: Size = QUICK) -> Result:
+    """Repeat Tables I to III on games of the rule player; draw what was learned."""
+    from tengen.learners.move_prediction import experiments
+
+    train = sample_games(size.games, size.board, context.seed, context.between(0, 0.2, "game"))
+    test = sample_games(size.test_games, size.board, context.seed + 1)
+    context.at(0.25, "Table I: widths")
+    most = max(size.sizes)
+    tables = context.once(
+        "move-prediction/tables",
+        lambda: {
+            "widths": _told(
+                context, 0.25, experiments.widths(
+                    train, test, games=most, seed=context.seed, values=size.widths
+                ),
+            ),
+            "reranked": _told(
+                context, 0.45, experiments.reranked(
+                    train, test, games=most, seed=context.seed, values=size.reranked
+                ),
+            ),
+            "sizes": _told(
+                context, 0.65,
+                (_sized(train, test, games, context.seed) for games in size.sizes),
+            ),
+        },
+    )  # fmt: skip
+    context.at(0.9, "patterns")
+    last = tables["sizes"][-1]
+    figures = [
+        plot(
+            "Table III in small: accuracy by the number of training games",
+            "training games", "share of moves foreseen",
+            [
+                line(f"first {rank}" if rank > 1 else "first choice",
+                     [row["games"] for row in tables["sizes"]],
+                     [row[f"top{rank}"] for row in tables["sizes"]])
+                for rank in (1, 5, 10)
+            ],
+            bottom=0.0, top=1.0,
+        ),
+        *telling_patterns(train, most, context.seed, size.patterns),
+        *opinions(),
+    ]  # fmt: skip
+    return {
+        "text": f"The paper's recipe learns from {size.games} games of our rule player against "
+        f"itself on {size.board}x{size.board} and foresees the moves of {size.test_games} others "
+        f"({last['positions']} positions). The rule player is no expert and easier to foresee in "
+        "some places, so these rates are not the paper's; how they move with W, n and the number "
+        "of games can be compared.",
+        "tables": shown_tables(tables),
+        "figures": figures,
+        "comparisons": [*_small(tables), *_rule(tables["reranked"]), *card_rows()],
+    }
+
+
+def _told(context: Context, share: float, rows: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Collect rows of a table, saying how far it is."""
+    found = []
+    for row in rows:
+        found.append({k: v for k, v in row.items() if k not in ("phases", *TIMES)})
+        context.at(
+            share + 0.03 * len(found), ", ".join(f"{k} {v}" for k, v in list(row.items())[:1])
+        )
+    return found
+
+
+TIMES = ("seconds", "processor_seconds", "memory_gb")
+
+
+def _sized(train: Any, test: Any, games: int, seed: int) -> dict[str, Any]:
+    """Train the paper's recipe on so many games and measure it."""
+    from tengen.learners.move_prediction import experiments
+
+    return next(iter(experiments.reranked(train, test, games=games, seed=seed, values=(20,)))) | {
+        "games": games
+    }
+
+
+def sample_games(games: int, size: int, seed: int, tell: Any = lambda done, of: None) -> Any:
+    """Return games of the rule player against itself from random openings, as arrays."""
+    from tengen.board import Board, point_of
+    from tengen.players import make_player
+    from tengen.records import GameRecord
+    from tengen.records.arrays import from_records
+
+    player = make_player("static")
+    rng = np.random.default_rng(seed)
+    records = []
+    for number in range(games):
+        board = Board(size)
+        for _ in range(4):
+            index = int(rng.choice(np.flatnonzero(board.legal_mask()[:-1])))
+            board.push(point_of(index // size, index % size, size))
+        while not board.is_over and len(board.moves) < 2 * size * size:
+            board.push(player.choose(board, rng))
+        records.append(GameRecord(rows=size, cols=size, moves=list(board.moves), komi=board.komi))
+        tell(number + 1, games)
+    return from_records(records)
+
+
+# ----- Tables -----
+
+
+def shown_tables(tables: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return Tables I, II and III with the paper's figures beside ours."""
+    out = []
+    if tables.get("widths"):
+        rows = [
+            [f"{row['width']:g}", percent(row["top1"], row["interval"]),
+             percent(papers.MP_WIDTHS[row["width"]])]
+            for row in tables["widths"]
+        ]  # fmt: skip
+        out.append(table("Table I: width factor W", ["W", "first choice", "paper"], rows))
+    if tables.get("reranked"):
+        columns = ["n"]
+        for rank in (1, 5, 10, 20):
+            columns += [f"first {rank}", "paper"]
+        rows = []
+        for row in tables["reranked"]:
+            paper = papers.MP_RERANKED.get(row["top"])
+            cells: list[object] = [row["top"] or "none"]
+            for k, rank in enumerate((1, 5, 10, 20)):
+                cells += [percent(row[f"top{rank}"]), percent(paper[k]) if paper else ""]
+            rows.append(cells)
+        out.append(table("Table II: candidates re-ranked", columns, rows))
+    if tables.get("sizes"):
+        rows = []
+        for row in tables["sizes"]:
+            paper = papers.MP_SIZES.get(row["games"])
+            rows.append(
+                [
+                    f"{row['games']:,}", percent(row["top1"], row["interval"]),
+                    percent(row["top5"]), percent(row["top10"]),
+                    " / ".join(f"{100 * p:.1f}" for p in paper[:3]) if paper else "",
+                ]
+            )  # fmt: skip
+        columns = ["training games", "first choice", "first five", "first ten", "paper, %"]
+        out.append(table("Tables III and IV: training games", columns, rows))
+    return out
+
+
+def _small(tables: dict[str, list[dict[str, Any]]]) -> list[Comparison]:
+    """Set the small tables beside the paper's; other games, so no verdict on the rates."""
+    widths = {row["width"]: row for row in tables["widths"]}
+    best = max(widths.values(), key=lambda row: row["top1"])
+    plain, chosen = tables["reranked"][0], tables["reranked"][1]
+    gain = chosen["top1"] - plain["top1"]
+    half = 1.96 * float(np.sqrt(2 * chosen["top1"] * (1 - chosen["top1"]) / chosen["positions"]))
+    first, last = tables["sizes"][0], tables["sizes"][-1]
+    growth = last["top1"] - first["top1"]
+    return [
+        compare(
+            "Table I", "best width factor", None, None, paper_text="0.9 (0.5 to 1.0 tied)",
+            our_text=f"{best['width']:g}: {percent(best['top1'], best['interval'])}",
+            why="Other games and fewer: the rates cannot be compared.",
+        ),
+        compare(
+            "Table II", "re-ranking 20 candidates helps the first choice", None, None,
+            holds=_sign(gain, half), full=False, paper_text="21.05 to 28.24 %",
+            our_text=f"{percent(plain['top1'])} to {percent(chosen['top1'])}",
+            why="The re-ranker is told the last four moves, the frequencies are not.",
+        ),
+        compare(
+            "Table III", "more games, better predictions", None, None, holds=_sign(growth, half),
+            paper_text="31.04 to 33.94 % (5,000 to 20,000)", full=False,
+            our_text=f"{percent(first['top1'])} to {percent(last['top1'])} ({first['games']} to "
+            f"{last['games']})", why="The same direction, on other games.",
+        ),
+    ]  # fmt: skip
+
+
+def _sign(gain: float, half: float) -> bool | None:
+    """Tell whether a gain is one: None where chance may have made it."""
+    return True if gain > half else False if gain < -half else None
+
+
+def _rule(rows: list[dict[str, Any]]) -> list[Comparison]:
+    """Check the rule behind Table II's equal entries: n candidates change nothing from rank n."""
+    worst = max((row["beyond"] for row in rows if row["beyond"] is not None), default=None)
+    if worst is None:
+        return []
+    return [
+        compare(
+            "Table II",
+            "re-ranking n moves changes nothing from rank n on",
+            None,
+            None,
+            holds=worst < 0.005,
+            paper_text="equal entries",
+            our_text=f"{100 * worst:.2f} points",
+            why="Moves of equal frequency share credit, which is all that may differ.",
+        )
+    ]
+
+
+def card_rows() -> list[Comparison]:
+    """Return what the cards of the shipped predictors say of experts' games."""
+    from tengen.models import list_models
+
+    rows = []
+    for info in list_models():
+        if info.name != "predictor-19x19" or info.card is None:
+            continue
+        for got in info.card.results:
+            for rank, paper in zip((1, 5, 10, 20), papers.MP_SIZES[20000], strict=True):
+                if got.what.startswith(f"top{rank} on"):
+                    rows.append(
+                        compare(
+                            "Table IV", f"rank {rank}: {info.name}{got.what[4:].strip('0')}, "
+                            "from its card", paper, got.value, got.interval, unit="%",
+                            why=f"The full recipe, {got.count:,} moves of other experts; not "
+                            "measured in this run but when the model was made.",
+                        )
+                    )  # fmt: skip
+    return rows
+
+
+# ----- Pictures -----
+
+
+def telling_patterns(train: Any, games: int, seed: int, count: int) -> list[dict[str, Any]]:
+    """Draw the patterns of the paper's dictionary that say most about where one plays."""
+    from tengen.features.pattern_kernels import RING_LIMITS
+    from tengen.features.patterns import PatternHasher
+    from tengen.learners.move_prediction.paper import PaperSettings, halves, learn_frequencies
+
+    settings = PaperSettings(seed=seed, games=games)
+    part, _ = halves(train, settings)
+    model = learn_frequencies(train, part, settings)
+    number = {int(key): i + 1 for i, key in enumerate(model.dictionary.keys)}
+    seen: dict[int, int] = {}
+    shown: dict[int, tuple[int, list[str]]] = {}
+    for game in part[:150]:
+        record = train.record(int(game))
+        hasher = PatternHasher(record.rows, record.cols)
+        board = np.zeros((record.rows, record.cols), np.int8)
+        for colour, point in record.moves:
+            if point:
+                row, col = point // (record.cols + 1) - 1, point % (record.cols + 1) - 1
+                hashes = hasher.hashes(row, col, colour)
+                largest = next((r for r in model.templates[::-1] if int(hashes[r]) in number), None)
+                if largest is not None and largest <= 5:
+                    feature = number[int(hashes[largest])]
+                    seen[feature] = seen.get(feature, 0) + 1
+                    if feature not in shown:
+                        limit = int(RING_LIMITS[largest])
+                        shown[feature] = (limit, _cells(board, row, col, colour, limit))
+            hasher.play(point, colour)
+            board = _grid(hasher.state, record.rows, record.cols)
+    worth = sorted(
+        (f for f in shown if seen[f] >= 4), key=lambda f: (-model.frequency[f], -seen[f], f)
+    )
+    return [
+        picture(f"played {percent(float(model.frequency[f]))} of the time", pattern(shown[f][1]))
+        for f in worth[:count]
+    ]
+
+
+def _grid(state: Any, rows: int, cols: int) -> Any:
+    inside = state[0].reshape(-1)[: (rows + 2) * (cols + 1)].reshape(rows + 2, cols + 1)
+    return inside[1:-1, 1:].astype(np.int8)
+
+
+def _cells(board: Any, row: int, col: int, mover: int, limit: int) -> list[str]:
+    """Return the pattern around a point as lines of cells; the template is d <= `limit`."""
+    rows, cols = board.shape
+    reach = max(d for d in range(1, 8) if 2 * d <= limit)
+    lines = []
+    for dr in range(-reach, reach + 1):
+        text = ""
+        for dc in range(-reach, reach + 1):
+            r, c = row + dr, col + dc
+            if abs(dr) + abs(dc) + max(abs(dr), abs(dc)) > limit:
+                text += UNKNOWN
+            elif not (0 <= r < rows and 0 <= c < cols):
+                text += OUTSIDE
+            else:
+                stone = int(board[r, c])
+                text += EMPTY if stone == 0 else OWN if stone == mover else ENEMY
+        lines.append(text)
+    return lines
+
+
+def opinions() -> list[dict[str, Any]]:
+    """Draw what the shipped predictor expects in a position."""
+    from tengen.board import Board
+    from tengen.lab.sections.symmetry_network import POSITION
+    from tengen.models import has_model, load_policy
+
+    if not has_model("predictor-small"):
+        return []
+    board = Board(9, moves=POSITION)
+    chances = np.asarray(load_policy("predictor-small").priors(board))[:-1]
+    best = np.argsort(-chances)[:6]
+    labels = {int(i): f"{100 * chances[i]:.0f}" for i in best if chances[i] >= 0.005}
+    shades = np.zeros(81)
+    shades[best] = np.clip(chances[best] * 2, 0.06, 1.0)
+    svg = board.svg(labels=labels, cell=24)
+    return [picture("predictor-small: chances of Black's next move, in %", svg)]

@@ -1,0 +1,234 @@
+"""One player: what the parts do together, how strong every level is, and a game to step through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tengen.lab.content import percent, table
+from tengen.lab.pictures import replay
+from tengen.lab.steps import Context, Result
+from tengen.lab.verdicts import UNMEASURED, above
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is played."""
+
+    playouts: int = 80
+    games: int = 16
+    levels: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    level_games: int = 8
+    board: int = 9
+
+
+QUICK = Size()
+
+
+def gauntlet_settings(
+    playouts: int, games: int, board: int, seed: int, parts: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the tournament in which `tengen` meets itself without each part, and plain search."""
+    players = {"tengen": {"spec": f"tengen:playouts={playouts}"}}
+    for part in parts:
+        players[f"without {part}"] = {"spec": f"tengen:playouts={playouts},without={part}"}
+    players["mcts"] = {"spec": f"mcts:playouts={playouts}"}
+    return {
+        "kind": "gauntlet",
+        "challengers": ["tengen"],
+        "games": games,
+        "size": board,
+        "seed": seed,
+        "players": players,
+    }
+
+
+def quick(context: Context, size: Size = QUICK) -> Result:
+    """Let the united player meet itself with each part left out, and plain search."""
+    from tengen.lab.tournaments import play
+    from tengen.players.united import PARTS
+
+    results = play(
+        context.place("player") / "parts.sqlite",
+        gauntlet_settings(size.playouts, size.games, size.board, context.seed, PARTS),
+        workers=context.workers,
+        tell=context.between(0.0, 1.0, "games"),
+    )
+    game = next(row for row in results.rows if {row.a, row.b} == {"tengen", "mcts"})
+    return {
+        "text": "The united player `tengen` searches with every learner in its place: the move "
+        "predictor orders the search, a learned opening advises it, the symmetry network shares in "
+        f"judging, the scorer says when the game is over. Here it has {size.playouts} playouts a "
+        f"move on {size.board}x{size.board}, and so have the others: what a part costs in time is "
+        "not in this table.",
+        "tables": [parts_table(results, size.games)],
+        "replays": [step_through(game, size.board)],
+    }
+
+
+def parts_table(results: Any, games: int) -> dict[str, Any]:
+    """Return how `tengen` did against each of the others, and what that says of the part."""
+    rows = []
+    for entry in results.standings:
+        score = results.cross.get(("tengen", entry.name))
+        if score is None:
+            continue
+        from tengen.arena import wilson
+
+        played = score.wins + score.losses + score.draws
+        points = score.wins + score.draws / 2
+        interval = wilson(points, played)
+        clear = above(interval)
+        word = {True: "helps", False: "harms", None: UNMEASURED}[clear]
+        if entry.name == "mcts":
+            word = {True: "stronger", False: "weaker", None: UNMEASURED}[clear]
+        rows.append([entry.name, played, percent(points / max(played, 1), interval), word])
+    return table(
+        "Wins of tengen against the same player without a part, and against plain search",
+        ["opponent", "games", "tengen wins", "the part"],
+        rows,
+        note="At these few games only large effects can be seen; docs/results.md has more.",
+    )
+
+
+def step_through(row: Any, board: int) -> dict[str, Any]:
+    """Turn a game of the arena into frames, with what a shipped network thinks of each."""
+    from tengen.board import Board
+    from tengen.models import has_model, load_evaluator
+    from tengen.records import loads
+
+    record = loads(row.sgf)[0]
+    owners: list[Any] = []
+    values: list[float] = []
+    if has_model("isn-best"):
+        judge: Any = load_evaluator("isn-best")
+        position = Board(board, komi=record.komi)
+        for number in range(len(record.moves) + 1):
+            if number:
+                colour, point = record.moves[number - 1]
+                position.play(point, colour)
+            owners.append(np.clip(judge.ownership(position), -1, 1))
+            values.append(float(judge.values([position])[0]))
+    title = f"{row.black} (Black) against {row.white}, {row.result}"
+    words = "Squares: who owns each point, and the expected score, by isn-best without look-ahead."
+    return replay(title, record.moves, board, board, ownership=owners, values=values, words=words)
+
+
+def levels(context: Context, size: Size = QUICK) -> Result:
+    """Let neighbouring levels meet, and rate them."""
+    from tengen.lab.tournaments import elo_plot, play, standings
+    from tengen.players.united import LEVELS
+
+    known = [n for n in size.levels if n in LEVELS]
+    results = play(
+        context.place("player") / "levels.sqlite",
+        {
+            "kind": "ladder",
+            "reach": 2,
+            "games": size.level_games,
+            "size": size.board,
+            "seed": context.seed,
+            "players": {
+                f"level {n}": {"spec": f"tengen:level={n}", **({"elo": 0.0} if n == 1 else {})}
+                for n in known
+            },
+        },
+        workers=context.workers,
+        tell=context.between(0.0, 1.0, "games"),
+    )
+    rows = [
+        [
+            n,
+            f"{LEVELS[n].playouts} playouts a move"
+            if LEVELS[n].playouts
+            else f"a draw from the predictor, temperature {LEVELS[n].temperature:g}",
+        ]
+        for n in LEVELS
+    ]
+    return {
+        "text": f"Levels for people, from a beginner to full strength. Levels {known[0]} to "
+        f"{known[-1]} play their neighbours and the next but one here, {size.level_games} games "
+        "each; no level makes mistakes on purpose.",
+        "tables": [
+            standings(results, "Levels that were played here, level 1 = 0"),
+            table("What the levels are", ["level", "what it does"], rows),
+        ],
+        "figures": [elo_plot(results, "Levels with 95 % intervals, level 1 = 0")],
+    }
+
+
+def shipped_ladder(context: Context) -> Result:
+    """Show the shipped ladder on 9x9 with ratings, intervals and who beat whom."""
+    from tengen.arena import results_of
+    from tengen.arena.database import reading
+    from tengen.arena.placing import shipped_ladder as find
+    from tengen.lab.tournaments import cross_table, elo_plot, standings
+
+    with reading(find("9x9")) as database:
+        results = results_of(database)
+    return {
+        "text": f"The ladder that new players are rated on, as it is shipped: {len(results.rows)} "
+        "games, GNU Go level 10 at 1800. These games were not played in this run; they lie in the "
+        "package (`tengen arena show`), each with its record and seed.",
+        "tables": [
+            standings(results, "The shipped ladder on 9x9"),
+            cross_table(results, "Who beat whom: wins of the row against the column"),
+        ],
+        "figures": [elo_plot(results, "Ratings with 95 % intervals")],
+    }
+
+
+# ----- At full scale -----
+
+
+def full(context: Context, *, playouts: int = 500, games: dict[int, int] | None = None) -> Result:
+    """Leave each part out in turn, on three boards."""
+    from tengen.lab.tournaments import cross_table, play
+    from tengen.players.united import PARTS
+
+    tables = []
+    plan = games or {9: 100, 13: 40, 19: 20}
+    for number, (board, count) in enumerate(plan.items()):
+        tell = context.between(number / len(plan), (number + 1) / len(plan), f"{board}x{board}:")
+        results = play(
+            context.place("player") / f"parts-{board}.sqlite",
+            gauntlet_settings(playouts, count, board, context.seed, PARTS),
+            workers=context.workers,
+            tell=tell,
+        )
+        shown = parts_table(results, count)
+        shown["title"] = f"{board}x{board}, {playouts} playouts: {shown['title']}"
+        tables += [shown, cross_table(results, f"{board}x{board}: who beat whom")]
+    return {"tables": tables}
+
+
+def full_ladder(context: Context, *, size: str = "9x9", games: int | None = None) -> Result:
+    """Play a shipped ladder anew; players whose programs are missing are left out."""
+    from tengen.arena import load_tournament
+    from tengen.arena.placing import LADDERS, _is_installed
+    from tengen.lab.tournaments import cross_table, elo_plot, play, standings
+
+    tournament = load_tournament(Path(LADDERS) / f"{size}.toml")
+    here = tuple(entrant for entrant in tournament.entrants if _is_installed(entrant))
+    missing = [entrant.name for entrant in tournament.entrants if entrant not in here]
+    changes: dict[str, Any] = {"entrants": here}
+    if games is not None:
+        changes["games"] = games
+    results = play(
+        context.place("ladder") / f"{size}.sqlite",
+        tournament.model_copy(update=changes),
+        workers=context.workers,
+        tell=context.between(0.0, 1.0, "games"),
+    )
+    note = f"Left out, because their programs are not installed: {', '.join(missing)}."
+    return {
+        "text": note if missing else "",
+        "tables": [
+            standings(results, f"The ladder on {size}"),
+            cross_table(results, "Who beat whom"),
+        ],
+        "figures": [elo_plot(results, "Ratings with 95 % intervals")],
+    }
