@@ -13,7 +13,6 @@ import numpy as np
 from tengen.errors import ModelError
 from tengen.gtp.engine import Engine
 from tengen.gtp.protocol import Call, GtpFailure
-from tengen.models import load_evaluator
 
 MAPS = (
     "territory",
@@ -47,4 +46,6 @@ def network_map(engine: Engine, call: Call) -> str:
 @lru_cache(maxsize=1)
 def _shipped(name: str) -> Any:
     """Load the shipped network once."""
+    from tengen.models import load_evaluator
+
     return load_evaluator(name)
