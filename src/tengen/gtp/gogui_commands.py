@@ -9,7 +9,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from tengen.board import point_at
 from tengen.contracts.protocols import Analyser, Policy
 from tengen.contracts.values import FloatArray, Status
 from tengen.errors import ModelError
@@ -17,7 +16,6 @@ from tengen.gtp.engine import Engine
 from tengen.gtp.map_commands import ANALYZE_MAPS
 from tengen.gtp.protocol import Call, GtpFailure
 from tengen.gtp.words import RESIGN, need, read_colour, read_integer
-from tengen.models import load_policy
 
 ANALYZE_COMMANDS = (
     "dboard/Ownership/tengen-ownership",
@@ -107,6 +105,8 @@ def candidates(engine: Engine, call: Call) -> str:
 
 def prediction(engine: Engine, call: Call) -> str:
     """Name the moves that experts are likely to play, with their chances, whoever plays here."""
+    from tengen.board import point_at
+
     board = engine.game.view(engine.game.board.turn)
     rows, cols = board.rows, board.cols
     try:
@@ -123,6 +123,8 @@ def prediction(engine: Engine, call: Call) -> str:
 @lru_cache(maxsize=2)
 def _predictor(name: str) -> Policy:
     """Load a predictor once."""
+    from tengen.models import load_policy
+
     return load_policy(name)
 
 
