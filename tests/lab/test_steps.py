@@ -1,53 +1,60 @@
-"""The laboratory runs each step once, goes on after a kill, and makes a page of what there is."""
+"""The laboratory runs each step once, goes on after a kill, and tells what it cost."""
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
+import json
 from pathlib import Path
 
 import pytest
 
 from tengen.errors import TengenError
-from tengen.lab.plots import draw
-from tengen.lab.report import PARTS, write_report
-from tengen.lab.steps import Context, Result, Step, results, run_steps
+from tengen.lab.cost import Meter, memory_in_use
+from tengen.lab.progress import Teller
+from tengen.lab.steps import Context, Result, Step, Watch, results, run_steps, settings_of
 
 CALLS: list[str] = []
 
 
 def good(context: Context) -> Result:
     CALLS.append("good")
-    table = {"title": "T <1>", "columns": ["a", "b"], "rows": [["x", 1]], "note": "n"}
-    line = {"name": "one", "x": [1, 2], "y": [3, 4], "low": [2, 3], "high": [4, 5]}
-    figure = {"title": "F", "x": "games", "y": "wins", "lines": [line, line]}
-    return {"tables": [table], "figures": [figure], "verdict": "agrees", "seed": context.seed}
+    context.at(0.5, "half way")
+    return {"text": "fine", "seed": context.seed}
 
 
 def broken(context: Context) -> Result:
     CALLS.append("broken")
+    context.once("broken/part", lambda: CALLS.append("part") or [1, 2])
     raise KeyboardInterrupt
 
 
-STEPS = [Step("good", "board", "Good", good), Step("broken", "player", "Broken", broken)]
+STEPS = [Step("good", "ground", "Good", good), Step("broken", "player", "Broken", broken)]
 
 
-def context(folder: Path, seed: int = 3) -> Context:
-    return Context(folder, seed, 1, lambda text: None)
+def context(folder: Path, seed: int = 3, **options: Path) -> Context:
+    return Context(folder, seed, 1, **options)
 
 
-def test_finished_steps_are_kept_and_not_run_again(tmp_path: Path) -> None:
+def test_finished_steps_and_parts_of_steps_are_not_done_again(tmp_path: Path) -> None:
     CALLS.clear()
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             run_steps(STEPS, context(tmp_path))
-    assert CALLS == ["good", "broken", "broken"]
+    assert CALLS == ["good", "broken", "part", "broken"]
     assert results(tmp_path)["good"]["result"]["seed"] == 3
 
 
-def test_another_seed_is_refused(tmp_path: Path) -> None:
+def test_a_part_reads_back_what_was_written(tmp_path: Path) -> None:
+    here = context(tmp_path)
+    assert here.once("a/b", lambda: (1, 2)) == [1, 2]
+    assert here.once("a/b", lambda: (3, 4)) == [1, 2]
+
+
+@pytest.mark.parametrize(("seed", "mode", "what"), [(4, "quick", "seed = 3"), (3, "full", "mode")])
+def test_another_run_is_refused(tmp_path: Path, seed: int, mode: str, what: str) -> None:
     run_steps(STEPS[:1], context(tmp_path))
-    with pytest.raises(TengenError, match="holds a run with seed = 3"):
-        run_steps(STEPS[:1], context(tmp_path, seed=4))
+    assert settings_of(tmp_path)["mode"] == "quick"
+    with pytest.raises(TengenError, match=f"holds a run with {what}"):
+        run_steps(STEPS[:1], context(tmp_path, seed), mode=mode)
 
 
 def test_damaged_results_are_named(tmp_path: Path) -> None:
@@ -57,19 +64,63 @@ def test_damaged_results_are_named(tmp_path: Path) -> None:
         results(tmp_path)
 
 
-def test_the_page_holds_every_part_and_escapes_text(tmp_path: Path) -> None:
-    done = run_steps(STEPS[:1], context(tmp_path))
-    page = write_report(tmp_path, STEPS, done).read_text()
-    for title, _ in PARTS.values():
-        assert title in page
-    assert "T &lt;1&gt;" in page and "agrees" in page and "Broken: not run." in page
-    assert page == write_report(tmp_path, STEPS, done).read_text()
-    assert "http://" not in page.replace("http://www.w3.org", "").replace(
-        "http://purl.org", ""
-    ).replace("http://creativecommons.org", "")
+def test_missing_games_are_named_before_anything_runs(tmp_path: Path) -> None:
+    CALLS.clear()
+    needy = Step("needy", "scoring", "Needy", good, needs=("there.sgf", "missing.sgf"))
+    with pytest.raises(TengenError, match="needs --corpus DIR"):
+        run_steps([STEPS[0], needy], context(tmp_path / "a"))
+    (tmp_path / "there.sgf").write_text("(;)")
+    with pytest.raises(TengenError, match=r"missing\.sgf: no such file"):
+        run_steps([STEPS[0], needy], context(tmp_path / "b", corpus=tmp_path))
+    assert CALLS == []
 
 
-def test_plots_are_well_formed_svg() -> None:
-    line = {"name": "a", "x": list(range(50)), "y": list(range(50))}
-    text = draw({"title": "t", "lines": [line]})
-    assert ElementTree.fromstring(text).tag.endswith("svg")
+def test_cost_of_a_killed_attempt_is_added(tmp_path: Path) -> None:
+    path = tmp_path / "cost"
+    path.write_text(json.dumps({"seconds": 100.0, "processor": 50.0, "memory": 1e15}))
+    with Meter(path) as meter:
+        pass
+    cost = meter.cost()
+    assert 100 <= cost["seconds"] < 110 and cost["processor"] >= 50 and cost["memory"] == 1e15
+    with pytest.raises(ValueError), Meter(path):
+        raise ValueError
+    assert json.loads(path.read_text())["seconds"] >= 100
+    meter.forget()
+    assert not path.exists()
+
+
+def test_a_result_tells_its_cost(tmp_path: Path) -> None:
+    kept = run_steps(STEPS[:1], context(tmp_path))["good"]
+    assert kept["seconds"] >= 0 and kept["processor"] >= 0
+    if Path("/proc/self/statm").exists():
+        assert memory_in_use() > 1e6 and kept["memory"] > 1e6
+    assert not list((tmp_path / "steps").glob("*.cost"))
+
+
+def test_watchers_hear_of_whole_and_part(tmp_path: Path) -> None:
+    heard: list[str] = []
+    now = [0.0]
+    teller = Teller(heard.append, lambda: now[0])
+    steps = [Step(n, "ground", n.title(), good, minutes=1.0) for n in ("first", "second")]
+    teller.plan(steps, set())
+    teller.begin(steps[0])
+    assert "[1/2] First (first): begins; about 2 min 0 s in all" in heard[-1]
+    now[0] = 30.0
+    teller.at(steps[0], 0.25, "game 1/4")
+    assert "25%, game 1/4" in heard[-1] and "in all" in heard[-1]
+    # A quarter took 30 s: 90 s of its own pace, 30 s by the guess.
+    assert teller.step_left(steps[0]) == pytest.approx(0.25 * 90 + 0.75 * 30)
+    now[0] = 120.0
+    teller.end(steps[0], 120.0)
+    teller.begin(steps[1])
+    # The first took twice as long as was guessed, so the second is expected to take longer too.
+    assert 60 < teller.left(steps[1]) < 120
+    run_steps(steps, context(tmp_path), watch=Watch())
+
+
+def test_bars_can_be_drawn(tmp_path: Path) -> None:
+    from tengen.lab.progress import Bars
+
+    bars = Bars()
+    run_steps([STEPS[0]], context(tmp_path), watch=bars)
+    bars.close()

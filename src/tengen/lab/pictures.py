@@ -65,11 +65,11 @@ def kernel_sheet(
         out.append(f'<path fill="{fill}" fill-opacity="{opacity:.2f}" d="{"".join(paths)}"/>')
     out.append('<g fill="var(--soft)">')
     for i, name in enumerate(rows):
-        y = top + i * step + 1.5 * cell + 3
-        out.append(f'<text x="{left - 5}" y="{y:g}" text-anchor="end">{name}</text>')
+        at = top + i * step + 1.5 * cell + 3
+        out.append(f'<text x="{left - 5}" y="{at:g}" text-anchor="end">{name}</text>')
     for j, name in enumerate(cols):
-        x = left + j * step + 1.5 * cell + 3
-        out.append(f'<text transform="translate({x:g} {top - 5}) rotate(-60)">{name}</text>')
+        at = left + j * step + 1.5 * cell + 3
+        out.append(f'<text transform="translate({at:g} {top - 5}) rotate(-60)">{name}</text>')
     return "".join([*out, "</g></svg>"])
 
 

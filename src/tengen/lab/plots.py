@@ -23,15 +23,15 @@ def draw(figure: dict[str, Any]) -> str:
     from matplotlib import pyplot
 
     kind = figure.get("kind", "lines")
-    settings = {
+    settings: Any = {
         "svg.hashsalt": "tengen",
         "svg.fonttype": "none",
         "font.family": "sans-serif",
-        "font.size": 10,
+        "font.size": 11,
     }
     with matplotlib.rc_context(settings):
-        height = 3.3 if kind != "dots" else 0.7 + 0.27 * len(figure["rows"])
-        sheet, axes = pyplot.subplots(figsize=(6.2, height))
+        height = 3.1 if kind != "dots" else 0.7 + 0.27 * len(figure["rows"])
+        sheet, axes = pyplot.subplots(figsize=(5.4, height))
         {"lines": _lines, "bars": _bars, "dots": _dots}[kind](axes, figure)
         for name in ("top", "right"):
             axes.spines[name].set_visible(False)

@@ -121,7 +121,8 @@ class Bars(Teller):
             TextColumn("{task.fields[note]}"),
             console=Console(stderr=True),
         )
-        self._whole = self._part = None
+        self._whole: Any = None
+        self._part: Any = None
         self._all: list[Step] = []
 
     def plan(self, steps: Sequence[Step], done: set[str]) -> None:

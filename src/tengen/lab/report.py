@@ -18,7 +18,7 @@ from tengen.lab.papers import PAPERS
 from tengen.lab.plots import draw
 from tengen.lab.progress import span
 from tengen.lab.steps import Result, Step, settings_of
-from tengen.lab.verdicts import WORDS
+from tengen.lab.verdicts import UNMEASURED, WORDS
 from tengen.models import write_atomic
 
 PARTS: dict[str, tuple[str, str, str]] = {
@@ -77,13 +77,16 @@ def _section(key: str, steps: Sequence[Step], done: Mapping[str, Result]) -> dic
     title, authors, line = PARTS[key]
     mine = [step for step in steps if step.part == key]
     blocks = [_block(step, done[step.name]) for step in mine if step.name in done]
+    comparisons = [row for block in blocks for row in block["comparisons"]]
     return {
         "key": key,
         "title": title,
         "authors": authors,
         "line": line,
         "blocks": blocks,
-        "comparisons": [row for block in blocks for row in block["comparisons"]],
+        "comparisons": comparisons,
+        "decided": [row for row in comparisons if row["verdict"] != UNMEASURED],
+        "open": [row for row in comparisons if row["verdict"] == UNMEASURED],
         "missing": [step for step in mine if step.name not in done],
     }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tengen.arena import (
     Database,
+    GameJob,
     PlayedGame,
     Results,
     Tournament,
@@ -32,6 +33,13 @@ class _Counter(Listener):
     def finished(self, game: PlayedGame) -> None:
         self._done += 1
         self._tell(self._done, self._total)
+
+    def handed_out(self, job: GameJob) -> None:
+        return None
+
+    def stopping(self) -> None:
+        # The laboratory itself says how to go on.
+        return None
 
 
 def play(

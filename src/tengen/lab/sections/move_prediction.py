@@ -157,14 +157,14 @@ def shown_tables(tables: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]
         columns = ["n"]
         for rank in (1, 5, 10, 20):
             columns += [f"first {rank}", "paper"]
-        rows = []
+        ranked: list[list[object]] = []
         for row in tables["reranked"]:
             paper = papers.MP_RERANKED.get(row["top"])
             cells: list[object] = [row["top"] or "none"]
             for k, rank in enumerate((1, 5, 10, 20)):
                 cells += [percent(row[f"top{rank}"]), percent(paper[k]) if paper else ""]
-            rows.append(cells)
-        out.append(table("Table II: candidates re-ranked", columns, rows))
+            ranked.append(cells)
+        out.append(table("Table II: candidates re-ranked", columns, ranked))
     if tables.get("sizes"):
         rows = []
         for row in tables["sizes"]:

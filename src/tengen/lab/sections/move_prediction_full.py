@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tengen.lab import papers
@@ -31,22 +32,15 @@ def paper(
     from tengen.learners.move_prediction import experiments
 
     train, test = _games(context, TRAIN, board), _games(context, TEST, board)
-    jobs: list[tuple[str, str, Callable[[], Any]]] = []
-    for width in widths:
-        jobs.append(
-            ("widths", f"{width:g}", lambda v=width: experiments.widths(
-                train, test, games=games, seed=context.seed, values=(v,)))
-        )  # fmt: skip
-    for top in reranked:
-        jobs.append(
-            ("reranked", str(top), lambda v=top: experiments.reranked(
-                train, test, games=games, seed=context.seed, values=(v,)))
-        )  # fmt: skip
-    for count in sizes:
-        jobs.append(
-            ("sizes", str(count), lambda v=count: experiments.sizes(
-                train, test, values=(v,), seed=context.seed))
-        )  # fmt: skip
+    options: dict[str, Any] = {"games": games, "seed": context.seed}
+    jobs: list[tuple[str, str, Callable[[], Any]]] = [
+        *(("widths", f"{v:g}", partial(experiments.widths, train, test, values=(v,), **options))
+          for v in widths),
+        *(("reranked", f"{v}", partial(experiments.reranked, train, test, values=(v,), **options))
+          for v in reranked),
+        *(("sizes", f"{v}", partial(experiments.sizes, train, test, values=(v,), seed=context.seed))
+          for v in sizes),
+    ]  # fmt: skip
     tables: dict[str, list[Row]] = {"widths": [], "reranked": [], "sizes": []}
     for number, (name, key, make) in enumerate(jobs):
         context.at(number / len(jobs), f"{name} {key}")
@@ -123,9 +117,9 @@ def strong(context: Context, *, games: int = 16_000, share: float = 0.3, board: 
     rows, comparisons = [], []
     for number, name in enumerate(STRONG_TESTS):
         context.at(0.8 + 0.1 * number, name)
-        got = context.once(
+        got: Row = context.once(
             f"move-prediction/strong-{number}",
-            lambda name=name: predictor.evaluate(_games(context, name, board)).summary(),  # type: ignore[misc]
+            lambda name=name: dict(predictor.evaluate(_games(context, name, board)).summary()),  # type: ignore[misc]
         )
         rows.append(
             [name, got["positions"], percent(got["top1"], got["interval"]),

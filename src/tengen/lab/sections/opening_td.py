@@ -26,8 +26,8 @@ class Size:
     games: int = 600
     curve_every: int = 100
     curve_games: int = 100
-    set_games: int = 200
-    pair_games: int = 24
+    set_games: int = 500
+    pair_games: int = 40
     shipped_games: int = 100
     sets: tuple[str, ...] = SMALL_SETS
     expert: str = "builtin:playouts=48"

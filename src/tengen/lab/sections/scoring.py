@@ -26,8 +26,8 @@ TESTS = {
 class Size:
     """How many games are made, and how long is trained."""
 
-    games: int = 240
-    test_games: int = 120
+    games: int = 80
+    test_games: int = 60
     board: int = 9
     steps: int = 60
     epochs: int = 60
@@ -59,7 +59,7 @@ def failure(context: Context, size: Size = QUICK) -> Result:
     context.at(0.6, "training the paper's network")
     value = lab.experiment(games, counts=(len(games),), steps=size.steps, seed=context.seed)
     return {
-        "text": f"{len(games)} games of the rule player on {size.board}x{size.board}, cut where "
+        "text": f"{len(games)} games of search by playouts on {size.board}x{size.board}, cut where "
         "everything is settled; the true fate of each stone comes from playing on to the end with "
         "either side to move. The learner is told the final score and nothing else. The paper "
         "trained on professional 19x19 games.",
@@ -157,7 +157,7 @@ def scorer(context: Context, size: Size = QUICK) -> Result:
         context.at(0.6, "training a small scorer")
         learned = BlockScorer(members=2, epochs=size.epochs, rounds=2, seed=context.seed)
         learned.fit(games, bundle).save(own)
-    judges[f"learned here from {size.games} scores"] = BlockScorer.load(own)
+    judges[f"learned here from {size.games} games"] = BlockScorer.load(own)
     if has_model("scorer"):
         judges["shipped scorer (3,368 games of 19x19)"] = BlockScorer.load("scorer")
     rows, exact = [], {}
@@ -190,7 +190,7 @@ def _werf(name: str, got: dict[str, Any]) -> Comparison:
     return compare(
         "van der Werf 2004", f"9x9 positions scored right: {name}", papers.WERF_EXACT,
         got["exact"], got["exact_interval"], unit="%", full=False,
-        why="Other games: ours are made by the rule player, theirs were played by people.",
+        why="Other games: ours are our search's, theirs were played by people.",
     )  # fmt: skip
 
 
@@ -288,8 +288,12 @@ def full_scorer(context: Context, *, games: int | None = None, **recipe: Any) ->
             ),
         )  # fmt: skip
         for who, got in [("learned here", found), *((b["name"], b) for b in found["baselines"])]:
-            rows.append([name, who, percent(got["exact"], got["exact_interval"]),
-                         percent(got["winner"]), f"{1000 * got['seconds_per_game']:.1f}"])  # fmt: skip
+            rows.append(
+                [
+                    name, who, percent(got["exact"], got["exact_interval"]),
+                    percent(got["winner"]), f"{1000 * got['seconds_per_game']:.1f}",
+                ]
+            )  # fmt: skip
         werf = "9x9" in name
         comparisons.append(
             compare(

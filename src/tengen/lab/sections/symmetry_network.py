@@ -106,7 +106,7 @@ def kernels() -> list[dict[str, Any]]:
     network = SymmetryNetwork.load("isn-9x9")
     dense = network.architecture.expand(network.free_)
     inputs = [f"○C{i}" for i in range(1, 7)] + [f"●C{i}" for i in range(1, 7)] + ["empty", "edge"]
-    hidden = []
+    hidden: list[str] = []
     for block in network.architecture.layers[0].blocks:
         before = sum(name.startswith(f"{block.name}") for name in hidden)
         hidden += [f"{block.name}{before + i + 1}" for i in range(block.size)]
@@ -164,7 +164,7 @@ def quick(context: Context, size: Size = QUICK) -> Result:
 
     curve = context.once("symmetry-network/figure1", tournament)
     rows, comparisons = [], []
-    matches = [
+    matches: list[tuple[str, Any, Any, str, int, int]] = [
         ("trained here", learned, None, "random", 9, size.match_games),
         *(
             (name, SymmetryNetwork.load(name), None, "random", 9, size.match_games)

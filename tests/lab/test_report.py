@@ -1,0 +1,169 @@
+"""The page holds what the steps gave, escapes it, needs no network, and says the same twice."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.board import Board
+from tengen.lab.content import bars, dots, line, picture, plot, table
+from tengen.lab.pictures import kernel_sheet, pattern, replay
+from tengen.lab.plots import draw
+from tengen.lab.report import PARTS, gather, write_report
+from tengen.lab.steps import Context, Result, Step, run_steps
+from tengen.lab.verdicts import compare
+
+LINE = line("one", [1, 2], [3, 4], [(2, 4), (3, 5)])
+PLOTS = {
+    "lines": plot("F <2>", "games", "wins", [LINE, LINE], rules=[{"name": "paper", "y": 3.0}]),
+    "logarithmic": plot("L", "batches", "error", [line("a", range(50), range(1, 51))], log=True),
+    "bars": bars(
+        "B", "%", ["x", "y"], [{"name": "here", "values": [1, -2], "intervals": [[0, 2], [-3, 0]]}]
+    ),
+    "dots": dots("D", "Elo", [("a", 1.0, 0.0, 2.0), ("b", 0.0, 0.0, 0.0)]),
+}
+
+
+def good(context: Context) -> Result:
+    moves = [(1, Board(5).point("C3")), (2, Board(5).point("C4")), (1, 0)]
+    return {
+        "text": "Some <b>text</b>.",
+        "points": ["1. One.", "2. Two."],
+        "points_title": "Why",
+        "tables": [table("T <1>", ["a", "b"], [["x", 1]], note="n", shade=[[None, 0.5]])],
+        "figures": [*PLOTS.values(), picture("P", Board(5).svg())],
+        "comparisons": [
+            compare("Table 1", "that's it", 0.5, 0.7, (0.6, 0.8), unit="%", why="so"),
+            compare("Table 1", "open", None, None, why="too small"),
+        ],
+        "replays": [
+            replay("G's", moves, 5, 5, ownership=[np.zeros(25)] * 4, values=[0.0, 1, -1, 2])
+        ],
+    }
+
+
+STEPS = [
+    Step("good", "opening-td", "Good", good),
+    Step("missing", "player", "Missing", good),
+]
+
+
+def made(folder: Path) -> str:
+    done = run_steps(STEPS[:1], Context(folder, 3, 1))
+    return write_report(folder, STEPS, done).read_text()
+
+
+class Checker(HTMLParser):
+    """Collect tags that must be closed and addresses that would be fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "input", "br", "link"):
+            self.open.append(tag)
+        for name, value in attributes:
+            if name in ("src", "href", "xlink:href") and not (value or "").startswith("#"):
+                self.addresses.append(value or "")
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_well_formed_and_needs_no_network(tmp_path: Path) -> None:
+    page = made(tmp_path)
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == [] and checker.addresses == []
+    assert not re.search(r"@import|url\(\s*['\"]?http|fetch\(", page)
+
+
+def test_the_page_holds_everything_and_escapes_text(tmp_path: Path) -> None:
+    page = made(tmp_path)
+    for title, authors, _ in PARTS.values():
+        assert title in page and authors in page
+    for text in ("T &lt;1&gt;", "&lt;b&gt;text", "that&#39;s it", "F &lt;2&gt;", "--only missing"):
+        assert text in page
+    assert '"badge better"' in page and "1 figure not measured at this scale" in page
+    assert "--seed 3" in page and "<li>One.</li>" in page
+
+
+def test_the_same_results_give_the_same_page(tmp_path: Path) -> None:
+    first = made(tmp_path)
+    assert first == made(tmp_path)
+    assert (tmp_path / "results.md").read_text().startswith("# Results")
+
+
+def test_results_md_has_tables_comparisons_and_costs(tmp_path: Path) -> None:
+    made(tmp_path)
+    text = (tmp_path / "results.md").read_text()
+    for part in (
+        "## Openings by temporal differences",
+        "| Table 1 | that's it | 50.0 % | 70.0 % [60, 80] | better | so |",
+        "**T <1>**",
+        "| x | 1 |",
+        "## Cost",
+        "Seed 3; tengen ",
+    ):
+        assert part in text
+    assert "Missing" not in text
+
+
+def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
+    done = run_steps(STEPS[:1], Context(tmp_path, 3, 1))
+    page = gather(tmp_path, STEPS, done)
+    (glance,) = page["glance"]
+    expected = [("better", 1), ("not measured at this scale", 1)]
+    assert glance["places"] == [{"where": "Table 1", "verdicts": expected}]
+    assert page["total"] == 2 and not page["complete"]
+    assert page["cost"][0]["paper"]
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_plots_are_well_formed_and_leave_colours_to_the_page(name: str) -> None:
+    text = draw(PLOTS[name])
+    assert ElementTree.fromstring(text).tag.endswith("svg")
+    assert "var(--c1)" in text and "var(--soft)" in text and "#7a7a7b" not in text
+    assert 'width="' not in text.partition(">")[0]
+
+
+def test_kernels_are_drawn_by_place_and_sign() -> None:
+    kernels = np.zeros((2, 1, 1))
+    kernels[:, 0, 0] = 1.0, -0.5
+    text = kernel_sheet(kernels, [(0, 0), (1, 0)], ["T1"], ["empty"])
+    root = ElementTree.fromstring(text)
+    fills = [p.get("fill") for p in root.iter("{http://www.w3.org/2000/svg}path") if p.get("fill")]
+    assert fills == ["var(--cold)", "var(--hot)"]
+    hot = next(p for p in root.iter() if p.get("fill") == "var(--hot)")
+    cold = next(p for p in root.iter() if p.get("fill") == "var(--cold)")
+    # East of the centre: one cell to the right, the same height.
+    (x, y), (east, level) = (
+        [float(v) for v in re.match(r"M(\S+) (\d+)", p.get("d", "")).groups()]  # type: ignore[union-attr]
+        for p in (hot, cold)
+    )
+    assert (east - x, level - y) == (5, 0)
+
+
+def test_patterns_show_own_and_enemy_stones_and_the_edge() -> None:
+    root = ElementTree.fromstring(pattern(["?X?", "O..", "###"]))
+    circles = [c.get("fill") for c in root.iter("{http://www.w3.org/2000/svg}circle")]
+    assert circles == ["#111", "#fafafa", "#c0392b"]
+
+
+def test_replays_hold_every_position() -> None:
+    board = Board(3)
+    moves = [(1, board.point("A1")), (2, board.point("A2")), (1, 0), (2, board.point("B1"))]
+    game = replay("g", moves, 3, 3, ownership=[np.linspace(-1, 1, 9)], words="w")
+    assert game["frames"][2] == "000200100" and game["frames"][4] == "000200020"
+    assert game["last"] == [-1, 6, 3, -1, 7]
+    assert game["owners"] == ["ADGJMPSVY"]

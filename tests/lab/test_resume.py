@@ -1,0 +1,84 @@
+"""A laboratory that is killed at any moment goes on and ends with the same report."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+import sys
+from functools import partial
+from pathlib import Path
+from tengen.lab.report import write_report
+from tengen.lab.sections import ground, move_prediction, opening_evolution, opening_td
+from tengen.lab.steps import Context, Step, run_steps
+
+if __name__ == "__main__":
+    td = opening_td.Size(games=120, curve_every=20, curve_games=10, set_games=30, pair_games=4,
+                         shipped_games=10, sets=("A", "ABCDE"))
+    mp = move_prediction.Size(games=60, test_games=20, sizes=(30, 60), widths=(0.9,))
+    ev = opening_evolution.Size(generations=20, every=5, board=9, moves=6, games=20, starts=1)
+    steps = [
+        Step("ladder", "ground", "L", partial(ground.quick, size=ground.Size(games=2))),
+        Step("opening-td", "opening-td", "T", partial(opening_td.quick, size=td)),
+        Step("opening-td-inputs", "opening-td", "I", partial(opening_td.features, size=td)),
+        Step("move-prediction", "move-prediction", "M", partial(move_prediction.quick, size=mp)),
+        Step("opening-evolution", "opening-evolution", "E",
+             partial(opening_evolution.quick, size=ev)),
+    ]
+    folder = Path(sys.argv[1])
+    write_report(folder, steps, run_steps(steps, Context(folder, 7, 2)))
+"""
+
+
+def numbers(folder: Path) -> dict[str, object]:
+    """Return every step's result without its cost."""
+    return {p.stem: json.loads(p.read_text())["result"] for p in (folder / "steps").glob("*.json")}
+
+
+def page(folder: Path, name: str = "report.html") -> str:
+    """Return the page without its timings."""
+    text = (folder / name).read_text()
+    text = re.sub(r'<(\w+) class="[^"]*\bcost\b[^"]*">.*?</\1>', "", text, flags=re.S)
+    return re.sub(r"## Cost.*", "", text, flags=re.S)
+
+
+def start(script: Path, folder: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, str(script), str(folder)]
+    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+
+
+@pytest.mark.slow
+def test_five_kills_change_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "laboratory.py"
+    script.write_text(SCRIPT)
+    began = time.monotonic()
+    assert start(script, tmp_path / "whole").wait() == 0
+    took = time.monotonic() - began
+    rng = random.Random(11)
+    kills = 0
+    while kills < 5:
+        job = start(script, tmp_path / "killed")
+        try:
+            job.wait(2.0 + rng.random() * took / 3)
+        except subprocess.TimeoutExpired:
+            # The whole session: workers of its own die with it, as by an out-of-memory killer.
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
+            kills += 1
+        else:
+            break
+    assert kills >= 2
+    assert start(script, tmp_path / "killed").wait() == 0
+    assert numbers(tmp_path / "killed") == numbers(tmp_path / "whole")
+    for name in ("report.html", "results.md"):
+        assert page(tmp_path / "killed", name) == page(tmp_path / "whole", name)

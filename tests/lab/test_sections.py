@@ -1,0 +1,158 @@
+"""Every step of the small and the whole laboratory works on tiny settings and repeats itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tengen.lab import full, quick
+from tengen.lab.finished import Job, make_game
+from tengen.lab.plots import draw
+from tengen.lab.report import PARTS
+from tengen.lab.sections import (
+    ground,
+    move_prediction,
+    move_prediction_full,
+    opening_evolution,
+    opening_td,
+    player,
+    scoring,
+    symmetry_network,
+)
+from tengen.lab.steps import Context, Result
+from tengen.lab.verdicts import WORDS
+
+SETS = ("A", "ABCD", "ABCDE")
+TD = opening_td.Size(
+    games=20, curve_every=10, curve_games=4, set_games=6, pair_games=2, shipped_games=4, sets=SETS
+)
+SCORING = scoring.Size(games=6, test_games=3, steps=10, epochs=5)
+ISN = symmetry_network.Size(
+    games=12, linear_games=4, snapshots=2, pair_games=2, match_games=2, large_games=1
+)
+MP = move_prediction.Size(games=20, test_games=6, sizes=(10, 20), widths=(0.0, 0.9))
+EVOLUTION = opening_evolution.Size(
+    generations=4, every=2, board=9, moves=4, games=4, starts=1, population=4
+)
+PLAYER = player.Size(playouts=8, games=1, levels=(1, 2, 4), level_games=1)
+
+slow = pytest.mark.slow
+Run = Callable[[Context], Result]
+TINY = [
+    pytest.param("ladder", partial(ground.quick, size=ground.Size(games=1)), id="ladder"),
+    pytest.param("opening-td", partial(opening_td.quick, size=TD), id="opening-td"),
+    pytest.param("opening-td-inputs", partial(opening_td.features, size=TD), id="inputs"),
+    pytest.param(
+        "scoring-failure", partial(scoring.failure, size=SCORING), id="failure", marks=slow
+    ),
+    pytest.param("symmetry-weights", symmetry_network.numbers, id="weights"),
+    pytest.param(
+        "symmetry-network", partial(symmetry_network.quick, size=ISN), id="symmetry", marks=slow
+    ),
+    pytest.param("move-prediction", partial(move_prediction.quick, size=MP), id="prediction"),
+    pytest.param(
+        "opening-evolution", partial(opening_evolution.quick, size=EVOLUTION), id="evolution"
+    ),
+    pytest.param("player", partial(player.quick, size=PLAYER), id="player", marks=slow),
+    pytest.param("levels", partial(player.levels, size=PLAYER), id="levels", marks=slow),
+    pytest.param("shipped-ladder", player.shipped_ladder, id="shipped-ladder"),
+]
+
+
+def check(result: Result) -> str:
+    """Check that a result can be stored and shown; return it as text."""
+    text = json.dumps(result, allow_nan=False)
+    for row in result.get("comparisons", []):
+        assert row["verdict"] in WORDS and row["why"] and row["where"] and row["what"]
+        assert row["paper"] and row["ours"]
+    for table in result.get("tables", []):
+        assert table["rows"] and {len(row) for row in table["rows"]} == {len(table["columns"])}
+    for figure in result.get("figures", []):
+        assert figure["title"] and "<svg" in (figure.get("svg") or draw(figure))
+    return text
+
+
+@pytest.mark.parametrize(("name", "run"), TINY)
+def test_quick_steps_give_what_the_page_can_show(name: str, run: Run, tmp_path: Path) -> None:
+    shares: list[float] = []
+    context = Context(tmp_path, 5, 1, at=lambda share, note: shares.append(share))
+    result = run(context)
+    check(result)
+    assert all(0 <= share <= 1.0001 for share in shares)
+    assert name in [step.name for step in quick.STEPS]
+
+
+@slow
+@pytest.mark.parametrize(("name", "run"), TINY)
+def test_the_same_seed_gives_the_same_numbers(name: str, run: Run, tmp_path: Path) -> None:
+    # Tournaments name their games by number, never by who ended first.
+    first = check(run(Context(tmp_path / "a", 5, 1)))
+    assert first == check(run(Context(tmp_path / "b", 5, 2)))
+    if name not in ("symmetry-weights", "shipped-ladder", "move-prediction"):
+        assert first != check(run(Context(tmp_path / "c", 6, 1)))
+
+
+@pytest.mark.parametrize("steps", [quick.STEPS, full.STEPS])
+def test_lists_of_steps_make_sense(steps: Any) -> None:
+    names = [step.name for step in steps]
+    assert len(set(names)) == len(names)
+    assert {step.part for step in steps} == set(PARTS)
+    assert all(step.minutes > 0 for step in steps)
+
+
+def test_no_quick_step_needs_games_and_together_they_are_short() -> None:
+    assert all(step.needs == () for step in quick.STEPS)
+    assert sum(step.minutes for step in quick.STEPS) <= 8
+
+
+# ----- The paper's scale, on tiny settings -----
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a corpus of the right names: small boards, few games."""
+    folder = tmp_path_factory.mktemp("corpus")
+    made = [make_game(Job(seed, 9)) for seed in range(8)]
+    scored = b"\n".join(game.sgf() for game in made if game is not None)
+    for name in (scoring.TRAIN, *scoring.TESTS):
+        (folder / name).write_bytes(scored)
+    for number, name in enumerate(("tom9d-train", "tom9d-dev", "kgs6d-train", "kgs6d-dev")):
+        games = move_prediction.sample_games(12, 9, number)
+        text = b"\n".join(games.record(i).sgf() for i in range(len(games)))
+        (folder / f"{name}.sgf").write_bytes(text)
+    return folder
+
+
+FULL = {
+    "opening-td": partial(opening_td.full, seeds=1, games=4, pair_games=2, sets=SETS,
+                          expert="playouts:8"),
+    "opening-td-variants": partial(opening_td.variants, seeds=1, games=4, match_games=2,
+                                   only=("paper", "scalar"), expert="playouts:8"),
+    "scoring-failure": partial(scoring.full_failure, counts=(6,), steps=5),
+    "scoring": partial(scoring.full_scorer, members=1, epochs=3, rounds=2, held_out=0.5),
+    "symmetry-network": partial(symmetry_network.full, games=6, linear_games=2, snapshot_every=2,
+                                pair_games=2, match_games=2),
+    "move-prediction": partial(move_prediction_full.paper, games=8, sizes=(8,), widths=(0.9,),
+                               reranked=(0, 20), board=9),
+    "move-prediction-strong": partial(move_prediction_full.strong, games=8, share=0.5, board=9),
+    "move-prediction-match": partial(move_prediction_full.match, games=1, trained_on=8, board=9),
+    "opening-evolution-dense": partial(opening_evolution.full, network="dense", generations=2,
+                                       every=1, seeds=1, games=2, starts=1, population=2),
+    "player": partial(player.full, playouts=8, games={9: 1}),
+}  # fmt: skip
+
+
+@slow
+@pytest.mark.parametrize("name", FULL)
+def test_full_steps_start(name: str, corpus: Path, tmp_path: Path) -> None:
+    run = FULL[name]
+    context = Context(tmp_path, 5, 1, corpus=corpus)
+    first = run(context)
+    check(first)
+    # Called again, it finds everything done.
+    assert json.dumps(run(context)) == json.dumps(first)
