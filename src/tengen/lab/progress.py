@@ -151,6 +151,7 @@ class Bars(Teller):
     def end(self, step: Step, seconds: float) -> None:
         """Hear that its result is written."""
         super().end(step, seconds)
+        self._bars.update(self._part, completed=1.0, left="", note="done")
         self._bars.print(f"{step.name}: {span(seconds)}")
         self._draw_whole(None)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tengen.lab import papers
 from tengen.lab.content import line, percent, picture, plot, table
-from tengen.lab.pictures import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, pattern
+from tengen.lab.pictures import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, heat, pattern
 from tengen.lab.steps import Context, Result
 from tengen.lab.verdicts import Comparison, compare
 
@@ -333,9 +333,13 @@ def opinions() -> list[dict[str, Any]]:
         return []
     board = Board(9, moves=POSITION)
     chances = np.asarray(load_policy("predictor-small").priors(board))[:-1]
-    best = np.argsort(-chances)[:6]
-    labels = {int(i): f"{100 * chances[i]:.0f}" for i in best if chances[i] >= 0.005}
-    shades = np.zeros(81)
-    shades[best] = np.clip(chances[best] * 2, 0.06, 1.0)
-    svg = board.svg(labels=labels, cell=24)
+    order = np.argsort(-chances)[:5]
+    labels = {int(i): f"{100 * chances[i]:.0f}" for i in order if chances[i] >= 0.02}
+    svg = heat(board, np.sqrt(chances), cell=22)
+    text = "".join(
+        f'<text x="{22 * (1 + i % 9)}" y="{22 * (1 + i // 9) + 3.5}" font-size="9.5" fill="#fff" '
+        f'text-anchor="middle">{label}</text>'
+        for i, label in labels.items()
+    )
+    svg = svg.replace("</svg>", text + "</svg>")
     return [picture("predictor-small: chances of Black's next move, in %", svg)]

@@ -167,7 +167,7 @@ def _sizes() -> list[Comparison]:
         ours = SHAPES[name](13, 13).n_weights
         rows.append(
             compare(
-                "Section III", f"weights of the {name} network", None, None,
+                "Networks", f"weights of the {name} network", None, None,
                 holds=paper <= ours <= 1.03 * paper, paper_text=f"{paper:,} (counted)",
                 our_text=f"{ours:,} with biases", why="The paper does not mention biases.",
             )

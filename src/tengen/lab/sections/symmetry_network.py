@@ -13,7 +13,7 @@ import numpy as np
 
 from tengen.lab import papers
 from tengen.lab.content import line, percent, picture, plot, table
-from tengen.lab.pictures import kernel_sheet
+from tengen.lab.pictures import heat, kernel_sheet
 from tengen.lab.steps import Context, Result
 from tengen.lab.verdicts import Comparison, above, compare
 
@@ -214,7 +214,9 @@ def quick(context: Context, size: Size = QUICK) -> Result:
     return {
         "text": f"A network of the paper's shape learns for {size.games:,} games (the paper: "
         f"{papers.ISN_GAMES:,}) at ten times the paper's rate. No look-ahead anywhere: it plays by "
-        "judging the position after each move.",
+        "judging the position after each move. The boards below show what the shipped isn-best "
+        "thinks of one position: who owns what (black and white squares), and its seven outputs, "
+        "the redder the likelier.",
         "tables": [
             table("Matches, moves drawn with beta 20, komi 3.5",
                   ["network", "against", "board", "games", "wins"], rows)
@@ -235,7 +237,7 @@ def _plain(curve: dict[str, Any]) -> dict[str, Any]:
 def figure_1(curve: dict[str, Any]) -> dict[str, Any]:
     """Draw the snapshots' win rates over training."""
     trend = ""
-    if curve["correlation"] is not None:
+    if curve["correlation"] is not None and curve["p_value"] is not None:
         trend = f"; Spearman {curve['correlation']:.2f}, p = {curve['p_value']:.2g}"
     return plot(
         f"Figure 1: snapshots against each other{trend} (untrained left out)",
@@ -258,9 +260,8 @@ def views() -> list[dict[str, Any]]:
     owner = board.svg(shades=network.ownership(board), cell=18)
     figures = [picture(f"{name}: who owns what", owner)]
     for output, values in network.heat_maps(board).items():
-        shades = np.nan_to_num(2 * np.asarray(values).ravel() - 1, nan=0.0)
-        # Black squares: likely; white ones: unlikely.
-        figures.append(picture(MEANINGS.get(output, output), board.svg(shades=shades, cell=18)))
+        title = f"how likely {MEANINGS.get(output, output)}"
+        figures.append(picture(title, heat(board, np.asarray(values))))
     return figures
 
 
