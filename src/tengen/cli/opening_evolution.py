@@ -22,6 +22,13 @@ Network = Annotated[
     ),
 ]
 Opponent = Annotated[str, typer.Option(help="Who plays the other side of the opening.")]
+Opponents = Annotated[
+    str,
+    typer.Option(
+        help="Who plays the other side of the opening; several, joined by ' + ', take the starts "
+        "in turn."
+    ),
+]
 ExpertSpec = Annotated[str, typer.Option(help="Who finishes the games and counts them.")]
 Size = Annotated[int, typer.Option(min=3, max=25, help="Board size.")]
 
@@ -59,7 +66,7 @@ def train(
     ] = 0,
     handicap: Annotated[int, typer.Option(min=0, help="Free stones for the network.")] = 0,
     handicap_falls_every: Annotated[int, typer.Option(min=0, help="In generations.")] = 0,
-    opponent: Opponent = "static",
+    opponent: Opponents = "static",
     expert: ExpertSpec = "static",
     snapshot_every: Annotated[int, typer.Option(min=1)] = 250,
     out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
@@ -163,7 +170,7 @@ def experiment(
     ] = None,
     network: Network = "dense",
     method: Annotated[
-        str, typer.Option(help="paper, or better: few weights, 4 games each, CMA-ES.")
+        str, typer.Option(help="paper, or better: few weights, 6 games each, CMA-ES.")
     ] = "paper",
     generations: Annotated[
         int, typer.Option(min=0, help="0 for 5,000 of the paper's or 125 of the better.")
@@ -258,7 +265,7 @@ def experiment(
     if noise:
         plan = make_plan(network, seed + 1000, 1)
         answer["noise"] = lab.selection_noise(
-            plan, make_player(plan.opponent), panel, finisher, individuals=noise, games=100
+            plan, opponents_of(plan.opponent), panel, finisher, individuals=noise, games=100
         )
     write_atomic(out / "experiment.json", json.dumps(answer, indent=1))
     if as_json:
@@ -305,11 +312,18 @@ def _measure(opponent: str, expert: str, workers: int, ray: str | None) -> Any:
     from functools import partial
 
     from tengen.learners.opening_evolution import measure_on, measure_with
-    from tengen.players import make_expert, make_player
+    from tengen.players import make_expert
 
     if ray is not None:
-        return measure_on(ray, partial(make_player, opponent), partial(make_expert, expert))
-    return measure_with([make_player(opponent) for _ in range(workers)], make_expert(expert))
+        return measure_on(ray, partial(opponents_of, opponent), partial(make_expert, expert))
+    return measure_with([opponents_of(opponent) for _ in range(workers)], make_expert(expert))
+
+
+def opponents_of(specs: str) -> Any:
+    """Make the players of specs that are joined by ` + `."""
+    from tengen.players import make_player
+
+    return [make_player(spec) for spec in specs.split(" + ")]
 
 
 def _percent(rate: dict[str, Any] | None) -> str:

@@ -84,11 +84,15 @@ class Trend:
 
     @classmethod
     def through(cls, x: Sequence[float], y: Sequence[float]) -> Trend:
-        """Fit by least squares; p is for a slope of zero. Points that are all alike have p = 1."""
+        """Fit by least squares; p is for a slope of zero.
+
+        Points that are all alike have p = 1, and so has a line through two points.
+        """
         if len(set(y)) < 2:
             return cls(0.0, 0.0, 1.0)
         line = stats.linregress(x, y)
-        return cls(float(line.slope), float(line.rvalue), float(line.pvalue))
+        p = float(line.pvalue) if len(x) > 2 else 1.0
+        return cls(float(line.slope), float(line.rvalue), p)
 
 
 def snapshots(folder: Path) -> dict[int, NDArray[np.float64]]:
@@ -161,17 +165,18 @@ def paper_plan(network: str, seed: int, generations: int, every: int = 250) -> P
 
 
 def better_plan(network: str, seed: int, generations: int, every: int = 25) -> Plan:
-    """Return the experiment that learns: few weights, four games each from common random starts.
+    """Return the experiment that learns: few weights, six games each from common random starts.
 
-    The spatial network becomes `shared`, the dense one `tied`; CMA-ES breeds.
+    The spatial network becomes `shared`, the dense one `tied`; three opponents; CMA-ES breeds.
     """
     return Plan(
         network={"spatial": "shared", "dense": "tied"}.get(network, network),
         population=20,
         generations=generations,
         random_plies=4,
-        starts=2,
+        starts=3,
         strategy="cma",
+        opponent="static + maxlib + random",
         seed=seed,
         snapshot_every=every,
     )
@@ -281,8 +286,9 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
         y.append(rates - rates.mean())
     every_x, every_y = np.concatenate(x), np.concatenate(y)
     r = float(np.corrcoef(every_x, every_y)[0, 1]) if every_y.any() else 0.0
-    freedom = len(every_x) - len(runs) - 1
+    freedom = max(len(every_x) - len(runs) - 1, 0)
     t = r * math.sqrt(freedom / max(1 - r * r, 1e-12))
+    p = float(2 * stats.t.sf(abs(t), freedom)) if freedom else 1.0
     slope = float(every_x @ every_y / (every_x @ every_x))
     return {
         "runs": len(runs),
@@ -290,13 +296,13 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
         "last": float(np.mean([gain["last"] for gain in gains])),
         "p": float(stats.norm.sf(z)),
         "p_seeds": float(test.pvalue) if test else None,
-        "trend": asdict(Trend(slope, r, float(2 * stats.t.sf(abs(t), freedom)))),
+        "trend": asdict(Trend(slope, r, p)),
     }
 
 
 def selection_noise(
     plan: Plan,
-    opponent: Player,
+    opponent: Player | Sequence[Player],
     panel: dict[str, Player],
     expert: Expert,
     *,

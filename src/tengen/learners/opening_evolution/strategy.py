@@ -27,6 +27,8 @@ FIRST_SPREAD = 0.2
 """
 FIRST_STEP = 0.05
 """First step size of every weight, likewise."""
+CMA_STEP = 0.1
+"""First step size of CMA-ES, half of the first spread."""
 
 
 @dataclass
@@ -149,6 +151,9 @@ class PaperStrategy:
 class CmaStrategy:
     """CMA-ES with a diagonal matrix, by the library `cma`; the best is the mean it has reached.
 
+    Generation 0 is drawn as the paper's; the search then begins at its best, since a network of
+    small weights, which the mean of all would be, says nothing.
+
     Its state is the fitness it was told: from the same seed the same answers lead to the same
     place, bit for bit, and so a run goes on by telling it all once more (milliseconds each).
     """
@@ -156,19 +161,10 @@ class CmaStrategy:
     known = np.zeros(0)
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
-        import cma
-
-        rng = np.random.default_rng([seed, 11])
-        options = {
-            "popsize": size,
-            "CMA_diagonal": True,
-            "verbose": -9,
-            "seed": np.nan,  # the library leaves NumPy's global generator alone
-            "randn": lambda *shape: rng.standard_normal(shape),
-        }
-        self._search = cma.CMAEvolutionStrategy(np.zeros(n_weights), FIRST_SPREAD, options)
+        self.seed = seed
+        self.weights: FloatArray = Population.first(size, n_weights, seed).weights
+        self._search: Any = None
         self._told: list[FloatArray] = []
-        self._ask()
 
     @classmethod
     def first(cls, size: int, n_weights: int, seed: int) -> Self:
@@ -183,20 +179,34 @@ class CmaStrategy:
             made.breed(fitness, generation)
         return made
 
-    def _ask(self) -> None:
-        self._asked = self._search.ask()
-        self.weights: FloatArray = np.array(self._asked)
+    def _begin(self, start: FloatArray) -> Any:
+        import cma
+
+        rng = np.random.default_rng([self.seed, 11])
+        options = {
+            "popsize": len(self.weights),
+            "CMA_diagonal": True,
+            "verbose": -9,
+            "seed": np.nan,  # the library leaves NumPy's global generator alone
+            "randn": lambda *shape: rng.standard_normal(shape),
+        }
+        return cma.CMAEvolutionStrategy(start, CMA_STEP, options)
 
     @property
     def best(self) -> FloatArray:
         """The mean of the search."""
+        if self._search is None:
+            return np.array(self.weights[0])
         return np.array(self._search.mean, np.float64)
 
     def breed(self, fitness: FloatArray, generation: int) -> None:
         """Make the next generation."""
         self._told.append(np.array(fitness))
-        self._search.tell(self._asked, (-fitness).tolist())
-        self._ask()
+        if self._search is None:
+            self._search = self._begin(self.weights[int(np.argmax(fitness))])
+        else:
+            self._search.tell(list(self.weights), (-fitness).tolist())
+        self.weights = np.array(self._search.ask())
 
     def arrays(self) -> dict[str, FloatArray]:
         """Return the fitness of every generation so far."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
@@ -73,6 +73,7 @@ class Plan:
     """
     seed: int = 0
     opponent: str = "static"
+    """Who plays the other side. Several, joined by ` + `, take the starts in turn."""
     expert: str = "static"
     snapshot_every: int = 250
 
@@ -213,11 +214,15 @@ class Games:
     hall: list[NDArray[np.float64] | None]
     """For each start the weights of an earlier best, or None for the plan's opponent."""
 
-    def play(self, weights: NDArray[np.float64], opponent: Player, expert: Expert) -> float:
+    def play(self, weights: NDArray[np.float64], opponent: Opponent, expert: Expert) -> float:
         """Return the fitness of one individual."""
         plan = self.plan
         shape = plan.shape()
-        others = [opponent if w is None else NetworkPlayer(shape, w) for w in self.hall]
+        turns = opponent if isinstance(opponent, Sequence) else [opponent]
+        others = [
+            turns[i % len(turns)] if w is None else NetworkPlayer(shape, w)
+            for i, w in enumerate(self.hall)
+        ]
         return fitness(
             shape,
             weights,
@@ -234,11 +239,15 @@ Measure = Callable[[Evolution], NDArray[np.float64]]
 """Returns the fitness of a run's pending individuals."""
 
 
-def measure_with(opponents: list[Player], expert: Expert) -> Measure:
+Opponent = Player | Sequence[Player]
+"""One player, or several that take the starts in turn."""
+
+
+def measure_with(opponents: Sequence[Opponent], expert: Expert) -> Measure:
     """Return a measure that shares the individuals among as many threads as there are opponents.
 
-    Kernels run without the GIL, so threads are workers; each has an opponent of its own, since an
-    external engine can play only one game at a time.
+    Kernels run without the GIL, so threads are workers; each has an opponent (or several) of its
+    own, since an external engine can play only one game at a time.
     """
 
     def measure(run: Evolution) -> NDArray[np.float64]:
@@ -260,7 +269,7 @@ def measure_with(opponents: list[Player], expert: Expert) -> Measure:
 
 
 def measure_on(
-    address: str, make_opponent: Callable[[], Player], make_expert: Callable[[], Expert]
+    address: str, make_opponent: Callable[[], Opponent], make_expert: Callable[[], Expert]
 ) -> Measure:
     """Return a measure that gives each individual to a Ray cluster.
 
@@ -276,7 +285,7 @@ def measure_on(
 
 
 def _play_there(
-    make_opponent: Callable[[], Player],
+    make_opponent: Callable[[], Opponent],
     make_expert: Callable[[], Expert],
     job: tuple[Games, NDArray[np.float64]],
 ) -> float:
@@ -286,7 +295,8 @@ def _play_there(
     try:
         return games.play(weights, opponent, expert)
     finally:
-        for made in (opponent, expert):
+        players = opponent if isinstance(opponent, Sequence) else [opponent]
+        for made in (*players, expert):
             getattr(made, "close", lambda: None)()
 
 
