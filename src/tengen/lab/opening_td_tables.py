@@ -95,10 +95,14 @@ def _wins(
 
 
 def interval(values: list[float], games: int | None = None) -> tuple[float, float]:
-    """Return a 95 % interval: over seeds by Student's t; for one seed over its games, if known."""
+    """Return a 95 % interval: over seeds by Student's t; for one seed over its games, if known.
+
+    With `games` the values are shares of games, so the interval ends at 0 and 1.
+    """
     if len(values) > 1:
         half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
-        return float(np.mean(values)) - half, float(np.mean(values)) + half
+        low, high = float(np.mean(values)) - half, float(np.mean(values)) + half
+        return (max(low, 0.0), min(high, 1.0)) if games else (low, high)
     if values and games:
         return wilson(values[0], games)
     return float("-inf"), float("inf")
