@@ -19,19 +19,19 @@ from tengen.lab.sections import (
 from tengen.lab.steps import Step
 
 STEPS: tuple[Step, ...] = (
-    Step("ladder", "ground", "Players that learn nothing", ground.quick, 0.4),
-    Step("opening-td", "opening-td", "Learning by self-play", opening_td.quick, 0.8),
-    Step("opening-td-inputs", "opening-td", "What the inputs add", opening_td.features, 0.8),
-    Step("scoring-failure", "scoring", "A failure, and why", scoring.failure, 0.2),
-    Step("scoring", "scoring", "Scorers on unseen games", scoring.scorer, 0.4),
+    Step("ladder", "ground", "Players that learn nothing", ground.quick, 0.2),
+    Step("opening-td", "opening-td", "Learning by self-play", opening_td.quick, 0.7),
+    Step("opening-td-inputs", "opening-td", "What the inputs add", opening_td.features, 0.4),
+    Step("scoring-failure", "scoring", "A failure, and why", scoring.failure, 0.8),
+    Step("scoring", "scoring", "Scorers on unseen games", scoring.scorer, 0.6),
     Step(
         "symmetry-weights", "symmetry-network", "714 weights, drawn", symmetry_network.numbers, 0.1
     ),
-    Step("symmetry-network", "symmetry-network", "A short training", symmetry_network.quick, 1.6),
-    Step("move-prediction", "move-prediction", "Tables I to III", move_prediction.quick, 0.5),
-    Step("opening-evolution", "opening-evolution", "Breeding", opening_evolution.quick, 0.9),
-    Step("player", "player", "What every part adds", player.quick, 1.2),
-    Step("levels", "player", "Levels for people", player.levels, 0.4),
+    Step("symmetry-network", "symmetry-network", "A short training", symmetry_network.quick, 1.3),
+    Step("move-prediction", "move-prediction", "Tables I to III", move_prediction.quick, 0.3),
+    Step("opening-evolution", "opening-evolution", "Breeding", opening_evolution.quick, 0.4),
+    Step("player", "player", "What every part adds", player.quick, 0.7),
+    Step("levels", "player", "Levels for people", player.levels, 0.3),
     Step("shipped-ladder", "player", "The ladder", player.shipped_ladder, 0.1),
 )
 """Everything `tengen lab --quick` does, in order."""

@@ -262,8 +262,8 @@ def card_rows() -> list[Comparison]:
 
 def telling_patterns(train: Any, games: int, seed: int, count: int) -> list[dict[str, Any]]:
     """Draw the patterns of the paper's dictionary that say most about where one plays."""
+    from tengen.board import Board
     from tengen.features.pattern_kernels import RING_LIMITS
-    from tengen.features.patterns import PatternHasher
     from tengen.learners.move_prediction.paper import PaperSettings, halves, learn_frequencies
 
     settings = PaperSettings(seed=seed, games=games)
@@ -271,36 +271,53 @@ def telling_patterns(train: Any, games: int, seed: int, count: int) -> list[dict
     model = learn_frequencies(train, part, settings)
     number = {int(key): i + 1 for i, key in enumerate(model.dictionary.keys)}
     seen: dict[int, int] = {}
-    shown: dict[int, tuple[int, list[str]]] = {}
-    for game in part[:150]:
+    shown: dict[int, list[str]] = {}
+    for game in part[:200]:
         record = train.record(int(game))
-        hasher = PatternHasher(record.rows, record.cols)
-        board = np.zeros((record.rows, record.cols), np.int8)
+        board = Board(record.rows, record.cols)
+        keys = iter(_keys(train, int(game), settings.templates))
         for colour, point in record.moves:
             if point:
                 row, col = point // (record.cols + 1) - 1, point % (record.cols + 1) - 1
-                hashes = hasher.hashes(row, col, colour)
-                largest = next((r for r in model.templates[::-1] if int(hashes[r]) in number), None)
-                if largest is not None and largest <= 5:
-                    feature = number[int(hashes[largest])]
+                known = [
+                    (number[int(key)], ring)
+                    for key, ring in zip(next(keys), settings.templates, strict=True)
+                    if int(key) in number
+                ]
+                # The largest known pattern is the one that counts; whole boards tell nobody much.
+                if known and known[-1][1] <= LARGEST_SHOWN:
+                    feature, ring = known[-1]
                     seen[feature] = seen.get(feature, 0) + 1
                     if feature not in shown:
-                        limit = int(RING_LIMITS[largest])
-                        shown[feature] = (limit, _cells(board, row, col, colour, limit))
-            hasher.play(point, colour)
-            board = _grid(hasher.state, record.rows, record.cols)
+                        limit = int(RING_LIMITS[ring])
+                        shown[feature] = _cells(board.grid(), row, col, colour, limit)
+            board.push(point, colour)
     worth = sorted(
-        (f for f in shown if seen[f] >= 4), key=lambda f: (-model.frequency[f], -seen[f], f)
+        (f for f in shown if seen[f] >= 3), key=lambda f: (-model.frequency[f], -seen[f], f)
     )
     return [
-        picture(f"played {percent(float(model.frequency[f]))} of the time", pattern(shown[f][1]))
+        picture(f"played {percent(float(model.frequency[f]))} of the time", pattern(shown[f]))
         for f in worth[:count]
     ]
 
 
-def _grid(state: Any, rows: int, cols: int) -> Any:
-    inside = state[0].reshape(-1)[: (rows + 2) * (cols + 1)].reshape(rows + 2, cols + 1)
-    return inside[1:-1, 1:].astype(np.int8)
+LARGEST_SHOWN = 5
+"""The largest template that is drawn, as a ring: up to three points away."""
+
+
+def _keys(games: Any, game: int, templates: tuple[int, ...]) -> Any:
+    """Return the keys of all templates at every move of one game, passes left out."""
+    from tengen.learners.move_prediction import paper_kernels
+    from tengen.learners.move_prediction.tables import Tables
+
+    rows, cols = int(games.rows[game]), int(games.cols[game])
+    tables = Tables.of(rows, cols)
+    out = np.zeros((int(games.lengths()[game]), len(templates)), np.int64)
+    n = paper_kernels.expert_patterns(
+        games.moves, games.colours, games.offsets, np.array([game]), rows, cols,
+        tables.empty, tables.hash_keys, tables.ring_of, np.array(templates, np.int64), out,
+    )  # fmt: skip
+    return out[: int(n)]
 
 
 def _cells(board: Any, row: int, col: int, mover: int, limit: int) -> list[str]:

@@ -24,8 +24,8 @@ class Size:
 
     network: str = "shared"
     population: int = 10
-    generations: int = 80
-    every: int = 20
+    generations: int = 150
+    every: int = 25
     board: int = 13
     moves: int = 15
     games: int = 100

@@ -23,7 +23,7 @@ TABLES = {"scalar": ("Table 1", "Table 2"), "binary": ("Table 3", "Table 4")}
 class Size:
     """How much is trained and played."""
 
-    games: int = 600
+    games: int = 1000
     curve_every: int = 100
     curve_games: int = 100
     set_games: int = 500

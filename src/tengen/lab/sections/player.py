@@ -19,9 +19,9 @@ class Size:
     """How much is played."""
 
     playouts: int = 80
-    games: int = 16
+    games: int = 30
     levels: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
-    level_games: int = 8
+    level_games: int = 12
     board: int = 9
 
 
