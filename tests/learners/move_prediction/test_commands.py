@@ -72,7 +72,8 @@ def test_the_papers_recipe_and_its_tables(folder, capsys, monkeypatch) -> None:
     assert [row["games"] for row in rows] == [4, 8]
     assert rows[0]["seconds"] > 0 and rows[0]["memory_gb"] > 0
     rows = json.loads(said(capsys, [*table, "--table", "history", "--values", "0,3"]).out)
-    assert rows[0]["top1"] != rows[1]["top1"]
+    assert [row["replaced"] for row in rows] == ["nobody's", "own", "both"]
+    assert rows[0]["top1"] != rows[2]["top1"]
 
 
 def test_the_top_move_plays_a_match_and_families_are_left_out(folder, capsys, monkeypatch) -> None:

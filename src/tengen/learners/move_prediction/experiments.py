@@ -150,8 +150,9 @@ def weak_history(
 ) -> Iterator[Row]:  # fmt: skip
     """Section V's worry: the re-ranker is told other earlier moves than the experts'.
 
-    Rank 0 is the experts' own history; rank k pretends that every earlier move was what the model
-    itself ranked k-th then, as when it had played the game; the stones stay the experts'.
+    Rank 0 is the experts' own history. Rank k pretends that the earlier moves were what the model
+    itself ranked k-th then: first only those of the side to move, as when it plays against an
+    expert, then those of both sides. The stones stay the experts'.
     """
     train, _ = usable_games(train)
     settings = PaperSettings(seed=seed, games=games)
@@ -159,8 +160,9 @@ def weak_history(
     model = learn_frequencies(train, part_a, settings)
     learn_reranker(train, part_b, model, settings)
     for rank in ranks:
-        model.history_rank = rank
-        yield {"history_rank": rank, **measure(model, test)}
+        for whose, sign in (("own", -1), ("both", 1)) if rank else (("nobody's", 0),):
+            model.history_rank = sign * rank
+            yield {"history_rank": rank, "replaced": whose, **measure(model, test)}
 
 
 def families(

@@ -255,9 +255,10 @@ def follow_games(
     mode 1: learn the re-ranker by FTRL-proximal on the `top` candidates; `memory` is its state.
     mode 2: measure: add credit to `hits` and `counts` (phases of 30 plies); return the loss.
     mode 3: write the samples (label, then WIDTH features) to `samples`; return how many.
-    With `rank_history` above zero (mode 2 only), the history given to the re-ranker is not the
-    experts' moves but what this model ranks k-th at each earlier turn, with the pattern there, as
-    when a weaker player had moved; the stones on the board stay the experts'.
+    With `rank_history` above zero (mode 2 only), the earlier moves given to the re-ranker are not
+    the experts' but what this model ranks k-th at each earlier turn, with the pattern there, as
+    when a weaker player had moved; below zero only the mover's own ones, the opponent's being the
+    experts'. The stones on the board always stay the experts'.
     """
     s = new_state(rows, cols)
     rings = empty.copy()
@@ -276,6 +277,8 @@ def follow_games(
     likes0 = likes.copy()
     moves, order = np.zeros(area, np.int64), np.zeros(area, np.int64)
     earlier, earlier_patterns = np.zeros(EARLIER, np.int64), np.zeros(EARLIER, np.int64)
+    weak, weak_patterns = earlier.copy(), earlier_patterns.copy()
+    told, told_patterns = earlier.copy(), earlier_patterns.copy()
     feats = np.zeros(WIDTH, np.int64)
     current = np.zeros(WIDTH)
     scores, final = np.zeros(area), np.zeros(area)
@@ -291,11 +294,13 @@ def follow_games(
         dirty[:] = False
         earlier[:] = -1
         earlier_patterns[:] = 0
+        weak[:] = -1
+        weak_patterns[:] = 0
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
             s[SCALARS, TURN] = colour
             pattern = 0
-            remembered = p
+            weaker, weaker_pattern = p, 0
             if p > 0:
                 if s[COLOUR, p] != EMPTY or not is_legal(s, p, colour):
                     break
@@ -303,6 +308,7 @@ def follow_games(
                 match_all(rings, templates, table, values, frequency, found, level, likes, dirty)
                 i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
                 pattern = found[colour - 1, i]
+                weaker_pattern = pattern
                 if mode == 0:
                     for m in range(area):
                         q = (m // cols + 1) * (cols + 1) + m % cols + 1
@@ -312,7 +318,13 @@ def follow_games(
                             else:
                                 waiting[colour - 1, m] += 1
                 else:
-                    n = rank_candidates(s, colour, likes, earlier, top, moves, order)
+                    told[:] = earlier
+                    told_patterns[:] = earlier_patterns
+                    for j in range(EARLIER):
+                        # The latest move, and every second one, was the opponent's.
+                        if rank_history > 0 or (rank_history < 0 and j % 2 == 1):
+                            told[j], told_patterns[j] = weak[j], weak_patterns[j]
+                    n = rank_candidates(s, colour, likes, told, top, moves, order)
                     take = min(top, n)
                     target = 0
                     while moves[order[target]] != p:
@@ -322,7 +334,7 @@ def follow_games(
                         q = moves[order[m if m < take else target]]
                         j = (q // (cols + 1) - 1) * cols + q % (cols + 1) - 1
                         candidate_features(
-                            n_patterns, found[colour - 1, j], q, earlier, earlier_patterns,
+                            n_patterns, found[colour - 1, j], q, told, told_patterns,
                             rows, cols, feats,
                         )  # fmt: skip
                         good = q == p
@@ -343,17 +355,18 @@ def follow_games(
                         final_scores(moves, order, n, take, scores, likes, colour, cols, final)
                         phase = (k - offsets[g]) // 30
                         result += credit(final, n, target, tops, hits, counts, phase)
-                        if rank_history > 0:
+                        if rank_history != 0:
                             own = np.argsort(-final[:n], kind="mergesort")
-                            remembered = moves[order[own[min(rank_history, n) - 1]]]
-                            row, col = remembered // (cols + 1) - 1, remembered % (cols + 1) - 1
-                            pattern = found[colour - 1, row * cols + col]
+                            weaker = moves[order[own[min(abs(rank_history), n) - 1]]]
+                            row, col = weaker // (cols + 1) - 1, weaker % (cols + 1) - 1
+                            weaker_pattern = found[colour - 1, row * cols + col]
             for q in range(s.shape[1]):
                 before[q] = s[COLOUR, q]
             spare = before.copy()
             play_with_rings(s, rings, hash_keys, ring_of, spare, p, colour)
             mark_changes(s, before, ring_of, level, dirty)
-            push_earlier(earlier, earlier_patterns, remembered, pattern)
+            push_earlier(earlier, earlier_patterns, p, pattern)
+            push_earlier(weak, weak_patterns, weaker, weaker_pattern)
     count_waiting(found, waiting, everywhere, unused)
     return result
 
