@@ -129,6 +129,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 FULL = {
+    "ladder": partial(player.full_ladder, games=1, only=("random", "maxlib", "static")),
     "opening-td": partial(opening_td.full, seeds=1, games=4, pair_games=2, sets=SETS,
                           expert="playouts:8"),
     "opening-td-variants": partial(opening_td.variants, seeds=1, games=4, match_games=2,

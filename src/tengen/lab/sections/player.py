@@ -207,15 +207,18 @@ def full(context: Context, *, playouts: int = 500, games: dict[int, int] | None 
     return {"tables": tables}
 
 
-def full_ladder(context: Context, *, size: str = "9x9", games: int | None = None) -> Result:
+def full_ladder(
+    context: Context, *, size: str = "9x9", games: int | None = None, only: tuple[str, ...] = ()
+) -> Result:
     """Play a shipped ladder anew; players whose programs are missing are left out."""
     from tengen.arena import load_tournament
     from tengen.arena.placing import LADDERS, _is_installed
     from tengen.lab.tournaments import cross_table, elo_plot, play, standings
 
     tournament = load_tournament(Path(LADDERS) / f"{size}.toml")
-    here = tuple(entrant for entrant in tournament.entrants if _is_installed(entrant))
-    missing = [entrant.name for entrant in tournament.entrants if entrant not in here]
+    wanted = [entrant for entrant in tournament.entrants if not only or entrant.name in only]
+    here = tuple(entrant for entrant in wanted if _is_installed(entrant))
+    missing = [entrant.name for entrant in wanted if entrant not in here]
     changes: dict[str, Any] = {"entrants": here}
     if games is not None:
         changes["games"] = games
