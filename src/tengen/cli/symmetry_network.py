@@ -214,6 +214,56 @@ def teach(
 
 
 @app.command()
+def evolve(
+    out: Annotated[Path, typer.Option("--out", help="The model to write, every generation.")],
+    model: Annotated[str, typer.Option("--model", help="Where to start.")] = "isn-best",
+    opponents: Annotated[
+        str, typer.Option("--opponents", help="maxlib, random or networks, joined by commas.")
+    ] = "maxlib",
+    generations: Annotated[int, typer.Option("--generations", min=1)] = 40,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Of mutants a generation.")] = 16,
+    games: Annotated[
+        int, typer.Option("--games", min=1, help="Of a mutant against each opponent.")
+    ] = 12,
+    step: Annotated[float, typer.Option("--step", min=0, help="Relative to the numbers.")] = 0.03,
+    size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
+    komi: Annotated[float, typer.Option("--komi")] = 7.5,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Improve a trained network by evolution: keep the mutations that win games."""
+    from tengen.learners.symmetry_network import SymmetryNetwork
+    from tengen.learners.symmetry_network.evolution import Evolution, evolve_against
+    from tengen.learners.symmetry_network.matches import SIMPLE
+
+    start = SymmetryNetwork.load(model)
+    names = [name.strip() for name in opponents.split(",") if name.strip()]
+    rivals = [name if name in SIMPLE else SymmetryNetwork.load(name) for name in names]
+    plan = Evolution(
+        generations=generations,
+        pairs=pairs,
+        games=games,
+        step=step,
+        size=size,
+        komi=komi,
+        seed=seed,
+    )
+    means: list[float] = []
+    with progress("generations", generations, quiet=quiet) as bar:
+
+        def watch(_generation: int, network: SymmetryNetwork, mean: float) -> None:
+            means.append(mean)
+            network.save(out)
+            bar.advance(1, f"fitness {mean:.3f}")
+
+        evolve_against(start, rivals, plan, workers=workers, watch=watch)
+    value = {"model": str(out), "generations": generations, "fitness": means}
+    emit(value, as_json=as_json, text=f"{out} after {generations} generations")
+
+
+@app.command()
 def evaluate(
     model: Annotated[str, typer.Option("--model", help="A shipped name or a path.")] = "isn-9x9",
     opponent: Annotated[

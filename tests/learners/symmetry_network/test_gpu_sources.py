@@ -75,7 +75,7 @@ def test_the_same_games_as_the_kernels(tmp_path, mode):
         ours = np.zeros(packing.SIZE, np.float32)
         row = self_play(
             *((split(flat), split(flat)), (split(flat), split(flat)), categories, table, targets),
-            *(0.4, SIZE, SIZE, 4.0, 0.9, limit, 9, 2 + i, False, 0.0, False),
+            *(0.4, SIZE, SIZE, 4.0, 0.9, limit, 9, 2 + i, False, 0.0, False, False),
             (split(ours), split(ours)),
         )
         assert stats[i, :3].tolist() == [float(v) for v in row[:3]]

@@ -265,7 +265,7 @@ def test_gradient_of_a_game_is_that_of_the_definition(options):
     pack = Packing(architecture)
     into = pack.split(grads)
     gk.td_gradient(
-        *((net, net), TARGETS, 0.9, 0, plies, xs, stones, outs, classes, rows, cols, False),
+        *((net, net), TARGETS, 0.9, 0, plies, -1, xs, stones, outs, classes, rows, cols, False),
         (into, into),
     )
     learned = pack.collect(grads)

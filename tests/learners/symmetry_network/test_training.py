@@ -21,6 +21,7 @@ from tengen.learners.symmetry_network import (
     SymmetryNetwork,
     Trainer,
 )
+from tengen.learners.symmetry_network.evolution import Evolution, evolve_against
 from tengen.learners.symmetry_network.matches import learning_curve, play_match
 from tengen.learners.symmetry_network.pictures import TITLES
 from tengen.learners.symmetry_network.studies import TABLES
@@ -273,6 +274,30 @@ def test_teaching_follows_the_gradient_and_not_the_workers():
     # The squared error falls along the gradient of the cross entropy.
     teacher.free = plain + 1e-2 * gradient / np.abs(gradient).max()
     assert teacher.gradient(games, None)[1] < Teacher(settings, free=plain).gradient(games, None)[1]
+
+
+def test_evolution_keeps_what_wins(tmp_path, capsys):
+    settings = Settings(games=40, linear_games=40, batch=8, rate=2e-4, size=5, seed=1)
+    start = SymmetryNetwork(settings=settings).fit()
+    plan = Evolution(generations=3, pairs=4, games=6, size=5, komi=0.5, openings=2)
+    grown = evolve_against(start, ["random"], plan)
+    again = evolve_against(start, ["random"], plan, workers=3)
+    assert np.array_equal(grown.free_, again.free_)
+    assert not np.array_equal(grown.free_, start.free_)
+    start.save(tmp_path / "start.safetensors")
+    command = ["symmetry-network", "evolve", "--model", str(tmp_path / "start.safetensors")]
+    command += ["--generations", "2", "--pairs", "2", "--games", "2", "--size", "5"]
+    command += ["--out", str(tmp_path / "out.safetensors"), "--json", "--quiet"]
+    assert run(command) == 0
+    assert len(json.loads(capsys.readouterr().out)["fitness"]) == 2
+    assert SymmetryNetwork.load(tmp_path / "out.safetensors").games_ == 40
+
+
+def test_openings_are_the_same_for_both_colours():
+    network = SymmetryNetwork.load("isn-9x9")
+    result = play_match(network, network, games=4, size=5, beta=1e9, komi=0, openings=3, seed=2)
+    # Two networks alike that take the best moves: what one wins as Black the other wins too.
+    assert result.win_rate == 0.5
 
 
 def test_mistakes_are_told():

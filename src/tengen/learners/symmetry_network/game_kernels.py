@@ -43,6 +43,7 @@ from tengen.learners.symmetry_network.evaluation_kernels import (
     OUT,
     REACH,
     READS,
+    SECOND,
     UNIT,
     ZERO,
     categorise,
@@ -92,7 +93,7 @@ def rate_moves(s, seen, net, cats, table, c, now, base, work, points, values):
     values[0] = total
     n = 1
     prize = c if me == WHITE else -c
-    if net.deep.shape[0] > 0:
+    if net.deep.shape[0] > 0 or cats[0] == SECOND:
         return _rate_deep(s, seen, net, cats, table, prize, work, points, values)
     # In the order of the points, so that a draw among them does not depend on how s came about.
     for p in range(s.shape[1]):
@@ -108,8 +109,8 @@ def rate_moves(s, seen, net, cats, table, c, now, base, work, points, values):
 def _rate_deep(s, seen, net, cats, table, prize, work, points, values):
     """Value every allowed move but the pass by evaluating the whole board after it.
 
-    With further layers a move is felt almost everywhere on a small board, so nothing is saved by
-    re-evaluating only what it changes.
+    With further layers a move is felt almost everywhere on a small board, and second liberties
+    change far from the stone, so nothing is saved by re-evaluating only what a move changes.
     """
     me = s[SCALARS, TURN]
     trial = np.empty_like(s)
@@ -208,13 +209,14 @@ def decode(c, out, p, q):
 
 @kernel
 def td_gradient(
-    nets, targets, lam, first, plies, xs, stones, outs, classes, rows, cols, linear, grads
+    nets, targets, lam, first, plies, skip, xs, stones, outs, classes, rows, cols, linear, grads
 ):
     """Add the gradient of a finished game to `grads`, a pair of Nets of the same shapes.
 
     xs, stones (plies + 1, N) hold inputs and colours of every position, outs (plies + 1, N, 8) the
-    outputs; position t was judged with nets[t % 2]. Positions before `first` are left out. Returns
-    the sum of squared errors of the outputs that apply and how many there are.
+    outputs; position t was judged with nets[t % 2]. Positions before `first` are left out, and
+    those with t % 2 == skip. Returns the sum of squared errors of the outputs that apply and how
+    many there are.
     """
     width = cols + 1
     n = xs.shape[1]
@@ -257,6 +259,8 @@ def td_gradient(
                     delta[p, k] = d
                     square += d * d
                     terms += 1
+        if t % 2 == skip:
+            continue
         net, into = nets[t % 2], grads[t % 2]
         if linear:
             _linear_gradient(xs[t], work.offset, delta, cell, rows, cols, into)
@@ -330,15 +334,17 @@ def self_play(
     index,
     linear,
     maxlib,
+    own,
     again,
     grads,
 ):
     """Play game `index` of `seed` against itself and add its gradient to `grads`, a pair too.
 
-    In a share `maxlib` of the games one side plays for liberties instead; the same positions are
-    learned from. With `again` all positions are judged anew by the weights `learned`, and the
-    gradient is that of these; otherwise they must be the same as `nets`. Returns (plies, ended by
-    two passes, area score for Black, squared error, terms of it).
+    In a share `maxlib` of the games one side plays for liberties instead; with `own` only the
+    positions after the network's own moves are learned from then. With `again` all positions are
+    judged anew by the weights `learned`, and the gradient is that of these; otherwise they must be
+    the same as `nets`. Returns (plies, ended by two passes, area score for Black, squared error,
+    terms of it).
     """
     s = new_state(rows, cols)
     n = s.shape[1]
@@ -389,8 +395,10 @@ def self_play(
             for p in range(n):
                 for k in range(OUT):
                     outs[t, p, k] = now.out[p, k]
+    # Against another player only the positions after own moves are the network's to judge.
+    skip = simple % 2 if own and simple != 0 else -1
     square, terms = td_gradient(
-        learned, targets, lam, 0, plies, xs, stones, outs, classes, rows, cols, linear, grads
+        learned, targets, lam, 0, plies, skip, xs, stones, outs, classes, rows, cols, linear, grads
     )
     return plies, passes == 2, score, square, terms
 
@@ -411,7 +419,7 @@ def learn_game(
     stones = np.empty((plies + 1, n), np.uint8)
     outs = np.empty((plies + 1, n, OUT), np.float32)
     # Plain liberties need no outputs of the positions before.
-    start = first if cats[0] == 1 or cats[0] == 2 else 0
+    start = first if cats[0] == 1 or cats[0] == 2 or cats[0] == SECOND else 0
     for t in range(plies + 1):
         if t >= start:
             categorise(s, now, work, cats)
@@ -427,7 +435,7 @@ def learn_game(
         if t < plies:
             play_move(s, np.int64(moves[t]), s[SCALARS, TURN])
     return td_gradient(
-        nets, targets, lam, first, plies, xs, stones, outs, classes, rows, cols, linear, grads
+        nets, targets, lam, first, plies, -1, xs, stones, outs, classes, rows, cols, linear, grads
     )
 
 

@@ -28,7 +28,24 @@ from tengen.learners.symmetry_network.evaluation_kernels import (
     weigh_liberties,
 )
 from tengen.learners.symmetry_network.game_kernels import draw_move, rate_moves, settle, table_size
-from tengen.learners.symmetry_network.opponent_kernels import most_liberties, random_move
+from tengen.learners.symmetry_network.opponent_kernels import (
+    most_liberties,
+    random_move,
+    spare_eyes,
+)
+
+BEST = 1e9
+
+
+@kernel
+def open_at_random(s, plies, seed, index):
+    """Play so many random moves on `s`, by stream `index` of the seed's own openings."""
+    rng = np.zeros(1, np.uint64)
+    seed_stream(rng, seed ^ 0x0BE9, index)
+    points = np.zeros(s.shape[1] + 1, np.int64)
+    seen = np.zeros(1024, np.int64)
+    for _ in range(plies):
+        play_move(s, random_move(s, seen, s[SCALARS, TURN], rng, points), s[SCALARS, TURN])
 
 
 @kernel
@@ -51,8 +68,10 @@ def duel(
 ):
     """Let two networks play on from `s` (changed); return (plies, area score for Black).
 
-    `black` and `white` are pairs of weights. A beta of -1 makes that side play at random instead,
-    not filling its own eyes, one of -2 for liberties. `moves` takes the points played.
+    `black` and `white` are pairs of weights. A beta of BEST takes the best move that fills no own
+    eye, as the greedy player does; lower ones draw among all moves, as in training. A beta of -1
+    makes that side play at random instead, not filling its own eyes, one of -2 for liberties.
+    `moves` takes the points played.
     """
     n = s.shape[1]
     seen = np.zeros(table_size(limit), np.int64)
@@ -81,6 +100,8 @@ def duel(
                 m = rate_moves(
                     s, seen, net, cats_b, table_b, cb, now_b, base, work_b, points, values
                 )
+                if beta_b >= BEST:
+                    m = spare_eyes(s, me, points, values, m)
                 p = points[draw_move(values, m, beta_b, me, rng)]
             weigh_liberties(s, now_w.out, work_w, cats_w)
         else:
@@ -93,6 +114,8 @@ def duel(
                 m = rate_moves(
                     s, seen, net, cats_w, table_w, cw, now_w, base, work_w, points, values
                 )
+                if beta_w >= BEST:
+                    m = spare_eyes(s, me, points, values, m)
                 p = points[draw_move(values, m, beta_w, me, rng)]
             weigh_liberties(s, now_b.out, work_b, cats_b)
         play_move(s, p, me)

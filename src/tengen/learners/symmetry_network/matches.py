@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tengen.board.kernels import new_state
 from tengen.errors import SpecError
 from tengen.learners.symmetry_network.learner import SymmetryNetwork
-from tengen.learners.symmetry_network.match_kernels import duel
+from tengen.learners.symmetry_network.match_kernels import duel, open_at_random
 
 SIMPLE = {"random": -1.0, "maxlib": -2.0}
 """The betas that make a side of `duel` play at random or for liberties."""
@@ -52,12 +52,14 @@ def play_match(
     komi: float = 3.5,
     beta: float = 20.0,
     seed: int = 0,
+    openings: int = 0,
     workers: int = 1,
 ) -> MatchResult:
     """Play a match; A has Black in even games.
 
     `b` may be "random" (also None), a random mover that fills no eyes, or "maxlib", the player for
-    liberties. Moves are drawn with `beta`; 1e9 and more takes the best.
+    liberties. Moves are drawn with `beta`; 1e9 and more takes the best that fills no own eye.
+    `openings` random plies come first, the same for two games with colours exchanged.
     """
     if b is None or isinstance(b, str):
         if (b or "random") not in SIMPLE:
@@ -68,6 +70,7 @@ def play_match(
 
     def play(i: int) -> tuple[int, float]:
         state = new_state(size, size)
+        open_at_random(state, openings, seed, i // 2)
         moves = np.zeros(3 * size * size, np.int64)
         sides = [(a, beta), (other, other_beta)]
         (black, beta_b), (white, beta_w) = sides if i % 2 == 0 else sides[::-1]

@@ -59,6 +59,24 @@ def is_eye(s, p, colour):
 
 
 @kernel
+def spare_eyes(s, me, points, values, n):
+    """Drop moves that fill an own eye, and the pass if another is left; return how many are left.
+
+    As the greedy player: under area scoring a point more never costs anything.
+    """
+    m = 0
+    for i in range(n):
+        if points[i] != PASS and not is_eye(s, points[i], me):
+            points[m] = points[i]
+            values[m] = values[i]
+            m += 1
+    if m == 0:
+        points[0] = PASS
+        m = 1
+    return m
+
+
+@kernel
 def balance(s, colour, stamp):
     """Return the mean liberties of `colour`'s blocks minus the mean of the enemy's."""
     width = s[SCALARS, COLS] + 1

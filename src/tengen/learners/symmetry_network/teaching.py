@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +39,16 @@ class Games:
     def __len__(self) -> int:
         return len(self.plies)
 
-    def part(self, start: int, stop: int) -> Games:
-        """Return some of the games."""
-        at = slice(start, stop)
-        return Games(self.size, self.moves[at], self.plies[at], self.first[at], self.classes[at])
+    def at(self, which: NDArray[np.int64]) -> Games:
+        """Return some of the games, by their numbers."""
+        return Games(
+            *(self.size, self.moves[which], self.plies[which], self.first[which]),
+            self.classes[which],
+        )
+
+    def within(self, plies: int) -> Games:
+        """Return the games cut off so many plies after the first position; classes stay final."""
+        return replace(self, plies=np.minimum(self.plies, self.first + plies))
 
 
 class Teacher:
@@ -122,11 +128,7 @@ def teach(
         for epoch in range(epochs):
             order = rng.permutation(len(games))
             for step in range(steps):
-                at = np.sort(order[step * batch : (step + 1) * batch])
-                part = Games(
-                    *(games.size, games.moves[at], games.plies[at], games.first[at]),
-                    games.classes[at],
-                )
+                part = games.at(np.sort(order[step * batch : (step + 1) * batch]))
                 done = (epoch * steps + step) / (epochs * steps)
                 now = rate * 0.01**done
                 errors.append(teacher.learn(part, now, pool if workers > 1 else None))

@@ -116,6 +116,7 @@ class Trainer:
                 index,
                 linear,
                 s.maxlib,
+                s.turn,
                 bool(word),
                 (split(grads[0]), split(grads[-1])),
             )
