@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,8 @@ REPEATS = 1000
 
 def judged_file(plan: Plan, seed: int, expert: str) -> Path:
     """Name the file with another expert's verdicts."""
-    name = re.sub(r"[^A-Za-z0-9]+", "-", expert).strip("-")[:60]
-    return plan.folder / f"seed-{seed}" / f"judged-{name}.jsonl"
+    name = re.sub(r"[^A-Za-z0-9]+", "-", expert).strip("-")[:24]
+    return plan.folder / f"seed-{seed}" / f"judged-{name}-{crc32(expert.encode()):08x}.jsonl"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,10 @@ def judge_one(job: JudgeJob) -> dict[str, Any]:
 
 
 def judge_jobs(plan: Plan, seed: int, expert: str, openings: int) -> list[JudgeJob]:
-    """List so many openings of one seed, as many of each match; colours alternate over matches."""
+    """List so many openings of one seed, as many of each match; colours alternate over matches.
+
+    Their order is drawn, so that a judge who is stopped has seen a fair sample of all players.
+    """
     lines = read_lines(plan.folder / f"seed-{seed}" / "matches.jsonl")
     robins = [
         line for line in lines if len({p.split("-")[1] for p in line["key"].split()[1:]}) == 1
@@ -68,7 +72,7 @@ def judge_jobs(plan: Plan, seed: int, expert: str, openings: int) -> list[JudgeJ
                     line["scores"][game], expert, 77_000_000 + 1000 * number + game,
                 )
             )  # fmt: skip
-    return jobs
+    return [jobs[i] for i in np.random.default_rng(seed).permutation(len(jobs))]
 
 
 def second_opinion(
