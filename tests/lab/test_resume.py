@@ -26,7 +26,8 @@ if __name__ == "__main__":
     td = opening_td.Size(games=120, curve_every=20, curve_games=10, set_games=30, pair_games=4,
                          shipped_games=10, sets=("A", "ABCDE"))
     mp = move_prediction.Size(games=60, test_games=20, sizes=(30, 60), widths=(0.9,))
-    ev = opening_evolution.Size(generations=20, every=5, board=9, moves=6, games=20, starts=1)
+    small = (("rows", 9), ("cols", 9), ("moves", 6), ("population", 6))
+    ev = opening_evolution.Size(generations=12, every=3, games=10, starts=1, changes=small)
     steps = [
         Step("ladder", "ground", "L", partial(ground.quick, size=ground.Size(games=2))),
         Step("opening-td", "opening-td", "T", partial(opening_td.quick, size=td)),

@@ -36,9 +36,8 @@ ISN = symmetry_network.Size(
     games=12, linear_games=4, snapshots=2, pair_games=2, match_games=2, large_games=1
 )
 MP = move_prediction.Size(games=20, test_games=6, sizes=(10, 20), widths=(0.0, 0.9))
-EVOLUTION = opening_evolution.Size(
-    generations=4, every=2, board=9, moves=4, games=4, starts=1, population=4
-)
+SMALL = (("rows", 9), ("cols", 9), ("moves", 4), ("population", 4))
+EVOLUTION = opening_evolution.Size(generations=4, every=2, games=4, starts=1, changes=SMALL)
 PLAYER = player.Size(playouts=8, games=1, levels=(1, 2, 4), level_games=1)
 
 slow = pytest.mark.slow
@@ -142,8 +141,11 @@ FULL = {
                                reranked=(0, 20), board=9),
     "move-prediction-strong": partial(move_prediction_full.strong, games=8, share=0.5, board=9),
     "move-prediction-match": partial(move_prediction_full.match, games=1, trained_on=8, board=9),
-    "opening-evolution-dense": partial(opening_evolution.full, network="dense", generations=2,
-                                       every=1, seeds=1, games=2, starts=1, population=2),
+    "opening-evolution-dense": partial(opening_evolution.full, generations=2, every=1, seeds=1,
+                                       games=2, starts=1, changes=(("population", 2),)),
+    "opening-evolution-better": partial(
+        opening_evolution.full, network="spatial", method="better", generations=2, every=1, seeds=2,
+        games=2, starts=1, changes=SMALL),
     "player": partial(player.full, playouts=8, games={9: 1}),
 }  # fmt: skip
 

@@ -56,6 +56,10 @@ STEPS: tuple[Step, ...] = (
         "opening-evolution-spatial", "opening-evolution", "Table II",
         partial(opening_evolution.full, network="spatial"), 1200,
     ),
+    Step(
+        "opening-evolution-better", "opening-evolution", "A method that learns",
+        partial(opening_evolution.full, network="spatial", method="better", seeds=5), 120,
+    ),
     Step("player", "player", "What every part adds", player.full, 300),
     Step("levels", "player", "Levels for people", player.levels, 1),
     Step("shipped-ladder", "player", "The shipped ladder", player.shipped_ladder, 0.1),

@@ -111,9 +111,10 @@ def _for_page(text: str) -> str:
     """Cut off what is before the drawing, and let the page choose its colours."""
     text = re.sub(r"^.*?(?=<svg)", "", text, count=1, flags=re.S)
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
-    text = text.replace(INK, "var(--soft)")
+    # Alone in a file it has no page to ask, and keeps its own.
+    text = text.replace(INK, f"var(--soft, {INK})")
     for number, colour in enumerate(COLOURS, 1):
-        text = text.replace(colour, f"var(--c{number})")
+        text = text.replace(colour, f"var(--c{number}, {colour})")
     # The page says how wide it is.
     return re.sub(r'(<svg[^>]*?) width="[\d.]+pt" height="[\d.]+pt"|(<svg[^>]*?)\s+width="[^"]*"',
                   _keep, text, count=1)  # fmt: skip
