@@ -50,6 +50,9 @@ def test_evaluate_and_experiment(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert found["games"] == 10 and 0 <= found["win_rate"] <= 1 and found["opponent"] == "random"
     found = answer(capsys, "evaluate", "--model", model, "--games", "10", "--player", "static")
     assert found["model"] == "static"
+    rival = str(tmp_path / "a" / "generation-0.safetensors")
+    found = answer(capsys, "evaluate", "--model", model, "--games", "10", "--rival", rival)
+    assert found["opponent"] == rival
     runs = [str(tmp_path / name) for name in "ab"]
     options = ["--every", "2", "--games", "4", "--starts", "1", "--out", str(tmp_path)]
     found = answer(capsys, "experiment", *runs, *options)

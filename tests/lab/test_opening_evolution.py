@@ -121,7 +121,7 @@ def test_plans_are_the_papers_and_the_better_ones() -> None:
     assert (spatial.population, dense.population) == (20, 10)
     assert spatial.starts == 1 and spatial.colours == "black" and spatial.strategy == "paper"
     better = lab.better_plan("spatial", 1, 100)
-    assert better.shape().n_weights == 158 and better.starts == 3 and not better.remember
+    assert better.shape().n_weights == 158 and better.starts == 2 and not better.remember
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:

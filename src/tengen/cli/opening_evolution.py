@@ -122,6 +122,7 @@ def train(
             raise
     path = folder / "model.safetensors"
     model.save(path)
+    model.first_best().save(folder / "generation-0.safetensors")
     answer = {"model": str(path), "generations": generations, "plan": asdict(plan)}
     emit(answer, as_json=as_json, text=f"{path}")
 
@@ -135,12 +136,16 @@ def evaluate(
     player: Annotated[
         str | None, typer.Option(help="Any player's spec instead, on the games of the model.")
     ] = None,
+    rival: Annotated[
+        str | None, typer.Option(help="An evolved model, by name or path, as the opponent.")
+    ] = None,
     random_plies: Annotated[int, typer.Option(min=0, help="Random plies before each game.")] = 4,
     seed: Seed = 1,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Play the model's openings against an opponent's; the expert finishes both colours."""
+    from tengen.contracts import Player
     from tengen.lab.opening_evolution import against
     from tengen.learners.opening_evolution import OpeningEvolution, Setting
     from tengen.models import find_model, has_model
@@ -151,8 +156,13 @@ def evaluate(
     plan = learned.plan
     assert plan is not None
     me = make_player(player) if player else learned.player()
+    if rival:
+        other: Player = OpeningEvolution.load(find_model(rival)).player()
+        opponent = rival
+    else:
+        other = make_player(opponent)
     setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies)
-    rate = against(me, make_player(opponent), make_expert(expert), setting, games, seed)
+    rate = against(me, other, make_expert(expert), setting, games, seed)
     name = player or name
     answer = {"model": name, "opponent": opponent, "expert": expert, **asdict(rate), "seed": seed}
     low, high = rate.interval
@@ -170,10 +180,10 @@ def experiment(
     ] = None,
     network: Network = "dense",
     method: Annotated[
-        str, typer.Option(help="paper, or better: few weights, 6 games each, CMA-ES.")
+        str, typer.Option(help="paper, or better: few weights, playouts judge, CMA-ES.")
     ] = "paper",
     generations: Annotated[
-        int, typer.Option(min=0, help="0 for 5,000 of the paper's or 125 of the better.")
+        int, typer.Option(min=0, help="0 for 5,000 of the paper's or 100 of the better.")
     ] = 0,
     every: Annotated[
         int, typer.Option(min=0, help="Judge every so many generations; 0 for a tenth.")
@@ -211,7 +221,7 @@ def experiment(
     make_plan = lab.METHODS[method]
     if full:
         generations, every = (60_000, 10_000) if network == "spatial" else (20_000, 1_000)
-    generations = generations or (5000 if method == "paper" else 125)
+    generations = generations or (5000 if method == "paper" else 100)
     every = every or max(generations // 10, 1)
     finisher = make_expert(expert)
     folders = list(runs or [])
@@ -263,9 +273,14 @@ def experiment(
         x = [i * paper["every"] for i in range(len(paper["points"]))]
         answer["paper"] = {**paper, "trend": asdict(lab.Trend.through(x, paper["points"]))}
     if noise:
-        plan = make_plan(network, seed + 1000, 1)
         answer["noise"] = lab.selection_noise(
-            plan, opponents_of(plan.opponent), panel, finisher, individuals=noise, games=100
+            lab.paper_plan(network, seed + 1000, 1),
+            make_player("static"),
+            panel,
+            finisher,
+            individuals=noise,
+            games=100,
+            judges={name: make_expert(name) for name in ("static", "builtin:playouts=16")},
         )
     write_atomic(out / "experiment.json", json.dumps(answer, indent=1))
     if as_json:

@@ -165,18 +165,20 @@ def paper_plan(network: str, seed: int, generations: int, every: int = 250) -> P
 
 
 def better_plan(network: str, seed: int, generations: int, every: int = 25) -> Plan:
-    """Return the experiment that learns: few weights, six games each from common random starts.
+    """Return the experiment that learns: openings judged by playouts, not by one finished game.
 
-    The spatial network becomes `shared`, the dense one `tied`; three opponents; CMA-ES breeds.
+    The spatial network becomes `shared`, the dense one `tied`: few weights. Four games each from
+    common random starts against two opponents; CMA-ES breeds.
     """
     return Plan(
         network={"spatial": "shared", "dense": "tied"}.get(network, network),
         population=20,
         generations=generations,
         random_plies=4,
-        starts=3,
+        starts=2,
         strategy="cma",
-        opponent="static + maxlib + random",
+        opponent="static + random",
+        expert="builtin:playouts=16",
         seed=seed,
         snapshot_every=every,
     )
@@ -309,12 +311,13 @@ def selection_noise(
     individuals: int,
     games: int,
     starts: Sequence[int] = (1, 4),
+    judges: dict[str, Expert] | None = None,
 ) -> dict[str, Any]:
     """Ask how well a fitness foretells what a network wins against the panel.
 
     Draws networks as generation 0 is drawn, measures the fitness of each as the plan does (and with
-    `starts` common random starts of both colours), and correlates it with the rate over `games`
-    games against each of the panel.
+    `starts` common random starts of both colours, finished by the expert or by other `judges`), and
+    correlates it with the rate over `games` games against each of the panel.
     """
     drawn = Evolution.begin(replace(plan, population=individuals + individuals % 2)).weights
     shape = plan.shape()
@@ -324,13 +327,15 @@ def selection_noise(
         me = NetworkPlayer(shape, weights, chances=plan.chances)
         rates = [against(me, other, expert, setting, games, 1).win_rate for other in panel.values()]
         won[i] = float(np.mean(rates))
-    ways = {"as planned": plan}
-    for n in starts:
-        ways[f"{2 * n} games"] = replace(plan, starts=n, colours="both", random_plies=4)
+    ways = {"as planned": (plan, expert)}
+    for judge, finisher in (judges or {"": expert}).items():
+        for n in starts:
+            way = replace(plan, starts=n, colours="both", random_plies=4)
+            ways[f"{2 * n} games {judge}".strip()] = (way, finisher)
     answer: dict[str, Any] = {"individuals": len(drawn), "panel_games": games * len(panel)}
-    for name, way in ways.items():
+    for name, (way, finisher) in ways.items():
         run = Evolution(way, PaperStrategy(Population(drawn, drawn), plan.seed))
-        found = measure_with([opponent], expert)(run)
+        found = measure_with([opponent], finisher)(run)
         line = Trend.through(found.tolist(), won.tolist()) if found.std() else Trend(0.0, 0.0, 1.0)
         answer[name] = {"r": line.r, "p": line.p, "spread": float(found.std())}
     answer["panel_spread"] = float(won.std())

@@ -34,6 +34,7 @@ class OpeningEvolution:
         self.plan = plan
 
     weights_: Weights
+    first_best_: Weights
     shape_: Shape
     card_: Card
 
@@ -55,7 +56,14 @@ class OpeningEvolution:
             on_generation=on_generation,
         )
         self.weights_, self.shape_ = run.best.copy(), plan.shape()
+        self.first_best_ = run.first_best.copy()
         return self
+
+    def first_best(self) -> Self:
+        """Return the best of generation 0 of the same run, for comparison."""
+        twin = type(self)(plan=self.plan)
+        twin.weights_, twin.shape_ = self.first_best_, self.shape_
+        return twin
 
     def save(self, path: str | PathLike[str], card: Card | None = None) -> None:
         """Write the network with its card."""
@@ -113,6 +121,11 @@ class OpeningEvolution:
         """Return the network as a player that does not ask for the board's size."""
         chances = self.plan.chances if self.plan else 0
         return NetworkPlayer(self.shape_, self.weights_, self.name, chances)
+
+    @property
+    def opening_plies(self) -> int:
+        """How many plies of a game it evolved for."""
+        return 2 * (self.plan or Plan()).moves
 
     @property
     def name(self) -> str:
