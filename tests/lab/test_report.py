@@ -32,7 +32,7 @@ PLOTS = {
 def good(context: Context) -> Result:
     moves = [(1, Board(5).point("C3")), (2, Board(5).point("C4")), (1, 0)]
     return {
-        "text": "Some <b>text</b>.",
+        "text": "Some <b>text</b> by `tengen lab`.",
         "points": ["1. One.", "2. Two."],
         "points_title": "Why",
         "tables": [table("T <1>", ["a", "b"], [["x", 1]], note="n", shade=[[None, 0.5]])],
@@ -92,7 +92,14 @@ def test_the_page_holds_everything_and_escapes_text(tmp_path: Path) -> None:
     page = made(tmp_path)
     for title, authors, _ in PARTS.values():
         assert title in page and authors in page
-    for text in ("T &lt;1&gt;", "&lt;b&gt;text", "that&#39;s it", "F &lt;2&gt;", "--only missing"):
+    for text in (
+        "T &lt;1&gt;",
+        "&lt;b&gt;text",
+        "that&#39;s it",
+        "F &lt;2&gt;",
+        "--only missing",
+        "<code>tengen lab</code>",
+    ):
         assert text in page
     assert '"badge better"' in page and "1 figure not measured at this scale" in page
     assert "--seed 3" in page and "<li>One.</li>" in page

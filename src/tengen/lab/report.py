@@ -7,11 +7,14 @@ give the same page, timings aside.
 from __future__ import annotations
 
 import platform
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from tengen import __version__
 from tengen.lab.papers import PAPERS
@@ -43,11 +46,17 @@ def write_report(folder: Path, steps: Sequence[Step], done: Mapping[str, Result]
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["prose"] = prose
     page = gather(folder, steps, done)
     path = folder / "report.html"
     write_atomic(path, environment.get_template("report.html").render(**page))
     write_atomic(folder / "results.md", results_page(page))
     return path
+
+
+def prose(text: str) -> Markup:
+    """Escape text for the page and set what stands between backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def gather(folder: Path, steps: Sequence[Step], done: Mapping[str, Result]) -> dict[str, Any]:
@@ -109,13 +118,22 @@ def _block(step: Step, kept: Result) -> dict[str, Any]:
         "text": result.get("text", ""),
         "points": result.get("points", []),
         "points_title": result.get("points_title", ""),
-        "tables": result.get("tables", []),
+        "tables": [{**table, "words": _words(table)} for table in result.get("tables", [])],
         "comparisons": result.get("comparisons", []),
         "plots": [figure for figure in figures if figure["shape"] == "plot"],
         "boards": [figure for figure in figures if figure["shape"] == "board"],
         "sheets": [figure for figure in figures if figure["shape"] == "sheet"],
         "replays": result.get("replays", []),
     }
+
+
+def _words(table: dict[str, Any]) -> list[bool]:
+    """Tell which columns hold words, to be set from the left; the first always is."""
+    columns = list(zip(*table["rows"], strict=False)) or [() for _ in table["columns"]]
+    return [
+        number == 0 or not any(re.match(r"[-+±(]?[\d·]", str(cell)) for cell in cells)
+        for number, cells in enumerate(columns)
+    ]
 
 
 def _shape(figure: dict[str, Any]) -> str:

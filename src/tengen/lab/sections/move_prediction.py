@@ -88,7 +88,8 @@ def quick(context: Context, size: Size = QUICK) -> Result:
         f"itself on {size.board}x{size.board} and foresees the moves of {size.test_games} others "
         f"({last['positions']} positions). The rule player is no expert and easier to foresee in "
         "some places, so these rates are not the paper's; how they move with W, n and the number "
-        "of games can be compared.",
+        "of games can be compared. The small boards below are the patterns that tell most: the red "
+        "point is the move, black stones are those of whoever moves.",
         "tables": shown_tables(tables),
         "figures": figures,
         "comparisons": [*_small(tables), *_rule(tables["reranked"]), *card_rows()],

@@ -11,7 +11,7 @@ import numpy as np
 from tengen.lab.content import percent, table
 from tengen.lab.pictures import replay
 from tengen.lab.steps import Context, Result
-from tengen.lab.verdicts import UNMEASURED, above
+from tengen.lab.verdicts import above
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Size:
 
 
 QUICK = Size()
+TOO_FEW = "cannot be judged by so few games"
 
 
 def gauntlet_settings(
@@ -82,13 +83,17 @@ def parts_table(results: Any, games: int) -> dict[str, Any]:
         points = score.wins + score.draws / 2
         interval = wilson(points, played)
         clear = above(interval)
-        word = {True: "helps", False: "harms", None: UNMEASURED}[clear]
+        word = {True: "helps", False: "harms", None: TOO_FEW}[clear]
         if entry.name == "mcts":
-            word = {True: "stronger", False: "weaker", None: UNMEASURED}[clear]
+            word = {
+                True: "plain search is weaker",
+                False: "plain search is stronger",
+                None: TOO_FEW,
+            }[clear]
         rows.append([entry.name, played, percent(points / max(played, 1), interval), word])
     return table(
         "Wins of tengen against the same player without a part, and against plain search",
-        ["opponent", "games", "tengen wins", "the part"],
+        ["opponent", "games", "tengen wins", "so the part"],
         rows,
         note="At these few games only large effects can be seen; docs/results.md has more.",
     )
