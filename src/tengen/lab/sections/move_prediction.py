@@ -92,7 +92,7 @@ def quick(context: Context, size: Size = QUICK) -> Result:
         "point is the move, black stones are those of whoever moves.",
         "tables": shown_tables(tables),
         "figures": figures,
-        "comparisons": [*_small(tables), *_rule(tables["reranked"]), *card_rows()],
+        "comparisons": [*_small(tables), *rule_rows(tables["reranked"]), *card_rows()],
     }
 
 
@@ -217,7 +217,7 @@ def _sign(gain: float, half: float) -> bool | None:
     return True if gain > half else False if gain < -half else None
 
 
-def _rule(rows: list[dict[str, Any]]) -> list[Comparison]:
+def rule_rows(rows: list[dict[str, Any]]) -> list[Comparison]:
     """Check the rule behind Table II's equal entries: n candidates change nothing from rank n."""
     worst = max((row["beyond"] for row in rows if row["beyond"] is not None), default=None)
     if worst is None:

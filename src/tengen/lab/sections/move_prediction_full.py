@@ -14,7 +14,7 @@ from tengen.lab.sections.move_prediction import (
     STRONG_TESTS,
     TEST,
     TRAIN,
-    _rule,
+    rule_rows,
     shown_tables,
 )
 from tengen.lab.steps import Context, Result
@@ -49,7 +49,7 @@ def paper(
     return {
         "text": f"Training and test games: {TRAIN}, {TEST} (the paper: GoGoD).",
         "tables": shown_tables(tables),
-        "comparisons": [*_rows(tables), *_rule(tables["reranked"])],
+        "comparisons": [*_rows(tables), *rule_rows(tables["reranked"])],
     }
 
 

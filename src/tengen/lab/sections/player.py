@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -212,17 +214,24 @@ def full(context: Context, *, playouts: int = 500, games: dict[int, int] | None 
     return {"tables": tables}
 
 
+def installed(spec: str) -> bool:
+    """Tell whether the program of a player's spec is there; ours always are."""
+    if not spec.startswith("gtp:"):
+        return True
+    return shutil.which(shlex.split(spec.removeprefix("gtp:"))[0]) is not None
+
+
 def full_ladder(
     context: Context, *, size: str = "9x9", games: int | None = None, only: tuple[str, ...] = ()
 ) -> Result:
     """Play a shipped ladder anew; players whose programs are missing are left out."""
     from tengen.arena import load_tournament
-    from tengen.arena.placing import LADDERS, _is_installed
+    from tengen.arena.placing import LADDERS
     from tengen.lab.tournaments import cross_table, elo_plot, play, standings
 
     tournament = load_tournament(Path(LADDERS) / f"{size}.toml")
     wanted = [entrant for entrant in tournament.entrants if not only or entrant.name in only]
-    here = tuple(entrant for entrant in wanted if _is_installed(entrant))
+    here = tuple(entrant for entrant in wanted if installed(entrant.spec))
     missing = [entrant.name for entrant in wanted if entrant not in here]
     changes: dict[str, Any] = {"entrants": here}
     if games is not None:
