@@ -14,7 +14,8 @@ from tengen.players.greedy import GreedyPlayer
 class OpeningPlayer:
     """Play greedily by an evaluator for the first `moves` plies of the game, then as `then`.
 
-    Without `moves` the model's own `opening_plies` counts, else a quarter of the points.
+    A model that is a player itself (evolved networks look ahead) chooses its own moves. Without
+    `moves` the model's own `opening_plies` counts, else a quarter of the points.
     """
 
     def __init__(
@@ -28,7 +29,7 @@ class OpeningPlayer:
         self.model = model
         self.moves = moves
         self.then = then
-        self._opening = GreedyPlayer(model=model)
+        self._opening: Player = model if isinstance(model, Player) else GreedyPlayer(model=model)
 
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         """Choose by the opening's model or by the player after it."""

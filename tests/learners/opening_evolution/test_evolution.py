@@ -27,6 +27,7 @@ from tengen.learners.opening_evolution import (
     next_generation,
 )
 from tengen.learners.opening_evolution.strategy import FIRST_SPREAD, CmaStrategy
+from tengen.players.opening import OpeningPlayer
 
 
 class Corner:
@@ -232,6 +233,19 @@ def test_models_come_back_and_refuse_other_boards(tmp_path: Path) -> None:
     assert again.values([board]).shape == (1,)
     with pytest.raises(ModelError, match="plays on 5x5, not on 9x9"):
         again.choose(Board(9), rng)
+
+
+def test_as_an_opening_player_it_looks_ahead_itself() -> None:
+    model = OpeningEvolution(plan=replace(PLAN, generations=1)).fit(
+        measure_with([Corner()], Counter())
+    )
+    assert model.opening_plies == 8
+    player = OpeningPlayer(model=model, then=Corner())
+    rng, board = np.random.default_rng(0), Board(5, moves="B C3 W C2")
+    assert player.choose(board, rng) == model.choose(board, rng)
+    for _ in range(6):
+        board.push(PASS)
+    assert player.choose(board, rng) == Corner().choose(board, rng)
 
 
 @pytest.mark.parametrize(
