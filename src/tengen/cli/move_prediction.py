@@ -136,6 +136,25 @@ def train(
     emit(result, as_json=json, text=f"{out}: {result['features']} features")
 
 
+@app.command()
+def blend(
+    first: Annotated[str, typer.Argument(help="Name or path of a model.")],
+    second: Annotated[str, typer.Argument(help="Another, trained further from the first.")],
+    out: Annotated[Path, typer.Option("--out", help="Where to write the model between them.")],
+    share: Annotated[
+        float, typer.Option("--share", min=0, max=1, help="The second model's part.")
+    ] = 0.5,
+    json: Json = False,
+) -> None:
+    """Write a model between two: what the first knows, and part of what the second learned."""
+    from tengen.learners.move_prediction import MovePredictor
+
+    mixed = MovePredictor.load(first).blended(MovePredictor.load(second), share)
+    mixed.save(out, data=f"{1 - share:g} of {first} and {share:g} of {second}")
+    result = {"model": str(out), "first": first, "second": second, "share": share}
+    emit(result, as_json=json, text=f"{out}: {1 - share:g} of {first}, {share:g} of {second}")
+
+
 def _tell_left_out(count: int, *, quiet: bool) -> None:
     """Say how many games nothing was learned from or measured on."""
     if count:

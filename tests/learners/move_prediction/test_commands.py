@@ -51,6 +51,10 @@ def test_train_evaluate_and_predict(folder, capsys, monkeypatch) -> None:
     assert chances == sorted(chances, reverse=True)
     text = said(capsys, show).out
     assert "move 12, white to play" in text and "%" in text
+    mix = ["move-prediction", "blend", "small.safetensors", "small.safetensors", "--share", "0.4"]
+    said(capsys, [*mix, "--out", "mixed.safetensors"])
+    again = json.loads(said(capsys, [*measure, "--model", "mixed.safetensors"]).out)
+    assert again["top1"] == summary["top1"]
 
 
 def test_the_papers_recipe_and_its_tables(folder, capsys, monkeypatch) -> None:

@@ -189,6 +189,24 @@ def test_eight_bits_a_number_lose_next_to_nothing(tmp_path, trained: MovePredict
     assert same(stored, MovePredictor.load(path))
 
 
+def test_a_blend_lies_between_two_models(trained: MovePredictor) -> None:
+    more = MovePredictor(settings={**SMALL, "games": 4, "seed": 5}).fit(
+        tasteful_games(8, seed=300), start=trained
+    )
+    assert not np.array_equal(more.model_.weights, trained.model_.weights)
+    assert np.array_equal(trained.blended(more, 0.0).model_.vectors, trained.model_.vectors)
+    assert np.allclose(trained.blended(more, 1.0).model_.vectors, more.model_.vectors, atol=1e-6)
+    half = trained.blended(more, 0.5)
+    assert np.allclose(half.model_.weights, (trained.model_.weights + more.model_.weights) / 2)
+    check_policy(half, boards=sample_boards(1, ((7, 7),)))
+    other = MovePredictor(settings={**SMALL, "minimum": 9}).fit(tasteful_games(5, seed=9))
+    with pytest.raises(TengenError, match="same dictionary"):
+        trained.blended(other, 0.5)
+    paper = MovePredictor(recipe="paper", settings={"top": 3}).fit(tasteful_games(4))
+    with pytest.raises(TengenError, match="full recipe"):
+        trained.blended(paper, 0.5)
+
+
 def test_senseless_recipes_and_games_are_refused() -> None:
     with pytest.raises(TengenError, match="neither 'full' nor 'paper'"):
         MovePredictor(recipe="soup").fit(tasteful_games(2))

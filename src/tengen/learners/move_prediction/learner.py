@@ -89,6 +89,18 @@ class MovePredictor:
         """Return the sizes a model can serve; empty for all."""
         return [(rows, cols)] if self.model_.absolute else []
 
+    def blended(self, other: MovePredictor, share: float) -> MovePredictor:
+        """Return a predictor between this one (share 0) and another (share 1); full recipe only."""
+        from tengen.learners.move_prediction.model import FullModel
+
+        if not (isinstance(self.model_, FullModel) and isinstance(other.model_, FullModel)):
+            raise TengenError("only models of the full recipe can be blended")
+        mixed = MovePredictor(settings=other.settings)
+        mixed.model_ = self.model_.blended(other.model_, share)
+        mixed.sizes_ = [size for size in self.sizes_ if size in other.sizes_]
+        mixed.left_out_, mixed.card_, mixed._rooms = 0, None, {}
+        return mixed
+
     # ----- Files -----
 
     def save(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.errors import TengenError
 from tengen.learners.move_prediction import network_kernels as net
 from tengen.learners.move_prediction.feature_kernels import DIRECT, RECENT
 from tengen.learners.move_prediction.tables import Dictionary, Tables
@@ -92,6 +93,27 @@ class FullModel:
             "vectors": self.vectors,
             "dense": self.dense,
         }
+
+    def blended(self, other: FullModel, share: float) -> FullModel:
+        """Return a model between this one and another of the same dictionary.
+
+        `share` 0 is this one, 1 the other. A model and its further training lie in one valley, so
+        that what lies between keeps much of what both know.
+
+        Raises
+        ------
+        TengenError
+            If the two know other patterns.
+        """
+        if not np.array_equal(self.dictionary.keys, other.dictionary.keys):
+            raise TengenError("only models of the same dictionary of patterns can be blended")
+        ours, theirs = self.exact(), other.exact()
+        parts = {
+            name: ours[name] + np.float32(share) * (theirs[name] - ours[name])
+            for name in ("weights", "vectors", "dense")
+        }
+        absolute = self.absolute and other.absolute
+        return FullModel.from_tensors({**parts, "keys": ours["keys"]}, absolute=absolute)
 
     @property
     def features(self) -> int:
