@@ -32,7 +32,7 @@ Opponents = Annotated[
 ExpertSpec = Annotated[str, typer.Option(help="Who finishes the games and counts them.")]
 Size = Annotated[int, typer.Option(min=3, max=25, help="Board size.")]
 
-BEST = ("evolved-minimax-13x13", "evolved-spatial-13x13")
+BEST = ("evolved-spatial-13x13", "evolved-minimax-13x13")
 """Shipped champions, the stronger first."""
 
 
