@@ -119,7 +119,8 @@ def failure_rows(runs: list[dict[str, Any]], *, full: bool) -> list[Comparison]:
         ),
         compare(
             "Section 5", "largest prediction, gradient as printed", papers.SCORING_LARGEST, largest,
-            holds=largest > 1e6, unit="points", why="Astronomic here too: with the wrong sign training climbs.",
+            holds=largest > 1e6, unit="points",
+            why="Astronomic here too: with the wrong sign training climbs.",
         ),
         compare(
             "Section 5", "its reasons: the absolute value loses the direction; concave energy",
