@@ -54,7 +54,8 @@ def train(
         hidden=hidden, members=members, epochs=epochs, decay=decay, rounds=rounds, seed=seed
     ).fit(arrays, bundle, tell=lambda line: remark(line, quiet=quiet))
     path = out / "scorer.safetensors"
-    scorer.save(path)
+    names = ", ".join(file.name for file in games)
+    scorer.save(path, data=f"{len(bundle)} games of {names}; only their final scores were used")
     answer = {
         "games": len(bundle),
         "history": scorer.history_,

@@ -28,6 +28,9 @@ def train(
     positions: Annotated[
         int, typer.Option("--positions", min=1, help="Positions of each game to learn from.")
     ] = 3,
+    count: Annotated[
+        int | None, typer.Option("--games", min=1, help="Games to learn from, drawn by the seed.")
+    ] = None,
     scorer: Scored = "scorer",
     out: Annotated[Path, typer.Option("--out", help="Folder of the run.")] = Path("runs/life"),
     seed: Seed = 0,
@@ -39,6 +42,8 @@ def train(
     from tengen.records import Corpus
 
     arrays = Corpus(games).as_arrays()
+    if count is not None and count < len(arrays):
+        arrays = arrays.shuffled(seed).take(range(count))
     told: list[str] = []
 
     def tell(line: str) -> None:
@@ -51,7 +56,7 @@ def train(
     with progress("positions", len(arrays) * positions, quiet=quiet) as bar:
         model.fit(arrays, BlockScorer.load(scorer), tell=tell, advance=bar.advance)
     path = out / "life.safetensors"
-    model.save(path)
+    model.save(path, data=f"{model.games_} games of {', '.join(g.name for g in games)}")
     answer = {"games": model.games_, "scale": model.scale, "log": told, "model": str(path)}
     emit(answer, as_json=json, text=f"{path}: learned from {model.games_} games")
 

@@ -1,8 +1,9 @@
 """Describe positions in the middle of games: blocks that may live or die, points that may be won.
 
-Blocks have the scorer's features and three of the moment. A point is described by who owned it in
-playouts and by the influence of the stones around it, each weighted by its chance to live. All is
-seen from the block's own side, or Black's; nothing here judges.
+Blocks have the scorer's features, less those that tell the size of the board, and two of the
+moment: whose turn it is, and how open playouts leave the board. A point is described by who owned
+it in playouts and by the influence of the stones around it, each weighted by its chance to live.
+All is seen from the block's own side, or Black's; nothing here judges.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import BLACK, WHITE
+from tengen.features.blocks_kernels import PAPER
 from tengen.learners.scoring.bundle import positions
 from tengen.learners.scoring.features import INPUTS, Described
 from tengen.records import GameArrays
@@ -20,13 +22,15 @@ from tengen.records import GameArrays
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOMENT = 3
-BLOCK_INPUTS = INPUTS + MOMENT
+MOMENT = 2
+OF_SIZE = (PAPER + 38, PAPER + 39)
+"""The scorer's features that are shares of the board: all that is learned from is 19x19."""
+BLOCK_INPUTS = INPUTS - len(OF_SIZE) + MOMENT
 SPREADS = (1, 2, 4, 8, 16)
 """Steps of diffusion after which influence is looked at."""
 ODD = 4 + 2 * len(SPREADS) + 1
 """Numbers of a point that change their sign when the colours are swapped."""
-EVEN = 5
+EVEN = 4
 POINT_INPUTS = ODD + EVEN
 
 
@@ -65,12 +69,19 @@ def grids_at(games: GameArrays, plies: Ints) -> tuple[NDArray[np.int8], NDArray[
 def block_inputs(described: Described, turn: int) -> Floats:
     """Return BLOCK_INPUTS numbers of every block, in the order of `described.blocks`."""
     blocks = described.blocks
-    rows, cols = described.grid.shape
     moment = np.empty((len(blocks), MOMENT))
     moment[:, 0] = np.where(described.colour[blocks] == turn, 1.0, -1.0)
-    moment[:, 1] = 10.0 * np.count_nonzero(described.grid == 0) / (rows * cols)
-    moment[:, 2] = np.sqrt(rows * cols)
-    return np.concatenate([described.features[blocks], moment], axis=1)
+    moment[:, 1] = openness(described)
+    kept = np.delete(described.features[blocks], OF_SIZE, axis=1)
+    return np.concatenate([kept, moment], axis=1)
+
+
+def openness(described: Described) -> float:
+    """Return how little playouts agree, 10 at most; a measure of the phase on boards of any size.
+
+    The share of empty points is not one: small boards end emptier than large ones.
+    """
+    return 10.0 * float(1.0 - np.abs(described.ownership).mean())
 
 
 def point_inputs(described: Described, alive: Floats, turn: int) -> Floats:
@@ -107,12 +118,11 @@ def point_inputs(described: Described, alive: Floats, turn: int) -> Floats:
         np.stack([np.minimum(r, rows - 1 - r).ravel(), np.minimum(c, cols - 1 - c).ravel()]), axis=0
     )
     out[:, ODD], out[:, ODD + 1] = edges[0], edges[1]
-    out[:, ODD + 2] = 10.0 * np.count_nonzero(grid == 0) / points
-    out[:, ODD + 3] = np.sqrt(points)
+    out[:, ODD + 2] = openness(described)
     near = np.abs(sure)
     for _ in range(3):
         near = _spread(near)
-    out[:, ODD + 4] = 8 * near.ravel()
+    out[:, ODD + 3] = 8 * near.ravel()
     return out
 
 
