@@ -197,3 +197,27 @@ def test_a_sure_soft_score_is_a_count():
     )  # fmt: skip
     margins, _ = expected_margins(np.array([1.0, 1.0, 0.0]), games)
     assert margins[0] == pytest.approx(9 - 4 + 2)  # nine and a dead stone against four
+
+
+def test_the_command_makes_the_same_scorer_again(tmp_path):
+    from typer.testing import CliRunner
+
+    from tengen.cli.scoring import app
+    from tengen.models.store import load_model
+
+    file = tmp_path / "games.sgf"
+    file.write_bytes(b"\n".join(lone_stone(i % 4 > 0).utf8_sgf() for i in range(24)))
+    models = []
+    for words in (["--out", "a"], ["--out", "b"], ["--out", "b", "--resume"]):
+        words[1] = str(tmp_path / words[1])
+        done = CliRunner().invoke(
+            app, ["train", str(file), *words, "--epochs", "5", "--members", "1", "--json"]
+        )
+        assert done.exit_code == 0, done.output
+        models.append(load_model(f"{words[1]}/scorer.safetensors"))
+    (first, card), *others = models
+    assert "games.sgf" in card.data and card.recipe["seed"] == 0
+    for tensors, other in others:
+        assert other.sha256 == card.sha256
+        for name in first:
+            np.testing.assert_array_equal(tensors[name], first[name])
