@@ -370,3 +370,10 @@ def test_shipped_networks(name, weights):
     result = play_match(network, None, games=6, seed=2)
     assert result.wins == 6
     check_evaluator(network)
+
+
+def test_the_evolved_network_holds_its_own_against_maxlib():
+    network = SymmetryNetwork.load("isn-evolved")
+    assert network.architecture.weights == 714 and network.settings.turn
+    result = play_match(network, "maxlib", games=40, beta=1e9, komi=7.5, seed=6, openings=4)
+    assert result.win_rate > 0.5
