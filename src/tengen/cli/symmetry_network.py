@@ -398,10 +398,11 @@ def experiment(
     quiet: Quiet = False,
 ) -> None:
     """Draw the paper's Figure 1 with a trend test, or compare designs after equal training."""
+    from tengen.cli.symmetry_tables import compare, figure1
     from tengen.errors import SpecError
 
     if which != "figure1":
-        _compare(
+        compare(
             which,
             train_games,
             rate,
@@ -417,109 +418,4 @@ def experiment(
         return
     if snapshots is None:
         raise SpecError("figure1 needs the folder of a training")
-    _figure1(snapshots, run, games or 10, size, komi, beta, seed, workers, as_json, quiet)
-
-
-def _figure1(
-    snapshots: Path,
-    run: str,
-    games: int,
-    size: int,
-    komi: float,
-    beta: float,
-    seed: int,
-    workers: int,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Let all snapshots of a training play each other."""
-    from dataclasses import asdict
-
-    from tengen.learners.symmetry_network.learner import load_snapshots
-    from tengen.learners.symmetry_network.matches import learning_curve, round_robin
-
-    players = load_snapshots(snapshots, run)
-    pairs = len(players) * (len(players) - 1) // 2
-    with progress("pairs", pairs, quiet=quiet) as bar:
-        points = round_robin(
-            players,
-            games=games,
-            size=size,
-            komi=komi,
-            beta=beta,
-            seed=seed,
-            workers=workers,
-            watch=lambda _i, _j: bar.advance(),
-        )
-    curve = learning_curve([p.games_ for p in players], points, games)
-    emit(asdict(curve), as_json=as_json)
-    if not as_json:
-        rows = zip(curve.games, curve.rates, curve.intervals, strict=True)
-        shown = [
-            (g, f"{100 * r:.1f} %", f"{100 * a:.1f} to {100 * b:.1f}") for g, r, (a, b) in rows
-        ]
-        table("Figure 1", ("games", "won", "95 %"), shown)
-        print(f"Spearman {curve.correlation:.2f}, p = {curve.p_value:.2g}; best {curve.best}")
-
-
-def _compare(
-    which: str,
-    train_games: int,
-    rate: float,
-    size: int,
-    seeds: range,
-    games: int,
-    out: Path | None,
-    only: list[str],
-    workers: int,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Train the variants of a table and print how they fare."""
-    from dataclasses import asdict
-
-    from tengen.learners.symmetry_network import Settings
-    from tengen.learners.symmetry_network.studies import study
-
-    base = Settings(
-        games=train_games, linear_games=train_games // 5, rate=rate, anneal=0.4, size=size
-    )
-    rows = study(
-        which,
-        base,
-        seeds=list(seeds),
-        matches=games,
-        folder=out,
-        only=only,
-        workers=workers,
-        watch=lambda text: remark(text, quiet=quiet),
-    )
-    value = {
-        "table": which,
-        "train_games": train_games,
-        "rate": rate,
-        "size": size,
-        "match_games": games * len(seeds),
-        "rows": [asdict(row) for row in rows],
-    }
-    emit(value, as_json=as_json)
-    if not as_json:
-        shown = [
-            (
-                row.name,
-                row.weights,
-                _share(row.against_first, row.first_interval),
-                _share(row.against_maxlib, row.maxlib_interval),
-                f"{row.seconds:.0f}",
-            )
-            for row in rows
-        ]
-        columns = ("network", "weights", "against the first", "against maxlib", "seconds")
-        table(f"{which}, {train_games} games each", columns, shown)
-
-
-def _share(rate: float | None, interval: tuple[float, float] | None) -> str:
-    """Write a share with its interval in percent."""
-    if rate is None or interval is None:
-        return ""
-    return f"{100 * rate:.1f} % [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]"
+    figure1(snapshots, run, games or 10, size, komi, beta, seed, workers, as_json, quiet)
