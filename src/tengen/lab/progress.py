@@ -22,7 +22,7 @@ def span(seconds: float) -> str:
     """Write a length of time for people.
 
     >>> [span(s) for s in (4, 75, 3700, 200000)]
-    ['4 s', '1 min 15 s', '1 h 2 min', '2 days 8 h']
+    ['4 s', '1 min 15 s', '1 h 1 min', '2 days 7 h']
     """
     seconds = max(round(seconds), 0)
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
