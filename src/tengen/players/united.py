@@ -63,8 +63,8 @@ class Level:
 LEVELS: dict[int, Level] = {
     1: Level(0, 1.5),
     2: Level(0, 1.0),
-    3: Level(0, 0.3),
-    4: Level(15),
+    3: Level(15),
+    4: Level(0, 0.3),
     5: Level(40),
     6: Level(100),
     7: Level(300),
