@@ -49,6 +49,20 @@ def open_at_random(s, plies, seed, index):
 
 
 @kernel
+def choose(s, seen, net, cats, table, c, beta, now, base, work, points, values, rng):
+    """Return the move of the side to play; what `beta` means stands at `duel`."""
+    me = s[SCALARS, TURN]
+    if beta == -1.0:
+        return random_move(s, seen, me, rng, points)
+    if beta == -2.0:
+        return most_liberties(s, seen, me, rng)
+    m = rate_moves(s, seen, net, cats, table, c, now, base, work, points, values)
+    if beta >= BEST:
+        m = spare_eyes(s, me, points, values, m)
+    return points[draw_move(values, m, beta, me, rng)]
+
+
+@kernel
 def duel(
     black,
     white,
@@ -89,34 +103,39 @@ def duel(
     passes = 0
     while plies < limit and passes < 2:
         me = s[SCALARS, TURN]
-        moved = 1 if me == BLACK else 0
         if me == BLACK:
-            if beta_b == -1.0:
-                p = random_move(s, seen, me, rng, points)
-            elif beta_b == -2.0:
-                p = most_liberties(s, seen, me, rng)
-            else:
-                net = black[moved]
-                m = rate_moves(
-                    s, seen, net, cats_b, table_b, cb, now_b, base, work_b, points, values
-                )
-                if beta_b >= BEST:
-                    m = spare_eyes(s, me, points, values, m)
-                p = points[draw_move(values, m, beta_b, me, rng)]
+            p = choose(
+                s,
+                seen,
+                black[1],
+                cats_b,
+                table_b,
+                cb,
+                beta_b,
+                now_b,
+                base,
+                work_b,
+                points,
+                values,
+                rng,
+            )
             weigh_liberties(s, now_w.out, work_w, cats_w)
         else:
-            if beta_w == -1.0:
-                p = random_move(s, seen, me, rng, points)
-            elif beta_w == -2.0:
-                p = most_liberties(s, seen, me, rng)
-            else:
-                net = white[moved]
-                m = rate_moves(
-                    s, seen, net, cats_w, table_w, cw, now_w, base, work_w, points, values
-                )
-                if beta_w >= BEST:
-                    m = spare_eyes(s, me, points, values, m)
-                p = points[draw_move(values, m, beta_w, me, rng)]
+            p = choose(
+                s,
+                seen,
+                white[0],
+                cats_w,
+                table_w,
+                cw,
+                beta_w,
+                now_w,
+                base,
+                work_w,
+                points,
+                values,
+                rng,
+            )
             weigh_liberties(s, now_b.out, work_b, cats_b)
         play_move(s, p, me)
         remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
