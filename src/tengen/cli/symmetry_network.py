@@ -215,50 +215,75 @@ def teach(
 
 @app.command()
 def evolve(
-    out: Annotated[Path, typer.Option("--out", help="The model to write, every generation.")],
+    out: Annotated[Path, typer.Option("--out", help="The model to write, every ten generations.")],
     model: Annotated[str, typer.Option("--model", help="Where to start.")] = "isn-best",
     opponents: Annotated[
-        str, typer.Option("--opponents", help="maxlib, random or networks, joined by commas.")
+        str,
+        typer.Option(
+            "--opponents", help="maxlib, random or networks, joined by commas; pairs take turns."
+        ),
     ] = "maxlib",
-    generations: Annotated[int, typer.Option("--generations", min=1)] = 40,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Of mutants a generation.")] = 16,
-    games: Annotated[
-        int, typer.Option("--games", min=1, help="Of a mutant against each opponent.")
-    ] = 12,
-    step: Annotated[float, typer.Option("--step", min=0, help="Relative to the numbers.")] = 0.03,
+    turn: Annotated[
+        bool, typer.Option("--turn", help="Untie colours, tell the network who has just moved.")
+    ] = False,
+    generations: Annotated[int, typer.Option("--generations", min=1)] = 400,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Of mutants a generation.")] = 64,
+    games: Annotated[int, typer.Option("--games", min=1, help="Of a mutant.")] = 2,
+    spread: Annotated[
+        float, typer.Option("--spread", min=0, help="Of mutations, relative to the numbers.")
+    ] = 0.15,
+    step: Annotated[float, typer.Option("--step", min=0, help="Relative to the numbers.")] = 0.002,
+    momentum: Annotated[float, typer.Option("--momentum", min=0, max=0.999)] = 0.9,
     size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
     komi: Annotated[float, typer.Option("--komi")] = 7.5,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where it was stopped, or for longer.")
+    ] = False,
     seed: Seed = 0,
     workers: Workers = 1,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Improve a trained network by evolution: keep the mutations that win games."""
+    import shutil
+
     from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.evolution import Evolution, evolve_against
+    from tengen.learners.symmetry_network.evolution import (
+        Evolution,
+        evolve_against,
+        told_who_moved,
+    )
     from tengen.learners.symmetry_network.matches import SIMPLE
 
     start = SymmetryNetwork.load(model)
+    if turn:
+        start = told_who_moved(start)
     names = [name.strip() for name in opponents.split(",") if name.strip()]
     rivals = [name if name in SIMPLE else SymmetryNetwork.load(name) for name in names]
     plan = Evolution(
         generations=generations,
         pairs=pairs,
         games=games,
+        spread=spread,
         step=step,
+        momentum=momentum,
         size=size,
         komi=komi,
         seed=seed,
     )
+    folder = out.with_suffix(".state")
+    if not resume and folder.is_dir():
+        shutil.rmtree(folder)
     means: list[float] = []
     with progress("generations", generations, quiet=quiet) as bar:
 
-        def watch(_generation: int, network: SymmetryNetwork, mean: float) -> None:
+        def watch(generation: int, network: SymmetryNetwork, mean: float) -> None:
             means.append(mean)
-            network.save(out)
-            bar.advance(1, f"fitness {mean:.3f}")
+            if generation % 10 == 0 or generation == generations:
+                network.save(out)
+            bar.advance(generation - bar.done, f"fitness {mean:.3f}")
 
-        evolve_against(start, rivals, plan, workers=workers, watch=watch)
+        evolve_against(start, rivals, plan, workers=workers, folder=folder, watch=watch)
     value = {"model": str(out), "generations": generations, "fitness": means}
     emit(value, as_json=as_json, text=f"{out} after {generations} generations")
 

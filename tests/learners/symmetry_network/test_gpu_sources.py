@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from tengen.board.kernels import ZOBRIST
+from tengen.errors import SpecError
 from tengen.learners import symmetry_network
-from tengen.learners.symmetry_network import packing
+from tengen.learners.symmetry_network import Settings, gpu, packing
 from tengen.learners.symmetry_network.features import Categories
 from tengen.learners.symmetry_network.game_kernels import self_play
 from tengen.learners.symmetry_network.network import Architecture, forward, gradient
@@ -81,6 +82,15 @@ def test_the_same_games_as_the_kernels(tmp_path, mode):
         assert stats[i, :3].tolist() == [float(v) for v in row[:3]]
         a, b = pack.collect(ours), pack.collect(grads[i])
         assert np.abs(a - b).max() < 1e-4 * np.abs(a).max()
+
+
+def test_a_training_that_the_gpu_does_not_know_is_refused_by_name():
+    pytest.importorskip("torch")
+    known = Settings(categories=Categories(mode="mixed"), colour=True, maxlib=0.5)
+    assert gpu.unknown_options(known) == []
+    runs = [known, Settings(turn=True, steps=2), Settings(categories=Categories(mode="both"))]
+    with pytest.raises(SpecError, match="categories both, steps, turn;"):
+        gpu.GpuTraining(runs, zobrist=ZOBRIST)
 
 
 @pytest.mark.parametrize("steps", [0, 2])

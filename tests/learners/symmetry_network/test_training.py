@@ -21,7 +21,11 @@ from tengen.learners.symmetry_network import (
     SymmetryNetwork,
     Trainer,
 )
-from tengen.learners.symmetry_network.evolution import Evolution, evolve_against
+from tengen.learners.symmetry_network.evolution import (
+    Evolution,
+    evolve_against,
+    told_who_moved,
+)
 from tengen.learners.symmetry_network.matches import learning_curve, play_match
 from tengen.learners.symmetry_network.pictures import TITLES
 from tengen.learners.symmetry_network.studies import TABLES
@@ -44,7 +48,7 @@ def test_workers_never_change_the_result():
 def test_batch_and_seed_do_change_it():
     plain = trained().free
     for change in ({"batch": 2}, {"seed": 4}):
-        assert not np.array_equal(plain, trained(Settings(**{**SMALL.__dict__, **change})).free)
+        assert not np.array_equal(plain, trained(replace(SMALL, **change)).free)
 
 
 def test_the_first_phase_is_linear():
@@ -60,13 +64,13 @@ def test_the_first_phase_is_linear():
 
 def test_resume_is_exact(tmp_path):
     whole = train_run(SMALL, tmp_path / "whole", checkpoint_every=8, snapshot_every=8)
-    half = Settings(**{**SMALL.__dict__, "games": 12})
+    half = replace(SMALL, games=12)
     train_run(half, tmp_path / "parts", checkpoint_every=4)
     with pytest.raises(SpecError, match="resume"):
         train_run(SMALL, tmp_path / "parts")
     rest = train_run(SMALL, tmp_path / "parts", resume=True, checkpoint_every=4)
     assert np.array_equal(whole.free, rest.free)
-    other = Settings(**{**SMALL.__dict__, "rate": 0.5})
+    other = replace(SMALL, rate=0.5)
     with pytest.raises(SpecError, match="rate"):
         train_run(other, tmp_path / "parts", resume=True)
     lines = (tmp_path / "parts" / "metrics.jsonl").read_text().splitlines()
@@ -134,7 +138,7 @@ def test_the_side_to_move_gets_its_own_view():
 
 @pytest.mark.parametrize("mode", ["liberties", "none"])
 def test_other_categories(mode):
-    settings = Settings(**{**SMALL.__dict__, "categories": Categories(mode=mode)})
+    settings = replace(SMALL, categories=Categories(mode=mode))
     assert np.isfinite(trained(settings).free).all()
 
 
@@ -276,21 +280,64 @@ def test_teaching_follows_the_gradient_and_not_the_workers():
     assert teacher.gradient(games, None)[1] < Teacher(settings, free=plain).gradient(games, None)[1]
 
 
-def test_evolution_keeps_what_wins(tmp_path, capsys):
+def small_start() -> SymmetryNetwork:
     settings = Settings(games=40, linear_games=40, batch=8, rate=2e-4, size=5, seed=1)
-    start = SymmetryNetwork(settings=settings).fit()
-    plan = Evolution(generations=3, pairs=4, games=6, size=5, komi=0.5, openings=2)
-    grown = evolve_against(start, ["random"], plan)
-    again = evolve_against(start, ["random"], plan, workers=3)
+    return SymmetryNetwork(settings=settings).fit()
+
+
+def test_evolution_is_a_function_of_its_seed(tmp_path):
+    start = small_start()
+    plan = Evolution(generations=12, pairs=3, games=2, size=5, komi=0.5, openings=2)
+    grown = evolve_against(start, ["random", start], plan)
+    again = evolve_against(start, ["random", start], plan, workers=3)
     assert np.array_equal(grown.free_, again.free_)
     assert not np.array_equal(grown.free_, start.free_)
-    start.save(tmp_path / "start.safetensors")
+    # Stopped after ten generations and gone on with: the same; by another plan: refused.
+    short = replace(plan, generations=10)
+    evolve_against(start, ["random", start], short, folder=tmp_path)
+    resumed = evolve_against(start, ["random", start], plan, folder=tmp_path)
+    assert np.array_equal(grown.free_, resumed.free_)
+    with pytest.raises(SpecError, match="another plan"):
+        evolve_against(start, ["random", start], replace(plan, step=0.5), folder=tmp_path)
+    with pytest.raises(SpecError, match="pairs 0"):
+        Evolution(pairs=0)
+
+
+def test_evolution_climbs():
+    # A network that likes the worst moves best has much to gain, even against random moves.
+    start = small_start()
+    worse = SymmetryNetwork.from_free(-start.free_, start.settings, 0)
+    plan = Evolution(generations=15, pairs=16, spread=0.4, step=0.2, size=5, komi=0.5, openings=0)
+    means: list[float] = []
+    evolve_against(worse, ["random"], plan, watch=lambda _g, _n, mean: means.append(mean))
+    assert np.mean(means[-3:]) > np.mean(means[:3]) + 0.1
+
+
+def test_a_network_told_who_moved_plays_the_same_at_first():
+    settings = replace(SMALL, colour=True, categories=Categories(mode="liberties"))
+    tied = SymmetryNetwork(settings=settings).fit()
+    told = told_who_moved(tied)
+    assert (len(tied.free_), len(told.free_)) == (settings.architecture.size, 725)
+    board = Board(5, moves="B C3 W C2 B D2 W B3")
+    assert np.allclose(tied.move_values(board), told.move_values(board), atol=1e-4)
+    pushed = SymmetryNetwork.from_free(told.free_ * 1.1, told.settings, 0)
+    assert not np.allclose(tied.move_values(board), pushed.move_values(board), atol=1e-4)
+
+
+def test_the_command_evolves(tmp_path, capsys):
+    small_start().save(tmp_path / "start.safetensors")
+    out = tmp_path / "out.safetensors"
     command = ["symmetry-network", "evolve", "--model", str(tmp_path / "start.safetensors")]
-    command += ["--generations", "2", "--pairs", "2", "--games", "2", "--size", "5"]
-    command += ["--out", str(tmp_path / "out.safetensors"), "--json", "--quiet"]
-    assert run(command) == 0
+    command += ["--pairs", "2", "--games", "2", "--size", "5", "--out", str(out)]
+    command += ["--json", "--quiet", "--turn", "--generations"]
+    assert run([*command, "2"]) == 0
     assert len(json.loads(capsys.readouterr().out)["fitness"]) == 2
-    assert SymmetryNetwork.load(tmp_path / "out.safetensors").games_ == 40
+    assert run([*command, "3", "--resume"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["fitness"]) == 1
+    assert SymmetryNetwork.load(out).settings.turn
+    assert SymmetryNetwork.load(out).games_ == 40
+    assert run([*command, "3"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["fitness"]) == 3
 
 
 def test_openings_are_the_same_for_both_colours():

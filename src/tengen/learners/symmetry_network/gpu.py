@@ -84,6 +84,21 @@ def stream() -> ctypes.c_void_p:
     return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
 
+def unknown_options(settings: Settings) -> list[str]:
+    """Name what a training asks for that the CUDA self-play does not know.
+
+    >>> unknown_options(Settings(turn=True, layers=3))
+    ['turn', 'layers']
+    """
+    names = ["turn", "anneal", "augment", "single", "steps"]
+    unknown = [name for name in names if getattr(settings, name)]
+    if settings.layers > 1:
+        unknown.append("layers")
+    if settings.categories.count != CATEGORIES:
+        unknown.append(f"categories {settings.categories.mode}")
+    return unknown
+
+
 class GpuTraining:
     """Independent trainings side by side: `free` (runs, numbers), `done` games each."""
 
@@ -98,12 +113,8 @@ class GpuTraining:
         if torch is None:
             raise TengenError("training on a GPU needs PyTorch: pip install 'tengen[torch]'")
         first = runs[0]
-        beyond = ("turn", "anneal", "augment", "single", "steps")
-        for r in runs:
-            unknown = [name for name in beyond if getattr(r, name)]
-            if unknown or r.layers > 1 or r.categories.count != CATEGORIES:
-                named = ", ".join(unknown) or "stacks and more than six categories"
-                raise SpecError(f"selfplay.cu does not know: {named}")
+        if unknown := sorted({name for r in runs for name in unknown_options(r)}):
+            raise SpecError(f"selfplay.cu does not know {', '.join(unknown)}; the CPU trainer does")
         if any(r.batch != first.batch or r.size != first.size for r in runs):
             raise SpecError("trainings side by side need the same batch and board size")
         self.runs, self.batch, self.done = list(runs), first.batch, 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,11 +56,31 @@ def play_match(
     openings: int = 0,
     workers: int = 1,
 ) -> MatchResult:
-    """Play a match; A has Black in even games.
+    """Play a match; what the arguments mean stands at `play_games`."""
+    options: dict[str, Any] = {"size": size, "komi": komi, "beta": beta, "openings": openings}
+    scores, plies = play_games(a, b, games=games, seed=seed, workers=workers, **options)
+    won, drawn = int((scores > 0).sum()), int((scores == 0).sum())
+    return MatchResult(games, won, drawn, float(plies.mean()), float(scores.mean()))
 
-    `b` may be "random" (also None), a random mover that fills no eyes, or "maxlib", the player for
-    liberties. Moves are drawn with `beta`; 1e9 and more takes the best that fills no own eye.
-    `openings` random plies come first, the same for two games with colours exchanged.
+
+def play_games(
+    a: SymmetryNetwork,
+    b: SymmetryNetwork | str | None,
+    *,
+    games: int,
+    size: int,
+    komi: float,
+    beta: float,
+    seed: int,
+    openings: int,
+    workers: int = 1,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the score of every game from A's view, komi included, and its plies.
+
+    A has Black in even games. `b` may be "random" (also None), a random mover that fills no eyes,
+    or "maxlib", the player for liberties. Moves are drawn with `beta`; 1e9 and more takes the best
+    that fills no own eye. `openings` random plies come first, the same for two games with colours
+    exchanged.
     """
     if b is None or isinstance(b, str):
         if (b or "random") not in SIMPLE:
@@ -87,14 +108,7 @@ def play_match(
             rows = list(pool.map(play, range(games)))
     else:
         rows = [play(i) for i in range(games)]
-    scores = np.array([score for _, score in rows])
-    return MatchResult(
-        games,
-        int((scores > 0).sum()),
-        int((scores == 0).sum()),
-        float(np.mean([plies for plies, _ in rows])),
-        float(scores.mean()),
-    )
+    return np.array([score for _, score in rows]), np.array([float(plies) for plies, _ in rows])
 
 
 def round_robin(

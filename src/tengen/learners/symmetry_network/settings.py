@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tengen.errors import SpecError
@@ -58,7 +59,7 @@ class Settings:
         left = (self.games - done) / max(self.anneal * self.games, 1e-9)
         return self.rate * min(1.0, max(left, 0.0))
 
-    @property
+    @cached_property
     def architecture(self) -> Architecture:
         """Return the network that is trained."""
         return Architecture(

@@ -65,7 +65,10 @@ TABLES: dict[str, tuple[Variant, ...]] = {
     "depth": (
         Variant("one layer (paper)", {"categories": LIBERTIES}),
         Variant("linear", {"categories": LIBERTIES, "linear_games": 10**9}),
-        Variant("three layers", {"categories": LIBERTIES, "layers": 3}),
+        *(
+            Variant(f"{name} layers", {"categories": LIBERTIES, "layers": layers})
+            for layers, name in ((2, "two"), (3, "three"), (4, "four"), (5, "five"), (6, "six"))
+        ),
         Variant("recurrent, two steps", {"categories": LIBERTIES, "steps": 2}),
     ),
     "opponents": (
