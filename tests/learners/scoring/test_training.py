@@ -163,7 +163,7 @@ def test_bootstrap_believes_games_that_add_up_and_no_others():
     # In the order of their first points: both walls, the stone in the corner, the one at home.
     assert trained.labels[rows].tolist() == [True, True, False, True]
     again = bootstrap(bundle, recipe)
-    np.testing.assert_array_equal(trained.members[0][0], again.members[0][0])
+    np.testing.assert_array_equal(trained.first.w, again.first.w)
 
 
 def test_the_soft_score_has_the_right_gradient_and_learns():

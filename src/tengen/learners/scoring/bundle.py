@@ -87,6 +87,23 @@ class Bundle:
             and self.features.shape[1] == INPUTS
         )
 
+    def take(self, games: Ints) -> Bundle:
+        """Return the positions of some games, in the order of their numbers."""
+        games = np.unique(games)
+        rows = np.isin(self.game, games)
+        shift = np.repeat(games - np.arange(len(games)), np.diff(self.start)[games])
+        per_block = {name: getattr(self, name)[rows] for name in ("block", "area", "features")}
+        per_game = {
+            name: getattr(self, name)[games]
+            for name in ("grids", "parts", "ownership", "target", "known")
+        }
+        return Bundle(
+            **per_block,
+            **per_game,
+            start=np.concatenate([[0], np.cumsum(np.diff(self.start)[games])]),
+            bond=self.bond[rows] - shift * self.grids[0].size,
+        )
+
     def dead(self, alive: Bools, games: Ints) -> Bools:
         """Return the masks of dead stones of some games, given who of all blocks is alive."""
         masks = np.zeros((len(games), *self.grids.shape[1:]), np.bool_)

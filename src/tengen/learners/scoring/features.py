@@ -6,12 +6,14 @@ always give the same numbers. Nothing here judges.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board.shapes import shape_table
+from tengen.errors import TengenError
 from tengen.features.blocks_attack_kernels import ATTACKS, describe_attacks
 from tengen.features.blocks_bond_kernels import BONDS, describe_bonds
 from tengen.features.blocks_context_kernels import (
@@ -22,6 +24,12 @@ from tengen.features.blocks_context_kernels import (
 )
 from tengen.features.blocks_kernels import PAPER, describe_blocks
 from tengen.features.blocks_playout_kernels import finish
+from tengen.features.blocks_shape_kernels import (
+    LADDERS,
+    SPLITS,
+    describe_ladders,
+    describe_splits,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,9 +37,21 @@ Ints = NDArray[np.int64]
 LIGHT, HEAVY = 48, 40
 """Playouts of each kind for each side to begin."""
 SEED = 11
-INPUTS = PAPER + SURROUNDINGS + GROUPS + BONDS + ATTACKS
-# Of the surroundings: mean heavy and light ownership of the block's own stones.
-_HEAVY_MEAN, _LIGHT_MEAN = PAPER + 4, PAPER + 5
+FAMILIES = {
+    "paper": PAPER,
+    "surroundings": SURROUNDINGS,
+    "groups": GROUPS,
+    "bonds": BONDS,
+    "attacks": ATTACKS,
+    "splits": SPLITS,
+    "ladders": LADDERS,
+}
+"""Families of features by name, in the order of their columns, and how many each has."""
+FIRST_FAMILIES = ("paper", "surroundings", "groups", "bonds", "attacks")
+"""What models know that do not name their families: they are older than the others."""
+INPUTS = sum(FAMILIES.values())
+# Of the surroundings: mean heavy and light ownership of the block's own stones, and Benson life.
+HEAVY_MEAN, LIGHT_MEAN, UNCONDITIONAL = PAPER + 4, PAPER + 5, PAPER + 6
 
 
 @dataclass
@@ -80,15 +100,38 @@ def inside(line: Ints, rows: int, cols: int) -> Ints:
     return line[:-1].reshape(rows + 2, cols + 1)[1 : rows + 1, 1:]
 
 
+def columns(families: Collection[str]) -> Ints:
+    """Return the columns of some families of features.
+
+    Raises
+    ------
+    TengenError
+        For a name that is not one of FAMILIES.
+    """
+    unknown = [name for name in families if name not in FAMILIES]
+    if unknown or not families:
+        raise TengenError(
+            f"no family of features {', '.join(unknown)}; there are {', '.join(FAMILIES)}"
+        )
+    ends = dict(zip(FAMILIES, np.cumsum(list(FAMILIES.values())), strict=True))
+    return np.concatenate(
+        [np.arange(ends[f] - FAMILIES[f], ends[f]) for f in FAMILIES if f in families]
+    )
+
+
 def first_opinion(features: Floats) -> Floats:
     """Return what playouts alone say of every block's chance to live."""
-    mean = (features[:, _LIGHT_MEAN] + 2 * features[:, _HEAVY_MEAN]) / 3
+    mean = (features[:, LIGHT_MEAN] + 2 * features[:, HEAVY_MEAN]) / 3
     opinion: Floats = np.clip((1 + mean) / 2, 0.01, 0.99)
     return opinion
 
 
-def describe(grid: NDArray[np.int8]) -> Described:
-    """Describe every block of a position given as a grid of EMPTY, BLACK, WHITE."""
+def describe(grid: NDArray[np.int8], families: Collection[str] = tuple(FAMILIES)) -> Described:
+    """Describe every block of a position given as a grid of EMPTY, BLACK, WHITE.
+
+    Split points and ladders are left at zero unless `families` names them; the rest is always
+    there, because one builds on the other.
+    """
     rows, cols = grid.shape
     line = bordered(grid.astype(np.int64), 3).astype(np.int64)
     n = len(line)
@@ -100,24 +143,48 @@ def describe(grid: NDArray[np.int8]) -> Described:
     colour, size = np.zeros(n, np.int64), np.zeros(n, np.int64)
     paper = np.zeros((n, PAPER))
     count = describe_blocks(line, rows, cols, 1, part, colour, size, chain, paper)
-    features = np.zeros((count, INPUTS))
-    features[:, :PAPER] = paper[:count]
     around = np.zeros((count, SURROUNDINGS))
     describe_surroundings(line, rows, cols, part, colour, size, chain, count, owned, around)
-    features[:, PAPER : PAPER + SURROUNDINGS] = around
+    features = np.zeros((count, INPUTS))
+    features[:, : PAPER + SURROUNDINGS] = np.concatenate([paper[:count], around], axis=1)
     groups = np.zeros((count, GROUPS))
     opinion = first_opinion(features)
     describe_groups(line, rows, cols, part, colour, size, count, opinion, groups)
     bonds, attacks = np.zeros((count, BONDS)), np.zeros((count, ATTACKS))
     bond = np.zeros(count, np.int64)
-    heavy, light = features[:, _HEAVY_MEAN].copy(), features[:, _LIGHT_MEAN].copy()
+    heavy, light = features[:, HEAVY_MEAN].copy(), features[:, LIGHT_MEAN].copy()
     describe_bonds(line, rows, cols, part, colour, size, count, heavy, light, bond, bonds)
     describe_attacks(line, rows, cols, part, colour, size, count, bond, heavy, light, attacks)
-    features[:, PAPER + SURROUNDINGS :] = np.concatenate([groups, bonds, attacks], axis=1)
+    splits, ladders = np.zeros((count, SPLITS)), np.zeros((count, LADDERS))
+    if "splits" in families:
+        describe_splits(line, rows, cols, part, colour, count, splits)
+    if "ladders" in families:
+        describe_ladders(line, rows, cols, part, colour, count, ladders)
+    features[:, PAPER + SURROUNDINGS :] = np.concatenate(
+        [groups, bonds, attacks, splits, ladders], axis=1
+    )
     return Described(
         grid, line, part, colour[:count].copy(), size[:count].copy(), bond, features,
         (means[2] + means[3]) / 2, sound, means,
     )  # fmt: skip
+
+
+def second_look(described: Described, alive: Floats) -> Floats:
+    """Return the GROUPS features of every block, given each block's predicted chance to live.
+
+    The neighbours' predicted status is among them. `alive` and the rows are in the order of
+    `described.blocks`.
+    """
+    rows, cols = described.grid.shape
+    count = len(described.colour)
+    opinion = np.ones(count)
+    opinion[described.blocks] = alive
+    groups = np.zeros((count, GROUPS))
+    describe_groups(
+        described.line, rows, cols, described.part, described.colour, described.size, count,
+        opinion, groups,
+    )  # fmt: skip
+    return groups[described.blocks]
 
 
 def pool(logit: Floats, size: Ints, bond: Ints) -> Floats:

@@ -19,13 +19,23 @@ from tengen.board import counting_kernels as k
 from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
 from tengen.contracts.values import BlockStatus, FloatArray, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, TengenError
+from tengen.features.blocks_context_kernels import GROUPS
 from tengen.learners.scoring import network
 from tengen.learners.scoring.bundle import Bundle, gather, restore
-from tengen.learners.scoring.features import INPUTS, Described, describe, pool
+from tengen.learners.scoring.ensemble import Ensemble, shapes
+from tengen.learners.scoring.features import (
+    FAMILIES,
+    FIRST_FAMILIES,
+    Described,
+    columns,
+    describe,
+    pool,
+    second_look,
+)
 from tengen.learners.scoring.frames import standard_frame
 from tengen.learners.scoring.judgement import DOUBTS, Judgement, judge
 from tengen.learners.scoring.network import Scaling
-from tengen.learners.scoring.training import Recipe, bootstrap
+from tengen.learners.scoring.training import Labelled, Recipe, bootstrap
 from tengen.models.cards import Card, Measurement
 from tengen.models.store import load_model, save_model
 from tengen.records import GameArrays
@@ -34,6 +44,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 KIND = "scoring"
+# What a card must tell; families and the second round came later.
+SETTINGS = ("hidden", "members", "epochs", "decay", "rounds", "held_out", "seed")
 # Share of unseen finished games that should be called safe; the rest are the most doubtful.
 SAFE_SHARE = 0.885
 # How much of their moves games are cut to, to learn what an unfinished game looks like.
@@ -68,25 +80,31 @@ class BlockScorer:
         decay: float = 1e-4,
         rounds: int = 3,
         held_out: float = 0.18,
+        families: Sequence[str] = tuple(FAMILIES),
+        cascade: bool = False,
         seed: int = 0,
     ) -> None:
         self.hidden, self.members, self.epochs = hidden, members, epochs
         self.decay, self.rounds, self.held_out, self.seed = decay, rounds, held_out, seed
+        self.families, self.cascade = tuple(families), cascade
+        self._columns = columns(self.families)
 
     def fit(
         self,
         games: GameArrays,
         bundle: Bundle | None = None,
         *,
+        made: Sequence[Labelled] = (),
         tell: Callable[[str], None] = lambda line: None,
     ) -> Self:
         """Learn from games with counted results; `bundle` is `gather(games)` where it exists.
 
-        First a part of the games is held out, to learn from it how often the answer is right;
-        then all of them teach the scorer that is kept.
+        `made` are positions with known dead stones, of any size, to learn from as well. First a
+        part of the games is held out, to learn from it how often the answer is right; then all of
+        them teach the scorer that is kept.
         """
         described = gather(games) if bundle is None else bundle
-        recipe = Recipe(self.hidden, self.members, self.epochs, self.decay, self.rounds, self.seed)
+        recipe = self.recipe()
         rng = np.random.default_rng(self.seed)
         unseen = rng.random(len(described)) < self.held_out
         if not unseen.any() or unseen.all():
@@ -94,21 +112,21 @@ class BlockScorer:
                 f"too few games ({len(described)}): {int(unseen.sum())} of them would be held "
                 "out to learn when a count is safe"
             )
-        part = bootstrap(described, recipe, chosen=~unseen, tell=tell)
-        self._take(part.scaling, part.members)
+        part = bootstrap(described, recipe, chosen=~unseen, made=made, tell=tell)
+        self.first_, self.second_ = part.first, part.second
         self._fit_safety(games, described, np.flatnonzero(unseen), tell)
-        whole = bootstrap(described, recipe, tell=tell)
-        self._take(whole.scaling, whole.members)
+        whole = bootstrap(described, recipe, made=made, tell=tell)
+        self.first_, self.second_ = whole.first, whole.second
         self.history_ = whole.history
         self.games_ = len(described)
         return self
 
-    def _take(self, scaling: Scaling, members: Sequence[Sequence[Floats]]) -> None:
-        self.mean_ = scaling.mean
-        self.scale_ = 1.0 / scaling.deviation
-        self.w_, self.b_, self.v_, self.c_ = (
-            np.stack([member[i] for member in members]) for i in range(4)
-        )
+    def recipe(self) -> Recipe:
+        """Return the settings of its training."""
+        return Recipe(
+            self.hidden, self.members, self.epochs, self.decay, self.rounds, self.seed,
+            self.families, self.cascade,
+        )  # fmt: skip
 
     def _fit_safety(
         self,
@@ -146,10 +164,7 @@ class BlockScorer:
             )[0]
             for i in range(4)
         ]  # fmt: skip
-        self.safe_mean_, self.safe_scale_ = scaling.mean, 1.0 / scaling.deviation
-        self.safe_w_, self.safe_b_, self.safe_v_, self.safe_c_ = (
-            np.stack([member[i] for member in members]) for i in range(4)
-        )
+        self.safety_ = Ensemble.of(scaling, members)
         chances = np.array([self._chance(d) for d in finished])
         threshold = float(np.quantile(chances, 1 - SAFE_SHARE))
         self.safe_from_ = np.array([threshold])
@@ -171,22 +186,23 @@ class BlockScorer:
         blocks = described.blocks
         out = np.full(len(described.colour), network.LIMIT)
         if len(blocks):
-            bent = network.bend(described.features[blocks])
-            x = np.clip((bent - self.mean_) * self.scale_, -6.0, 6.0)
-            raw = _vote(x, self.w_, self.b_, self.v_, self.c_)
-            out[blocks] = pool(raw, described.size[blocks], described.bond[blocks])
+            x = described.features[blocks][:, self._columns]
+            size, bond = described.size[blocks], described.bond[blocks]
+            z = pool(self.first_.vote(x), size, bond)
+            if self.second_ is not None:
+                seen = second_look(described, network.sigmoid(z))
+                z = pool(self.second_.vote(np.concatenate([x, seen], axis=1)), size, bond)
+            out[blocks] = z
         return out
 
     def _chance(self, doubts: Floats) -> float:
         """Return the probability that the count is right."""
-        x = np.clip((network.bend(doubts) - self.safe_mean_) * self.safe_scale_, -6.0, 6.0)
-        z = _vote(x[None, :], self.safe_w_, self.safe_b_, self.safe_v_, self.safe_c_)
-        return float(network.sigmoid(z)[0])
+        return float(network.sigmoid(self.safety_.vote(doubts[None, :]))[0])
 
     def read(self, grid: NDArray[np.int8]) -> Reading:
         """Judge a position given as a grid of EMPTY, BLACK, WHITE."""
         frame = standard_frame(np.ascontiguousarray(grid, dtype=np.int8))
-        described = describe(frame.grid)
+        described = describe(frame.grid, self.families)
         logit = self.logits(described)
         part = described.part_grid
         if len(frame.ways) > 1:
@@ -252,8 +268,8 @@ class BlockScorer:
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments it was made with."""
-        names = ("hidden", "members", "epochs", "decay", "rounds", "held_out", "seed")
-        return {name: getattr(self, name) for name in names}
+        made = {name: getattr(self, name) for name in SETTINGS}
+        return {**made, "families": list(self.families), "cascade": self.cascade}
 
     def save(
         self,
@@ -277,40 +293,43 @@ class BlockScorer:
             seed=self.seed,
             results=list(results),
         )
-        save_model(path, {name_: getattr(self, f"{name_}_") for name_ in _SHAPES}, card)
+        tensors = {**self.first_.tensors(), **self.safety_.tensors("safe_")}
+        if self.second_ is not None:
+            tensors |= self.second_.tensors("second_")
+        save_model(path, {**tensors, "safe_from": self.safe_from_}, card)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; raise `ModelError` for anything else."""
-        tensors, card = load_model(path, kind=KIND, expect=_SHAPES)
-        names = ("hidden", "members", "epochs", "decay", "rounds", "held_out", "seed")
+        """Read what `save` wrote; raise `ModelError` for anything else.
+
+        A card that names no families is that of a model older than some of them.
+        """
+        expected = {**shapes(), **shapes("safe_", DOUBTS), "safe_from": (1,)}
+        tensors, card = load_model(path, kind=KIND, expect=expected)
+        where = os.fspath(path)
+        cascade = bool(card.recipe.get("cascade", False))
         try:
-            made = cls(**{name: card.recipe[name] for name in names})
+            made = cls(
+                **{name: card.recipe[name] for name in SETTINGS},
+                families=card.recipe.get("families", FIRST_FAMILIES),
+                cascade=cascade,
+            )
+            made.second_ = Ensemble.read(tensors, "second_", path=where) if cascade else None
         except KeyError as missing:
-            raise ModelError(f"{os.fspath(path)}: its card lacks the setting {missing}") from None
-        for name in _SHAPES:
-            setattr(made, f"{name}_", tensors[name].astype(np.float64))
-        members, hidden = made.w_.shape[0], made.w_.shape[2]
-        if made.b_.shape != (members, hidden) or made.v_.shape != (members, hidden):
-            raise ModelError(f"{os.fspath(path)}: its tensors do not fit together")
+            raise ModelError(f"{where}: lacks {missing}") from None
+        except TengenError as wrong:
+            raise ModelError(f"{where}: {wrong}") from None
+        made.first_ = Ensemble.read(tensors, path=where)
+        made.safety_ = Ensemble.read(tensors, "safe_", path=where)
+        made.safe_from_ = tensors["safe_from"].astype(np.float64)
+        inputs = len(made._columns)
+        if made.first_.inputs != inputs or (
+            made.second_ is not None and made.second_.inputs != inputs + GROUPS
+        ):
+            raise ModelError(f"{where}: its tensors do not fit the families its card names")
         made.history_ = card.recipe.get("history", [])
         made.calibration_ = card.recipe.get("calibration", {})
         return made
-
-
-_SHAPES: dict[str, tuple[int | None, ...]] = {
-    "mean": (INPUTS,), "scale": (INPUTS,), "w": (None, INPUTS, None), "b": (None, None),
-    "v": (None, None), "c": (None, 1), "safe_mean": (DOUBTS,), "safe_scale": (DOUBTS,),
-    "safe_w": (None, DOUBTS, None), "safe_b": (None, None), "safe_v": (None, None),
-    "safe_c": (None, 1), "safe_from": (1,),
-}  # fmt: skip
-
-
-def _vote(x: Floats, w: Floats, b: Floats, v: Floats, c: Floats) -> Floats:
-    """Return the mean logit of the members of an ensemble."""
-    votes = [network.logits([w[i], b[i], v[i], c[i]], x) for i in range(len(w))]
-    mean: Floats = np.mean(votes, axis=0)
-    return mean
 
 
 def _ownership(described: Described, found: Judgement, alive: Floats) -> Floats:

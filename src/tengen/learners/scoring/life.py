@@ -20,7 +20,8 @@ from tengen.board.symmetry import inverse, transform
 from tengen.contracts.values import FloatArray
 from tengen.errors import ModelError, TengenError
 from tengen.learners.scoring import network
-from tengen.learners.scoring.features import Described, describe
+from tengen.learners.scoring.ensemble import Ensemble, shapes, train
+from tengen.learners.scoring.features import FIRST_FAMILIES, Described, describe
 from tengen.learners.scoring.frames import standard_frame
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.learners.scoring.life_data import Owners, Samples, collect, moments, truth
@@ -31,7 +32,6 @@ from tengen.learners.scoring.life_features import (
     point_inputs,
     swapped,
 )
-from tengen.learners.scoring.network import Scaling
 from tengen.models.cards import Card, Measurement
 from tengen.models.store import load_model, save_model
 from tengen.records import GameArrays
@@ -42,16 +42,12 @@ Bools = NDArray[np.bool_]
 SCALES = np.geomspace(1.0, 60.0, 60)
 ZERO = np.zeros(0)
 KIND = "life"
+# Under this name files keep how inputs are scaled; `scale_` is that of win probabilities.
+SCALING = "scaling"
 SETTINGS = (
     "hidden", "point_hidden", "members", "epochs", "decay", "positions", "points", "held_out",
     "seed",
 )  # fmt: skip
-_TENSORS: dict[str, tuple[int | None, ...]] = {
-    "mean": (BLOCK_INPUTS,), "scaling": (BLOCK_INPUTS,), "w": (None, BLOCK_INPUTS, None),
-    "b": (None, None), "v": (None, None), "c": (None, 1), "point_mean": (POINT_INPUTS,),
-    "point_scaling": (POINT_INPUTS,), "point_w": (None, POINT_INPUTS, None),
-    "point_b": (None, None), "point_v": (None, None), "point_c": (None, 1),
-}  # fmt: skip
 
 
 @dataclass
@@ -122,8 +118,8 @@ class LifeEvaluator:
         use = mine & clear
         target = samples.lives.astype(np.float32)
         weight = np.ones(int(use.sum()), np.float32)
-        self._set("", *self._train(samples.inputs[use], target[use], weight, self.hidden))
-        alive = network.sigmoid(self._vote("", samples.inputs))
+        self.blocks_ = self._train(samples.inputs[use], target[use], weight, self.hidden)
+        alive = network.sigmoid(self.blocks_.vote(samples.inputs))
         right = (alive >= 0.5) == samples.lives
         for name, part in (("seen", use), ("held-out", ~mine & clear)):
             if part.any():
@@ -158,39 +154,15 @@ class LifeEvaluator:
         x, target = np.concatenate(inputs), np.concatenate(owned).astype(np.float32)
         tell(f"{len(x)} points")
         weight = np.ones(len(x), np.float32)
-        self._set("point_", *self._train(x, target, weight, self.point_hidden))
+        self.points_ = self._train(x, target, weight, self.point_hidden)
 
     def _train(
         self, x: NDArray[Any], target: NDArray[Any], weight: NDArray[Any], hidden: int
-    ) -> tuple[Scaling, list[list[Floats]]]:
-        scaling = Scaling.of(x)
-        scaled = scaling.apply(x).astype(np.float32)
-        members = []
-        for member in range(self.members):
-            begin = network.initial(x.shape[1], hidden, self.seed + member)
-            w, _ = network.train(
-                scaled, target, weight, epochs=self.epochs, decay=self.decay,
-                start=[a.astype(np.float32) for a in begin],
-            )  # fmt: skip
-            members.append([a.astype(np.float64) for a in w])
-        return scaling, members
-
-    def _set(self, prefix: str, scaling: Scaling, members: list[list[Floats]]) -> None:
-        setattr(self, f"{prefix}mean_", scaling.mean)
-        setattr(self, f"{prefix}scaling_", 1.0 / scaling.deviation)
-        for i, name in enumerate("wbvc"):
-            setattr(self, f"{prefix}{name}_", np.stack([member[i] for member in members]))
-
-    def _vote(self, prefix: str, inputs: NDArray[Any]) -> Floats:
-        """Return the members' mean logit of every row."""
-        mean, scaling, w, b, v, c = (
-            getattr(self, f"{prefix}{name}_") for name in ("mean", "scaling", *"wbvc")
-        )
-        x = np.clip((network.bend(inputs) - mean) * scaling, -6.0, 6.0)
-        mean_logit: Floats = np.mean(
-            [network.logits([w[i], b[i], v[i], c[i]], x) for i in range(len(w))], axis=0
-        )
-        return mean_logit
+    ) -> Ensemble:
+        return train(
+            x, target, weight, seeds=range(self.seed, self.seed + self.members), hidden=hidden,
+            epochs=self.epochs, decay=self.decay,
+        )  # fmt: skip
 
     def _fit_scale(self, games: GameArrays, samples: Samples, seen: Bools, alive: Floats) -> None:
         """Find the scale that makes values win probabilities, on unseen games where there are."""
@@ -214,7 +186,7 @@ class LifeEvaluator:
     def _owner(self, described: Described, alive: Floats, turn: int) -> Floats:
         """Return the expected owner of every point as a grid."""
         inputs = point_inputs(described, alive, turn)
-        z = 0.5 * (self._vote("point_", inputs) - self._vote("point_", swapped(inputs)))
+        z = 0.5 * (self.points_.vote(inputs) - self.points_.vote(swapped(inputs)))
         grid = described.grid
         life = 2 * alive[described.part_grid] - 1
         empty = np.tanh(0.5 * z).reshape(grid.shape)
@@ -224,7 +196,7 @@ class LifeEvaluator:
     def foresee(self, grid: NDArray[np.int8], turn: int) -> Foresight:
         """Say of a position what will live and who will own what, given whose turn it is."""
         frame = standard_frame(np.ascontiguousarray(grid, dtype=np.int8))
-        described = describe(frame.grid)
+        described = describe(frame.grid, FIRST_FAMILIES)
         blocks, part = described.blocks, described.part_grid
         views: dict[int, tuple[Floats, Floats]] = {}
         alives, owners = [], []
@@ -232,7 +204,7 @@ class LifeEvaluator:
         for element, flipped in frame.ways:
             mover = 3 - turn if flipped else turn
             if mover not in views:
-                fates = self._vote("", block_inputs(described, mover)) if len(blocks) else ZERO
+                fates = self.blocks_.vote(block_inputs(described, mover)) if len(blocks) else ZERO
                 chances = _per_part(described, network.sigmoid(fates))
                 stones = np.where(frame.grid > 0, chances[part], 0.0)
                 views[mover] = stones, self._owner(described, chances, mover)
@@ -275,23 +247,27 @@ class LifeEvaluator:
             results=list(results),
             scale=self.scale_,
         )
-        tensors = {key: getattr(self, f"{key}_").astype(np.float32) for key in _TENSORS}
-        save_model(path, tensors, card)
+        tensors = {
+            **self.blocks_.tensors(scale=SCALING),
+            **self.points_.tensors("point_", scale=SCALING),
+        }
+        save_model(path, {name: array.astype(np.float32) for name, array in tensors.items()}, card)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; raise `ModelError` for anything else."""
-        tensors, card = load_model(path, kind=KIND, expect=_TENSORS)
+        expected = {
+            **shapes("", BLOCK_INPUTS, scale=SCALING),
+            **shapes("point_", POINT_INPUTS, scale=SCALING),
+        }
+        tensors, card = load_model(path, kind=KIND, expect=expected)
+        where = os.fspath(path)
         try:
             made = cls(**{name: card.recipe[name] for name in SETTINGS})
         except KeyError as missing:
-            raise ModelError(f"{os.fspath(path)}: its card lacks the setting {missing}") from None
-        for key in _TENSORS:
-            setattr(made, f"{key}_", tensors[key].astype(np.float64))
-        for prefix in ("", "point_"):
-            w, b, v = (getattr(made, f"{prefix}{letter}_") for letter in "wbv")
-            if b.shape != (w.shape[0], w.shape[2]) or v.shape != b.shape:
-                raise ModelError(f"{os.fspath(path)}: its tensors do not fit together")
+            raise ModelError(f"{where}: its card lacks the setting {missing}") from None
+        made.blocks_ = Ensemble.read(tensors, scale=SCALING, path=where)
+        made.points_ = Ensemble.read(tensors, "point_", scale=SCALING, path=where)
         made.scale_ = card.scale or 1.0
         return made
 

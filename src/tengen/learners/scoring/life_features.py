@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tengen.board import BLACK, WHITE
 from tengen.features.blocks_kernels import PAPER
 from tengen.learners.scoring.bundle import positions
-from tengen.learners.scoring.features import INPUTS, Described
+from tengen.learners.scoring.features import FIRST_FAMILIES, Described, columns
 from tengen.records import GameArrays
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,9 @@ Ints = NDArray[np.int64]
 MOMENT = 2
 OF_SIZE = (PAPER + 38, PAPER + 39)
 """The scorer's features that are shares of the board: all that is learned from is 19x19."""
-BLOCK_INPUTS = INPUTS - len(OF_SIZE) + MOMENT
+KEPT = np.setdiff1d(columns(FIRST_FAMILIES), OF_SIZE)
+"""The scorer's features that are looked at."""
+BLOCK_INPUTS = len(KEPT) + MOMENT
 SPREADS = (1, 2, 4, 8, 16)
 """Steps of diffusion after which influence is looked at."""
 ODD = 4 + 2 * len(SPREADS) + 1
@@ -72,8 +74,7 @@ def block_inputs(described: Described, turn: int) -> Floats:
     moment = np.empty((len(blocks), MOMENT))
     moment[:, 0] = np.where(described.colour[blocks] == turn, 1.0, -1.0)
     moment[:, 1] = openness(described)
-    kept = np.delete(described.features[blocks], OF_SIZE, axis=1)
-    return np.concatenate([kept, moment], axis=1)
+    return np.concatenate([described.features[blocks][:, KEPT], moment], axis=1)
 
 
 def openness(described: Described) -> float:

@@ -8,7 +8,7 @@ anew. It stops when a round adds no game. No stone is ever labelled by hand.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,11 +16,21 @@ from numpy.typing import NDArray
 
 from tengen.board.counting_kernels import territory_margin
 from tengen.learners.scoring import network
-from tengen.learners.scoring.bundle import Bundle
-from tengen.learners.scoring.features import first_opinion, pool
-from tengen.learners.scoring.network import Scaling
+from tengen.learners.scoring.bundle import Bundle, restore
+from tengen.learners.scoring.ensemble import Ensemble, train
+from tengen.learners.scoring.features import (
+    FAMILIES,
+    HEAVY_MEAN,
+    LIGHT_MEAN,
+    UNCONDITIONAL,
+    columns,
+    first_opinion,
+    pool,
+    second_look,
+)
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 # Doubt of a whole cluster above which its fate is not questioned, in logits.
@@ -40,23 +50,45 @@ class Recipe:
     decay: float = 1e-4
     rounds: int = 3
     seed: int = 0
+    families: tuple[str, ...] = tuple(FAMILIES)
+    cascade: bool = False
+    """Whether a second network sees what the first says of all blocks."""
+
+
+@dataclass
+class Labelled:
+    """Positions of one board size whose blocks' fate is known."""
+
+    bundle: Bundle
+    alive: Bools
+    """Per block of the bundle."""
+
+    def take(self, games: Ints) -> Labelled:
+        """Return some of the games."""
+        rows = np.isin(self.bundle.game, games)
+        return Labelled(self.bundle.take(games), self.alive[rows])
 
 
 @dataclass
 class Trained:
-    """What came out: scaling, the members' weights, and who is alive in the games believed."""
+    """What came out: networks, and who is alive in the games believed."""
 
-    scaling: Scaling
-    members: list[list[Floats]]
+    columns: Ints
+    first: Ensemble
     labels: Bools
     believed: Bools
     history: list[dict[str, float]] = field(default_factory=list)
+    second: Ensemble | None = None
 
-    def logits(self, features: Floats) -> Floats:
-        """Return the members' mean logit of being alive."""
-        x = self.scaling.apply(features)
-        mean: Floats = np.mean([network.logits(w, x) for w in self.members], axis=0)
-        return mean
+    def logits(self, bundle: Bundle) -> Floats:
+        """Return every block's logit of being alive, one for all blocks of a bond."""
+        size = bundle.features[:, 0].astype(np.int64)
+        x = bundle.features[:, self.columns].astype(np.float64)
+        z = pool(self.first.vote(x), size, bundle.bond)
+        if self.second is None:
+            return z
+        seen = np.concatenate([x, look_again(bundle, network.sigmoid(z))], axis=1)
+        return pool(self.second.vote(seen), size, bundle.bond)
 
 
 def clusters(bundle: Bundle, game: int, z: Floats) -> list[tuple[float, tuple[int, ...]]]:
@@ -118,13 +150,25 @@ def label(bundle: Bundle, z: Floats, chosen: Bools) -> tuple[Bools, Bools, int]:
     return alive, believed, turned
 
 
-def weigh(bundle: Bundle, rng: np.random.Generator) -> tuple[Bools, Floats]:
+def weigh(
+    features: NDArray[np.float32], rng: np.random.Generator
+) -> tuple[Bools, NDArray[np.float64]]:
     """Choose the blocks to train on and their weights: all doubtful ones, a few of the obvious."""
-    mean_h, mean_l = bundle.features[:, 52], bundle.features[:, 53]
+    mean_h, mean_l = features[:, HEAVY_MEAN], features[:, LIGHT_MEAN]
     easy = ((mean_h > 0.95) & (mean_l > 0.3)) | ((mean_h < -0.97) & (mean_l < -0.6))
-    easy |= bundle.features[:, 54] > 0
+    easy |= features[:, UNCONDITIONAL] > 0
     chosen = ~easy | (rng.random(len(easy)) < 0.04)
     return chosen, np.where(easy, 8.0, 1.0)
+
+
+def look_again(bundle: Bundle, alive: Floats) -> Floats:
+    """Return what `second_look` says of all blocks, given their predicted chances to live."""
+    return np.concatenate(
+        [
+            second_look(restore(bundle, game), alive[bundle.start[game] : bundle.start[game + 1]])
+            for game in range(len(bundle))
+        ]
+    )
 
 
 def bootstrap(
@@ -132,15 +176,19 @@ def bootstrap(
     recipe: Recipe,
     *,
     chosen: Bools | None = None,
+    made: Sequence[Labelled] = (),
     tell: Callable[[str], None] = lambda line: None,
 ) -> Trained:
-    """Train on the games marked in `chosen` (all by default), from playouts to the last round."""
+    """Train on the games marked in `chosen` (all by default), from playouts to the last round.
+
+    The labelled positions of `made` are trained on in every round.
+    """
     rng = np.random.default_rng(recipe.seed)
     mine = np.ones(len(bundle), np.bool_) if chosen is None else chosen
     game = bundle.game
-    rows, weights = weigh(bundle, rng)
-    features = bundle.features.astype(np.float64)
-    opinion = np.clip(first_opinion(features), 0.05, 0.95)
+    lesson = Lesson(columns(recipe.families), recipe, made, *weigh(bundle.features, rng))
+    lesson.choose_made(rng)
+    opinion = np.clip(first_opinion(bundle.features.astype(np.float64)), 0.05, 0.95)
     z: Floats = np.log(opinion / (1 - opinion))
     trained: Trained | None = None
     for number in range(1, recipe.rounds + 1):
@@ -159,23 +207,88 @@ def bootstrap(
         if trained and believed.sum() <= trained.believed.sum() and number > 2:
             trained.history = history
             break
-        use = rows & believed[game]
-        scaling = Scaling.of(features[use])
-        x = scaling.apply(features[use]).astype(np.float32)
-        members = []
         # Early rounds only have to find labels: one member is enough for that.
-        for member in range(recipe.members if number >= recipe.rounds - 1 else 1):
-            begin = network.initial(x.shape[1], recipe.hidden, recipe.seed + 100 * number + member)
-            w, _ = network.train(
-                x,
-                alive[use].astype(np.float32),
-                weights[use].astype(np.float32),
-                epochs=recipe.epochs,
-                decay=recipe.decay,
-                start=[a.astype(np.float32) for a in begin],
-            )
-            members.append([a.astype(np.float64) for a in w])
-        trained = Trained(scaling, members, alive, believed, history)
-        z = pool(trained.logits(features), bundle.features[:, 0].astype(np.int64), bundle.bond)
+        members = recipe.members if number >= recipe.rounds - 1 else 1
+        seeds = [recipe.seed + 100 * number + member for member in range(members)]
+        first = lesson.teach(bundle, alive, believed[game], seeds)
+        trained = Trained(lesson.columns, first, alive, believed, history)
+        z = trained.logits(bundle)
     assert trained is not None
+    if recipe.cascade:
+        trained.second = lesson.teach_second(bundle, trained, rng)
     return trained
+
+
+@dataclass
+class Lesson:
+    """What one training shows its networks: which blocks, how heavy, and the labelled ones."""
+
+    columns: Ints
+    recipe: Recipe
+    made: Sequence[Labelled]
+    rows: Bools
+    weights: Floats
+    made_rows: list[Bools] = field(default_factory=list)
+    made_weights: list[Floats] = field(default_factory=list)
+
+    def choose_made(self, rng: np.random.Generator) -> None:
+        """Choose among the labelled blocks as among the others."""
+        for labelled in self.made:
+            rows, weights = weigh(labelled.bundle.features, rng)
+            self.made_rows.append(rows)
+            self.made_weights.append(weights)
+
+    def teach(
+        self,
+        bundle: Bundle,
+        alive: Bools,
+        use: Bools,
+        seeds: Sequence[int],
+        seen: Sequence[Floats] = (),
+        made_use: Sequence[Bools] = (),
+    ) -> Ensemble:
+        """Train networks on the blocks in `use` and the labelled ones (`made_use`, or all).
+
+        `seen` holds further columns for the bundle and for each labelled one.
+        """
+        x, target, weight = [], [], []
+        use = use & self.rows
+        for number, labelled in enumerate((None, *self.made)):
+            table = bundle if labelled is None else labelled.bundle
+            if labelled is None:
+                rows, weights, labels = use, self.weights, alive
+            else:
+                rows, weights = self.made_rows[number - 1], self.made_weights[number - 1]
+                rows = rows & made_use[number - 1] if made_use else rows
+                labels = labelled.alive
+            inputs = table.features[rows][:, self.columns].astype(np.float64)
+            if seen:
+                inputs = np.concatenate([inputs, seen[number][rows]], axis=1)
+            x.append(inputs)
+            target.append(labels[rows])
+            weight.append(weights[rows])
+        return train(
+            np.concatenate(x), np.concatenate(target), np.concatenate(weight), seeds=seeds,
+            hidden=self.recipe.hidden, epochs=self.recipe.epochs, decay=self.recipe.decay,
+        )  # fmt: skip
+
+    def teach_second(self, bundle: Bundle, trained: Trained, rng: np.random.Generator) -> Ensemble:
+        """Train networks that see what others, which did not learn from a game, say of its blocks.
+
+        Each half of the games is judged by a network trained on the other half.
+        """
+        tables = [bundle, *(labelled.bundle for labelled in self.made)]
+        halves = [rng.integers(0, 2, len(table))[table.game] for table in tables]
+        opinions = [np.zeros(len(table.block)) for table in tables]
+        believed = trained.believed[bundle.game]
+        for half in (0, 1):
+            ensemble = self.teach(
+                bundle, trained.labels, believed & (halves[0] != half), [self.recipe.seed + half],
+                made_use=[other != half for other in halves[1:]],
+            )  # fmt: skip
+            judge = Trained(self.columns, ensemble, trained.labels, trained.believed)
+            for table, mine, opinion in zip(tables, halves, opinions, strict=True):
+                opinion[mine == half] = network.sigmoid(judge.logits(table))[mine == half]
+        seen = [look_again(table, opinion) for table, opinion in zip(tables, opinions, strict=True)]
+        seeds = [self.recipe.seed + 1000 + member for member in range(self.recipe.members)]
+        return self.teach(bundle, trained.labels, believed, seeds, seen)
