@@ -43,12 +43,12 @@ SETTLING = 4
 
 
 class SymmetryNetwork:
-    """An internal symmetry network (Blair 2008) of the paper's shape.
+    """An internal symmetry network (Blair 2008), the paper's unless settings say otherwise.
 
     Parameters
     ----------
     settings
-        What and how to learn; the paper's by default, see `training.Settings`.
+        What and how to learn; the paper's by default, see `settings.Settings`.
     workers
         Threads for self-play; never changes the result.
 

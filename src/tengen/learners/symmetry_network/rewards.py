@@ -28,12 +28,10 @@ def reward(state: str, final: str, c: Number, s: Number) -> Fraction | None:
     base: dict[str, Number] = dict(zip(CLASSES, (1, s, 0, -s, -1), strict=True))
     if state == "empty":
         return Fraction(base[final])
-    own, enemy = ("white", "black") if state == "white" else ("black", "white")
-    if final == f"{own}_point":
+    if final == f"{state}_point":
         return None
-    survives = final == f"{own}_stone"
+    survives = final == f"{state}_stone"
     captured = 0 if survives else (-c if state == "white" else c)
-    assert enemy != own
     return Fraction(base[final]) + captured
 
 
