@@ -18,7 +18,7 @@ Network = Annotated[
     str,
     typer.Option(
         help="dense (169-55-1, look-ahead), spatial (one unit a window); with few weights, tied by "
-        "symmetry: tied, shared."
+        "symmetry: tied and tiled (dense), shared and rich (spatial)."
     ),
 ]
 Opponent = Annotated[str, typer.Option(help="Who plays the other side of the opening.")]
@@ -29,7 +29,13 @@ Opponents = Annotated[
         "in turn."
     ),
 ]
-ExpertSpec = Annotated[str, typer.Option(help="Who finishes the games and counts them.")]
+ExpertSpec = Annotated[
+    str,
+    typer.Option(
+        help="Who finishes the games and counts them: an expert, 'N plies of PLAYER then EXPERT', "
+        "or the mean of several, joined by ' + '."
+    ),
+]
 Size = Annotated[int, typer.Option(min=3, max=25, help="Board size.")]
 
 BEST = ("evolved-spatial-13x13", "evolved-minimax-13x13")
@@ -57,7 +63,12 @@ def train(
     ] = 0,
     random_plies: Annotated[int, typer.Option(min=0, help="Random plies before each game.")] = 0,
     starts: Annotated[int, typer.Option(min=1, help="Games of each colour an individual.")] = 1,
-    strategy: Annotated[str, typer.Option(help="paper (mu + mu), or cma (CMA-ES).")] = "paper",
+    bend: Annotated[
+        float, typer.Option(min=0, help="Points beyond which a score hardly counts; 0 for none.")
+    ] = 0.0,
+    strategy: Annotated[
+        str, typer.Option(help="paper (mu + mu), cma (CMA-ES), or mirror (small mirrored steps).")
+    ] = "paper",
     remember: Annotated[
         bool, typer.Option(help="Survivors keep their fitness; right where games do not change.")
     ] = False,
@@ -84,7 +95,7 @@ def train(
         network=network,
         rows=size,
         cols=size,
-        population=population or (10 if network == "dense" else 20),
+        population=population or (10 if network in ("dense", "tied", "tiled") else 20),
         generations=generations,
         moves=moves,
         colours=colours,  # type: ignore[arg-type]
@@ -95,6 +106,7 @@ def train(
         handicap_falls_every=handicap_falls_every,
         random_plies=random_plies,
         starts=starts,
+        bend=bend,
         strategy=strategy,
         remember=remember,
         hall_every=hall_every,
@@ -149,7 +161,7 @@ def evaluate(
     from tengen.lab.opening_evolution import against
     from tengen.learners.opening_evolution import OpeningEvolution, Setting
     from tengen.models import find_model, has_model
-    from tengen.players import make_expert, make_player
+    from tengen.players import make_player
 
     name = model or next((name for name in BEST if has_model(name)), BEST[0])
     learned = OpeningEvolution.load(find_model(name))
@@ -162,7 +174,7 @@ def evaluate(
     else:
         other = make_player(opponent)
     setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies)
-    rate = against(me, other, make_expert(expert), setting, games, seed)
+    rate = against(me, other, judge_of(expert), setting, games, seed)
     name = player or name
     answer = {"model": name, "opponent": opponent, "expert": expert, **asdict(rate), "seed": seed}
     low, high = rate.interval
@@ -223,7 +235,7 @@ def experiment(
         generations, every = (60_000, 10_000) if network == "spatial" else (20_000, 1_000)
     generations = generations or (5000 if method == "paper" else 100)
     every = every or max(generations // 10, 1)
-    finisher = make_expert(expert)
+    finisher = judge_of(expert)
     folders = list(runs or [])
     if not folders:
         for s in range(seed, seed + seeds):
@@ -327,11 +339,10 @@ def _measure(opponent: str, expert: str, workers: int, ray: str | None) -> Any:
     from functools import partial
 
     from tengen.learners.opening_evolution import measure_on, measure_with
-    from tengen.players import make_expert
 
     if ray is not None:
-        return measure_on(ray, partial(opponents_of, opponent), partial(make_expert, expert))
-    return measure_with([opponents_of(opponent) for _ in range(workers)], make_expert(expert))
+        return measure_on(ray, partial(opponents_of, opponent), partial(judge_of, expert))
+    return measure_with([opponents_of(opponent) for _ in range(workers)], judge_of(expert))
 
 
 def opponents_of(specs: str) -> Any:
@@ -339,6 +350,14 @@ def opponents_of(specs: str) -> Any:
     from tengen.players import make_player
 
     return [make_player(spec) for spec in specs.split(" + ")]
+
+
+def judge_of(spec: str) -> Any:
+    """Make who judges openings, see `judges.make_judge`."""
+    from tengen.learners.opening_evolution import make_judge
+    from tengen.players import make_expert, make_player
+
+    return make_judge(spec, make_player, make_expert)
 
 
 def _percent(rate: dict[str, Any] | None) -> str:

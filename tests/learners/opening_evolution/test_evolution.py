@@ -26,7 +26,7 @@ from tengen.learners.opening_evolution import (
     measure_with,
     next_generation,
 )
-from tengen.learners.opening_evolution.strategy import FIRST_SPREAD, CmaStrategy
+from tengen.learners.opening_evolution.strategy import FIRST_SPREAD, CmaStrategy, MirrorStrategy
 from tengen.players.opening import OpeningPlayer
 
 
@@ -120,16 +120,19 @@ def test_remembering_spares_half_the_games() -> None:
     assert len(run.pending) == 3 and len(run.weights) == 6
 
 
+@pytest.mark.parametrize("strategy", ["cma", "mirror"])
 @pytest.mark.parametrize("changes", [{}, {"hall_every": 2, "starts": 2}])
-def test_cma_goes_on_where_it_stopped(tmp_path: Path, changes: dict[str, int]) -> None:
-    plan = replace(PLAN, strategy="cma", **changes)  # type: ignore[arg-type]
+def test_other_strategies_go_on_where_they_stopped(
+    tmp_path: Path, strategy: str, changes: dict[str, int]
+) -> None:
+    plan = replace(PLAN, strategy=strategy, **changes)  # type: ignore[arg-type]
     measure = measure_with([Corner()], Counter())
     whole = evolve(plan, measure)
     evolve(replace(plan, generations=3), measure, folder=tmp_path)
     resumed = evolve(plan, measure_with([Corner()] * 2, Counter()), folder=tmp_path, resume=True)
     assert (resumed.weights == whole.weights).all() and (resumed.best == whole.best).all()
-    assert len(resumed.hall) == len(whole.hall) == (3 if changes else 0)
-    # It starts as widely as the paper's strategy does.
+    assert len(resumed.hall) == len(whole.hall) == (4 if changes else 0)
+    # They start as widely as the paper's does.
     first = Evolution.begin(replace(plan, population=40)).weights
     assert np.std(first) == pytest.approx(FIRST_SPREAD, rel=0.1)
 
@@ -141,10 +144,22 @@ def test_cma_finds_the_top_of_a_hill() -> None:
     assert np.abs(search.best - 0.7).max() < 0.01
 
 
+def test_mirrored_steps_climb_a_hill_that_is_mostly_noise() -> None:
+    rng = np.random.default_rng(2)
+    search = MirrorStrategy.first(20, 30, seed=1)
+    start = -((search.weights - 0.5) ** 2).sum(1).max()
+    for generation in range(1, 200):
+        height = -((search.weights - 0.5) ** 2).sum(1)
+        search.breed(height + rng.normal(0, 2.0, 20), generation)
+        pairs = search.weights[:10] + search.weights[10:]
+        assert np.allclose(pairs, 2 * search.best)
+    assert -((search.best - 0.5) ** 2).sum() > 0.2 * start  # start is below zero
+
+
 def test_a_hall_of_fame_plays_every_other_start() -> None:
     plan = replace(PLAN, hall_every=2, starts=4)
     run = evolve(plan, measure_with([Corner()], Counter()))
-    assert len(run.hall) == 3
+    assert len(run.hall) == 4 and (run.hall[0] == run.first_best).all()
     games = run.games()
     assert [w is None for w in games.hall] == [True, False, True, False]
     assert all(any(w is member for member in run.hall) for w in games.hall[1::2])
@@ -181,6 +196,29 @@ def test_opponents_by_start() -> None:
     ]
     both = fitness(shape, weights, [Corner(), Last()], *rest, [3, 4])  # type: ignore[arg-type]
     assert both == pytest.approx(np.mean(alone))
+
+
+def test_who_is_not_in_the_hall_takes_turns() -> None:
+    class Asked(Corner):
+        games = 0
+
+        def choose(self, board: Board, rng: np.random.Generator) -> int:
+            self.games += len(board.moves) < 2
+            return super().choose(board, rng)
+
+    plan = replace(PLAN, generations=1, hall_every=9, starts=4)
+    run = evolve(plan, measure_with([Corner()], Counter()))
+    both = [Asked(), Asked()]
+    run.games().play(run.weights[0], both, Counter())
+    assert [other.games for other in both] == [2, 2]
+
+
+def test_a_bent_score_counts_little_beyond_its_bend() -> None:
+    shape, setting = PLAN.shape(), PLAN.setting(0)
+    weights = np.random.default_rng(0).normal(0, 0.3, shape.n_weights)
+    args = shape, weights, Corner(), Counter(), setting
+    plain = fitness(*args, "black", [3])
+    assert fitness(*args, "black", [3], bend=2.0) == pytest.approx(2 * np.tanh(plain / 2))
 
 
 def test_a_handicap_helps_the_network() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tengen.board import BLACK, PASS, Board, Rules
 from tengen.board.symmetry import transform
 from tengen.errors import ModelError
-from tengen.learners.opening_evolution import Dense, Shape, Shared, Spatial, Tied
+from tengen.learners.opening_evolution import Dense, Rich, Shape, Shared, Spatial, Tied, Tiled
 
 BOARDS = 6
 
@@ -49,6 +49,9 @@ def test_sizes_are_the_papers() -> None:
     assert full.n_weights == 36_063 + 286 + 95 + 1
     assert len(Spatial(9, 9).windows) == 84 and Spatial(9, 9).hidden == 28
     assert Shared().n_weights == 158 and Tied().n_weights == 28 * 55 + 55 + 56
+    # Four more kernels of 3x3 and 5x5 with their places; one 7x7 window and six plain units.
+    assert Rich().n_weights == 158 + 3 * (4 + 21 + 7 + 15 + 4)
+    assert Tiled().n_weights == 10 + 1 + 10 + 6 * (28 + 2) + 1
 
 
 @pytest.mark.parametrize("size", [5, 9])
@@ -103,12 +106,13 @@ def test_dense_search_finds_the_best_move_captures_included(plies: int) -> None:
             assert values[chosen] == pytest.approx(max(values.values()), abs=1e-12)
 
 
+@pytest.mark.parametrize("kinds", [1, 3])
 @pytest.mark.parametrize("plies", [1, 2])
-def test_spatial_moves_are_the_best(plies: int) -> None:
+def test_spatial_moves_are_the_best(plies: int, kinds: int) -> None:
     rng = np.random.default_rng(9)
     for _ in range(BOARDS):
         board = some_board(rng, 5, 30)
-        shape = Spatial(5, 5, plies=plies)
+        shape = Spatial(5, 5, plies=plies, kinds=kinds)
         weights = rng.normal(0, 0.3, shape.n_weights)
         values = slow_minimax(shape, weights, board, plies)
         chosen = shape.move(weights, board)
@@ -125,7 +129,7 @@ def test_free_choice_may_be_illegal() -> None:
     assert board.is_legal(Dense(5, 5, plies=1).move(weights, board))
 
 
-@pytest.mark.parametrize("shape", [Shared(7, 7), Tied(7, 7)])
+@pytest.mark.parametrize("shape", [Shared(7, 7), Rich(7, 7), Tied(7, 7), Tiled(7, 7)])
 def test_shared_weights_know_no_orientation(shape: Shape) -> None:
     rng = np.random.default_rng(4)
     weights = rng.normal(0, 0.5, shape.n_weights)

@@ -6,8 +6,18 @@ an expert finishes, `training` runs generations with checkpoints, `learner` is t
 """
 
 from tengen.learners.opening_evolution.games import NetworkPlayer, Setting, fitness, match
+from tengen.learners.opening_evolution.judges import Jury, PlayedOn, make_judge
 from tengen.learners.opening_evolution.learner import KIND, OpeningEvolution
-from tengen.learners.opening_evolution.networks import SHAPES, Dense, Shape, Shared, Spatial, Tied
+from tengen.learners.opening_evolution.networks import (
+    SHAPES,
+    Dense,
+    Rich,
+    Shape,
+    Shared,
+    Spatial,
+    Tied,
+    Tiled,
+)
 from tengen.learners.opening_evolution.strategy import (
     STRATEGIES,
     Population,
@@ -28,17 +38,22 @@ __all__ = [
     "STRATEGIES",
     "Dense",
     "Evolution",
+    "Jury",
     "NetworkPlayer",
     "OpeningEvolution",
     "Plan",
+    "PlayedOn",
     "Population",
+    "Rich",
     "Setting",
     "Shape",
     "Shared",
     "Spatial",
     "Tied",
+    "Tiled",
     "evolve",
     "fitness",
+    "make_judge",
     "match",
     "measure_on",
     "measure_with",

@@ -109,10 +109,12 @@ def fitness(
     seeds: Sequence[int],
     *,
     chances: int = 0,
+    bend: float = 0.0,
 ) -> float:
     """Return the network's mean final score over starts and colours.
 
-    `opponents` is one for all starts, or one for each seed.
+    `opponents` is one for all starts, or one for each seed. With `bend` a score s counts as
+    bend * tanh(s / bend): beyond so many points a game is won, and more says little.
     """
     me = NetworkPlayer(shape, weights, chances=chances)
     others = opponents if isinstance(opponents, Sequence) else [opponents] * len(seeds)
@@ -124,7 +126,8 @@ def fitness(
             boards.append(play_opening(black, white, setting, seed, favoured=favoured))
             signs.append(1.0 if colour == BLACK else -1.0)
             finish_seeds.append(seed)
-    return float(np.mean(np.asarray(expert.finish(boards, finish_seeds)) * signs))
+    scores = np.asarray(expert.finish(boards, finish_seeds)) * signs
+    return float(np.mean(bend * np.tanh(scores / bend) if bend else scores))
 
 
 def match(

@@ -4,9 +4,9 @@ recomputed.
 A network sees the board as +1 for own stones, -1 for enemy stones, 0 for empty points, row by row.
 The value of a position is compared before the last tanh, which would not change the order.
 
-`dense_move` and `spatial_move` take the best position after one own move, or look two plies ahead
-with alpha-beta. An equal value never replaces an earlier one, so that a choice is a function of
-weights and position. Superko is the caller's.
+`best_move` takes the best position after one own move, or looks two plies ahead with alpha-beta,
+for both kinds of networks. An equal value never replaces an earlier one, so that a choice is a
+function of weights and position. Superko is the caller's.
 """
 
 # mypy: ignore-errors
@@ -181,80 +181,16 @@ def _play_candidate(s, t, i, me):
 
 
 @kernel
-def _dense_after(w1, w2, where, how, count, sums, work):
-    """Return the value after the listed inputs changed the hidden `sums`."""
-    units = sums.shape[0]
+def _add_rows(w1, where, how, count, base, out):
+    """Write to `out` the hidden sums after the listed inputs changed those of `base`."""
+    units = base.shape[0]
     row, step = where[0], how[0]
     for h in range(units):
-        work[h] = sums[h] + step * w1[row, h]
+        out[h] = base[h] + step * w1[row, h]
     for i in range(1, count):
         row, step = where[i], how[i]
         for h in range(units):
-            work[h] += step * w1[row, h]
-    return _output(work, w2)
-
-
-@kernel
-def dense_move(s, w1, w2, free, barred, width):
-    """Return the point after which the network likes the position best, or PASS without any.
-
-    With `width` 0 it looks one ply ahead; else two plies, at the `width` moves that look best
-    after one and every legal reply. With `free` illegal points are candidates too; `barred` cells
-    never are.
-    """
-    me = s[SCALARS, TURN]
-    cells, units = w1.shape[0] - 1, w1.shape[1]
-    cols = s[SCALARS, COLS]
-    x = np.empty(cells)
-    base, sums, work = np.empty(units), np.empty(units), np.empty(units)
-    where, how = np.empty(cells + 1, np.int64), np.empty(cells + 1)
-    read_inputs(s, me, x)
-    dense_sums(x, w1, base)
-    first, second = np.full(cells, NEVER), np.zeros(cells)
-    for i in range(cells):
-        count = _candidate(s, i, me, free, barred, where, how)
-        if count > 0:
-            first[i] = _dense_after(w1, w2, where, how, count, base, work)
-        if width > 0:
-            where[0], how[0] = i, -1.0
-            second[i] = _dense_after(w1, w2, where, how, 1, base, work)
-    if width == 0:
-        best = np.argmax(first)
-        return point_of(best, cols) if first[best] > NEVER else PASS
-    # The most promising moves and replies first, so that alpha-beta cuts early.
-    order, replies = np.argsort(-first, kind="mergesort"), np.argsort(second, kind="mergesort")
-    t = np.empty_like(s)
-    best, best_value, killer = PASS, NEVER, -1
-    for j in range(min(width, cells)):
-        i = order[j]
-        if first[i] <= NEVER:
-            break
-        count = _candidate(s, i, me, free, barred, where, how)
-        for h in range(units):
-            sums[h] = base[h]
-        for k in range(count):
-            for h in range(units):
-                sums[h] += how[k] * w1[where[k], h]
-        _play_candidate(s, t, i, me)
-        worst, reply = first[i], -1  # the enemy may pass
-        for k in range(-1, cells):
-            cell = killer if k < 0 else replies[k]
-            if worst <= best_value:
-                break
-            if cell < 0 or (k >= 0 and cell == killer):
-                continue
-            p = point_of(cell, cols)
-            if not is_legal(t, p, 3 - me):
-                continue
-            count = changes(t, p, 3 - me, where, how, me)
-            value = _dense_after(w1, w2, where, how, count, sums, work)
-            if value < worst:
-                worst, reply = value, cell
-        if worst > best_value:
-            best, best_value = point_of(i, cols), worst
-        elif reply >= 0:
-            killer = reply
-    return best
+            out[h] += step * w1[row, h]
 
 
 # ----- The spatial network: one unit a window -----
@@ -278,7 +214,11 @@ def window_sums(x, w0, starts, sizes, offsets, cols, out):
 
 @kernel
 def spatial_value(s, me, weights, windows):
-    """Return the value of a position by the plain forward pass, before the last tanh."""
+    """Return the value of a position by the plain forward pass, before the last tanh.
+
+    `weights` are the windows' weights, the second layer and the output; `windows` what
+    `window_sums` wants.
+    """
     w0, w1, w2 = weights
     starts, sizes, offsets = windows
     x = np.empty(s[SCALARS, ROWS] * s[SCALARS, COLS])
@@ -291,15 +231,14 @@ def spatial_value(s, me, weights, windows):
 
 
 @kernel
-def _read_windows(s, me, weights, windows, cover, x, sums, bent, base):
-    """Fill the windows' sums, their tanh, and the second layer's sums for a position.
+def _read_windows(x, weights, windows, cover, sums, bent, base):
+    """Fill the windows' sums, their tanh, and the second layer's sums for inputs `x`.
 
     Adds up stones, which are fewer than points.
     """
     w0, w1, _ = weights
     _, sizes, offsets = windows
     over, places = cover
-    read_inputs(s, me, x)
     for u in range(sums.shape[0]):
         sums[u] = w0[offsets[u] + sizes[u] * sizes[u]]
     for i in range(x.shape[0]):
@@ -317,12 +256,11 @@ def _read_windows(s, me, weights, windows, cover, x, sums, bent, base):
 
 
 @kernel
-def _touch(weights, cover, where, how, count, sums, slot, touched, fresh):
+def _touch(w0, cover, where, how, count, sums, slot, touched, fresh):
     """List the windows that the listed inputs touch, with their new sums; return how many.
 
     `slot` is -1 everywhere before and after; in between it says where a window stands.
     """
-    w0 = weights[0]
     over, places = cover
     n = 0
     for i in range(count):
@@ -341,9 +279,8 @@ def _touch(weights, cover, where, how, count, sums, slot, touched, fresh):
 
 
 @kernel
-def _carry(weights, touched, fresh, n, bent, base, out):
+def _carry(w1, touched, fresh, n, bent, base, out):
     """Write to `out` the second layer's sums after `n` windows got `fresh` sums; spoil those."""
-    w1 = weights[1]
     bend(fresh, n)
     for k in range(n):
         fresh[k] -= bent[touched[k]]
@@ -360,63 +297,94 @@ def _carry(weights, touched, fresh, n, bent, base, out):
             out[h] += fresh[k] * w1[touched[k], h]
 
 
-@kernel
-def _spatial_after(weights, cover, where, how, count, sums, bent, base, slot, touched, fresh, work):
-    """Return the value after the listed inputs changed, recomputing only the windows they touch."""
-    n = _touch(weights, cover, where, how, count, sums, slot, touched, fresh)
-    _carry(weights, touched, fresh, n, bent, base, work)
-    return _output(work, weights[2])
+# ----- Choosing a move, with either network -----
 
 
 @kernel
-def spatial_move(s, weights, windows, cover, free, barred, width):
-    """Return the point after which the network likes the position best; as `dense_move`.
+def _shift(weights, cover, where, how, count, sums, bent, base, work, slot, touched, fresh):
+    """Write to `work` the upper sums after the listed inputs changed the windows over them."""
+    n = _touch(weights[0], cover, where, how, count, sums, slot, touched, fresh)
+    _carry(weights[1], touched, fresh, n, bent, base, work)
 
-    `weights` are the windows' weights, the second layer and the output; `windows` what
+
+@kernel
+def _descend(weights, cover, where, how, count, node, child, slot, touched, fresh):
+    """Write to `child` the sums of `node` after the listed inputs changed."""
+    sums, bent, base = node
+    sums2, bent2, base2 = child
+    n = _touch(weights[0], cover, where, how, count, sums, slot, touched, fresh)
+    sums2[:], bent2[:] = sums, bent
+    for k in range(n):
+        sums2[touched[k]] = fresh[k]
+    _carry(weights[1], touched, fresh, n, bent, base, base2)
+    for k in range(n):
+        bent2[touched[k]] += fresh[k]
+
+
+@kernel
+def best_move(s, weights, windows, cover, free, barred, width):
+    """Return the point after which the network likes the position best, or PASS without any.
+
+    `weights` are the windows' weights, the layer above them and the output; `windows` what
     `window_sums` wants; cover[0][cell] lists the windows over a cell (-1 behind the last), and
-    cover[1] the place of that cell's weight in each.
+    cover[1] the place of that cell's weight in each. A dense network has no windows.
+
+    With `width` 0 it looks one ply ahead; else two plies, at the `width` moves that look best
+    after one and every legal reply. With `free` illegal points are candidates too; `barred` cells
+    never are.
     """
     me = s[SCALARS, TURN]
     cols = s[SCALARS, COLS]
     cells = s[SCALARS, ROWS] * cols
-    units, second_layer = windows[0].shape[0], weights[1].shape[1]
+    _, w1, w2 = weights
+    units, hidden = windows[0].shape[0], w1.shape[1]
+    dense = units == 0  # asked at every leaf: a call that asked would cost more than the leaf
     x = np.empty(cells)
-    sums, bent, fresh = np.empty(units), np.empty(units), np.empty(units)
-    slot, touched = np.full(units, -1, np.int64), np.empty(units, np.int64)
-    base, work = np.empty(second_layer), np.empty(second_layer)
+    sums, bent, base = np.empty(units), np.empty(units), np.empty(hidden)
+    slot, touched, fresh = np.full(units, -1, np.int64), np.empty(units, np.int64), np.empty(units)
+    work = np.empty(hidden)
     where, how = np.empty(cells + 1, np.int64), np.empty(cells + 1)
-    _read_windows(s, me, weights, windows, cover, x, sums, bent, base)
+    read_inputs(s, me, x)
+    if dense:
+        dense_sums(x, w1, base)
+    else:
+        _read_windows(x, weights, windows, cover, sums, bent, base)
     first, second = np.full(cells, NEVER), np.zeros(cells)
     for i in range(cells):
         count = _candidate(s, i, me, free, barred, where, how)
         if count > 0:
-            first[i] = _spatial_after(
-                weights, cover, where, how, count, sums, bent, base, slot, touched, fresh, work
-            )
+            if dense:
+                _add_rows(w1, where, how, count, base, work)
+            else:
+                _shift(
+                    weights, cover, where, how, count, sums, bent, base, work, slot, touched, fresh
+                )
+            first[i] = _output(work, w2)
         if width > 0:
             where[0], how[0] = i, -1.0
-            second[i] = _spatial_after(
-                weights, cover, where, how, 1, sums, bent, base, slot, touched, fresh, work
-            )
+            if dense:
+                _add_rows(w1, where, how, 1, base, work)
+            else:
+                _shift(weights, cover, where, how, 1, sums, bent, base, work, slot, touched, fresh)
+            second[i] = _output(work, w2)
     if width == 0:
         best = np.argmax(first)
         return point_of(best, cols) if first[best] > NEVER else PASS
+    # The most promising moves and replies first, so that alpha-beta cuts early.
     order, replies = np.argsort(-first, kind="mergesort"), np.argsort(second, kind="mergesort")
     t = np.empty_like(s)
-    sums2, bent2, base2 = np.empty(units), np.empty(units), np.empty(second_layer)
+    sums2, bent2, base2 = np.empty(units), np.empty(units), np.empty(hidden)
     best, best_value, killer = PASS, NEVER, -1
     for j in range(min(width, cells)):
         i = order[j]
         if first[i] <= NEVER:
             break
         count = _candidate(s, i, me, free, barred, where, how)
-        n = _touch(weights, cover, where, how, count, sums, slot, touched, fresh)
-        sums2[:], bent2[:] = sums, bent
-        for k in range(n):
-            sums2[touched[k]] = fresh[k]
-        _carry(weights, touched, fresh, n, bent, base, base2)
-        for k in range(n):
-            bent2[touched[k]] += fresh[k]
+        if dense:
+            _add_rows(w1, where, how, count, base, base2)
+        else:
+            node, child = (sums, bent, base), (sums2, bent2, base2)
+            _descend(weights, cover, where, how, count, node, child, slot, touched, fresh)
         _play_candidate(s, t, i, me)
         worst, reply = first[i], -1  # the enemy may pass
         for k in range(-1, cells):
@@ -429,9 +397,14 @@ def spatial_move(s, weights, windows, cover, free, barred, width):
             if not is_legal(t, p, 3 - me):
                 continue
             count = changes(t, p, 3 - me, where, how, me)
-            value = _spatial_after(
-                weights, cover, where, how, count, sums2, bent2, base2, slot, touched, fresh, work
-            )
+            if dense:
+                _add_rows(w1, where, how, count, base2, work)
+            else:
+                _shift(
+                    weights, cover, where, how, count, sums2, bent2, base2, work, slot, touched,
+                    fresh,
+                )  # fmt: skip
+            value = _output(work, w2)
             if value < worst:
                 worst, reply = value, cell
         if worst > best_value:

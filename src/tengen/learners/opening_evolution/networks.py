@@ -1,9 +1,9 @@
 """Describe the evolved networks: how a flat vector of weights is cut up, and what move it means.
 
 `Dense` is the paper's 169-55-1 with look-ahead, `Spatial` its network of one unit a window. `Tied`
-and `Shared` are the same networks with few free weights, tied by the board's eight symmetries:
-theirs unfold into those of a plain network. A shape knows the size of its board; weights are one
-float64 vector, as evolution wants them.
+and `Tiled`, `Shared` and `Rich` are the same networks with few free weights, tied by the board's
+eight symmetries: theirs unfold into those of a plain network. A shape knows the size of its board;
+weights are one float64 vector, as evolution wants them.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ Weights = NDArray[np.float64]
 
 HIDDEN_SHARE = 3
 """The paper's hidden layers have a third of the units below them."""
+
+
+NO_WEIGHTS = np.zeros(0)
+NO_WINDOWS = (np.zeros(0, np.int64),) * 3
+NO_COVER = (np.zeros((0, 0), np.int64),) * 2
+"""What a network without windows has in their place."""
 
 
 class Shape(Protocol):
@@ -90,8 +96,9 @@ class Dense:
 
     def move(self, weights: Weights, board: Board, barred: Sequence[int] = ()) -> int:
         """Choose a point by look-ahead."""
-        args = board.state, *self.cut(weights), self.free, _mask(self, barred)
-        return int(kernels.dense_move(*args, self.rows * self.cols * (self.plies - 1)))
+        parts = (NO_WEIGHTS, *self.cut(weights)), NO_WINDOWS, NO_COVER
+        args = board.state, *parts, self.free, _mask(self, barred)
+        return int(kernels.best_move(*args, self.rows * self.cols * (self.plies - 1)))
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
         """Return the output for the side playing `colour`."""
@@ -112,6 +119,8 @@ class Spatial:
     """1 for no look-ahead, as in the paper; 2 for all replies too, which it dropped as too slow."""
     units: int = 0
     """Units in the second layer; 0 for a third of the windows, as in the paper."""
+    kinds: int = 1
+    """Units for each window of 3x3 and 5x5; 1 in the paper."""
 
     def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
         """Return itself."""
@@ -121,7 +130,7 @@ class Spatial:
     def windows(self) -> NDArray[np.int64]:
         """One row a window: first cell, side, place of its first weight."""
         found, place = [], 0
-        for m in range(3, min(self.rows, self.cols) + 1, 2):
+        for m, _ in _sides(self.rows, self.cols, self.kinds):
             for r in range(self.rows - m + 1):
                 for c in range(self.cols - m + 1):
                     found.append((r * self.cols + c, m, place))
@@ -169,7 +178,7 @@ class Spatial:
         """Choose the point after which the network likes the position best."""
         parts = self.cut(weights), self._columns, self.cover
         args = board.state, *parts, self.free, _mask(self, barred)
-        return int(kernels.spatial_move(*args, self.rows * self.cols * (self.plies - 1)))
+        return int(kernels.best_move(*args, self.rows * self.cols * (self.plies - 1)))
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
         """Return the output for the side playing `colour`."""
@@ -237,6 +246,46 @@ class Tied(_Folded):
 
 
 @dataclass(frozen=True)
+class Tiled(_Folded):
+    """The dense network, most of whose units are one symmetric window moved about: 202 on 13x13.
+
+    On 13x13 49 units see 7x7 points each, with the same weights, and count by the orbit of their
+    place; the other six are those of `Tied`. The window is the smallest that needs no more units.
+    """
+
+    rows: int = 13
+    cols: int = 13
+    free: bool = False
+    plies: int = 2
+
+    @cached_property
+    def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
+        full = Dense(self.rows, self.cols, self.free, self.plies)
+        # What is not named stays 0: a unit sees its window only.
+        source, names = np.zeros(full.n_weights, np.int64), _Names()
+        w1, w2 = full.cut(source)
+        m = 1
+        while (self.rows - m + 1) * (self.cols - m + 1) > full.hidden:
+            m += 1
+        rows, cols = self.rows - m + 1, self.cols - m + 1
+        for unit in range(rows * cols):
+            top, left = divmod(unit, cols)
+            for r in range(m):
+                for c in range(m):
+                    cell = (top + r) * self.cols + left + c
+                    w1[cell, unit] = names("window", _orbit(r, c, m, m))
+            w1[-1, unit] = names("window bias")
+            w2[unit] = names("place", _orbit(top, left, rows, cols))
+        for unit in range(rows * cols, full.hidden):
+            for cell in range(self.rows * self.cols):
+                orbit = _orbit(*divmod(cell, self.cols), self.rows, self.cols)
+                w1[cell, unit] = names("point", unit, orbit)
+            w1[-1, unit], w2[unit] = names("unit bias", unit), names("output", unit)
+        w2[-1] = names("output bias")
+        return full, source, len(names.known)
+
+
+@dataclass(frozen=True)
 class Shared(_Folded):
     """The spatial network whose windows of a size share one kernel tied by symmetry: 158 on 13x13.
 
@@ -249,26 +298,40 @@ class Shared(_Folded):
     cols: int = 13
     free: bool = False
     plies: int = 1
+    kinds: int = 1
+    """Kernels for the windows of 3x3 and of 5x5, each with a unit of the second layer."""
 
     @cached_property
     def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
-        sides = list(range(3, min(self.rows, self.cols) + 1, 2))
-        full = Spatial(self.rows, self.cols, self.free, self.plies, units=len(sides))
-        # What is not named stays 0: a unit of the second layer sees the windows of one size.
+        sides = _sides(self.rows, self.cols, self.kinds)
+        size = self.rows, self.cols, self.free, self.plies
+        full = Spatial(*size, units=len(sides), kinds=self.kinds)
+        # What is not named stays 0: a unit of the second layer sees the windows of one kernel.
         source, names = np.zeros(full.n_weights, np.int64), _Names()
         w0, w1, w2 = full.cut(source)
-        for u, (start, m, place) in enumerate(full.windows.tolist()):
-            for r in range(m):
-                for c in range(m):
-                    w0[place + r * m + c] = names("window", m, _orbit(r, c, m, m))
-            w0[place + m * m] = names("window bias", m)
+        u = 0
+        for unit, (m, kind) in enumerate(sides):
             rows, cols = self.rows - m + 1, self.cols - m + 1
-            orbit = _orbit(start // self.cols, start % self.cols, rows, cols)
-            w1[u, sides.index(m)] = names("place", m, orbit)
+            for top in range(rows):
+                for left in range(cols):
+                    place = int(full.windows[u, 2])
+                    for r in range(m):
+                        for c in range(m):
+                            w0[place + r * m + c] = names("window", m, kind, _orbit(r, c, m, m))
+                    w0[place + m * m] = names("window bias", m, kind)
+                    w1[u, unit] = names("place", m, kind, _orbit(top, left, rows, cols))
+                    u += 1
         for unit in range(len(sides)):
             w1[-1, unit], w2[unit] = names("unit bias", unit), names("output", unit)
         w2[-1] = names("output bias")
         return full, source, len(names.known)
+
+
+@dataclass(frozen=True)
+class Rich(Shared):
+    """`Shared` with four kernels each for windows of 3x3 and 5x5: 311 weights on 13x13."""
+
+    kinds: int = 4
 
 
 class _Names:
@@ -279,6 +342,12 @@ class _Names:
 
     def __call__(self, *key: object) -> int:
         return self.known.setdefault(key, len(self.known) + 1)
+
+
+def _sides(rows: int, cols: int, kinds: int) -> list[tuple[int, int]]:
+    """List the sides of windows, each with the number of its kind from 0 on."""
+    sides = range(3, min(rows, cols) + 1, 2)
+    return [(m, kind) for m in sides for kind in range(kinds if m <= 5 else 1)]
 
 
 def _orbit(r: int, c: int, rows: int, cols: int) -> tuple[int, int]:
@@ -300,10 +369,12 @@ def _check(weights: NDArray[Any], expected: int) -> None:
         raise ModelError(f"this network has {expected} weights, not {weights.shape}")
 
 
-SHAPES: dict[str, type[Dense] | type[Spatial] | type[Tied] | type[Shared]] = {
+SHAPES: dict[str, type[Dense] | type[Spatial] | type[Tied] | type[Tiled] | type[Shared]] = {
     "dense": Dense,
     "spatial": Spatial,
     "tied": Tied,
+    "tiled": Tiled,
     "shared": Shared,
+    "rich": Rich,
 }
 """The kinds of networks by the name under which models and commands know them."""

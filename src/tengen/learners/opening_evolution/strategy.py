@@ -29,6 +29,10 @@ FIRST_STEP = 0.05
 """First step size of every weight, likewise."""
 CMA_STEP = 0.1
 """First step size of CMA-ES, half of the first spread."""
+MIRROR_STEP = 0.1
+"""How far the mirrored pairs stand from their mean, likewise."""
+MIRROR_RATE = 0.02
+"""How far the mean moves at most in a generation, a weight."""
 
 
 @dataclass
@@ -213,8 +217,74 @@ class CmaStrategy:
         return {"told": np.array(self._told).reshape(-1, len(self.weights))}
 
 
-STRATEGIES: dict[str, type[PaperStrategy] | type[CmaStrategy]] = {
+class MirrorStrategy:
+    """Evolution as gradient ascent: pairs on both sides of a mean, which Adam moves.
+
+    Generation 0 is drawn as the paper's and the search begins at its best. Every later generation
+    is mean +- a normal step, mirrored; ranks weigh the steps, and what they say together moves the
+    mean a little. Where games are mostly chance the small steps average over generations, while
+    CMA-ES moves all the way each time. The best is the mean.
+    """
+
+    known = np.zeros(0)
+
+    def __init__(self, size: int, n_weights: int, seed: int) -> None:
+        self.seed = seed
+        self.weights: FloatArray = Population.first(size, n_weights, seed).weights
+        self.mean: FloatArray = np.zeros(0)
+        self.moments: FloatArray = np.zeros((2, n_weights))
+
+    @classmethod
+    def first(cls, size: int, n_weights: int, seed: int) -> Self:
+        """Begin with generation 0."""
+        return cls(size, n_weights, seed)
+
+    @classmethod
+    def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
+        """Go on from `arrays()`."""
+        made = cls(size, n_weights, seed)
+        made.weights, made.mean = arrays["weights"], arrays["mean"]
+        made.moments = arrays["moments"]
+        return made
+
+    @property
+    def best(self) -> FloatArray:
+        """The mean of the search."""
+        return np.array(self.mean if len(self.mean) else self.weights[0])
+
+    def breed(self, fitness: FloatArray, generation: int) -> None:
+        """Make the next generation."""
+        if generation == 1:
+            self.mean = self.weights[int(np.argmax(fitness))].copy()
+        else:
+            self._move(fitness, generation - 1)
+        half = len(self.weights) // 2
+        n = len(self.mean)
+        steps = np.stack([_normals(self.seed, generation, i, n)[0] for i in range(half)])
+        steps *= MIRROR_STEP
+        self.weights = np.concatenate([self.mean + steps, self.mean - steps])
+
+    def _move(self, fitness: FloatArray, times: int) -> None:
+        """Move the mean uphill by Adam's rule; `times` counts the moves from 1."""
+        half = len(self.weights) // 2
+        ranks = np.argsort(np.argsort(fitness, kind="stable"), kind="stable")
+        shares = ranks / (len(ranks) - 1) - 0.5
+        steps = self.weights[:half] - self.mean
+        slope = (shares[:half] - shares[half:]) @ steps / (MIRROR_STEP**2 * half)
+        self.moments[0] += 0.1 * (slope - self.moments[0])
+        self.moments[1] += 0.01 * (slope**2 - self.moments[1])
+        first = self.moments[0] / (1 - 0.9**times)
+        second = self.moments[1] / (1 - 0.99**times)
+        self.mean = self.mean + MIRROR_RATE * first / (np.sqrt(second) + 1e-12)
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """Return the individuals, the mean they stand around, and Adam's two moments."""
+        return {"weights": self.weights, "mean": self.mean, "moments": self.moments}
+
+
+STRATEGIES: dict[str, type[PaperStrategy] | type[CmaStrategy] | type[MirrorStrategy]] = {
     "paper": PaperStrategy,
     "cma": CmaStrategy,
+    "mirror": MirrorStrategy,
 }
 """The ways of breeding by the name under which plans and commands know them."""

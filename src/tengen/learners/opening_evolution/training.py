@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -63,18 +64,23 @@ class Plan:
     """Random plies before each game of a generation; the same for all individuals of it."""
     starts: int = 1
     """Games of each colour an individual; more cut the noise of selection."""
+    bend: float = 0.0
+    """Points beyond which a score hardly counts for more; 0 for scores as they are."""
     strategy: str = "paper"
-    """`paper` for its (mu + mu), `cma` for CMA-ES with a diagonal matrix."""
+    """`paper` for its (mu + mu), `cma` for CMA-ES with a diagonal matrix, `mirror` for small steps
+    of the mean of mirrored pairs.
+    """
     remember: bool = False
     """Whether survivors keep their fitness. Nothing changes but the time where games do not."""
     hall_every: int = 0
-    """Every so many generations the best enters a hall of fame; every other start is then against
-    somebody in there. 0 for no hall.
+    """Every so many generations the best enters a hall of fame, after the best of generation 0;
+    every other start is against somebody in there. 0 for no hall.
     """
     seed: int = 0
     opponent: str = "static"
     """Who plays the other side. Several, joined by ` + `, take the starts in turn."""
     expert: str = "static"
+    """Who judges, as `judges.make_judge` reads it."""
     snapshot_every: int = 250
 
     def __post_init__(self) -> None:
@@ -150,6 +156,8 @@ class Evolution:
         self.fitness = np.concatenate([known, measured])
         if self.generation == 0:
             self.first_best = self.weights[int(self.fitness.argmax())].copy()
+            if self.plan.hall_every:
+                self.hall.append(self.first_best)
         self.generation += 1
         self.breeder.breed(self.fitness, self.generation)
         if self.plan.hall_every and self.generation % self.plan.hall_every == 0:
@@ -190,9 +198,8 @@ class Evolution:
         if found is None:
             return None
         stored, wanted = dict(found.state["plan"]), asdict(plan)
-        different = [
-            key for key in wanted if key != "generations" and stored.get(key) != wanted[key]
-        ]
+        stored = {**asdict(Plan()), **stored}  # as older runs lack what came later
+        different = [key for key in wanted if key != "generations" and stored[key] != wanted[key]]
         if different:
             raise TengenError(
                 f"{checkpoints.folder}: the run there differs in {', '.join(different)}; "
@@ -218,11 +225,9 @@ class Games:
         """Return the fitness of one individual."""
         plan = self.plan
         shape = plan.shape()
-        turns = opponent if isinstance(opponent, Sequence) else [opponent]
-        others = [
-            turns[i % len(turns)] if w is None else NetworkPlayer(shape, w)
-            for i, w in enumerate(self.hall)
-        ]
+        # Whoever is not in the hall takes the other starts in turn.
+        turns = cycle(opponent if isinstance(opponent, Sequence) else [opponent])
+        others = [next(turns) if w is None else NetworkPlayer(shape, w) for w in self.hall]
         return fitness(
             shape,
             weights,
@@ -232,6 +237,7 @@ class Games:
             plan.colours,
             plan.game_seeds(self.generation),
             chances=plan.chances,
+            bend=plan.bend,
         )
 
 
