@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +12,7 @@ import typer
 from tengen.cli.common import Json, Quiet, Ray, Seed, Workers, emit, remark, table
 
 if TYPE_CHECKING:
+    from tengen.learners.move_prediction.reading import LeftOut
     from tengen.records import GameArrays
 
 app = typer.Typer(no_args_is_help=True, help="Predict experts' moves (Araki 2007 and beyond).")
@@ -27,24 +28,14 @@ GNUGO = "gtp:gnugo --mode gtp --level 10 --chinese-rules --positional-superko --
 Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of this board size.")]
 
 
-def read_games(paths: list[str], size: int | None, *, quiet: bool) -> GameArrays:
-    """Read all games of one size (or all), and say how many were damaged or of another size."""
-    from tengen.errors import TengenError
-    from tengen.records import Corpus
+def _games(paths: list[str], size: int, *, quiet: bool) -> tuple[GameArrays, LeftOut]:
+    """Read the usable games of one size and say how many others there were, and why."""
+    from tengen.learners.move_prediction.reading import read_games
 
-    corpus = Corpus(paths)
-    games = corpus.as_arrays()
-    if corpus.damaged:
-        first = next((fault for fault in corpus.faults if not fault.repaired), "")
-        remark(f"left out: {corpus.damaged} damaged, first: {first}", quiet=quiet)
-    if size is not None and len(games):
-        fits = (games.rows == size) & (games.cols == size)
-        if not fits.all():
-            remark(f"left out: {len(games) - int(fits.sum())} of other sizes", quiet=quiet)
-        games = games.where(fits)
-    if len(games) == 0:
-        raise TengenError(f"{' '.join(paths)}: no games" + (f" of size {size}" if size else ""))
-    return games
+    games, left_out = read_games(paths, size)
+    for line in left_out.lines():
+        remark(line, quiet=quiet)
+    return games, left_out
 
 
 @app.command()
@@ -93,7 +84,7 @@ def train(
     from tengen.learners.move_prediction import MovePredictor
 
     began = time.monotonic(), time.process_time()
-    arrays = read_games(games, size, quiet=quiet)
+    arrays, left_out = _games(games, size, quiet=quiet)
     settings: dict[str, Any] = {"seed": seed}
     if limit is not None:
         settings["games"] = limit
@@ -120,15 +111,14 @@ def train(
         start=None if start is None else MovePredictor.load(start),
         on_report=lambda report: remark(_progress(report), quiet=quiet),
     )
-    _tell_left_out(predictor.left_out_, quiet=quiet)
-    usable = len(arrays) - predictor.left_out_
-    number = min(limit or usable, usable)
+    number = min(limit or len(arrays), len(arrays))
     sources = ", ".join(Path(path).name for path in games)
     predictor.save(out, data=f"{number} games of {sources}")
     result = {
         "model": str(out),
         "recipe": recipe,
         "games": number,
+        "left_out": left_out.total,
         "features": predictor.model_.features,
         "seconds": time.monotonic() - began[0],
         "processor_seconds": time.process_time() - began[1],
@@ -153,12 +143,6 @@ def blend(
     mixed.save(out, data=f"{1 - share:g} of {first} and {share:g} of {second}")
     result = {"model": str(out), "first": first, "second": second, "share": share}
     emit(result, as_json=json, text=f"{out}: {1 - share:g} of {first}, {share:g} of {second}")
-
-
-def _tell_left_out(count: int, *, quiet: bool) -> None:
-    """Say how many games nothing was learned from or measured on."""
-    if count:
-        remark(f"left out: {count} with stones set up or fewer than ten moves", quiet=quiet)
 
 
 def _progress(report: Any) -> str:
@@ -192,11 +176,10 @@ def evaluate(
     name = model or ("predictor-19x19" if size == 19 else "predictor-small")
     predictor = MovePredictor.load(name)
     predictor.check_size(size, size)
-    arrays = read_games(games, size, quiet=quiet)
+    arrays, _ = _games(games, size, quiet=quiet)
     if limit is not None:
         arrays = arrays.shuffled(seed).take(range(min(limit, len(arrays))))
     measured = predictor.evaluate(arrays, first_ply=first_ply)
-    _tell_left_out(predictor.left_out_, quiet=quiet)
     summary = measured.summary()
     if json:
         emit(summary, as_json=True)
@@ -259,44 +242,56 @@ def experiment(
     from tengen.errors import SpecError
     from tengen.learners.move_prediction import experiments
 
-    names = values.split(",") if values and what == "families" else []
-    try:
-        chosen = None if values is None or names else [float(value) for value in values.split(",")]
-    except ValueError:
-        raise SpecError(f"--values {values!r} is not a list of numbers") from None
-    whole = None if chosen is None else [int(value) for value in chosen]
-    tables = ("widths", "reranked", "sizes", "history", "families", "match")
-    if what not in tables:
-        raise SpecError(f"--table {what!r} is none of {', '.join(tables)}")
-    train_games = read_games(games, size, quiet=quiet)
+    makers = _makers(limit=limit, share=share, seed=seed, keep=keep)
+    if what != "match" and what not in makers:
+        raise SpecError(f"--table {what!r} is none of {', '.join((*makers, 'match'))}")
+    chosen = None if values is None else _row_names(values, what)
+    train_games, _ = _games(games, size, quiet=quiet)
     if test is not None:
-        test_games = read_games(test, size, quiet=quiet)
+        test_games, _ = _games(test, size, quiet=quiet)
     else:
         train_games, test_games = experiments.hold_out(train_games, held_out, seed)
-    if what == "widths":
-        options = {} if chosen is None else {"values": chosen}
-        rows = experiments.widths(train_games, test_games, games=limit, seed=seed, **options)
-    elif what == "reranked":
-        counts = {} if whole is None else {"values": whole}
-        rows = experiments.reranked(train_games, test_games, games=limit, seed=seed, **counts)
-    elif what == "sizes":
-        wanted = whole or [limit]
-        rows = experiments.sizes(train_games, test_games, values=wanted, seed=seed, keep=keep)
-    elif what == "history":
-        ranks = {} if whole is None else {"ranks": whole}
-        rows = experiments.weak_history(train_games, test_games, games=limit, seed=seed, **ranks)
-    elif what == "families":
-        rows = experiments.families(
-            train_games, test_games, games=limit, share=share, seed=seed, values=names
-        )
-    else:
-        number = whole[0] if whole else 20
+    if what == "match":
+        number = int(chosen[0]) if chosen else 20
         rows = _match(train_games, limit, size, number, opponent, keep, seed, quiet=quiet)
+    else:
+        rows = makers[what](train_games, test_games, chosen)
     done = []
     for row in rows:
         done.append(row)
         remark(_line(row), quiet=quiet)
     emit(done, as_json=json, text="\n".join(_line(row) for row in done))
+
+
+def _makers(
+    *, limit: int, share: float, seed: int, keep: Path | None
+) -> dict[str, Callable[..., Iterator[dict[str, Any]]]]:
+    """Return for each table what makes its rows from (training games, test games, row names)."""
+    from tengen.learners.move_prediction import experiments as e
+
+    common: dict[str, Any] = {"games": limit, "seed": seed}
+
+    def given(values: Any, name: str = "values") -> dict[str, Any]:
+        return common if values is None else {**common, name: values}
+
+    return {
+        "widths": lambda a, b, rows: e.widths(a, b, **given(rows)),
+        "reranked": lambda a, b, rows: e.reranked(a, b, **given(rows)),
+        "sizes": lambda a, b, rows: e.sizes(a, b, values=rows or [limit], seed=seed, keep=keep),
+        "history": lambda a, b, rows: e.weak_history(a, b, **given(rows, "ranks")),
+        "families": lambda a, b, rows: e.families(a, b, share=share, **given(rows)),
+    }
+
+
+def _row_names(values: str, what: str) -> list[Any]:
+    """Return the rows that --values asks for: names of families, widths, or whole numbers."""
+    from tengen.errors import SpecError
+
+    kind = {"families": str.strip, "widths": float}.get(what, int)
+    try:
+        return [kind(value) for value in values.split(",")]  # type: ignore[operator]
+    except ValueError:
+        raise SpecError(f"--values {values!r} is not a list of numbers") from None
 
 
 def _match(
@@ -336,17 +331,24 @@ def _match(
 
 
 def _line(row: dict[str, Any]) -> str:
-    """Turn a row of a table into one line, accuracies in percent."""
+    """Turn a row of a table into one line: accuracies in percent, the first with its interval."""
     parts = []
     for name, value in row.items():
-        if name in ("phases", "interval") or isinstance(value, dict | list):
+        if name in ("phases", "interval") or isinstance(value, dict | list) or value is None:
             continue
-        if name.startswith("top") and isinstance(value, float):
+        if name in ("top1", "win_rate_a") and row.get("interval"):
+            low, high = row["interval"]
+            parts.append(f"{name} {100 * value:.2f} [{100 * low:.2f}, {100 * high:.2f}]")
+        elif name.startswith("top") and isinstance(value, float):
             parts.append(f"{name} {100 * value:.2f}")
         elif isinstance(value, tuple):
             parts.append(f"{name} " + "/".join(f"{100 * v:.2f}" for v in value))
-        elif name == "paper" and value is not None:
-            parts.append(f"paper {100 * value:.2f}")
-        elif value is not None:
-            parts.append(f"{name} {value:.1f}" if isinstance(value, float) else f"{name} {value}")
+        elif name in ("paper", "beyond"):
+            parts.append(
+                f"{name} {100 * value:.3g}" if name == "beyond" else f"paper {100 * value:.2f}"
+            )
+        elif isinstance(value, float):
+            parts.append(f"{name} {value:.3f}" if name == "log_loss" else f"{name} {value:.1f}")
+        else:
+            parts.append(f"{name} {value}")
     return ", ".join(parts)

@@ -99,29 +99,27 @@ def count_patterns(
     rows: int,
     cols: int,
     *,
+    which: IntArray | None = None,
     families: tuple[int, ...] = tuple(range(FAMILIES)),
     workers: int = 1,
     ray: str | None = None,
     on_games: Callable[[int], None] = lambda games: None,
 ) -> PatternCounter:
-    """Count every pattern of these families at the experts' moves of `games` (all of one size)."""
+    """Count every pattern of these families at the experts' moves of games (all of one size).
+
+    `which` are the numbers of the games to count; all by default.
+    """
     counter = PatternCounter()
-    jobs = (replace(job, families=families) for job in cut_into_jobs(games, rows, cols))
+    chosen = np.arange(len(games)) if which is None else which
+    jobs = (replace(job, families=families) for job in cut_into_jobs(games, chosen, rows, cols))
     for keys, counts in map_jobs(_count, jobs, workers=workers, ray=ray):
         counter.add(keys, counts)
         on_games(GAMES_PER_JOB)
     return counter
 
 
-def cut_into_jobs(games: GameArrays, rows: int, cols: int) -> Iterator[Job]:
-    """Yield the games in jobs of GAMES_PER_JOB, each with its own arrays."""
-    for first in range(0, len(games), GAMES_PER_JOB):
-        last = min(first + GAMES_PER_JOB, len(games))
-        lo, hi = int(games.offsets[first]), int(games.offsets[last])
-        yield Job(
-            games.moves[lo:hi],
-            games.colours[lo:hi],
-            games.offsets[first : last + 1] - lo,
-            rows,
-            cols,
-        )
+def cut_into_jobs(games: GameArrays, which: IntArray, rows: int, cols: int) -> Iterator[Job]:
+    """Yield the games numbered `which` in jobs of GAMES_PER_JOB, copying one job at a time."""
+    for first in range(0, len(which), GAMES_PER_JOB):
+        part = games.take(which[first : first + GAMES_PER_JOB])
+        yield Job(part.moves, part.colours, part.offsets, rows, cols)

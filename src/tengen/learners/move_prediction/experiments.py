@@ -18,13 +18,13 @@ from tengen.errors import TengenError
 from tengen.learners.move_prediction.evaluation import TOPS
 from tengen.learners.move_prediction.learner import MovePredictor, usable_games
 from tengen.learners.move_prediction.paper import (
-    PaperModel,
     PaperSettings,
     halves,
     learn_frequencies,
     learn_reranker,
     train_paper,
 )
+from tengen.learners.move_prediction.paper_model import PaperModel
 from tengen.records.arrays import GameArrays
 
 Row = dict[str, Any]

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from tengen.errors import ModelError, TengenError
 from tengen.learners.move_prediction.evaluation import PHASE, PHASES, TOPS, Measured, Stopwatch
+from tengen.learners.move_prediction.reading import suitable
 from tengen.models import Card, Measurement, load_model, save_model
 
 if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.learners.move_prediction.model import FullModel
-    from tengen.learners.move_prediction.paper import PaperModel
+    from tengen.learners.move_prediction.paper_model import PaperModel
     from tengen.records.arrays import GameArrays
 
 KIND = "move-prediction"
@@ -134,7 +135,7 @@ class MovePredictor:
         absolute = bool(card.sizes)
         try:
             if recipe == "paper":
-                from tengen.learners.move_prediction.paper import PaperModel
+                from tengen.learners.move_prediction.paper_model import PaperModel
 
                 learner.model_ = PaperModel.from_tensors(tensors, card.sizes)
             else:
@@ -234,10 +235,11 @@ def usable_games(games: GameArrays) -> tuple[GameArrays, int]:
     Games with handicap or other stones set before the first move are left out, and games of
     fewer than ten moves.
     """
-    good = (np.diff(games.setup_offsets) == 0) & (games.handicap == 0) & (games.lengths() >= 10)
+    good = suitable(games)
     if not good.any():
         raise TengenError("no usable games: all have stones set up or fewer than ten moves")
-    return games.where(good), int(len(games) - good.sum())
+    # Games that are all good are not copied: they may be more than memory holds.
+    return games if good.all() else games.where(good), int(len(games) - good.sum())
 
 
 __all__ = ["KIND", "PASS_PRIOR", "PHASE", "PHASES", "MovePredictor", "usable_games"]

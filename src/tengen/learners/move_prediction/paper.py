@@ -13,22 +13,21 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.errors import ModelError, TengenError
-from tengen.features.pattern_kernels import RINGS
+from tengen.errors import ModelError
 from tengen.features.patterns import PAPER_TEMPLATES
 from tengen.learners.move_prediction import paper_kernels
 from tengen.learners.move_prediction.dictionary import PatternCounter, cut_into_jobs
+from tengen.learners.move_prediction.paper_model import PaperModel, follow
 from tengen.learners.move_prediction.tables import Dictionary, Tables
 from tengen.models import Checkpoints
 from tengen.parallel import map_jobs
 
 if TYPE_CHECKING:
-    from tengen.board import Board
     from tengen.learners.move_prediction.dictionary import Counts, Job
     from tengen.records.arrays import GameArrays
 
@@ -48,83 +47,6 @@ class PaperSettings:
     passes: int = 3  # over half B
     alpha: float = 0.1  # learning rate of FTRL-proximal
     templates: tuple[int, ...] = PAPER_TEMPLATES
-
-
-@dataclass
-class PaperModel:
-    """The dictionary, the frequencies (entry 0: no pattern) and the re-ranker's weights."""
-
-    dictionary: Dictionary
-    frequency: FloatArray
-    weights: FloatArray
-    templates: IntArray
-    top: int
-    sizes: list[tuple[int, int]]
-    absolute: bool = True
-    history_rank: int = 0
-
-    @property
-    def features(self) -> int:
-        """Return how many features have a weight that is not zero."""
-        return int(np.count_nonzero(self.weights))
-
-    def tensors(self) -> dict[str, NDArray[Any]]:
-        """Return what is stored; the re-ranker's weights without their zeros."""
-        used = np.flatnonzero(self.weights)
-        return {
-            "keys": self.dictionary.keys,
-            "frequency": self.frequency.astype(np.float32),
-            "weight_index": used.astype(np.int64),
-            "weights": self.weights[used].astype(np.float32),
-            "templates": self.templates,
-            "top": np.array([self.top], np.int64),
-        }
-
-    @classmethod
-    def from_tensors(
-        cls, tensors: dict[str, NDArray[Any]], sizes: list[tuple[int, int]]
-    ) -> PaperModel:
-        """Rebuild a model from what `tensors` returned."""
-        frequency = tensors["frequency"].astype(np.float64)
-        weights = np.zeros(paper_kernels.feature_count(len(frequency)))
-        weights[tensors["weight_index"]] = tensors["weights"]
-        dictionary = Dictionary.of(tensors["keys"], 1)
-        top, templates = int(tensors["top"][0]), tensors["templates"]
-        # The kernels look at no bounds, so that a foreign file must be found out here.
-        if len(frequency) != len(tensors["keys"]) + 1 or not sizes:
-            raise ValueError(f"{len(frequency)} frequencies for {len(tensors['keys'])} patterns")
-        if top < 0 or list(templates) != sorted(set(templates) & set(range(RINGS))):
-            raise ValueError(f"templates {templates.tolist()}, {top} candidates")
-        return cls(dictionary, frequency, weights, templates, top, list(sizes))
-
-    def evaluate(
-        self,
-        games: GameArrays,
-        tops: IntArray,
-        hits: FloatArray,
-        counts: FloatArray,
-        first_ply: int = 0,
-    ) -> float:
-        """Add credit and counts over all moves of the games; return the loss."""
-        if first_ply:
-            raise TengenError("the paper's recipe is measured on whole games only")
-        rows, cols = int(games.rows[0]), int(games.cols[0])
-        which = np.arange(len(games))
-        return _follow(
-            2, games, which, rows, cols, self.dictionary, self.templates, frequency=self.frequency,
-            top=self.top, weights=self.weights, tops=tops, hits=hits, counts=counts,
-            rank_history=self.history_rank,
-        )  # fmt: skip
-
-    def priors(
-        self, board: Board, rooms: dict[tuple[int, int], Any]
-    ) -> tuple[IntArray, FloatArray]:
-        """Return the legal points (simple ko) and their shares of the two rankings' scores."""
-        from tengen.learners.move_prediction.paper_board import board_scores
-
-        points, final = board_scores(self, board)
-        shares = np.exp(final - final.max()) if len(final) else final
-        return points, shares / shares.sum() if len(final) else shares
 
 
 def _count_paper(job: tuple[Job, tuple[int, ...]]) -> Counts:
@@ -210,7 +132,7 @@ def learn_frequencies(
     rows, cols = int(games.rows[0]), int(games.cols[0])
     templates = np.array(settings.templates, np.int64)
     counter = PatternCounter()
-    jobs = ((job, settings.templates) for job in cut_into_jobs(games.take(which), rows, cols))
+    jobs = ((job, settings.templates) for job in cut_into_jobs(games, which, rows, cols))
     for keys, counts in map_jobs(_count_paper, jobs, workers=workers, ray=ray):
         counter.add(keys, counts)
     keys, _ = counter.chosen(settings.minimum)
@@ -219,7 +141,7 @@ def learn_frequencies(
     del counter
     dictionary = Dictionary.of(keys, 1)
     used, unused = np.zeros(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
-    _follow(0, games, which, rows, cols, dictionary, templates, used=used, unused=unused)
+    follow(0, games, which, rows, cols, dictionary, templates, used=used, unused=unused)
     on_report(f"frequencies, {time.process_time() - began:.1f} s")
     return _untrained(keys, (used + 1) / (used + unused + 2), settings, (rows, cols))
 
@@ -263,7 +185,7 @@ def learn_reranker(
     # The sum of losses over all passes counts every sample `passes` times; so must the penalty.
     penalty = settings.width * settings.passes
     for number in range(state.passes, settings.passes):
-        loss = _follow(
+        loss = follow(
             1, games, which, rows, cols, model.dictionary, model.templates,
             frequency=model.frequency, top=settings.top, memory=state.memory, penalty=penalty,
             alpha=settings.alpha,
@@ -286,37 +208,9 @@ def samples(
     positions = int(games.lengths()[which].sum())
     room = np.zeros((positions * (model.top + 1), paper_kernels.WIDTH + 1), np.int64)
     n = int(
-        _follow(
+        follow(
             3, games, which, rows, cols, model.dictionary, model.templates,
             frequency=model.frequency, top=model.top, samples=room,
         )
     )  # fmt: skip
     return room[:n, 1:], room[:n, 0]
-
-
-def _follow(
-    mode: int,
-    games: GameArrays,
-    which: IntArray,
-    rows: int,
-    cols: int,
-    dictionary: Dictionary,
-    templates: IntArray,
-    **given: Any,
-) -> float:
-    """Call `follow_games` with empty arrays for what a mode does not need."""
-    tables = Tables.of(rows, cols)
-    ints, floats = np.zeros(0, np.int64), np.zeros(0)
-    return float(
-        paper_kernels.follow_games(
-            mode, games.moves, games.colours, games.offsets, which, rows, cols,
-            tables.empty, tables.hash_keys, tables.ring_of, templates,
-            dictionary.table, dictionary.values,
-            given.get("used", ints), given.get("unused", ints), given.get("frequency", floats),
-            given.get("top", 0), given.get("memory", np.zeros((0, 2))),
-            float(given.get("penalty", 0.0)), float(given.get("alpha", 0.1)),
-            given.get("weights", floats), given.get("tops", ints),
-            given.get("hits", np.zeros((0, 0))), given.get("counts", floats),
-            given.get("samples", np.zeros((0, 0), np.int64)), given.get("rank_history", 0),
-        )
-    )  # fmt: skip

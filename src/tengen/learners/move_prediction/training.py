@@ -90,10 +90,10 @@ def train_full(
         done = found.step
     else:
         if start is None:
-            chosen = games.take(np.sort(order[: settings.dictionary_games]))
+            chosen = np.sort(order[: settings.dictionary_games])
             families = ablation.families(settings.without)
             counter = count_patterns(
-                chosen, rows, cols, families=families, workers=workers, ray=ray
+                games, rows, cols, which=chosen, families=families, workers=workers, ray=ray
             )
             keys, _ = counter.chosen(settings.minimum)
             start = FullModel.new(keys, absolute=settings.absolute, seed=settings.seed)

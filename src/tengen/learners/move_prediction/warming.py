@@ -7,6 +7,7 @@ import numpy as np
 from tengen.board import Board
 from tengen.learners.move_prediction.learner import MovePredictor
 from tengen.learners.move_prediction.maxent import solve
+from tengen.learners.move_prediction.replay_kernels import mark_legal
 from tengen.records.arrays import from_records
 from tengen.records.record import GameRecord
 
@@ -14,6 +15,7 @@ from tengen.records.record import GameRecord
 def warm_up() -> None:
     """Train both recipes on two tiny games, measure them, and ask them about a board."""
     games = from_records([_small_game(seed) for seed in range(2)])
+    mark_legal(games.moves, games.colours, games.offsets, 5, 5, np.zeros(2, np.bool_))
     board = Board(5, moves="B C3 W C2 B B2 W D3")
     full = MovePredictor(settings={"minimum": 1, "absolute": False, "side": 2}).fit(games)
     paper = MovePredictor(recipe="paper", settings={"minimum": 1, "top": 2}).fit(games)

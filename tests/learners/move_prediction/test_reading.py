@@ -1,0 +1,108 @@
+"""Reading games to learn from: what is left out, and where the moves lie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from prediction_games import tasteful_game
+
+from tengen.board import parse_gtp
+from tengen.errors import TengenError
+from tengen.learners.move_prediction import reading
+from tengen.learners.move_prediction.dictionary import GAMES_PER_JOB, cut_into_jobs
+from tengen.learners.move_prediction.learner import usable_games
+from tengen.learners.move_prediction.reading import read_games
+from tengen.learners.move_prediction.replay_kernels import mark_legal
+from tengen.records.arrays import from_records
+from tengen.records.record import GameRecord
+from tengen.records.writer import write_sgf
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """Write five good games, and one of each sort that cannot be used."""
+    good = [tasteful_game(7, 7, 40, seed) for seed in range(5)]
+    twice = tasteful_game(7, 7, 40, 5)
+    twice.moves[20] = (twice.moves[20][0], twice.moves[19][1])
+    handicap = tasteful_game(7, 7, 40, 6)
+    handicap.setup = [(1, 8 + 1)]
+    others = [twice, tasteful_game(9, 9, 40, 7), handicap, tasteful_game(7, 7, 9, 8)]
+    path = tmp_path / "mixed.sgf"
+    write_sgf([*good[:2], *others, *good[2:]], path)
+    with open(path, "ab") as file:
+        file.write(b"(;GM[1]SZ[7];B[aa];W[zz9];B[\n")
+    return path, good
+
+
+def test_what_cannot_be_used_is_left_out_and_counted(mixed) -> None:
+    path, good = mixed
+    games, left_out = read_games([str(path)], 7)
+    assert [games.record(g).moves for g in range(len(games))] == [game.moves for game in good]
+    assert (left_out.damaged, left_out.illegal, left_out.other_sizes) == (1, 1, 1)
+    assert left_out.unsuitable == 2 and left_out.total == 5
+    told = left_out.lines()
+    assert len(told) == 4 and "mixed.sgf" in told[0]
+    assert "left out: 1 with illegal moves" in told
+
+
+def test_no_game_left_is_an_error_that_says_why(mixed) -> None:
+    path, _ = mixed
+    with pytest.raises(TengenError, match=r"no games of size 13; left out: 1 damaged.*9 of other"):
+        read_games([str(path)], 13)
+
+
+def test_moves_lie_on_disk_and_are_not_copied(mixed, monkeypatch) -> None:
+    path, good = mixed
+    whole, _ = read_games([str(path)], 7)
+    assert isinstance(whole.moves.base, np.memmap) and isinstance(whole.colours.base, np.memmap)
+    assert usable_games(whole)[0] is whole
+    monkeypatch.setattr(reading, "MERGE", 1)
+    again, _ = read_games([str(path), str(path)], 7)
+    assert len(again) == 2 * len(good)
+    assert np.array_equal(again.moves, np.tile(whole.moves, 2))
+    assert np.array_equal(np.diff(again.offsets), np.tile(np.diff(whole.offsets), 2))
+
+
+def test_jobs_hold_the_chosen_games_in_order(mixed) -> None:
+    path, _ = mixed
+    games, _ = read_games([str(path)], 7)
+    which = np.tile(np.array([4, 0, 2]), GAMES_PER_JOB // 2)
+    jobs = list(cut_into_jobs(games, which, 7, 7))
+    assert [len(job.offsets) - 1 for job in jobs] == [GAMES_PER_JOB, len(which) - GAMES_PER_JOB]
+    asked = games.take(which)
+    assert np.array_equal(np.concatenate([job.points for job in jobs]), asked.moves)
+    assert np.array_equal(np.concatenate([job.colours for job in jobs]), asked.colours)
+
+
+@pytest.mark.parametrize(
+    ("moves", "legal"),
+    [
+        ("B C3 W C4 B pass W B2", True),
+        ("B C3 W C3", False),
+        # Black A1 has no liberty after White's two stones: suicide.
+        ("W A2 W B1 B A1", False),
+        # Black takes a ko back at once, then after an exchange elsewhere.
+        ("B B1 W C1 B A2 W D2 B B3 W C3 B C2 W B2 B C2", False),
+        ("B B1 W C1 B A2 W D2 B B3 W C3 B C2 W B2 B E5 W E4 B C2", True),
+    ],
+)
+def test_games_are_replayed_by_the_rules(moves: str, legal: bool) -> None:
+    words = moves.split()
+    listed = [
+        (1 if colour == "B" else 2, parse_gtp(vertex, 5, 5))
+        for colour, vertex in zip(words[::2], words[1::2], strict=True)
+    ]
+    # A good game behind it must not suffer from a bad one.
+    games = from_records(
+        [GameRecord(rows=5, cols=5, moves=listed), GameRecord(rows=5, cols=5, moves=listed[:1])]
+    )
+    out = np.zeros(2, np.bool_)
+    mark_legal(games.moves, games.colours, games.offsets, 5, 5, out)
+    assert out.tolist() == [legal, True]
+
+
+def test_a_point_off_the_board_is_illegal() -> None:
+    games = from_records([GameRecord(rows=5, cols=5, moves=[(1, point)]) for point in (6, 12, 40)])
+    out = np.ones(3, np.bool_)
+    mark_legal(games.moves, games.colours, games.offsets, 5, 5, out)
+    assert not out.any()
