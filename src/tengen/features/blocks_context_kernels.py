@@ -17,6 +17,16 @@ from tengen.jit import kernel
 SURROUNDINGS = 40
 GROUPS = 26
 
+# Rows of the table of areas.
+A_POINTS, A_OWNED, A_STONES, A_EYES, A_FALSE = 0, 1, 2, 3, 4
+AREA_ROWS = 5
+# Rows of the table of groups: fields of their own, points in them, the largest field, dead enemies
+# in them and the most alive of these, stones, blocks, chance to live (sum by stones, and least),
+# sides open to dame, whether in seki.
+G_FIELDS, G_GROUND, G_LARGEST, G_PREY, G_DOUBT, G_STONES, G_BLOCKS = 0, 1, 2, 3, 4, 5, 6
+G_ALIVE, G_LEAST, G_DAME, G_SEKI = 7, 8, 9, 10
+GROUP_ROWS = 11
+
 
 @kernel
 def flood_other(line, width, colour, area, stack):
@@ -42,6 +52,174 @@ def flood_other(line, width, colour, area, stack):
 
 
 @kernel
+def first_points(part, count):
+    """Return the first point of every part."""
+    first = np.full(count, -1, np.int64)
+    for p in range(part.shape[0]):
+        if part[p] >= 0 and first[part[p]] < 0:
+            first[part[p]] = p
+    return first
+
+
+@kernel
+def own_means(line, part, colour_of, size_of, ownership, mean):
+    """Write the mean ownership of every part as its own colour sees it (Black for regions)."""
+    for p in range(line.shape[0]):
+        if line[p] != 3:
+            x = part[p]
+            sign = -1.0 if colour_of[x] == 2 else 1.0
+            mean[x] += sign * ownership[p] / size_of[x]
+
+
+@kernel
+def describe_areas(line, colour, area, heavy, eyes, table):
+    """Write AREA_ROWS numbers of every area of points that do not hold `colour`."""
+    sign = -1.0 if colour == 2 else 1.0
+    for p in range(line.shape[0]):
+        a = area[p]
+        if a >= 0:
+            table[A_POINTS, a] += 1
+            table[A_OWNED, a] += sign * heavy[p]
+            table[A_STONES, a] += line[p] != 0
+            table[A_EYES, a] += eyes[p] == 3 - colour
+            table[A_FALSE, a] += eyes[p] == colour - 3
+
+
+@kernel
+def majority(line, rows, cols, part, x, colour):
+    """Return how far own stones within two steps of block x outnumber the enemy's, -1 to 1."""
+    width = cols + 1
+    mine, theirs = 0.0, 0.0
+    for p in range(line.shape[0]):
+        if part[p] != x:
+            continue
+        row, col = p // width - 1, p % width - 1
+        for dr in range(-2, 3):
+            for dc in range(abs(dr) - 2, 3 - abs(dr)):
+                if 0 <= row + dr < rows and 0 <= col + dc < cols:
+                    q = p + dr * width + dc
+                    mine += line[q] == colour
+                    theirs += line[q] == 3 - colour
+    return (mine - theirs) / (mine + theirs)
+
+
+@kernel
+def describe_stones(line, part, size_of, x, colour, owned, heavy, safe, f):
+    """Write what playouts and Benson say of the block's own stones (0 to 3, 6 to 8)."""
+    enemy = 3 - colour
+    sign = -1.0 if colour == 2 else 1.0
+    worst = 2.0
+    for p in range(line.shape[0]):
+        if part[p] != x:
+            continue
+        for m in range(2):
+            mover = m if colour == 1 else 1 - m  # 0: the owner moves first
+            f[m] += sign * owned[mover, p] / size_of[x]
+            f[2 + m] += sign * owned[2 + mover, p] / size_of[x]
+        worst = min(worst, sign * heavy[p])
+        if safe[colour, p] == 1:
+            f[6] = 1.0
+        if safe[enemy, p] == 2:
+            f[7] = 1.0
+    f[8] = worst
+
+
+@kernel
+def describe_border(line, width, part, size_of, x, colour, heavy, light, eyes, safe, area, table,
+                    mean_h, seen_point, seen_part, seen_area, f):  # fmt: skip
+    """Write what lies beside the block: liberties, enemies, areas of its own (9 to 19, 21 to 24).
+
+    The arrays called seen hold the block they were last met by.
+    """
+    enemy = 3 - colour
+    sign = -1.0 if colour == 2 else 1.0
+    low, high, total, mass = 2.0, -2.0, 0.0, 0.0
+    libs = 0
+    for p in range(line.shape[0]):
+        if part[p] != x:
+            continue
+        for q in (p + 1, p - 1, p + width, p - width):
+            if line[q] == 3 or line[q] == colour:
+                continue
+            if line[q] == 0:
+                if seen_point[q] != x:
+                    seen_point[q] = x
+                    libs += 1
+                    f[9] += sign * heavy[q]
+                    f[10] += sign * light[q]
+                    f[11] += eyes[q] == colour
+                    f[12] += eyes[q] == -colour
+            elif seen_part[part[q]] != x:
+                y = part[q]
+                seen_part[y] = x
+                low, high = min(low, mean_h[y]), max(high, mean_h[y])
+                total += mean_h[y] * size_of[y]
+                mass += size_of[y]
+                f[13] += safe[enemy, q] == 1
+            a = area[q]
+            if seen_area[a] != x:
+                seen_area[a] = x
+                f[14] += 1
+                mean = table[A_OWNED, a] / table[A_POINTS, a]
+                if mean > 0.4:
+                    f[15] += 1
+                    f[16] += table[A_POINTS, a]
+                    f[17] = max(f[17], table[A_POINTS, a])
+                    f[18] += table[A_STONES, a]
+                f[19] = max(f[19], mean)
+    if libs > 0:
+        f[9] /= libs
+        f[10] /= libs
+    if mass > 0:
+        f[21], f[22], f[23] = low, high, total / mass
+    else:
+        f[24] = 1.0
+
+
+@kernel
+def describe_chain(colour_of, size_of, chain, count, x, mean_h, mean_l, f):
+    """Write what playouts say of the block's optimistic chain (25 to 27)."""
+    total, light_total, mass, high = 0.0, 0.0, 0.0, -2.0
+    for y in range(count):
+        if colour_of[y] == colour_of[x] and chain[y] == chain[x]:
+            total += mean_h[y] * size_of[y]
+            light_total += mean_l[y] * size_of[y]
+            mass += size_of[y]
+            if y != x:
+                high = max(high, mean_h[y])
+    f[25], f[26] = total / mass, light_total / mass
+    f[27] = high if high > -2.0 else mean_h[x]
+
+
+@kernel
+def describe_home(line, width, part, size_of, x, colour, area, a, table, safe, mean_h, seen_mine,
+                  seen_theirs, f):  # fmt: skip
+    """Write the area `a` that the block can walk in, and who borders on it (28 to 37)."""
+    f[28] = table[A_POINTS, a]
+    f[29] = table[A_STONES, a]
+    f[30] = -table[A_OWNED, a] / table[A_POINTS, a]
+    f[31] = table[A_EYES, a]
+    f[32] = table[A_FALSE, a]
+    low, high, total, mass = 2.0, -2.0, 0.0, 0.0
+    for p in range(line.shape[0]):
+        if area[p] != a:
+            continue
+        if line[p] == colour and seen_mine[part[p]] != x:
+            seen_mine[part[p]] = x
+            f[33] += 1
+            f[34] += safe[colour, p] == 1
+        for q in (p + 1, p - 1, p + width, p - width):
+            if line[q] == 3 - colour and seen_theirs[part[q]] != x:
+                y = part[q]
+                seen_theirs[y] = x
+                low, high = min(low, mean_h[y]), max(high, mean_h[y])
+                total += mean_h[y] * size_of[y]
+                mass += size_of[y]
+    if mass > 0:
+        f[35], f[36], f[37] = low, high, total / mass
+
+
+@kernel
 def describe_surroundings(line, rows, cols, part, colour_of, size_of, chain, count, owned, out):
     """Write SURROUNDINGS features of every block from the mean ownership of playouts.
 
@@ -49,45 +227,24 @@ def describe_surroundings(line, rows, cols, part, colour_of, size_of, chain, cou
     """
     width = cols + 1
     n = line.shape[0]
-    stack = np.empty(n, np.int64)
-    area = np.empty((3, n), np.int64)
-    areas = np.zeros(3, np.int64)
-    safe = np.zeros((3, n), np.int64)
-    for colour in (1, 2):
-        areas[colour] = flood_other(line, width, colour, area[colour], stack)
-        benson(line, width, colour, safe[colour])
-    eyes = np.zeros(n, np.int64)
-    eye_map(line, width, eyes)
-    light = np.zeros(n)
-    heavy = np.zeros(n)
+    light, heavy = np.zeros(n), np.zeros(n)
     for p in range(n):
         light[p] = (owned[0, p] + owned[1, p]) / 2
         heavy[p] = (owned[2, p] + owned[3, p]) / 2
-    # Mean heavy and light ownership of every part, as its own colour sees it (Black for regions).
     mean_h, mean_l = np.zeros(count), np.zeros(count)
-    for p in range(n):
-        if line[p] != 3:
-            x = part[p]
-            sign = -1.0 if colour_of[x] == 2 else 1.0
-            mean_h[x] += sign * heavy[p] / size_of[x]
-            mean_l[x] += sign * light[p] / size_of[x]
-    most = max(areas[1], areas[2]) + 1
-    area_size, area_mean = np.zeros((3, most)), np.zeros((3, most))
-    area_stones, area_eyes = np.zeros((3, most)), np.zeros((3, most))
-    area_false = np.zeros((3, most))
+    own_means(line, part, colour_of, size_of, heavy, mean_h)
+    own_means(line, part, colour_of, size_of, light, mean_l)
+    eyes = np.zeros(n, np.int64)
+    eye_map(line, width, eyes)
+    stack = np.empty(n, np.int64)
+    area, safe = np.empty((3, n), np.int64), np.zeros((3, n), np.int64)
+    tables = np.zeros((3, AREA_ROWS, n))
     for colour in (1, 2):
-        sign = -1.0 if colour == 2 else 1.0
-        for p in range(n):
-            a = area[colour, p]
-            if a >= 0:
-                area_size[colour, a] += 1
-                area_mean[colour, a] += sign * heavy[p]
-                area_stones[colour, a] += line[p] != 0
-                area_eyes[colour, a] += eyes[p] == 3 - colour
-                area_false[colour, a] += eyes[p] == colour - 3
-    seen_area = np.full(most, -1, np.int64)
-    seen_part = np.full(count, -1, np.int64)
-    seen_point = np.full(n, -1, np.int64)
+        flood_other(line, width, colour, area[colour], stack)
+        benson(line, width, colour, safe[colour])
+        describe_areas(line, colour, area[colour], heavy, eyes, tables[colour])
+    first = first_points(part, count)
+    seen = np.full((5, n), -1, np.int64)
     for x in range(count):
         f = out[x]
         for i in range(SURROUNDINGS):
@@ -96,110 +253,15 @@ def describe_surroundings(line, rows, cols, part, colour_of, size_of, chain, cou
         if colour == 0:
             continue
         enemy = 3 - colour
-        sign = -1.0 if colour == 2 else 1.0
+        describe_stones(line, part, size_of, x, colour, owned, heavy, safe, f)
         f[4], f[5] = mean_h[x], mean_l[x]
-        low, high, total, mass = 2.0, -2.0, 0.0, 0.0
-        libs = 0
-        mine, theirs = 0.0, 0.0
-        home = -1
-        worst = 2.0
-        for p in range(n):
-            if part[p] != x:
-                continue
-            home = area[enemy, p]
-            for m in range(2):
-                mover = m if colour == 1 else 1 - m  # 0: the owner moves first
-                f[m] += sign * owned[mover, p] / size_of[x]
-                f[2 + m] += sign * owned[2 + mover, p] / size_of[x]
-            worst = min(worst, sign * heavy[p])
-            if safe[colour, p] == 1:
-                f[6] = 1.0
-            if safe[enemy, p] == 2:
-                f[7] = 1.0
-            for q in (p + 1, p - 1, p + width, p - width):
-                if line[q] == 3 or line[q] == colour:
-                    continue
-                if line[q] == 0:
-                    if seen_point[q] != x:
-                        seen_point[q] = x
-                        libs += 1
-                        f[9] += sign * heavy[q]
-                        f[10] += sign * light[q]
-                        f[11] += eyes[q] == colour
-                        f[12] += eyes[q] == -colour
-                elif seen_part[part[q]] != x:
-                    y = part[q]
-                    seen_part[y] = x
-                    low, high = min(low, mean_h[y]), max(high, mean_h[y])
-                    total += mean_h[y] * size_of[y]
-                    mass += size_of[y]
-                    f[13] += safe[enemy, q] == 1
-                a = area[colour, q]
-                if seen_area[a] != x:
-                    seen_area[a] = x
-                    f[14] += 1
-                    mean = area_mean[colour, a] / area_size[colour, a]
-                    if mean > 0.4:
-                        f[15] += 1
-                        f[16] += area_size[colour, a]
-                        f[17] = max(f[17], area_size[colour, a])
-                        f[18] += area_stones[colour, a]
-                    f[19] = max(f[19], mean)
-            row, col = p // width - 1, p % width - 1
-            for dr in range(-2, 3):
-                for dc in range(abs(dr) - 2, 3 - abs(dr)):
-                    if 0 <= row + dr < rows and 0 <= col + dc < cols:
-                        q = p + dr * width + dc
-                        mine += line[q] == colour
-                        theirs += line[q] == enemy
-        f[8] = worst
-        if libs > 0:
-            f[9] /= libs
-            f[10] /= libs
-        f[20] = (mine - theirs) / (mine + theirs)
-        if mass > 0:
-            f[21], f[22], f[23] = low, high, total / mass
-        else:
-            f[24] = 1.0
-        # The optimistic chain.
-        total, mass, high = 0.0, 0.0, -2.0
-        light_total = 0.0
-        for y in range(count):
-            if colour_of[y] == colour and chain[y] == chain[x]:
-                total += mean_h[y] * size_of[y]
-                light_total += mean_l[y] * size_of[y]
-                mass += size_of[y]
-                if y != x:
-                    high = max(high, mean_h[y])
-        f[25], f[26] = total / mass, light_total / mass
-        f[27] = high if high > -2.0 else mean_h[x]
-        # The area the block can walk in, and who borders on it.
-        a = home
-        f[28] = area_size[enemy, a]
-        f[29] = area_stones[enemy, a]
-        f[30] = -area_mean[enemy, a] / area_size[enemy, a]
-        f[31] = area_eyes[enemy, a]
-        f[32] = area_false[enemy, a]
-        low, high, total, mass = 2.0, -2.0, 0.0, 0.0
-        friends = 0
-        firm = 0.0
-        for p in range(n):
-            if area[enemy, p] != a:
-                continue
-            if line[p] == colour and seen_part[part[p]] != x + count:
-                seen_part[part[p]] = x + count
-                friends += 1
-                firm += safe[colour, p] == 1
-            for q in (p + 1, p - 1, p + width, p - width):
-                if line[q] == enemy and seen_part[part[q]] != x + 2 * count:
-                    y = part[q]
-                    seen_part[y] = x + 2 * count
-                    low, high = min(low, mean_h[y]), max(high, mean_h[y])
-                    total += mean_h[y] * size_of[y]
-                    mass += size_of[y]
-        f[33], f[34] = friends, firm
-        if mass > 0:
-            f[35], f[36], f[37] = low, high, total / mass
+        describe_border(line, width, part, size_of, x, colour, heavy, light, eyes, safe,
+                        area[colour], tables[colour], mean_h, seen[0], seen[1], seen[2],
+                        f)  # fmt: skip
+        f[20] = majority(line, rows, cols, part, x, colour)
+        describe_chain(colour_of, size_of, chain, count, x, mean_h, mean_l, f)
+        describe_home(line, width, part, size_of, x, colour, area[enemy], area[enemy, first[x]],
+                      tables[enemy], safe, mean_h, seen[3], seen[4], f)  # fmt: skip
         f[38] = f[28] / (rows * cols)
         f[39] = size_of[x] / (rows * cols)
 
@@ -214,19 +276,9 @@ def find(parent, x):
 
 
 @kernel
-def describe_groups(line, rows, cols, part, colour_of, size_of, count, alive, out):
-    """Write GROUPS features of every block, given each block's probability to be alive.
-
-    Blocks below one half are taken off. What they leave joins the empty points to fields; living
-    blocks of a colour that share a field no living enemy touches are a group.
-    """
-    width = cols + 1
-    n = line.shape[0]
-    grid = np.zeros((rows, cols), np.int8)
-    dead = np.zeros((rows, cols), np.bool_)
-    kinds = np.zeros((rows, cols), np.int8)
-    left = np.empty(n, np.int64)
-    for p in range(n):
+def take_off(line, width, part, alive, left, grid, dead):
+    """Take the blocks below one half off: what is left as a line; position and dead as grids."""
+    for p in range(line.shape[0]):
         left[p] = line[p]
         if line[p] == 1 or line[p] == 2:
             row, col = p // width - 1, p % width - 1
@@ -234,12 +286,14 @@ def describe_groups(line, rows, cols, part, colour_of, size_of, count, alive, ou
             if alive[part[p]] < 0.5:
                 left[p] = 0
                 dead[row, col] = True
-    careful_kinds(grid, dead, kinds)
-    field = np.empty(n, np.int64)
-    stack = np.empty(n, np.int64)
+
+
+@kernel
+def number_fields(left, width, field, stack):
+    """Number the connected empty fields, -1 elsewhere; return how many."""
     fields = 0
     field[:] = -1
-    for start in range(n):
+    for start in range(left.shape[0]):
         if left[start] != 0 or field[start] >= 0:
             continue
         field[start] = fields
@@ -254,14 +308,16 @@ def describe_groups(line, rows, cols, part, colour_of, size_of, count, alive, ou
                     stack[top] = q
                     top += 1
         fields += 1
-    touch = np.zeros(fields, np.int64)
-    room = np.zeros(fields)
-    fallen = np.zeros((3, fields))
-    doubt = np.zeros((3, fields))  # the most alive of the dead in it
-    for p in range(n):
-        if field[p] < 0:
-            continue
+    return fields
+
+
+@kernel
+def describe_fields(line, left, width, part, alive, field, touch, room, fallen, doubt):
+    """Write who touches each field, its points, the dead in it and the most alive of these."""
+    for p in range(line.shape[0]):
         e = field[p]
+        if e < 0:
+            continue
         room[e] += 1
         if line[p] != 0:
             fallen[line[p], e] += 1
@@ -269,9 +325,12 @@ def describe_groups(line, rows, cols, part, colour_of, size_of, count, alive, ou
         for q in (p + 1, p - 1, p + width, p - width):
             if left[q] == 1 or left[q] == 2:
                 touch[e] |= left[q]
-    parent = np.arange(count)
-    owner = np.full(fields, -1, np.int64)
-    for p in range(n):
+
+
+@kernel
+def join_groups(left, width, part, field, touch, parent, owner):
+    """Join the blocks that share a field nobody else touches; note a block of each such field."""
+    for p in range(left.shape[0]):
         e = field[p]
         if e < 0 or (touch[e] != 1 and touch[e] != 2):
             continue
@@ -282,35 +341,102 @@ def describe_groups(line, rows, cols, part, colour_of, size_of, count, alive, ou
                     owner[e] = x
                 else:
                     parent[x] = find(parent, owner[e])
-    own_fields, ground, largest = np.zeros(count), np.zeros(count), np.zeros(count)
-    prey, prey_doubt = np.zeros(count), np.zeros(count)
-    stones, blocks, mean, least = np.zeros(count), np.zeros(count), np.zeros(count), np.ones(count)
-    dame, seki = np.zeros(count), np.zeros(count)
-    for e in range(fields):
+
+
+@kernel
+def describe_members(left, width, part, colour_of, size_of, count, alive, kinds, field, touch,
+                     room, fallen, doubt, parent, owner, table):  # fmt: skip
+    """Write GROUP_ROWS numbers of every group at its root."""
+    table[G_LEAST, :] = 1.0
+    for e in range(owner.shape[0]):
         if owner[e] >= 0:
             g = find(parent, owner[e])
             foe = 3 - touch[e]
-            own_fields[g] += 1
-            ground[g] += room[e]
-            largest[g] = max(largest[g], room[e])
-            prey[g] += fallen[foe, e]
-            prey_doubt[g] = max(prey_doubt[g], doubt[foe, e])
+            table[G_FIELDS, g] += 1
+            table[G_GROUND, g] += room[e]
+            table[G_LARGEST, g] = max(table[G_LARGEST, g], room[e])
+            table[G_PREY, g] += fallen[foe, e]
+            table[G_DOUBT, g] = max(table[G_DOUBT, g], doubt[foe, e])
     for x in range(count):
         if colour_of[x] != 0 and alive[x] >= 0.5:
             g = find(parent, x)
-            stones[g] += size_of[x]
-            blocks[g] += 1
-            mean[g] += alive[x] * size_of[x]
-            least[g] = min(least[g], alive[x])
-    for p in range(n):
+            table[G_STONES, g] += size_of[x]
+            table[G_BLOCKS, g] += 1
+            table[G_ALIVE, g] += alive[x] * size_of[x]
+            table[G_LEAST, g] = min(table[G_LEAST, g], alive[x])
+    for p in range(left.shape[0]):
         if left[p] == 0 and touch[field[p]] == 3:
             for q in (p + 1, p - 1, p + width, p - width):
                 if left[q] == 1 or left[q] == 2:
-                    dame[find(parent, part[q])] += 1
+                    table[G_DAME, find(parent, part[q])] += 1
         elif left[p] == 1 or left[p] == 2:
             kind = kinds[p // width - 1, p % width - 1]
             if kind == BLACK_SEKI_STONE or kind == WHITE_SEKI_STONE:
-                seki[find(parent, part[p])] = 1.0
+                table[G_SEKI, find(parent, part[p])] = 1.0
+
+
+@kernel
+def describe_group(table, g, f):
+    """Write what a living block's own group has (1 to 8, 10 to 13)."""
+    f[1] = 1.0
+    f[2], f[3], f[4] = table[G_FIELDS, g], table[G_GROUND, g], table[G_LARGEST, g]
+    f[5], f[6] = table[G_STONES, g], table[G_BLOCKS, g]
+    f[7], f[8] = table[G_ALIVE, g] / table[G_STONES, g], table[G_LEAST, g]
+    f[10], f[11] = table[G_PREY, g], table[G_DOUBT, g]
+    f[12], f[13] = table[G_DAME, g], table[G_SEKI, g]
+
+
+@kernel
+def describe_enemies(line, left, width, part, alive, x, enemy, field, e, parent, table, f):
+    """Write the living enemy groups beside a block, or beside its field `e` if it is dead.
+
+    These are 9, 14 to 18 and 20; 19 is the most alive of the dead enemies that touch it.
+    """
+    f[9] = 1.0
+    f[14], f[18] = 9.0, 1.0
+    for p in range(line.shape[0]):
+        inside = part[p] == x if alive[x] >= 0.5 else field[p] == e
+        if not inside:
+            continue
+        for q in (p + 1, p - 1, p + width, p - width):
+            if line[q] != enemy or left[q] == 0:
+                if line[q] == enemy and part[p] == x:
+                    f[19] = max(f[19], alive[part[q]])
+                continue
+            g = find(parent, part[q])
+            f[14] = min(f[14], table[G_FIELDS, g])
+            f[15] = max(f[15], table[G_GROUND, g])
+            f[16] = max(f[16], table[G_SEKI, g])
+            f[17] = max(f[17], table[G_STONES, g])
+            f[18] = min(f[18], table[G_ALIVE, g] / table[G_STONES, g])
+            f[20] = max(f[20], table[G_LEAST, g])
+            f[9] = min(f[9], table[G_LEAST, g])
+
+
+@kernel
+def describe_groups(line, rows, cols, part, colour_of, size_of, count, alive, out):
+    """Write GROUPS features of every block, given each block's probability to be alive.
+
+    Blocks below one half are taken off. What they leave joins the empty points to fields; living
+    blocks of a colour that share a field no living enemy touches are a group.
+    """
+    width = cols + 1
+    n = line.shape[0]
+    grid, kinds = np.zeros((rows, cols), np.int8), np.zeros((rows, cols), np.int8)
+    dead = np.zeros((rows, cols), np.bool_)
+    left, field, stack = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    take_off(line, width, part, alive, left, grid, dead)
+    careful_kinds(grid, dead, kinds)
+    fields = number_fields(left, width, field, stack)
+    touch, room = np.zeros(fields, np.int64), np.zeros(fields)
+    fallen, doubt = np.zeros((3, fields)), np.zeros((3, fields))
+    describe_fields(line, left, width, part, alive, field, touch, room, fallen, doubt)
+    parent, owner = np.arange(count), np.full(fields, -1, np.int64)
+    join_groups(left, width, part, field, touch, parent, owner)
+    table = np.zeros((GROUP_ROWS, count))
+    describe_members(left, width, part, colour_of, size_of, count, alive, kinds, field, touch,
+                     room, fallen, doubt, parent, owner, table)  # fmt: skip
+    first = first_points(part, count)
     for x in range(count):
         f = out[x]
         for i in range(GROUPS):
@@ -318,50 +444,14 @@ def describe_groups(line, rows, cols, part, colour_of, size_of, count, alive, ou
         colour = colour_of[x]
         if colour == 0:
             continue
-        enemy = 3 - colour
         f[0] = alive[x]
-        f[9] = 1.0
+        p = first[x]
+        e = field[p]
+        describe_enemies(line, left, width, part, alive, x, 3 - colour, field, e, parent, table, f)
+        kind = kinds[p // width - 1, p % width - 1]
+        f[21] = kind == BLACK_SEKI_STONE or kind == WHITE_SEKI_STONE
         if alive[x] >= 0.5:
-            g = find(parent, x)
-            f[1] = 1.0
-            f[2], f[3], f[4] = own_fields[g], ground[g], largest[g]
-            f[5], f[6] = stones[g], blocks[g]
-            f[7], f[8] = mean[g] / stones[g], least[g]
-            f[10], f[11] = prey[g], prey_doubt[g]
-            f[12], f[13] = dame[g], seki[g]
-        # Around it: enemies beside the block, and beside its field if it is dead.
-        f[14], f[18] = 9.0, 1.0
-        for p in range(n):
-            if part[p] == x and alive[x] < 0.5:
-                e = field[p]
-                f[22], f[23] = room[e], fallen[colour, e]
-                f[24] = fallen[enemy, e]
-                f[25] = touch[e] & colour > 0
-                break
-        e = -1
-        for p in range(n):
-            if part[p] == x:
-                e = field[p]
-                break
-        for p in range(n):
-            inside = part[p] == x if alive[x] >= 0.5 else field[p] == e
-            if not inside:
-                continue
-            for q in (p + 1, p - 1, p + width, p - width):
-                if line[q] != enemy or left[q] == 0:
-                    if line[q] == enemy and part[p] == x:
-                        f[19] = max(f[19], alive[part[q]])
-                    continue
-                g = find(parent, part[q])
-                f[14] = min(f[14], own_fields[g])
-                f[15] = max(f[15], ground[g])
-                f[16] = max(f[16], seki[g])
-                f[17] = max(f[17], stones[g])
-                f[18] = min(f[18], mean[g] / stones[g])
-                f[20] = max(f[20], least[g])
-                f[9] = min(f[9], least[g])
-        for p in range(n):
-            if part[p] == x:
-                kind = kinds[p // width - 1, p % width - 1]
-                f[21] = kind == BLACK_SEKI_STONE or kind == WHITE_SEKI_STONE
-                break
+            describe_group(table, find(parent, x), f)
+        else:
+            f[22], f[23], f[24] = room[e], fallen[colour, e], fallen[3 - colour, e]
+            f[25] = touch[e] & colour > 0

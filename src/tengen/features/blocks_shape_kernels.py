@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.safety_kernels import MAX_READS, liberties, read_ladder, safety_scratch
-from tengen.features.blocks_context_kernels import flood_other
+from tengen.features.blocks_context_kernels import first_points, flood_other
 from tengen.jit import kernel
 
 SPLITS = 8
@@ -107,16 +107,6 @@ def describe_splits(line, rows, cols, part, colour_of, count, out):
         describe_room(line, width, part, x, area[colour], split[colour], points[colour],
                       splits[colour], touched, touched_splits, out[x])  # fmt: skip
         out[x, 7] = splits[3 - colour, area[3 - colour, first[x]]]
-
-
-@kernel
-def first_points(part, count):
-    """Return the first point of every part."""
-    first = np.full(count, -1, np.int64)
-    for p in range(part.shape[0]):
-        if part[p] >= 0 and first[part[p]] < 0:
-            first[part[p]] = p
-    return first
 
 
 @kernel

@@ -36,7 +36,7 @@ OWN_BLOCKS = 9  # own blocks next to the move
 ENEMY_BLOCKS = 10  # enemy blocks next to the move
 OWN_LIBERTIES = 11  # least liberties of an own neighbouring block before the move, 0 for none
 ENEMY_LIBERTIES = 12  # least liberties of an enemy neighbouring block, 0 for none
-ENEMY_SIZE = 13  # stones of that enemy block
+ENEMY_SIZE = 13  # stones of that enemy block, of the largest such one
 EMPTY_NEIGHBOURS = 14
 FACTS = 15
 MANY = 9
@@ -132,6 +132,9 @@ def read_move(s, p, mover, last_head, start, count, libs, stamp, mark, facts):
             if facts[ENEMY_LIBERTIES] == 0 or n < facts[ENEMY_LIBERTIES]:
                 facts[ENEMY_LIBERTIES] = n
                 facts[ENEMY_SIZE] = s[SIZE, head]
+            elif n == facts[ENEMY_LIBERTIES]:
+                # The largest: which comes first depends on how the board lies.
+                facts[ENEMY_SIZE] = max(facts[ENEMY_SIZE], s[SIZE, head])
             if n == 1:
                 facts[CAPTURED] += s[SIZE, head]
                 if head == last_head:

@@ -1,0 +1,225 @@
+"""Make finished games whose dead stones are known, by playing on until everything dead is taken.
+
+A player plays against itself; the game is cut where it is settled: whoever moves first from there,
+no stone changes its fate and no territory its owner. People would stop and count about there. What
+is dead is marked in the record by territory (TB, TW). Nothing here learns or knows a scorer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, PASS, WHITE, Board, index_of, point_at
+from tengen.board import counting_kernels as k
+from tengen.board.counting import count_territory, tromp_taylor
+from tengen.contracts import Player
+from tengen.errors import TengenError
+from tengen.learners.scoring.bundle import gather
+from tengen.learners.scoring.training import Labelled
+from tengen.parallel import map_jobs, spawn_seeds
+from tengen.records import GameRecord, Result, read_games
+from tengen.records.arrays import from_records
+from tengen.records.sgf_properties import format_point, format_text, parse_point_list
+
+Grid = NDArray[np.int8]
+Bools = NDArray[np.bool_]
+
+KOMI = 6.5
+FIRST, STRIDE = 0.55, 4
+"""Share of a game before which nothing is tried, and the plies between trials."""
+ATTACKS = 4
+"""How often at most each side is sent to take what is left of the other's dead stones."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One game to make: who plays, on what board, from what seed."""
+
+    make: Callable[[], Player]
+    name: str
+    size: int
+    seed: int
+    random_plies: int = 2
+
+
+def make_games(
+    make: Callable[[], Player],
+    name: str,
+    count: int,
+    size: int,
+    seed: int,
+    *,
+    workers: int = 1,
+    tell: Callable[[int], None] = lambda done: None,
+) -> list[GameRecord]:
+    """Return finished games of the players that `make` gives; those that never settled are missing.
+
+    `name` goes into the records, with the seed of each game.
+    """
+    jobs = [Job(make, name, size, s) for s in spawn_seeds(seed, count, f"made {size}x{size}")]
+    found = []
+    for number, record in enumerate(map_jobs(make_game, jobs, workers=workers, ordered=True)):
+        if record is not None:
+            found.append(record)
+        tell(number + 1)
+    return found
+
+
+def make_game(job: Job) -> GameRecord | None:
+    """Play one game, cut it where it is settled, and count it; None if that never happens."""
+    player = job.make()
+    rng = np.random.default_rng(job.seed)
+    board = Board(job.size, komi=KOMI)
+    for _ in range(job.random_plies):
+        index = int(rng.choice(np.flatnonzero(board.legal_mask()[:-1])))
+        board.push(point_at(index, job.size, job.size))
+    whole = to_the_end(player, board, rng).moves
+    last = _replayed(job.size, whole)
+    owner = played_out(player, last, rng, over=True)
+    for plies in range(int(FIRST * len(whole)), len(whole) + 1, STRIDE):
+        board = _replayed(job.size, whole[:plies])
+        if fates(board.grid(), [owner]) is None:
+            continue
+        board.turn = 3 - board.turn  # the game itself tells what happens otherwise
+        other = played_out(player, board, rng)
+        board.turn = 3 - board.turn
+        dead = fates(board.grid(), [owner, other])
+        if dead is not None:
+            return _record(job, board, dead, owner)
+    return None
+
+
+def fates(grid: Grid, owners: Sequence[Grid]) -> Bools | None:
+    """Return the dead stones if all these ends agree on stones and territory, else None.
+
+    Dame may fall to either side.
+    """
+    stones = grid > 0
+    for owner in owners:
+        if (owner[stones] == 0).any() or (owner[stones] != owners[0][stones]).any():
+            return None
+    dead: Bools = stones & (owners[0] != grid)
+    kinds = np.zeros(grid.shape, np.int8)
+    k.plain_kinds(grid, dead, kinds)
+    for colour, kind in ((BLACK, k.BLACK_TERRITORY), (WHITE, k.WHITE_TERRITORY)):
+        if any((owner[kinds == kind] != colour).any() for owner in owners):
+            return None
+    return None if (dead & (kinds == k.DAME)).any() else dead
+
+
+def played_out(
+    player: Player, board: Board, rng: np.random.Generator, *, over: bool = False
+) -> Grid:
+    """Return who owns every point when nobody can take anything any more (EMPTY for nobody).
+
+    After two passes (`over`: they were played) each side in turn is told that it is behind by half
+    a point, so that it takes what it can; the other may answer.
+    """
+    end = board if over else to_the_end(player, board.copy(), rng)
+    grid = end.grid()
+    for colour in (BLACK, WHITE):
+        sign = 1 if colour == BLACK else -1
+        for _ in range(ATTACKS):
+            before = sign * tromp_taylor(grid).score
+            trial = Board.from_grid(grid, komi=sign * (before + 0.5), to_play=colour)
+            after = to_the_end(player, trial, rng).grid()
+            if sign * tromp_taylor(after).score <= before:
+                break
+            grid = after
+    count = tromp_taylor(grid)
+    owner = BLACK * count.points(BLACK) + WHITE * count.points(WHITE)
+    return owner.astype(np.int8)
+
+
+def to_the_end(player: Player, board: Board, rng: np.random.Generator) -> Board:
+    """Play on, on this very board, until two passes or three times as many plies as points."""
+    limit = len(board.moves) + 3 * board.rows * board.cols
+    while not board.is_over and len(board.moves) < limit:
+        move = player.choose(board, rng)
+        board.push(move if move >= 0 else PASS)
+    return board
+
+
+def _replayed(size: int, moves: Iterable[tuple[int, int]]) -> Board:
+    board = Board(size, komi=KOMI)
+    for colour, point in moves:
+        board.push(point, colour)
+    return board
+
+
+def _record(job: Job, board: Board, dead: Bools, owner: Grid) -> GameRecord:
+    """Return the game so far, two passes, its count under Japanese rules, TB and TW."""
+    grid, size = board.grid(), job.size
+    score = count_territory(grid, dead, komi=KOMI, prisoners=board.prisoners).score
+    turn = board.turn
+    record = GameRecord(
+        rows=size,
+        cols=size,
+        moves=[*board.moves, (turn, PASS), (3 - turn, PASS)],
+        komi=KOMI,
+        rules="japanese",
+        result=Result("score", BLACK if score > 0 else WHITE, abs(score)),
+    )
+    tree = record.tree
+    tree.nodes[0]["PB"] = tree.nodes[0]["PW"] = [format_text(job.name)]
+    tree.nodes[0]["GC"] = [format_text(f"made by self-play, seed {job.seed}")]
+    kinds = np.zeros(grid.shape, np.int8)
+    k.plain_kinds(grid, dead, kinds)
+    for name, kind in (("TB", k.BLACK_TERRITORY), ("TW", k.WHITE_TERRITORY)):
+        points = np.flatnonzero((kinds == kind).ravel())
+        if len(points):
+            tree.nodes[-1][name] = [
+                format_point(point_at(int(i), size, size), size, size) for i in points
+            ]
+    return record
+
+
+def marked_dead(record: GameRecord, grid: Grid) -> Bools:
+    """Return the stones that stand in territory of the enemy as the record marks it (TB, TW).
+
+    Raises
+    ------
+    TengenError
+        If it marks none.
+    """
+    rows, cols = grid.shape
+    last = record.tree.nodes[record.tree.main_line()[-1]]
+    if "TB" not in last and "TW" not in last:
+        raise TengenError(f"{record.file}, game {record.game}: marks no territory (TB, TW)")
+    dead = np.zeros((rows, cols), np.bool_)
+    for name, enemy in (("TB", WHITE), ("TW", BLACK)):
+        for raw in last.get(name, []):
+            for point in parse_point_list(raw, rows, cols):
+                at = index_of(point, rows, cols)
+                dead.flat[at] = grid.flat[at] == enemy
+    return dead
+
+
+def label(records: Iterable[GameRecord]) -> list[Labelled]:
+    """Describe the last positions of games that mark territory, one bundle for each board size."""
+    by_size: dict[int, list[GameRecord]] = {}
+    for record in records:
+        if record.rows != record.cols:
+            raise TengenError(f"{record.file}, game {record.game}: is not on a square board")
+        by_size.setdefault(record.rows, []).append(record)
+    found = []
+    for size in sorted(by_size):
+        bundle = gather(from_records(by_size[size]))
+        alive = np.ones(len(bundle.block), np.bool_)
+        for game, record in enumerate(by_size[size]):
+            rows = slice(int(bundle.start[game]), int(bundle.start[game + 1]))
+            fallen = np.zeros(int(bundle.parts[game].max()) + 1, np.bool_)
+            fallen[bundle.parts[game][marked_dead(record, bundle.grids[game])]] = True
+            alive[rows] = ~fallen[bundle.block[rows]]
+        found.append(Labelled(bundle, alive))
+    return found
+
+
+def read_labelled(files: Sequence[str | Path]) -> list[Labelled]:
+    """Read games that mark their territory, as `make_games` and many servers write them."""
+    return label(record for file in files for record in read_games(file))
