@@ -63,6 +63,12 @@ def choose(s, seen, net, cats, table, c, beta, now, base, work, points, values, 
 
 
 @kernel
+def asks_outputs(cats, beta):
+    """Tell whether a side sorts blocks by the outputs of the position before."""
+    return beta >= 0.0 and (cats[0] == 0 or cats[0] == 3 or cats[0] == 4)
+
+
+@kernel
 def duel(
     black,
     white,
@@ -142,8 +148,10 @@ def duel(
         moves[plies] = p
         passes = passes + 1 if p == PASS else 0
         plies += 1
-        categorise(s, now_b, work_b, cats_b)
-        evaluate(s, black[moved], now_b, work_b, table_b)
-        categorise(s, now_w, work_w, cats_w)
-        evaluate(s, white[moved], now_w, work_w, table_w)
+        if asks_outputs(cats_b, beta_b):
+            categorise(s, now_b, work_b, cats_b)
+            evaluate(s, black[moved], now_b, work_b, table_b)
+        if asks_outputs(cats_w, beta_w):
+            categorise(s, now_w, work_w, cats_w)
+            evaluate(s, white[moved], now_w, work_w, table_w)
     return plies, area_score(s)
