@@ -7,7 +7,7 @@ import pytest
 from prediction_games import tasteful_game
 
 from tengen.board import Board
-from tengen.learners.move_prediction import feature_kernels, training_kernels
+from tengen.learners.move_prediction import feature_kernels, ladder_kernels, training_kernels
 from tengen.learners.move_prediction import network_kernels as net
 from tengen.learners.move_prediction.dictionary import count_patterns
 from tengen.learners.move_prediction.learner import MovePredictor
@@ -210,17 +210,17 @@ def test_ladders_are_read_for_both_sides() -> None:
         libs, stamp = np.zeros(4 * n, np.int64), np.zeros(n, np.int64)
         said, stones = np.zeros(n, np.int64), np.zeros(n, np.int64)
         read_blocks(s, start, count, libs, stamp)
-        feature_kernels.read_ladders(s, mover, start, count, libs, said, stones)
+        ladder_kernels.read_ladders(s, mover, start, count, libs, said, stones)
         return said, stones
 
     stone, up, right = 5 * 10 + 5, 4 * 10 + 5, 5 * 10 + 6
     said, stones = read(open_board, 1)
     assert stones[stone] == 3
-    caught = [p for p in (up, right) if said[p] >> (2 * feature_kernels.CATCHES) & 1]
+    caught = [p for p in (up, right) if said[p] >> (2 * ladder_kernels.CATCHES) & 1]
     assert caught
     said, stones = read(open_board, 2)
     assert said[up] and said[right]
     said, stones = read(broken, 1)
     assert stones[stone] == 4
-    assert said[up] >> (2 * feature_kernels.ATARI_IN_VAIN) & 1
-    assert said[right] >> (2 * feature_kernels.ATARI_IN_VAIN) & 1
+    assert said[up] >> (2 * ladder_kernels.ATARI_IN_VAIN) & 1
+    assert said[right] >> (2 * ladder_kernels.ATARI_IN_VAIN) & 1

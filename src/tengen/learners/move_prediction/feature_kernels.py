@@ -26,7 +26,6 @@ from tengen.board.kernels import (
     SIZE,
     is_legal,
 )
-from tengen.board.safety_kernels import MAX_READS, read_ladder, safety_scratch
 from tengen.features.pattern_kernels import (
     RINGS,
 )
@@ -59,6 +58,7 @@ from tengen.learners.move_prediction.family_kernels import (
     distance,
     find_patterns,
 )
+from tengen.learners.move_prediction.ladder_kernels import read_ladders
 
 RECENT = 8  # moves of history that features may look at
 WIDTH = 64  # room for the features of one move
@@ -244,55 +244,6 @@ def _mark_liberties(heads, n, start, count, libs, value, where):
             q = libs[k]
             if where[q] == 0 or v < where[q]:
                 where[q] = v
-
-
-# What a ladder says of a move; two numbers each: blocks of one or two stones, and larger ones.
-RUNS_IN_VAIN, RUNS, SAVES_FROM_LADDER, CATCHES, ATARI_IN_VAIN = 0, 1, 2, 3, 4
-TAKES_LOST, TAKES_RUNNER, BLOCKS_LADDER = 5, 6, 7
-LADDER_READS = 200  # positions one ladder may cost
-
-
-@kernel
-def read_ladders(s, mover, start, count, libs, said, stones):
-    """Read the ladders of all blocks with one or two liberties.
-
-    Bit 2 k + size of said[p] tells that k holds of playing p; stones[head] is 1 to 4: lost in a
-    ladder, escapes from atari, can be caught in one, can not be caught.
-    """
-    width = s[SCALARS, COLS] + 1
-    line = s[COLOUR].copy()
-    scratch = safety_scratch(s.shape[1])
-    reads = np.zeros(1, np.int64)
-    for p in range(s.shape[1]):
-        colour = s[COLOUR, p]
-        if colour == EMPTY or colour == BORDER or s[HEAD, p] != p or count[p] > 2:
-            continue
-        large = 1 if s[SIZE, p] > 2 else 0
-        first = libs[start[p]]
-        reads[0] = MAX_READS - LADDER_READS
-        if count[p] == 1:
-            way = read_ladder(line, p, width, False, 0, reads, scratch)
-            stones[p] = 2 if way > 0 else 1
-            if colour == mover:
-                said[first] |= 1 << (2 * (RUNS if way == first else RUNS_IN_VAIN) + large)
-            else:
-                said[first] |= 1 << (2 * (TAKES_RUNNER if way > 0 else TAKES_LOST) + large)
-            continue
-        # Two liberties: both ataris are read, the second by forbidding the first.
-        second = libs[start[p] + 1]
-        one = read_ladder(line, p, width, True, 0, reads, scratch)
-        other = 0
-        if one > 0:
-            reads[0] = MAX_READS - LADDER_READS
-            other = read_ladder(line, p, width, True, one, reads, scratch)
-        stones[p] = 3 if one > 0 else 4
-        for k in range(2):
-            q = first if k == 0 else second
-            works = q == one or q == other
-            if colour != mover:
-                said[q] |= 1 << (2 * (CATCHES if works else ATARI_IN_VAIN) + large)
-            elif one > 0:
-                said[q] |= 1 << (2 * (BLOCKS_LADDER if works else SAVES_FROM_LADDER) + large)
 
 
 @kernel

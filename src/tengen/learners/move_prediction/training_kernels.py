@@ -31,6 +31,8 @@ from tengen.learners.move_prediction.network_kernels import (
 
 # Points whose gradient is smaller everywhere do not move their features' vectors.
 FLOOR = 2e-4
+# A step is taken as soon as so many features have gradients.
+LIMIT = 60000
 
 
 @kernel
@@ -99,6 +101,37 @@ def predict_move(s, rings, recent, model, room, moves, probs, p):
 
 
 @kernel
+def _new_gradients(rows, cols, dense):
+    """Return room for gradients: of features, which they are, how many; of points; of the network.
+
+    The gradients of a batch's features are gathered until LIMIT of them were met.
+    """
+    room = LIMIT + rows * cols * WIDTH
+    return (
+        np.empty((room, DIM + 1), np.float32),
+        np.empty(room, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros((new_state(rows, cols).shape[1], DIM), np.float32),
+        np.zeros_like(dense),
+    )
+
+
+@kernel
+def _learn_position(s, rings, recent, p, model, room, moves, probs, slots, gradients, hits):
+    """Add the gradients of one expert's move and its credit; return its loss before the step."""
+    G, touched, n_touched, da, grad = gradients
+    _rings, feats, widths, shared, acts, Y, work, logits = room
+    target, n_moves, n, n_shared = predict_move(s, rings, recent, model, room, moves, probs, p)
+    rank_credit(logits, n_moves, target, np.ones(1, np.int64), hits)
+    backward_dense(s, probs, target, moves, n_moves, model[8], grad, acts, Y, work, da)
+    backward_features(
+        feats, widths, moves, n, n_moves, shared, n_shared, probs, target,
+        da, FLOOR, slots, touched, n_touched, G,
+    )  # fmt: skip
+    return -np.log(max(probs[target], 1e-30))
+
+
+@kernel
 def train_games(
     points, colours, offsets, games, rows, cols, model, w_sq, E_sq, first, second, step,
     slots, first_ply, side, batch, share, seed, rate_w, rate_E, rate_dense,
@@ -112,37 +145,24 @@ def train_games(
     for every feature. `side` games go side by side.
     """
     empty, hash_keys, ring_of, _marks, _table, _values, w, E, dense, _flags = model
-    n_points = rows * cols
     states = np.empty((side,) + new_state(rows, cols).shape, np.int64)
     rings = np.empty((side,) + empty.shape, np.int64)
     recent = np.empty((side, RECENT), np.int64)
     before = np.zeros(states.shape[2], np.int64)
-    moves = np.empty(n_points, np.int64)
-    probs = np.empty(n_points, np.float64)
+    moves, probs = np.empty(rows * cols, np.int64), np.empty(rows * cols, np.float64)
     room = workspace(rows, cols)
-    _rings, feats, widths, shared, acts, Y, work, logits = room
-    limit = 60000
-    touched = np.empty(limit + n_points * WIDTH, np.int64)
-    da = np.zeros((before.shape[0], DIM), np.float32)
-    G = np.empty((limit + n_points * WIDTH, DIM + 1), np.float32)
-    n_touched = np.zeros(1, np.int64)
-    grad = np.zeros_like(dense)
+    gradients = _new_gradients(rows, cols, dense)
+    G, touched, n_touched, _da, grad = gradients
     rng = np.zeros(1, np.uint64)
     seed_stream(rng, seed, 0)
-    tops = np.ones(1, np.int64)
     hits = np.zeros(1)
     loss = 0.0
-    trained = 0
-    in_batch = 0
-    at = np.zeros(side, np.int64)
-    end = np.zeros(side, np.int64)
-    skip = np.zeros(side, np.int64)
-    following = 0
-    open_games = 0
-    for k in range(side):
-        # The first games start late, so that the phases of the games differ.
-        skip[k] = n_points * 5 // 9 * k // side
-    while True:
+    trained = in_batch = following = 0
+    at, end = np.zeros(side, np.int64), np.zeros(side, np.int64)
+    # The first games start late, so that the phases of the games differ.
+    skip = rows * cols * 5 // 9 * np.arange(side) // side
+    open_games = 1
+    while open_games > 0 or following < games.shape[0]:
         open_games = 0
         for k in range(side):
             if at[k] >= end[k]:
@@ -155,8 +175,9 @@ def train_games(
                 recent[k] = -1
                 skip[k] = max(skip[k], first_ply)
             open_games += 1
-            while True:
-                s = states[k]
+            s = states[k]
+            learn = False
+            while not learn and at[k] < end[k]:
                 p, colour = np.int64(points[at[k]]), np.int64(colours[at[k]])
                 s[SCALARS, TURN] = colour
                 if p > 0 and (s[COLOUR, p] != EMPTY or not is_legal(s, p, colour)):
@@ -164,19 +185,13 @@ def train_games(
                     break
                 learn = skip[k] == 0
                 if learn and p > 0 and uniform(rng) < share:
-                    target, n_moves, n, n_shared = predict_move(
-                        s, rings[k], recent[k], model, room, moves, probs, p
-                    )
-                    loss -= np.log(max(probs[target], 1e-30))
-                    rank_credit(logits, n_moves, target, tops, hits)
-                    trained += 1
-                    backward_dense(s, probs, target, moves, n_moves, dense, grad, acts, Y, work, da)
-                    backward_features(
-                        feats, widths, moves, n, n_moves, shared, n_shared, probs, target,
-                        da, FLOOR, slots, touched, n_touched, G,
+                    loss += _learn_position(
+                        s, rings[k], recent[k], p, model, room, moves, probs, slots, gradients,
+                        hits,
                     )  # fmt: skip
+                    trained += 1
                     in_batch += 1
-                    if in_batch == batch or n_touched[0] >= limit:
+                    if in_batch == batch or n_touched[0] >= LIMIT:
                         step_features(
                             slots, touched, n_touched, G, w, E, w_sq, E_sq, rate_w, rate_E
                         )
@@ -186,13 +201,9 @@ def train_games(
                 play_with_rings(s, rings[k], hash_keys, ring_of, before, p, colour)
                 push_recent(recent[k], p)
                 at[k] += 1
-                if learn or at[k] >= end[k]:
-                    break
-                skip[k] -= 1
+                skip[k] -= 0 if learn else 1
             if at[k] >= end[k]:
                 skip[k] = 0
-        if open_games == 0 and following >= games.shape[0]:
-            break
     step_features(slots, touched, n_touched, G, w, E, w_sq, E_sq, rate_w, rate_E)
     return loss, hits[0], trained
 
