@@ -186,6 +186,28 @@ def test_dictionary_does_not_depend_on_workers() -> None:
     assert training_kernels.RECENT == 8
 
 
+def test_features_do_not_depend_on_how_the_board_lies() -> None:
+    model = small_model()
+
+    def named(record, symmetry: int, swap: bool) -> dict[tuple[int, int], list[int]]:
+        case = Case(model, board_after(record, symmetry, swap))
+        where = {int(p): k for k, p in enumerate(case.points[: case.n])}
+        found = {}
+        for row in range(SIZE):
+            for col in range(SIZE):
+                r, c = place(row, col, symmetry)
+                k = where[(r + 1) * (SIZE + 1) + c + 1]
+                found[row, col] = sorted(case.feats[k, : case.widths[k]].tolist())
+        return found
+
+    for seed in range(20):
+        record = tasteful_game(SIZE, SIZE, 20 + seed, seed=50 + seed)
+        plain = named(record, 0, False)
+        for symmetry in range(8):
+            for swap in (False, True):
+                assert named(record, symmetry, swap) == plain, (seed, symmetry, swap)
+
+
 def test_ladders_are_read_for_both_sides() -> None:
     from tengen.features.tactics_kernels import read_blocks
 
