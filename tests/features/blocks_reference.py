@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.board.counting import count_territory
+from tengen.board.safety import unconditional
+
 
 def line_of(grid):
     rows, cols = grid.shape
@@ -157,3 +160,198 @@ class Reference:
             *self.enemy(order[0], free), *self.enemy(order[1], free),
             *self.enemy(last[0], chain_free),
         ], float)  # fmt: skip
+
+
+class Context(Reference):
+    """What surrounds a block, given who owned what in playouts (4 grids: kind * 2 + mover)."""
+
+    def __init__(self, grid, owned):
+        super().__init__(grid)
+        self.owned = owned
+        self.light, self.heavy = (owned[0] + owned[1]) / 2, (owned[2] + owned[3]) / 2
+        self.safe = {c: unconditional(grid, c) for c in (1, 2)}
+        self.sign = {1: 1.0, 2: -1.0}
+
+    def areas(self, colour):
+        """Return the connected sets of points that do not hold a colour."""
+        left = {p for p in self.points if self.grid[p] != colour}
+        found = []
+        while left:
+            todo = [left.pop()]
+            area = set(todo)
+            while todo:
+                for q in self.near(todo.pop()):
+                    if q in left:
+                        left.remove(q)
+                        area.add(q)
+                        todo.append(q)
+            found.append(area)
+        return found
+
+    def eye(self, p):
+        """Return whose one-point eye p is, his negative for a false one, 0 for none."""
+        around = {int(self.grid[q]) for q in self.near(p)}
+        if self.grid[p] != 0 or len(around) != 1 or 0 in around:
+            return 0
+        [owner] = around
+        corners = [(p[0] + r, p[1] + c) for r in (-1, 1) for c in (-1, 1)]
+        inside = [q for q in corners if q in self.number]
+        enemies = sum(self.grid[q] == 3 - owner for q in inside)
+        return -owner if enemies + (len(inside) < 4) >= 2 else owner
+
+    def mean(self, block, ownership):
+        return self.sign[self.colour(block)] * np.mean([ownership[p] for p in block])
+
+    def chain(self, i):
+        colour, chain = self.colour(self.parts[i]), {i}
+        while True:
+            free = set().union(*(self.libs(self.parts[j]) for j in chain))
+            more = chain | {self.number[q] for p in free for q in self.near(p)
+                            if self.grid[q] == colour}  # fmt: skip
+            if more == chain:
+                return [self.parts[j] for j in sorted(chain)]
+            chain = more
+
+    def spread(self, blocks):
+        """Return the least, the largest and the mean by stones of blocks' heavy ownership."""
+        means = [self.mean(b, self.heavy) for b in blocks]
+        return [min(means), max(means), np.average(means, weights=[len(b) for b in blocks])]
+
+    def beside(self, points, colour):
+        numbers = {self.number[q] for q in self.rim(points) if self.grid[q] == colour}
+        return [self.parts[i] for i in sorted(numbers)]
+
+    def surroundings(self, i):
+        block = self.parts[i]
+        colour = self.colour(block)
+        sign, enemy = self.sign[colour], 3 - colour
+        f = np.zeros(40)
+        first = colour - 1
+        for at, kind in ((0, 0), (2, 2)):
+            f[at] = sign * np.mean([self.owned[kind + first][p] for p in block])
+            f[at + 1] = sign * np.mean([self.owned[kind + 1 - first][p] for p in block])
+        f[4], f[5] = self.mean(block, self.heavy), self.mean(block, self.light)
+        f[6] = any(self.safe[colour].stones[p] for p in block)
+        f[7] = any(self.safe[enemy].points[p] for p in block)
+        f[8] = min(sign * self.heavy[p] for p in block)
+        free = self.libs(block)
+        if free:
+            f[9] = sign * np.mean([self.heavy[p] for p in free])
+            f[10] = sign * np.mean([self.light[p] for p in free])
+        f[11] = sum(self.eye(p) == colour for p in free)
+        f[12] = sum(self.eye(p) == -colour for p in free)
+        foes = self.beside(block, enemy)
+        f[13] = sum(self.safe[enemy].stones[next(iter(b))] for b in foes)
+        near = [a for a in self.areas(colour) if a & self.rim(block)]
+        f[14] = len(near)
+        means = [sign * np.mean([self.heavy[p] for p in a]) for a in near]
+        mine = [a for a, mean in zip(near, means, strict=True) if mean > 0.4]
+        f[15], f[16] = len(mine), sum(map(len, mine))
+        f[17] = max(map(len, mine), default=0)
+        f[18] = sum(self.grid[p] != 0 for a in mine for p in a)
+        f[19] = max([0.0, *means])
+        around = [q for p in block for q in self.points if abs(p[0] - q[0]) + abs(p[1] - q[1]) < 3]
+        own, other = (sum(self.grid[q] == c for q in around) for c in (colour, enemy))
+        f[20] = (own - other) / (own + other)
+        if foes:
+            f[21:24] = self.spread(foes)
+        else:
+            f[24] = 1
+        chain = self.chain(i)
+        sizes = [len(b) for b in chain]
+        f[25] = np.average([self.mean(b, self.heavy) for b in chain], weights=sizes)
+        f[26] = np.average([self.mean(b, self.light) for b in chain], weights=sizes)
+        f[27] = max((self.mean(b, self.heavy) for b in chain if b != block), default=f[4])
+        [home] = [a for a in self.areas(enemy) if block <= a]
+        f[28], f[29] = len(home), sum(self.grid[p] != 0 for p in home)
+        f[30] = sign * np.mean([self.heavy[p] for p in home])
+        f[31] = sum(self.eye(p) == colour for p in home)
+        f[32] = sum(self.eye(p) == -colour for p in home)
+        friends = {self.number[p] for p in home if self.grid[p] == colour}
+        f[33] = len(friends)
+        f[34] = sum(self.safe[colour].stones[next(iter(self.parts[j]))] for j in friends)
+        foes = self.beside(home, enemy)
+        if foes:
+            f[35:38] = self.spread(foes)
+        f[38], f[39] = len(home) / self.grid.size, len(block) / self.grid.size
+        return f
+
+
+class Groups(Reference):
+    """What becomes of the groups when the blocks below one half are taken off."""
+
+    def __init__(self, grid, alive):
+        super().__init__(grid)
+        self.alive = alive
+        dead = np.zeros(grid.shape, np.bool_)
+        for p in self.points:
+            dead[p] = grid[p] > 0 and alive[self.number[p]] < 0.5
+        self.left = Reference(np.where(dead, 0, grid))
+        self.fields = [f for f in self.left.parts if self.left.colour(f) == 0]
+        self.seki = count_territory(grid, dead).seki
+        self.group = {i: {i} for i in range(len(self.parts)) if self.lives(i)}
+        for field in self.fields:
+            around = {self.number[q] for q in self.left.rim(field)}
+            if len({self.colour(self.parts[i]) for i in around}) == 1:
+                joined = set().union(*(self.group[i] for i in around))
+                for i in joined:
+                    self.group[i] = joined
+
+    def lives(self, i):
+        return self.colour(self.parts[i]) > 0 and self.alive[i] >= 0.5
+
+    def is_own(self, field, group):
+        """Tell whether only this group touches a field."""
+        around = {self.number[q] for q in self.left.rim(field)}
+        return bool(around) and around <= group
+
+    def facts(self, i):
+        """Return what the group of a living block has, by name."""
+        group = self.group[i]
+        enemy = 3 - self.colour(self.parts[i])
+        stones = set().union(*(self.parts[j] for j in group))
+        own = [f for f in self.fields if self.is_own(f, group)]
+        prey = [p for f in own for p in f if self.grid[p] == enemy]
+        shared = [f for f in self.fields if self.left.touching(f) == {1, 2}]
+        disputed = set().union(*shared)
+        return {
+            "fields": len(own),
+            "ground": sum(map(len, own)),
+            "largest": max(map(len, own), default=0),
+            "stones": len(stones),
+            "blocks": len(group),
+            "mean": sum(self.alive[j] * len(self.parts[j]) for j in group) / len(stones),
+            "least": min(self.alive[j] for j in group),
+            "prey": len(prey),
+            "doubt": max((self.alive[self.number[p]] for p in prey), default=0),
+            "dame": sum(q in disputed for p in stones for q in self.near(p)),
+            "seki": any(self.seki[p] for p in stones),
+        }
+
+    def describe(self, i):
+        block = self.parts[i]
+        colour = self.colour(block)
+        f = np.zeros(26)
+        f[0], f[9], f[14], f[18] = self.alive[i], 1, 9, 1
+        place = block
+        if self.lives(i):
+            own = self.facts(i)
+            names = ("fields", "ground", "largest", "stones", "blocks", "mean", "least")
+            f[1:9] = [1, *(own[name] for name in names)]
+            f[10:14] = own["prey"], own["doubt"], own["dame"], own["seki"]
+            f[21] = self.seki[next(iter(block))]
+        else:
+            [place] = [field for field in self.fields if block <= field]
+            f[22] = len(place)
+            f[23] = sum(self.grid[p] == colour for p in place)
+            f[24] = sum(self.grid[p] == 3 - colour for p in place)
+            f[25] = any(self.left.grid[q] == colour for q in self.left.rim(place))
+        near = [q for p in place for q in self.near(p) if self.left.grid[q] == 3 - colour]
+        for own in (self.facts(self.number[q]) for q in near):
+            f[14], f[15] = min(f[14], own["fields"]), max(f[15], own["ground"])
+            f[16], f[17] = max(f[16], own["seki"]), max(f[17], own["stones"])
+            f[18], f[20] = min(f[18], own["mean"]), max(f[20], own["least"])
+            f[9] = min(f[9], own["least"])
+        fallen = [q for q in self.rim(block) if self.grid[q] > 0 and self.left.grid[q] == 0]
+        f[19] = max((self.alive[self.number[q]] for q in fallen), default=0)
+        return f

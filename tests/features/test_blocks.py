@@ -10,12 +10,18 @@ import pytest
 
 from tengen.board.shapes import shape_table
 from tengen.features.blocks_attack_kernels import FALLS, HOLDS, attack
-from tengen.features.blocks_context_kernels import GROUPS, SURROUNDINGS, flood_other
+from tengen.features.blocks_context_kernels import (
+    GROUPS,
+    SURROUNDINGS,
+    describe_groups,
+    describe_surroundings,
+    flood_other,
+)
 from tengen.features.blocks_kernels import PAPER, describe_blocks
 from tengen.features.blocks_playout_kernels import finish
 
 sys.path.insert(0, str(Path(__file__).parent))
-from blocks_reference import Reference, grid_of, line_of, random_grid
+from blocks_reference import Context, Groups, Reference, grid_of, line_of, random_grid
 
 
 def ours(grid, below=1):
@@ -42,6 +48,33 @@ def test_paper_features_agree_with_the_reference(shape, below):
                 np.testing.assert_allclose(features[i], reference.describe(i, below), atol=1e-9)
             else:
                 assert not features[i].any()
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (5, 7), (2, 2), (11, 11)])
+def test_surroundings_and_groups_agree_with_the_references(shape):
+    rng = np.random.default_rng(3)
+    for moves in (3, 12, 30, 60, shape[0] * shape[1]):
+        grid = random_grid(rng, *shape, moves)
+        line = line_of(grid)
+        n = len(line)
+        part, chain = np.empty(n, np.int64), np.zeros(n, np.int64)
+        colour, size = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        paper = np.zeros((n, PAPER))
+        count = describe_blocks(line, *shape, 1, part, colour, size, chain, paper)
+        owned = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], (4, *shape))
+        flat = np.zeros((4, n))
+        flat[:, line != 3] = owned.reshape(4, -1)
+        around, groups = np.full((count, SURROUNDINGS), 7.0), np.full((count, GROUPS), 7.0)
+        describe_surroundings(line, *shape, part, colour, size, chain, count, flat, around)
+        alive = rng.choice([0.05, 0.2, 0.45, 0.6, 0.8, 0.95], count)
+        describe_groups(line, *shape, part, colour, size, count, alive, groups)
+        context, fate = Context(grid, owned), Groups(grid, alive)
+        for i in range(count):
+            if colour[i] == 0:
+                assert not around[i].any() and not groups[i].any()
+                continue
+            np.testing.assert_allclose(around[i], context.surroundings(i), atol=1e-9)
+            np.testing.assert_allclose(groups[i], fate.describe(i), atol=1e-9)
 
 
 def test_there_are_forty_six_and_forty_eight():

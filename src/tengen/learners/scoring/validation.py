@@ -154,7 +154,7 @@ class Done:
 
     def __init__(self, path: Path | None, settings: str) -> None:
         self.path = path
-        self.arrays: dict[str, NDArray[Any]] = {}
+        self.arrays: dict[str, Any] = {}
         if path is not None and path.is_file():
             with np.load(path) as stored:
                 if str(stored["settings"]) == settings:

@@ -1,0 +1,143 @@
+"""Families of features, the second round, and the cross-validation that compares them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from tengen.errors import ModelError, TengenError
+from tengen.learners.scoring import BlockScorer, validation
+from tengen.learners.scoring.bundle import gather
+from tengen.learners.scoring.features import FAMILIES, FIRST_FAMILIES, INPUTS, columns, describe
+from tengen.learners.scoring.training import Labelled, Recipe, bootstrap
+from tengen.models.store import load_model, save_model
+from tengen.records.arrays import from_records
+
+sys.path.insert(0, str(Path(__file__).parent))
+from test_training import lone_stone
+
+QUICK = {"hidden": 3, "members": 1, "epochs": 8, "rounds": 2, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def games():
+    return from_records([lone_stone(i % 4 > 0) for i in range(24)])
+
+
+@pytest.fixture(scope="module")
+def bundle(games):
+    return gather(games)
+
+
+def test_families_are_columns_in_order():
+    assert list(columns(FAMILIES)) == list(range(INPUTS))
+    assert list(columns(["ladders", "paper"]))[:48] == list(range(48))
+    assert len(columns(FIRST_FAMILIES)) == 142
+    with pytest.raises(TengenError, match="no family of features magic"):
+        columns(["paper", "magic"])
+
+
+def test_families_that_nobody_asked_for_stay_zero(bundle):
+    whole = describe(bundle.grids[0])
+    some = describe(bundle.grids[0], FIRST_FAMILIES)
+    splits = columns(["splits"])
+    assert whole.features[:, splits].any() and not some.features[:, splits].any()
+    np.testing.assert_array_equal(whole.features[:, :142], some.features[:, :142])
+
+
+@pytest.mark.parametrize("cascade", [False, True])
+def test_a_model_names_its_inputs_and_comes_back_the_same(games, bundle, tmp_path, cascade):
+    scorer = BlockScorer(**QUICK, families=("paper", "splits"), cascade=cascade)
+    scorer.fit(games, bundle)
+    path = tmp_path / "scorer.safetensors"
+    scorer.save(path)
+    twin = BlockScorer.load(path)
+    assert (twin.families, twin.cascade) == (("paper", "splits"), cascade)
+    assert (twin.second_ is not None) == cascade
+    reading, other = scorer.read(bundle.grids[0]), twin.read(bundle.grids[0])
+    np.testing.assert_array_equal(reading.alive, other.alive)
+    assert reading.safe_probability == other.safe_probability
+
+
+def test_the_second_round_changes_what_is_said(bundle):
+    once = bootstrap(bundle, Recipe(**QUICK))
+    twice = bootstrap(bundle, Recipe(**QUICK, cascade=True))
+    np.testing.assert_array_equal(once.first.w, twice.first.w)
+    assert (once.logits(bundle) != twice.logits(bundle)).any()
+    assert twice.second.inputs == INPUTS + FAMILIES["groups"]
+
+
+def test_a_card_without_families_is_that_of_an_older_model(games, bundle, tmp_path):
+    scorer = BlockScorer(**QUICK, families=FIRST_FAMILIES).fit(games, bundle)
+    path, old = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
+    scorer.save(path)
+    tensors, card = load_model(path)
+    recipe = {k: v for k, v in card.recipe.items() if k not in ("families", "cascade")}
+    save_model(old, tensors, card.model_copy(update={"recipe": recipe}))
+    assert BlockScorer.load(old).families == FIRST_FAMILIES
+    for wrong in ({**recipe, "families": ["paper"]}, {**recipe, "families": ["magic"]},
+                  {**recipe, "cascade": True}):  # fmt: skip
+        save_model(old, tensors, card.model_copy(update={"recipe": wrong}))
+        with pytest.raises(ModelError, match=r"old\.safetensors"):
+            BlockScorer.load(old)
+
+
+def test_labelled_positions_teach_what_scores_alone_do_not(bundle):
+    # The same positions with the opposite label: the stone at home is dead, not the invader.
+    stone = bundle.features[:, 0] == 1
+    first = np.zeros(len(stone), np.bool_)
+    first[bundle.start[:-1] + 2] = True
+    labelled = Labelled(bundle, np.where(first, True, ~stone))
+    recipe = Recipe(**{**QUICK, "epochs": 40})
+    plain = bootstrap(bundle, recipe).logits(bundle)
+    taught = bootstrap(bundle, recipe, made=[labelled] * 8).logits(bundle)
+    assert (taught[first] > plain[first]).all()
+
+
+def test_unseen_games_are_judged_in_folds_and_a_break_costs_nothing(bundle, tmp_path, monkeypatch):
+    labelled = Labelled(bundle, np.ones(len(bundle.block), np.bool_))
+    kept = tmp_path / "validations.npz"
+    settings = {"folds": 2, "made": [labelled], "kept": kept}
+    rows = validation.compare_parts(bundle, Recipe(**QUICK), **settings)
+    names = [row["name"] for row in rows]
+    assert names[0] == "all families" and "without ladders" in names
+    assert names[-2:] == ["with a second round", "with made positions"]
+    assert all(row["games"] == 24 and row["made_7x7_games"] == 24 for row in rows)
+    assert rows[0]["exact"] == 0.75  # a quarter of the records is wrong
+    monkeypatch.setattr(validation, "bootstrap", None)
+    assert validation.compare_parts(bundle, Recipe(**QUICK), **settings) == rows
+    with pytest.raises(TypeError):
+        validation.compare_parts(bundle, Recipe(**{**QUICK, "seed": 2}), **settings)
+
+
+def test_the_commands_know_the_parts(tmp_path):
+    from tengen.cli.scoring import app
+
+    file = tmp_path / "games.sgf"
+    file.write_bytes(b"\n".join(lone_stone(i % 4 > 0).utf8_sgf() for i in range(24)))
+    quick = ["--epochs", "4", "--members", "1"]
+    done = CliRunner().invoke(
+        app,
+        ["train", str(file), *quick, "--made", "5:3", "--player", "mcts:playouts=20,resign=0",
+         "--without", "attacks", "--cascade", "--out", str(tmp_path), "--json"],
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    assert answer["made"][0]["size"] == 5 and answer["made"][0]["games"] > 0
+    scorer = BlockScorer.load(tmp_path / "scorer.safetensors")
+    assert scorer.cascade and "attacks" not in scorer.families
+    done = CliRunner().invoke(
+        app,
+        ["experiment", str(file), "--table", "parts", "--folds", "2", "--members", "1", "--made",
+         str(tmp_path / "made-5x5.sgf"), "--out", str(tmp_path)],
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "without ladders" in done.stdout and "5x5 made" in done.stdout
+    assert json.loads((tmp_path / "experiment.json").read_text())["folds"] == 2
+    wrong = CliRunner().invoke(app, ["train", str(file), "--without", "magic"])
+    assert "magic" in str(wrong.exception)
