@@ -225,6 +225,9 @@ def experiment(
     keep: Annotated[
         Path | None, typer.Option("--keep", help="sizes, match: folder to keep the models in.")
     ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="widths: solve to the optimum, samples in memory.")
+    ] = False,
     opponent: Annotated[
         str, typer.Option("--opponent", help="match: spec of the other player.")
     ] = GNUGO,
@@ -242,7 +245,7 @@ def experiment(
     from tengen.errors import SpecError
     from tengen.learners.move_prediction import experiments
 
-    makers = _makers(limit=limit, share=share, seed=seed, keep=keep)
+    makers = _makers(limit=limit, share=share, seed=seed, keep=keep, exact=exact)
     if what != "match" and what not in makers:
         raise SpecError(f"--table {what!r} is none of {', '.join((*makers, 'match'))}")
     chosen = None if values is None else _row_names(values, what)
@@ -264,7 +267,7 @@ def experiment(
 
 
 def _makers(
-    *, limit: int, share: float, seed: int, keep: Path | None
+    *, limit: int, share: float, seed: int, keep: Path | None, exact: bool
 ) -> dict[str, Callable[..., Iterator[dict[str, Any]]]]:
     """Return for each table what makes its rows from (training games, test games, row names)."""
     from tengen.learners.move_prediction import experiments as e
@@ -275,7 +278,7 @@ def _makers(
         return common if values is None else {**common, name: values}
 
     return {
-        "widths": lambda a, b, rows: e.widths(a, b, **given(rows)),
+        "widths": lambda a, b, rows: e.widths(a, b, exact=exact, **given(rows)),
         "reranked": lambda a, b, rows: e.reranked(a, b, **given(rows)),
         "sizes": lambda a, b, rows: e.sizes(a, b, values=rows or [limit], seed=seed, keep=keep),
         "history": lambda a, b, rows: e.weak_history(a, b, **given(rows, "ranks")),

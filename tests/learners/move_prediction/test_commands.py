@@ -72,6 +72,9 @@ def test_the_papers_recipe_and_its_tables(folder, capsys, monkeypatch) -> None:
     assert rows[0]["beyond"] is None and rows[1]["beyond"] < 0.03 and rows[2]["beyond"] < 0.03
     rows = json.loads(said(capsys, [*table, "--table", "widths", "--values", "0,0.9"]).out)
     assert rows[1]["width"] == 0.9 and rows[1]["paper"] == 0.2824
+    widths = [*table, "--table", "widths", "--values", "0.5,5", "--exact"]
+    rows = json.loads(said(capsys, widths).out)
+    assert rows[0]["features"] > rows[1]["features"] > 0 and rows[0]["violation"] <= 0.1
     rows = json.loads(said(capsys, [*table, "--table", "sizes", "--values", "4,8"]).out)
     assert [row["games"] for row in rows] == [4, 8]
     assert rows[0]["seconds"] > 0 and rows[0]["memory_gb"] > 0
@@ -125,6 +128,8 @@ def test_a_killed_training_goes_on_to_the_same_model(folder, tmp_path) -> None:
           "--table", "five"], "--table 'five'"),
         (["move-prediction", "train", "test.sgf", "--size", "13", "--out", "x.safetensors"],
          "no games of size 13"),
+        (["move-prediction", "experiment", "train.sgf", "--size", "7", "--table", "reranked",
+          "--values", "20,many"], "--values '20,many'"),
         (["predict", "test.sgf", "--move", "400", "--model", "paper.safetensors"], "no move 400"),
     ],
 )  # fmt: skip
