@@ -355,3 +355,69 @@ class Groups(Reference):
         fallen = [q for q in self.rim(block) if self.grid[q] > 0 and self.left.grid[q] == 0]
         f[19] = max((self.alive[self.number[q]] for q in fallen), default=0)
         return f
+
+
+class Bonds(Context):
+    """Blocks of one colour and area whose playouts agree, and the weakest enemies beside them."""
+
+    HEAVY_GAP, LIGHT_GAP = 0.06, 0.15
+
+    def __init__(self, grid, mean_h, mean_l):
+        super().__init__(grid, np.zeros((4, *grid.shape)))
+        self.mean_h = mean_h
+        stones = [i for i, b in enumerate(self.parts) if self.colour(b)]
+        self.bond = {i: {i} for i in stones}
+        for i in stones:
+            for j in stones:
+                alike = abs(mean_h[i] - mean_h[j]) < self.HEAVY_GAP
+                alike &= abs(mean_l[i] - mean_l[j]) < self.LIGHT_GAP
+                if alike and self.home(i) == self.home(j):
+                    joined = self.bond[i] | self.bond[j]
+                    for k in joined:
+                        self.bond[k] = joined
+
+    def home(self, i):
+        """Return the colour of a block and the area without enemies that it lies in."""
+        colour = self.colour(self.parts[i])
+        [area] = [a for a in self.areas(3 - colour) if self.parts[i] <= a]
+        return colour, frozenset(area)
+
+    def stones(self, bond):
+        return set().union(*(self.parts[j] for j in bond))
+
+    def mean_of(self, bond):
+        weights = [len(self.parts[j]) for j in sorted(bond)]
+        return np.average([self.mean_h[j] for j in sorted(bond)], weights=weights)
+
+    def facts(self, bond):
+        stones = self.stones(bond)
+        colour = int(self.grid[next(iter(stones))])
+        free = self.libs(stones)
+        mine = {p: self.after(p, colour) for p in free}
+        theirs = {p: self.after(p, 3 - colour) for p in free}
+        regions = {self.number[p] for p in free}
+        own = [self.parts[r] for r in regions if self.touching(self.parts[r]) == {colour}]
+        return [
+            len(bond), len(stones), self.mean_of(bond), len(free),
+            sum(theirs[p] < 1 for p in free), sum(theirs[p] < 2 for p in free),
+            sum(mine[p] < 2 for p in free), sum(mine[p] < 2 and theirs[p] < 2 for p in free),
+            sum(all(self.grid[q] != 3 - colour for q in self.near(p)) for p in free),
+            sum(self.eye(p) == colour for p in free), sum(self.eye(p) == -colour for p in free),
+            len(regions), len(own), sum(map(len, own)),
+        ]  # fmt: skip
+
+    def describe(self, i):
+        bond = self.bond[i]
+        stones = self.stones(bond)
+        own = self.facts(bond)
+        f = np.zeros(24)
+        f[:14] = own
+        enemy = 3 - self.colour(self.parts[i])
+        foes = [self.bond[self.number[q]] for q in self.rim(stones) if self.grid[q] == enemy]
+        if foes:
+            weakest = min(foes, key=lambda b: (self.mean_of(b), min(b)))
+            other = self.facts(weakest)
+            shared = self.libs(stones) & self.libs(self.stones(weakest))
+            f[14:] = [1, other[2], other[1], other[3], other[8], other[9], other[12], len(shared),
+                      own[3] - other[3], other[5]]  # fmt: skip
+        return f

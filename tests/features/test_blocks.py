@@ -10,6 +10,7 @@ import pytest
 
 from tengen.board.shapes import shape_table
 from tengen.features.blocks_attack_kernels import FALLS, HOLDS, attack
+from tengen.features.blocks_bond_kernels import BONDS, describe_bonds
 from tengen.features.blocks_context_kernels import (
     GROUPS,
     SURROUNDINGS,
@@ -17,11 +18,11 @@ from tengen.features.blocks_context_kernels import (
     describe_surroundings,
     flood_other,
 )
-from tengen.features.blocks_kernels import PAPER, describe_blocks
+from tengen.features.blocks_kernels import PAPER, describe_blocks, number_parts
 from tengen.features.blocks_playout_kernels import finish
 
 sys.path.insert(0, str(Path(__file__).parent))
-from blocks_reference import Context, Groups, Reference, grid_of, line_of, random_grid
+from blocks_reference import Bonds, Context, Groups, Reference, grid_of, line_of, random_grid
 
 
 def ours(grid, below=1):
@@ -75,6 +76,28 @@ def test_surroundings_and_groups_agree_with_the_references(shape):
                 continue
             np.testing.assert_allclose(around[i], context.surroundings(i), atol=1e-9)
             np.testing.assert_allclose(groups[i], fate.describe(i), atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (5, 7), (2, 2)])
+def test_bonds_agree_with_the_reference(shape):
+    rng = np.random.default_rng(8)
+    for moves in (3, 12, 30, 60, shape[0] * shape[1]):
+        grid = random_grid(rng, *shape, moves)
+        line = line_of(grid)
+        n = len(line)
+        part = np.empty(n, np.int64)
+        colour, size = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        count = number_parts(line, shape[1] + 1, part, colour, size)
+        heavy, light = rng.choice([-0.5, 0.0, 0.04, 0.5], (2, count))
+        bond, out = np.zeros(count, np.int64), np.full((count, BONDS), 7.0)
+        describe_bonds(line, *shape, part, colour, size, count, heavy, light, bond, out)
+        reference = Bonds(grid, heavy, light)
+        for i in range(count):
+            if colour[i] == 0:
+                assert not out[i].any()
+                continue
+            assert bond[i] == min(reference.bond[i])
+            np.testing.assert_allclose(out[i], reference.describe(i), atol=1e-9)
 
 
 def test_there_are_forty_six_and_forty_eight():

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tengen.lab import full, quick
-from tengen.lab.finished import Job, make_game
+from tengen.lab.finished import make_games
 from tengen.lab.plots import draw
 from tengen.lab.report import PARTS
 from tengen.lab.sections import (
@@ -116,8 +116,8 @@ def test_no_quick_step_needs_games_and_together_they_are_short() -> None:
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a corpus of the right names: small boards, few games."""
     folder = tmp_path_factory.mktemp("corpus")
-    made = [make_game(Job(seed, 9)) for seed in range(8)]
-    scored = b"\n".join(game.sgf() for game in made if game is not None)
+    made = make_games(8, 9, seed=0)
+    scored = b"\n".join(game.sgf() for game in made)
     for name in (scoring.TRAIN, *scoring.TESTS):
         (folder / name).write_bytes(scored)
     for number, name in enumerate(("tom9d-train", "tom9d-dev", "kgs6d-train", "kgs6d-dev")):
