@@ -210,11 +210,110 @@ def describe_enemy(enemy, rim, rims, libs, line, free, out, at):
 
 
 @kernel
+def mark_beside(line, width, beside):
+    """Set beside[colour, p] where the empty point p is a liberty of any block of that colour."""
+    for p in range(line.shape[0]):
+        if line[p] == 0:
+            for q in (p + 1, p - 1, p + width, p - width):
+                if line[q] == 1 or line[q] == 2:
+                    beside[line[q], p] = True
+
+
+@kernel
+def describe_stones(line, width, rows, cols, part, size_of, x, f):
+    """Write the mean distances to the edges and the bounding box of a block (9 to 11)."""
+    top, bottom, left, right = rows, -1, cols, -1
+    for p in range(line.shape[0]):
+        if part[p] == x:
+            first, second = edge_distances(p, width, rows, cols)
+            f[9] += first / size_of[x]
+            f[10] += second / size_of[x]
+            row, col = p // width - 1, p % width - 1
+            top, bottom = min(top, row), max(bottom, row)
+            left, right = min(left, col), max(right, col)
+    f[11] = (bottom - top + 1) * (right - left + 1)
+
+
+@kernel
+def describe_liberties(line, width, part, rim, after, x, colour, protected_below, near, free, f):
+    """Write what lies beside a block (2, 4 to 7); mark its liberties and the parts beside it."""
+    n = line.shape[0]
+    ring = np.zeros(n, np.int64)
+    for p in range(n):
+        free[p] = rim[x, p] and line[p] == 0
+        if rim[x, p]:
+            near[part[p]] = True
+            if line[p] == 0:
+                ring[p] = 1
+                f[4] += after[3 - colour, p] < protected_below
+                f[5] += after[colour, p] == 1
+            else:
+                f[2] += 1
+    for order in (2, 3):
+        for p in range(n):
+            if line[p] == 0 and ring[p] == 0:
+                for q in (p + 1, p - 1, p + width, p - width):
+                    if ring[q] == order - 1:
+                        ring[p] = order
+                f[4 + order] += ring[p] == order
+
+
+@kernel
+def two_weakest(near, colour_of, libs, size_of, count, enemy):
+    """Return how many enemy blocks are marked, the weakest and the second weakest, -1 for none."""
+    number = 0
+    weakest, second = -1, -1
+    for y in range(count):
+        if near[y] and colour_of[y] == enemy:
+            number += 1
+            if weaker(libs, size_of, y, weakest):
+                second = weakest
+                weakest = y
+            elif weaker(libs, size_of, y, second):
+                second = y
+    return number, weakest, second
+
+
+@kernel
+def mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near, free, f):
+    """Write blocks, stones and perimeter of a chain (24 to 26); mark its liberties and parts."""
+    near[:] = False
+    for y in range(count):
+        if chain[y] == chain[x] and colour_of[y] == colour_of[x]:
+            f[24] += 1
+            f[25] += size_of[y]
+    for p in range(line.shape[0]):
+        free[p] = False
+        edge = False
+        for y in range(count):
+            if rim[y, p] and chain[y] == chain[x] and colour_of[y] == colour_of[x]:
+                edge = True
+                break
+        if edge:
+            f[26] += 1
+            near[part[p]] = True
+            free[p] = line[p] == 0
+
+
+@kernel
+def copy_chain(features, chain, colour_of, x):
+    """Copy what is known of a block's chain from an earlier block of it; tell whether it was."""
+    for y in range(x):
+        if chain[y] == chain[x] and colour_of[y] == colour_of[x]:
+            for i in range(24, 39):
+                features[x, i] = features[y, i]
+            for i in range(45, 48):
+                features[x, i] = features[y, i]
+            return True
+    return False
+
+
+@kernel
 def describe_blocks(line, rows, cols, protected_below, part, colour_of, size_of, chain, features):
     """Write 48 features of every block; return how many parts (blocks and regions) there are.
 
     Rows of `features` are parts; those of empty regions stay zero. The paper's 46 leave out
-    columns 16 and 32, the second distances of the two centres of mass. `protected_below`: a
+    columns 16 and 31, the second distances of the two centres of mass. `protected_below`: a
     liberty where the enemy would have fewer liberties than this counts as one he should not play.
     """
     width = cols + 1
@@ -226,21 +325,14 @@ def describe_blocks(line, rows, cols, protected_below, part, colour_of, size_of,
     touch = np.zeros(count, np.int64)
     touch_masks(line, part, colour_of, rim, count, touch)
     chain_blocks(line, part, colour_of, rim, count, chain)
-    beside = np.zeros((3, n), np.bool_)  # liberties of any block of a colour
-    for p in range(n):
-        if line[p] == 0:
-            for q in (p + 1, p - 1, p + width, p - width):
-                if line[q] == 1 or line[q] == 2:
-                    beside[line[q], p] = True
+    beside = np.zeros((3, n), np.bool_)
+    mark_beside(line, width, beside)
     after = np.zeros((3, n), np.int64)
     for p in range(n):
-        if line[p] == 0:
+        if beside[1, p] or beside[2, p]:
             for colour in (1, 2):
-                if beside[1, p] or beside[2, p]:
-                    after[colour, p] = liberties_after(line, width, part, rim, libs, p, colour)
-    near = np.zeros(count, np.bool_)
-    free = np.zeros(n, np.bool_)
-    ring = np.zeros(n, np.int64)
+                after[colour, p] = liberties_after(line, width, part, rim, libs, p, colour)
+    near, free = np.zeros(count, np.bool_), np.zeros(n, np.bool_)
     for x in range(count):
         f = features[x]
         for i in range(PAPER):
@@ -249,77 +341,19 @@ def describe_blocks(line, rows, cols, protected_below, part, colour_of, size_of,
         if colour == 0:
             continue
         enemy = 3 - colour
-        f[0] = size_of[x]
-        f[1] = rims[x]
-        f[3] = libs[x]
+        f[0], f[1], f[3] = size_of[x], rims[x], libs[x]
         near[:] = False
-        top, bottom, left, right = rows, -1, cols, -1
-        for p in range(n):
-            ring[p] = 0
-            free[p] = rim[x, p] and line[p] == 0
-            if rim[x, p]:
-                near[part[p]] = True
-                if line[p] == 0:
-                    ring[p] = 1
-                    f[4] += after[enemy, p] < protected_below
-                    f[5] += after[colour, p] == 1
-                else:
-                    f[2] += 1
-            if part[p] == x:
-                first, second = edge_distances(p, width, rows, cols)
-                f[9] += first / size_of[x]
-                f[10] += second / size_of[x]
-                row, col = p // width - 1, p % width - 1
-                top, bottom = min(top, row), max(bottom, row)
-                left, right = min(left, col), max(right, col)
-        f[11] = (bottom - top + 1) * (right - left + 1)
-        for order in (2, 3):
-            for p in range(n):
-                if line[p] == 0 and ring[p] == 0:
-                    for q in (p + 1, p - 1, p + width, p - width):
-                        if ring[q] == order - 1:
-                            ring[p] = order
-                    f[4 + order] += ring[p] == order
-        weakest, second_weakest = -1, -1
-        for y in range(count):
-            if near[y] and colour_of[y] == enemy:
-                f[8] += 1
-                if weaker(libs, size_of, y, weakest):
-                    second_weakest = weakest
-                    weakest = y
-                elif weaker(libs, size_of, y, second_weakest):
-                    second_weakest = y
+        describe_stones(line, width, rows, cols, part, size_of, x, f)
+        describe_liberties(line, width, part, rim, after, x, colour, protected_below, near, free,
+                           f)  # fmt: skip
+        f[8], weakest, second = two_weakest(near, colour_of, libs, size_of, count, enemy)
         describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count,
                          near, colour, free, beside[colour], beside[enemy], f, 12)  # fmt: skip
         describe_enemy(weakest, rim, rims, libs, line, free, f, 39)
-        describe_enemy(second_weakest, rim, rims, libs, line, free, f, 42)
-        done = False
-        for y in range(x):
-            if chain[y] == chain[x] and colour_of[y] == colour:
-                for i in range(24, 39):
-                    f[i] = features[y, i]
-                for i in range(45, 48):
-                    f[i] = features[y, i]
-                done = True
-                break
-        if done:
+        describe_enemy(second, rim, rims, libs, line, free, f, 42)
+        if copy_chain(features, chain, colour_of, x):
             continue
-        for y in range(count):
-            if chain[y] == chain[x] and colour_of[y] == colour:
-                f[24] += 1
-                f[25] += size_of[y]
-        near[:] = False
-        for p in range(n):
-            free[p] = False
-            edge = False
-            for y in range(count):
-                if rim[y, p] and chain[y] == chain[x] and colour_of[y] == colour:
-                    edge = True
-                    break
-            if edge:
-                f[26] += 1
-                near[part[p]] = True
-                free[p] = line[p] == 0
+        mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near, free, f)
         describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count,
                          near, colour, free, beside[colour], beside[enemy], f, 27)  # fmt: skip
         for p in range(n):
@@ -327,9 +361,6 @@ def describe_blocks(line, rows, cols, protected_below, part, colour_of, size_of,
                 for q in (p + 1, p - 1, p + width, p - width):
                     if line[q] == enemy:
                         near[part[q]] = True
-        weakest = -1
-        for y in range(count):
-            if near[y] and colour_of[y] == enemy and weaker(libs, size_of, y, weakest):
-                weakest = y
+        _, weakest, _ = two_weakest(near, colour_of, libs, size_of, count, enemy)
         describe_enemy(weakest, rim, rims, libs, line, free, f, 45)
     return count
