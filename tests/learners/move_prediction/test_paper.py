@@ -137,3 +137,13 @@ def test_it_is_a_policy_that_keeps_its_file(tmp_path) -> None:
     fresh = tasteful_games(3, seed=77)
     assert other.evaluate(fresh).rate(5) == predictor.evaluate(fresh).rate(5)
     assert np.allclose(other.priors(boards[1]), predictor.priors(boards[1]), atol=1e-5)
+
+
+def test_priors_do_not_depend_on_how_a_symmetric_board_lies() -> None:
+    # Five candidates cannot be mirror images of each other all four or eight ways.
+    predictor = MovePredictor(recipe="paper", settings={"top": 5}).fit(tasteful_games(30))
+    for moves in ("", "B D4"):
+        grid = predictor.priors(Board(SIZE, moves=moves))[:-1].reshape(SIZE, SIZE)
+        assert grid.max() > 1.5 * grid[grid > 0].min()
+        for other in (grid.T, grid[::-1], grid[:, ::-1]):
+            assert np.allclose(grid, other)

@@ -22,7 +22,8 @@ from tengen.errors import ModelError
 from tengen.features.patterns import PAPER_TEMPLATES
 from tengen.learners.move_prediction import paper_kernels
 from tengen.learners.move_prediction.dictionary import PatternCounter, cut_into_jobs
-from tengen.learners.move_prediction.paper_model import PaperModel, follow
+from tengen.learners.move_prediction.paper_games_kernels import count_games, learn_games
+from tengen.learners.move_prediction.paper_model import PaperModel
 from tengen.learners.move_prediction.tables import Dictionary, Tables
 from tengen.models import Checkpoints
 from tengen.parallel import map_jobs
@@ -130,7 +131,6 @@ def learn_frequencies(
     """Make the dictionary and the frequencies from half A; the model does not re-rank yet."""
     began = time.process_time()
     rows, cols = int(games.rows[0]), int(games.cols[0])
-    templates = np.array(settings.templates, np.int64)
     counter = PatternCounter()
     jobs = ((job, settings.templates) for job in cut_into_jobs(games, which, rows, cols))
     for keys, counts in map_jobs(_count_paper, jobs, workers=workers, ray=ray):
@@ -139,11 +139,15 @@ def learn_frequencies(
     seconds = time.process_time() - began
     on_report(f"{len(counter)} patterns met, {len(keys)} known, {seconds:.1f} s")
     del counter
-    dictionary = Dictionary.of(keys, 1)
+    model = _untrained(keys, np.zeros(len(keys) + 1), settings, (rows, cols))
     used, unused = np.zeros(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
-    follow(0, games, which, rows, cols, dictionary, templates, used=used, unused=unused)
+    count_games(
+        games.moves, games.colours, games.offsets, which, rows, cols, model.tables(rows, cols),
+        used, unused,
+    )  # fmt: skip
+    model.frequency = (used + 1) / (used + unused + 2)
     on_report(f"frequencies, {time.process_time() - began:.1f} s")
-    return _untrained(keys, (used + 1) / (used + unused + 2), settings, (rows, cols))
+    return model
 
 
 def _untrained(
@@ -185,10 +189,10 @@ def learn_reranker(
     # The sum of losses over all passes counts every sample `passes` times; so must the penalty.
     penalty = settings.width * settings.passes
     for number in range(state.passes, settings.passes):
-        loss = follow(
-            1, games, which, rows, cols, model.dictionary, model.templates,
-            frequency=model.frequency, top=settings.top, memory=state.memory, penalty=penalty,
-            alpha=settings.alpha,
+        loss = learn_games(
+            games.moves, games.colours, games.offsets, which, rows, cols,
+            model.tables(rows, cols), model.frequency, settings.top, state.memory, penalty,
+            settings.alpha, np.zeros((0, 0), np.int64),
         )  # fmt: skip
         state.passes += 1
         keep(state)
@@ -208,9 +212,9 @@ def samples(
     positions = int(games.lengths()[which].sum())
     room = np.zeros((positions * (model.top + 1), paper_kernels.WIDTH + 1), np.int64)
     n = int(
-        follow(
-            3, games, which, rows, cols, model.dictionary, model.templates,
-            frequency=model.frequency, top=model.top, samples=room,
+        learn_games(
+            games.moves, games.colours, games.offsets, which, rows, cols,
+            model.tables(rows, cols), model.frequency, model.top, np.zeros((0, 2)), 0.0, 0.1, room,
         )
     )  # fmt: skip
     return room[:n, 1:], room[:n, 0]

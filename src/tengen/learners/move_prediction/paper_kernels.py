@@ -1,12 +1,15 @@
-"""Follow games for the paper's recipe: largest known patterns, their frequencies, the re-ranker.
+"""Find the largest known patterns of the paper's recipe, rank candidates by them and re-rank.
 
-For every point and both sides to move the largest known pattern is kept; it is looked up again
-only where a change on the board could alter it: a stone beyond the next larger template changes
-nothing. Patterns are numbered from 1 as in the dictionary; 0 stands for "no pattern".
+Patterns are numbered from 1 as in the dictionary; 0 stands for "no pattern". The largest one at a
+point is looked up again only where a change on the board could alter it: a stone beyond the next
+larger template changes nothing.
 
 Features of a candidate are numbered: its pattern, then its place, then for each of the last four
 moves the pattern it had when it was played, then where it lies as seen from the candidate (see
-`candidate_features`).
+`candidate_features`). How games are followed stands in `paper_games_kernels`.
+
+`tables` is a tuple: rings of the empty board, hash keys, rings of offsets, templates, the
+dictionary's table and values, and its sieve (see `_match`).
 """
 
 # mypy: ignore-errors
@@ -40,6 +43,7 @@ from tengen.jit import kernel
 from tengen.learners.move_prediction.family_kernels import distance, salt
 from tengen.learners.move_prediction.feature_kernels import octant
 
+SIEVE_SHIFT = 24  # the sieve looks at other bits of a key than the table does
 FAMILY = 15  # the salt of the paper's patterns
 PLACES = 325  # classes of coordinates: octants of boards to 49 lines; 55 are used on 19x19
 OFFSETS = 326  # classes of folded offsets to 24 lines, and one for "none"
@@ -97,57 +101,87 @@ def expert_patterns(
 
 
 @kernel
-def _match(rings, side, i, templates, table, values, acc, found, level):
-    """Look up the largest known pattern at point `i` for one side; templates are nested."""
-    acc[:] = 0
-    t = 0
-    best = 0
-    for ring in range(RINGS):
-        for o in range(ORIENTATIONS):
-            acc[o] ^= rings[side, i, ring, o]
-        if templates[t] == ring:
-            number = lookup(table, values, paper_key(acc, ring))
-            if number < 0:
-                break
-            best = number
-            t += 1
-            if t == templates.shape[0]:
-                break
-    found[side, i] = best
-    # The ring up to which a change matters: that of the first template that failed.
-    level[side, i] = templates[min(t, templates.shape[0] - 1)]
+def new_matches(area, templates):
+    """Return the arrays of a matching, for both sides to move and every point, all out of date.
 
-
-@kernel
-def match_all(rings, templates, table, values, frequency, found, level, likes, dirty):
-    """Bring the largest patterns and their frequencies up to date where `dirty` says so.
-
-    `likes` is a copy of the frequencies at hand: the whole list is too large for a cache.
+    They are: the largest known pattern, the known patterns of all sizes (0 first), how many sizes
+    those are, the ring up to which a change matters, the smallest ring that has changed since
+    (RINGS: none), and the frequency of the largest pattern.
     """
+    return (
+        np.zeros((2, area), np.int64),
+        np.zeros((2, area, templates.shape[0] + 1), np.int64),
+        np.zeros((2, area), np.int64),
+        np.zeros((2, area), np.int64),
+        np.zeros((2, area), np.int64),
+        np.zeros((2, area)),
+    )
+
+
+@kernel
+def fill_sieve(keys, sieve):
+    """Set the bits of the keys in the sieve, an array of a power of two of bits."""
+    for key in keys:
+        bit = (key >> SIEVE_SHIFT) & (64 * sieve.shape[0] - 1)
+        sieve[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+
+
+@kernel
+def match_side(rings, side, tables, frequency, matches):
+    """Bring the largest patterns and their frequencies up to date for one side to move.
+
+    Templates are nested, so those within the smallest ring that has changed stay as they are.
+    Frequencies are copied to where they are used: the whole list is too large for a cache.
+    """
+    found, chain, depth, level, changed, likes = matches
+    templates = tables[3]
     acc = np.zeros(ORIENTATIONS, np.int64)
-    for side in range(2):
-        for i in range(found.shape[1]):
-            if dirty[side, i]:
-                _match(rings, side, i, templates, table, values, acc, found, level)
-                if frequency.shape[0] > 0:
-                    likes[side, i] = frequency[found[side, i]]
-                dirty[side, i] = False
+    for i in range(found.shape[1]):
+        if changed[side, i] < RINGS:
+            _match(rings, side, i, tables, acc, chain, depth, changed[side, i])
+            t = depth[side, i]
+            found[side, i] = chain[side, i, t]
+            level[side, i] = templates[min(t, templates.shape[0] - 1)]
+            if frequency.shape[0] > 0:
+                likes[side, i] = frequency[found[side, i]]
+            changed[side, i] = RINGS
 
 
 @kernel
-def count_waiting(found, waiting, dirty, unused):
-    """Add what waits at the points where `dirty` says so to the counters of their patterns."""
-    for side in range(2):
-        for i in range(found.shape[1]):
-            if dirty[side, i] and waiting[side, i] > 0:
-                unused[found[side, i]] += waiting[side, i]
-                waiting[side, i] = 0
+def _match(rings, side, i, tables, acc, chain, depth, changed):
+    """Look up the known patterns at point `i` for one side, from the ring that has changed on.
+
+    Most lookups end with a pattern that is not known; the sieve, small enough for a cache, finds
+    nearly all of these out without a visit to the large table.
+    """
+    _empty, _hash_keys, _ring_of, templates, table, values, sieve = tables
+    t = 0
+    while t < depth[side, i] and templates[t] < changed:
+        t += 1
+    acc[:] = 0
+    ring = 0
+    while t < templates.shape[0]:
+        while ring <= templates[t]:
+            for o in range(ORIENTATIONS):
+                acc[o] ^= rings[side, i, ring, o]
+            ring += 1
+        key = paper_key(acc, ring - 1)
+        bit = (key >> SIEVE_SHIFT) & (64 * sieve.shape[0] - 1)
+        if not sieve[bit >> 6] >> np.uint64(bit & 63) & np.uint64(1):
+            break
+        number = lookup(table, values, key)
+        if number < 0:
+            break
+        t += 1
+        chain[side, i, t] = number
+    depth[side, i] = t
 
 
 @kernel
-def mark_changes(s, before, ring_of, level, dirty):
-    """Mark as dirty the points whose largest pattern the last move may have changed."""
+def mark_changes(s, before, ring_of, matches):
+    """Note at all points the smallest ring that the last move has changed, where that matters."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    level, changed = matches[3], matches[4]
     for q in range(s.shape[1]):
         if before[q] == s[COLOUR, q]:
             continue
@@ -158,9 +192,9 @@ def mark_changes(s, before, ring_of, level, dirty):
                 ring = ring_of[base - c]
                 i = r * cols + c
                 if ring <= level[0, i]:
-                    dirty[0, i] = True
+                    changed[0, i] = min(changed[0, i], ring)
                 if ring <= level[1, i]:
-                    dirty[1, i] = True
+                    changed[1, i] = min(changed[1, i], ring)
 
 
 @kernel
@@ -190,16 +224,16 @@ def feature_count(n_patterns):
 
 
 @kernel
-def rank_candidates(s, mover, likes, earlier, take, points, order):
+def rank_candidates(s, mover, likes, earlier, take, points, order, scores):
     """List the legal points; return how many.
 
     order[:take] are the best by frequency, best first; the others follow as they lie on the board.
-    Ties go to the point nearer to the last move, then nearer to the edge.
+    Ties go to the point nearer to the last move, then nearer to the edge; what still ties, as on a
+    symmetric board, to the first on it. scores[m] is what points[m] was ranked by, least is best.
     """
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     n = held = 0
     last = earlier[0]
-    scores = np.empty(rows * cols)
     rest = np.empty(rows * cols, np.int64)
     for i in range(rows * cols):
         row, col = i // cols, i % cols
@@ -241,134 +275,6 @@ def push_earlier(earlier, earlier_patterns, p, pattern):
         earlier_patterns[j] = earlier_patterns[j - 1]
     earlier[0] = p
     earlier_patterns[0] = pattern
-
-
-@kernel
-def follow_games(
-    mode, points, colours, offsets, games, rows, cols, empty, hash_keys, ring_of, templates,
-    table, values, used, unused, frequency, top, memory, penalty, alpha,
-    weights, tops, hits, counts, samples, rank_history,
-):  # fmt: skip
-    """Replay games and do one of four things at every expert's move; return a loss or a count.
-
-    mode 0: count `used` and `unused` of the largest patterns of all legal points.
-    mode 1: learn the re-ranker by FTRL-proximal on the `top` candidates; `memory` is its state.
-    mode 2: measure: add credit to `hits` and `counts` (phases of 30 plies); return the loss.
-    mode 3: write the samples (label, then WIDTH features) to `samples`; return how many.
-    With `rank_history` above zero (mode 2 only), the earlier moves given to the re-ranker are not
-    the experts' but what this model ranks k-th at each earlier turn, with the pattern there, as
-    when a weaker player had moved; below zero only the mover's own ones, the opponent's being the
-    experts'. The stones on the board always stay the experts'.
-    """
-    s = new_state(rows, cols)
-    rings = empty.copy()
-    before = np.zeros(s.shape[1], np.int64)
-    area = rows * cols
-    found = np.zeros((2, area), np.int64)
-    level = np.zeros((2, area), np.int64)
-    likes = np.zeros((2, area))
-    # Counts of unused patterns wait at their points: while a pattern stands, counting it needs no
-    # visit to the long list of counters.
-    waiting = np.zeros((2, area), np.int64)
-    everywhere = np.ones((2, area), np.bool_)
-    dirty = everywhere.copy()
-    found0, level0 = np.zeros((2, area), np.int64), np.zeros((2, area), np.int64)
-    match_all(rings, templates, table, values, frequency, found0, level0, likes, dirty)
-    likes0 = likes.copy()
-    moves, order = np.zeros(area, np.int64), np.zeros(area, np.int64)
-    earlier, earlier_patterns = np.zeros(EARLIER, np.int64), np.zeros(EARLIER, np.int64)
-    weak, weak_patterns = earlier.copy(), earlier_patterns.copy()
-    told, told_patterns = earlier.copy(), earlier_patterns.copy()
-    feats = np.zeros(WIDTH, np.int64)
-    current = np.zeros(WIDTH)
-    scores, final = np.zeros(area), np.zeros(area)
-    n_patterns = frequency.shape[0]
-    result = 0.0
-    for g in games:
-        clear(s, rows, cols)
-        rings[:] = empty
-        count_waiting(found, waiting, everywhere, unused)
-        found[:] = found0
-        level[:] = level0
-        likes[:] = likes0
-        dirty[:] = False
-        earlier[:] = -1
-        earlier_patterns[:] = 0
-        weak[:] = -1
-        weak_patterns[:] = 0
-        for k in range(offsets[g], offsets[g + 1]):
-            p, colour = np.int64(points[k]), np.int64(colours[k])
-            s[SCALARS, TURN] = colour
-            pattern = 0
-            weaker, weaker_pattern = p, 0
-            if p > 0:
-                if s[COLOUR, p] != EMPTY or not is_legal(s, p, colour):
-                    break
-                count_waiting(found, waiting, dirty, unused)
-                match_all(rings, templates, table, values, frequency, found, level, likes, dirty)
-                i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
-                pattern = found[colour - 1, i]
-                weaker_pattern = pattern
-                if mode == 0:
-                    for m in range(area):
-                        q = (m // cols + 1) * (cols + 1) + m % cols + 1
-                        if s[COLOUR, q] == EMPTY and is_legal(s, q, colour):
-                            if q == p:
-                                used[found[colour - 1, m]] += 1
-                            else:
-                                waiting[colour - 1, m] += 1
-                else:
-                    told[:] = earlier
-                    told_patterns[:] = earlier_patterns
-                    for j in range(EARLIER):
-                        # The latest move, and every second one, was the opponent's.
-                        if rank_history > 0 or (rank_history < 0 and j % 2 == 1):
-                            told[j], told_patterns[j] = weak[j], weak_patterns[j]
-                    n = rank_candidates(s, colour, likes, told, top, moves, order)
-                    take = min(top, n)
-                    target = 0
-                    while moves[order[target]] != p:
-                        target += 1
-                    extra = 1 if target >= take and mode != 2 else 0
-                    for m in range(take + extra):
-                        q = moves[order[m if m < take else target]]
-                        j = (q // (cols + 1) - 1) * cols + q % (cols + 1) - 1
-                        candidate_features(
-                            n_patterns, found[colour - 1, j], q, told, told_patterns,
-                            rows, cols, feats,
-                        )  # fmt: skip
-                        good = q == p
-                        if mode == 1:
-                            result += ftrl_step(feats, good, memory, current, penalty, alpha)
-                        elif mode == 3:
-                            row = np.int64(result)
-                            samples[row, 0] = good
-                            for f in range(WIDTH):
-                                samples[row, 1 + f] = feats[f]
-                            result += 1
-                        else:
-                            t = 0.0
-                            for f in range(WIDTH):
-                                t += weights[feats[f]]
-                            scores[m] = t
-                    if mode == 2:
-                        final_scores(moves, order, n, take, scores, likes, colour, cols, final)
-                        phase = (k - offsets[g]) // 30
-                        result += credit(final, n, target, tops, hits, counts, phase)
-                        if rank_history != 0:
-                            own = np.argsort(-final[:n], kind="mergesort")
-                            weaker = moves[order[own[min(abs(rank_history), n) - 1]]]
-                            row, col = weaker // (cols + 1) - 1, weaker % (cols + 1) - 1
-                            weaker_pattern = found[colour - 1, row * cols + col]
-            for q in range(s.shape[1]):
-                before[q] = s[COLOUR, q]
-            spare = before.copy()
-            play_with_rings(s, rings, hash_keys, ring_of, spare, p, colour)
-            mark_changes(s, before, ring_of, level, dirty)
-            push_earlier(earlier, earlier_patterns, p, pattern)
-            push_earlier(weak, weak_patterns, weaker, weaker_pattern)
-    count_waiting(found, waiting, everywhere, unused)
-    return result
 
 
 @kernel
@@ -446,42 +352,44 @@ def credit(final, n, target, tops, hits, counts, phase):
 
 
 @kernel
-def pattern_at(s, mover, p, empty, hash_keys, ring_of, templates, table, values):
+def pattern_at(s, mover, p, tables):
     """Return the largest known pattern at one point of a position for the side `mover`."""
     cols = s[SCALARS, COLS]
+    empty = tables[0]
     rings = empty.copy()
-    rings_of_state(s, rings, empty, hash_keys, ring_of)
-    found, level = np.zeros((2, empty.shape[1]), np.int64), np.zeros((2, empty.shape[1]), np.int64)
+    rings_of_state(s, rings, empty, tables[1], tables[2])
     i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
+    _found, chain, depth, _level, _changed, _likes = new_matches(empty.shape[1], tables[3])
     acc = np.zeros(ORIENTATIONS, np.int64)
-    _match(rings, mover - 1, i, templates, table, values, acc, found, level)
-    return found[mover - 1, i]
+    _match(rings, mover - 1, i, tables, acc, chain, depth, 0)
+    return chain[mover - 1, i, depth[mover - 1, i]]
 
 
 @kernel
-def score_board(
-    s, earlier, earlier_patterns, empty, hash_keys, ring_of, templates, table, values,
-    frequency, weights, top, points, final,
-):  # fmt: skip
+def score_board(s, earlier, tables, frequency, weights, top, points, final):
     """Write the legal points and their final scores; return how many."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     area = rows * cols
     mover = s[SCALARS, TURN]
-    rings = empty.copy()
-    rings_of_state(s, rings, empty, hash_keys, ring_of)
-    found, level = np.zeros((2, area), np.int64), np.zeros((2, area), np.int64)
-    likes, dirty = np.zeros((2, area)), np.ones((2, area), np.bool_)
-    match_all(rings, templates, table, values, frequency, found, level, likes, dirty)
+    rings = tables[0].copy()
+    rings_of_state(s, rings, tables[0], tables[1], tables[2])
+    matches = new_matches(area, tables[3])
+    match_side(rings, mover - 1, tables, frequency, matches)
+    found, likes = matches[0], matches[5]
     moves, order = np.zeros(area, np.int64), np.zeros(area, np.int64)
-    n = rank_candidates(s, mover, likes, earlier, top, moves, order)
-    take = min(top, n)
     scores = np.zeros(area)
+    n = rank_candidates(s, mover, likes, earlier[0], area, moves, order, scores)
+    take = min(top, n)
+    # Of mirror images all are re-ranked or none: a policy must not know how the board lies.
+    while 0 < take < n and scores[order[take]] == scores[order[take - 1]]:
+        take += 1
+    scores[:] = 0
     feats = np.zeros(WIDTH, np.int64)
     for m in range(take):
         q = moves[order[m]]
         j = (q // (cols + 1) - 1) * cols + q % (cols + 1) - 1
         candidate_features(
-            frequency.shape[0], found[mover - 1, j], q, earlier, earlier_patterns, rows, cols, feats
+            frequency.shape[0], found[mover - 1, j], q, earlier[0], earlier[1], rows, cols, feats
         )
         for f in feats:
             scores[m] += weights[f]

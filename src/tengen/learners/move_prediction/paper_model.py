@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tengen.errors import TengenError
 from tengen.features.pattern_kernels import RINGS
 from tengen.learners.move_prediction import paper_kernels
+from tengen.learners.move_prediction.paper_games_kernels import measure_games
 from tengen.learners.move_prediction.tables import Dictionary, Tables
 
 if TYPE_CHECKING:
@@ -68,6 +69,17 @@ class PaperModel:
             raise ValueError(f"templates {templates.tolist()}, {top} candidates")
         return cls(dictionary, frequency, weights, templates, top, list(sizes))
 
+    def tables(self, rows: int, cols: int) -> tuple[NDArray[Any], ...]:
+        """Return the tables for one size in the order of `paper_kernels`."""
+        fixed, known = Tables.of(rows, cols), self.dictionary
+        words = 1 << max(0, int(np.ceil(np.log2(max(len(known.keys), 1) / 8))))  # a byte a key
+        sieve = np.zeros(words, np.uint64)
+        paper_kernels.fill_sieve(known.keys, sieve)
+        return (
+            fixed.empty, fixed.hash_keys, fixed.ring_of, self.templates, known.table, known.values,
+            sieve,
+        )  # fmt: skip
+
     def evaluate(
         self,
         games: GameArrays,
@@ -81,11 +93,12 @@ class PaperModel:
             raise TengenError("the paper's recipe is measured on whole games only")
         rows, cols = int(games.rows[0]), int(games.cols[0])
         which = np.arange(len(games))
-        return follow(
-            2, games, which, rows, cols, self.dictionary, self.templates, frequency=self.frequency,
-            top=self.top, weights=self.weights, tops=tops, hits=hits, counts=counts,
-            rank_history=self.history_rank,
+        loss = measure_games(
+            games.moves, games.colours, games.offsets, which, rows, cols,
+            self.tables(rows, cols), self.frequency, self.weights, self.top, tops, hits, counts,
+            self.history_rank,
         )  # fmt: skip
+        return float(loss)
 
     def priors(
         self, board: Board, rooms: dict[tuple[int, int], Any]
@@ -102,59 +115,25 @@ def board_scores(model: PaperModel, board: Board) -> tuple[NDArray[np.int64], ND
     The moves that led to the board are replayed for the patterns they were played on; earlier moves
     of a board that was set up by hand count as none.
     """
-    tables = Tables.of(board.rows, board.cols)
-    earlier, patterns = _history(model, board, tables)
+    tables = model.tables(board.rows, board.cols)
     points = np.zeros(board.rows * board.cols, np.int64)
     final = np.zeros(board.rows * board.cols)
     n = paper_kernels.score_board(
-        np.ascontiguousarray(board.state), earlier, patterns, tables.empty, tables.hash_keys,
-        tables.ring_of, model.templates, model.dictionary.table, model.dictionary.values,
-        model.frequency, model.weights, model.top, points, final,
+        np.ascontiguousarray(board.state), _history(board, tables), tables, model.frequency,
+        model.weights, model.top, points, final,
     )  # fmt: skip
     return points[:n], final[:n]
 
 
-def _history(
-    model: PaperModel, board: Board, tables: Tables
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the last moves, latest first, and the patterns they were played on."""
-    earlier = np.full(paper_kernels.EARLIER, -1, np.int64)
-    patterns = np.zeros(paper_kernels.EARLIER, np.int64)
+def _history(board: Board, tables: tuple[NDArray[Any], ...]) -> IntArray:
+    """Return the points of the last moves, latest first, and the patterns they were played on."""
+    earlier = np.zeros((2, paper_kernels.EARLIER), np.int64)
+    earlier[0] = -1
     past = board.copy()
     for k in range(min(paper_kernels.EARLIER, len(past.moves))):
         colour, point = past.undo()
-        earlier[k] = point
+        earlier[0, k] = point
         if point > 0:
-            patterns[k] = paper_kernels.pattern_at(
-                np.ascontiguousarray(past.state), colour, point, tables.empty, tables.hash_keys,
-                tables.ring_of, model.templates, model.dictionary.table, model.dictionary.values,
-            )  # fmt: skip
-    return earlier, patterns
-
-
-def follow(
-    mode: int,
-    games: GameArrays,
-    which: IntArray,
-    rows: int,
-    cols: int,
-    dictionary: Dictionary,
-    templates: IntArray,
-    **given: Any,
-) -> float:
-    """Call `follow_games` with empty arrays for what a mode does not need."""
-    tables = Tables.of(rows, cols)
-    ints, floats = np.zeros(0, np.int64), np.zeros(0)
-    return float(
-        paper_kernels.follow_games(
-            mode, games.moves, games.colours, games.offsets, which, rows, cols,
-            tables.empty, tables.hash_keys, tables.ring_of, templates,
-            dictionary.table, dictionary.values,
-            given.get("used", ints), given.get("unused", ints), given.get("frequency", floats),
-            given.get("top", 0), given.get("memory", np.zeros((0, 2))),
-            float(given.get("penalty", 0.0)), float(given.get("alpha", 0.1)),
-            given.get("weights", floats), given.get("tops", ints),
-            given.get("hits", np.zeros((0, 0))), given.get("counts", floats),
-            given.get("samples", np.zeros((0, 0), np.int64)), given.get("rank_history", 0),
-        )
-    )  # fmt: skip
+            state = np.ascontiguousarray(past.state)
+            earlier[1, k] = paper_kernels.pattern_at(state, colour, point, tables)
+    return earlier
