@@ -24,11 +24,10 @@ from tengen.board.kernels import (
     ROWS,
     SCALARS,
     SIZE,
+    TURN,
     is_legal,
 )
-from tengen.features.pattern_kernels import (
-    RINGS,
-)
+from tengen.features.pattern_kernels import RINGS
 from tengen.features.tactics_kernels import (
     ATARI_LAST,
     ATARIED,
@@ -79,7 +78,7 @@ ENEMY = LIBERTY + 40  # least enemy liberties (0-6) x 4 sizes
 OF_LAST = ENEMY + 28  # liberty of the last move's block: its liberties (1-6) x own after (1-4)
 OF_ATTACKED = OF_LAST + 24  # liberty of an own block next to the last move: likewise 5 x 4
 CONTACT = OF_ATTACKED + 20  # own blocks (0-4) x enemy blocks (0-4) next to the move
-KO_MOVE = CONTACT + 25  # takes a ko; takes while a ko is forbidden; next to the forbidden point
+KO_MOVE = CONTACT + 25  # takes a ko; takes one while another is forbidden; the third is not used
 NEAREST = KO_MOVE + 3  # nearest own (1-8) x nearest enemy (1-8)
 DENSITY = NEAREST + 64  # own stones in 9x9 (0-6) x enemy stones (0-6)
 CROWD = DENSITY + 49  # the same in 5x5
@@ -305,6 +304,75 @@ def _position(s, rings, marks, table, values, recent, mover, count, absolute, ou
 
 
 @kernel
+def _near_last(s, mover, last, start, count, libs, of_last, of_attacked):
+    """Note the liberties of the last move's block and of own blocks beside it.
+
+    Returns the head of the last move's block, -1 if it is not on the board.
+    """
+    heads = np.empty(4, np.int64)
+    attacked = _attacked_blocks(s, mover, last, heads)
+    _mark_liberties(heads, attacked, start, count, libs, 5, of_attacked)
+    if last <= 0 or s[COLOUR, last] != 3 - mover:
+        return -1
+    heads[0] = s[HEAD, last]
+    _mark_liberties(heads, 1, start, count, libs, 6, of_last)
+    return heads[0]
+
+
+@kernel
+def _fight(facts, of_last, of_attacked, ladders, ko, feats, n):
+    """Add what the move does to the fight around the last move, to a ko and to ladders."""
+    after = min(facts[LIBERTIES], 4) - 1
+    if of_last > 0:
+        feats[n] = OF_LAST + 4 * (of_last - 1) + after
+        n += 1
+    if of_attacked > 0:
+        feats[n] = OF_ATTACKED + 4 * (of_attacked - 1) + after
+        n += 1
+    if facts[CAPTURED] == 1 and facts[SIZE_AFTER] == 1 and facts[EMPTY_NEIGHBOURS] == 0:
+        feats[n] = KO_MOVE + (1 if ko > 0 else 0)
+        n += 1
+    if ladders != 0:
+        for k in range(16):
+            if ladders >> k & 1:
+                feats[n] = LADDER + k
+                n += 1
+    return n
+
+
+@kernel
+def _surroundings(maps, i, feats, n):
+    """Add how near the stones of both sides are and how many."""
+    feats[n] = NEAREST + 8 * min(maps[0, i] - 1, 7) + min(maps[1, i] - 1, 7)
+    feats[n + 1] = DENSITY + 7 * min(maps[2, i], 6) + min(maps[3, i], 6)
+    feats[n + 2] = CROWD + 7 * min(maps[4, i], 6) + min(maps[5, i], 6)
+    return n + 3
+
+
+@kernel
+def _stone(s, p, row, col, mover, recent, count, stones, feats):
+    """Write the features of a point that cannot be played; return how many."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    if s[COLOUR, p] == EMPTY:
+        feats[0] = FORBIDDEN
+        return 1
+    side = 0 if s[COLOUR, p] == mover else 1
+    head = s[HEAD, p]
+    feats[0] = STONE + 30 * side + 5 * (min(count[head], 6) - 1) + size_class(s[SIZE, head])
+    feats[1] = STONE_LINE + 21 * side + line_class(row, col, rows, cols)
+    n = 2
+    if stones[head] > 0:
+        feats[n] = STONE_LADDER + 4 * side + stones[head] - 1
+        n += 1
+    for j in range(4):
+        if recent[j] == p:
+            feats[n] = STONE_RECENT + j
+            n += 1
+            break
+    return n
+
+
+@kernel
 def move_features(s, rings, marks, table, values, recent, absolute, points, feats, widths, shared):
     """Name the features of all points; return (legal moves, points, features of the position).
 
@@ -314,41 +382,32 @@ def move_features(s, rings, marks, table, values, recent, absolute, points, feat
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     area = rows * cols
     size = s.shape[1]
-    mover = s[SCALARS, 2]
-    start = np.zeros(size, np.int64)
-    count = np.zeros(size, np.int64)
-    libs = np.empty(4 * size, np.int64)
-    stamp = np.zeros(size, np.int64)
-    of_last = np.zeros(size, np.int64)
-    of_attacked = np.zeros(size, np.int64)
+    mover = s[SCALARS, TURN]
+    start, count = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    libs, stamp = np.empty(4 * size, np.int64), np.zeros(size, np.int64)
+    of_last, of_attacked = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    said, stones = np.zeros(size, np.int64), np.zeros(size, np.int64)
     maps = np.empty((6, area), np.int64)
     sums = np.empty((2, rows + 1, cols + 1), np.int64)
     facts = np.empty(FACTS, np.int64)
-    heads = np.empty(4, np.int64)
     read_blocks(s, start, count, libs, stamp)
     distance_maps(s, mover, maps[0], maps[1])
     density_maps(s, mover, 4, sums, maps[2], maps[3])
     density_maps(s, mover, 2, sums, maps[4], maps[5])
-    last = recent[0]
-    last_head = -1
-    if last > 0 and s[COLOUR, last] == 3 - mover:
-        last_head = s[HEAD, last]
-        heads[0] = last_head
-        _mark_liberties(heads, 1, start, count, libs, 6, of_last)
-    said = np.zeros(size, np.int64)
-    stones = np.zeros(size, np.int64)
+    last_head = _near_last(s, mover, recent[0], start, count, libs, of_last, of_attacked)
     read_ladders(s, mover, start, count, libs, said, stones)
-    attacked = _attacked_blocks(s, mover, last, heads)
-    _mark_liberties(heads, attacked, start, count, libs, 5, of_attacked)
     n_shared = _position(s, rings, marks, table, values, recent, mover, count, absolute, shared)
     phase = phase_of(s[SCALARS, PLIES], area)
-    ko = s[SCALARS, KO]
     stamp[:] = -1
     n_moves = 0
+    n_others = 0
     for i in range(area):
         row, col = i // cols, i % cols
         p = (row + 1) * (cols + 1) + col + 1
         if s[COLOUR, p] != EMPTY or not is_legal(s, p, mover):
+            # Kept at the end until all legal moves are known.
+            n_others += 1
+            points[area - n_others] = p
             continue
         f = feats[n_moves]
         n = 0
@@ -359,59 +418,18 @@ def move_features(s, rings, marks, table, values, recent, absolute, points, feat
         n = _relative(s, p, recent, row, col, cols, f, n + 1)
         read_move(s, p, mover, last_head, start, count, libs, stamp, n_moves, facts)
         n = _tactical(facts, f, n)
-        after = min(facts[LIBERTIES], 4) - 1
-        if of_last[p] > 0:
-            f[n] = OF_LAST + 4 * (of_last[p] - 1) + after
-            n += 1
-        if of_attacked[p] > 0:
-            f[n] = OF_ATTACKED + 4 * (of_attacked[p] - 1) + after
-            n += 1
-        if facts[CAPTURED] == 1 and facts[SIZE_AFTER] == 1 and facts[EMPTY_NEIGHBOURS] == 0:
-            f[n] = KO_MOVE + (1 if ko > 0 else 0)
-            n += 1
-        if said[p] != 0:
-            for k in range(16):
-                if said[p] >> k & 1:
-                    f[n] = LADDER + k
-                    n += 1
-        f[n] = NEAREST + 8 * min(maps[0, i] - 1, 7) + min(maps[1, i] - 1, 7)
-        f[n + 1] = DENSITY + 7 * min(maps[2, i], 6) + min(maps[3, i], 6)
-        f[n + 2] = CROWD + 7 * min(maps[4, i], 6) + min(maps[5, i], 6)
-        n += 3
+        n = _fight(facts, of_last[p], of_attacked[p], said[p], s[SCALARS, KO], f, n)
+        widths[n_moves] = _surroundings(maps, i, f, n)
         points[n_moves] = p
-        widths[n_moves] = n
         n_moves += 1
     for family in range(FAMILIES - 1):
         find_patterns(
             s, rings, marks, table, values, count, recent, mover, family,
             points, n_moves, feats, widths,
         )  # fmt: skip
-    n_all = n_moves
-    for i in range(area):
-        row, col = i // cols, i % cols
-        p = (row + 1) * (cols + 1) + col + 1
-        colour = s[COLOUR, p]
-        if colour == EMPTY and is_legal(s, p, mover):
-            continue
-        f = feats[n_all]
-        n = 1
-        if colour == EMPTY:
-            f[0] = FORBIDDEN
-        else:
-            side = 0 if colour == mover else 1
-            head = s[HEAD, p]
-            f[0] = STONE + 30 * side + 5 * (min(count[head], 6) - 1) + size_class(s[SIZE, head])
-            f[1] = STONE_LINE + 21 * side + line_class(row, col, rows, cols)
-            n = 2
-            if stones[head] > 0:
-                f[n] = STONE_LADDER + 4 * side + stones[head] - 1
-                n += 1
-            for j in range(4):
-                if recent[j] == p:
-                    f[n] = STONE_RECENT + j
-                    n += 1
-                    break
-        points[n_all] = p
-        widths[n_all] = n
-        n_all += 1
-    return n_moves, n_all, n_shared
+    points[n_moves:area] = points[n_moves:area][::-1].copy()
+    for k in range(n_moves, area):
+        p = points[k]
+        row, col = p // (cols + 1) - 1, p % (cols + 1) - 1
+        widths[k] = _stone(s, p, row, col, mover, recent, count, stones, feats[k])
+    return n_moves, area, n_shared
