@@ -23,7 +23,7 @@ from tengen.board import Rules
 from tengen.errors import SpecError, TengenError
 
 Model = TypeVar("Model", bound=BaseModel)
-Kind = Literal["match", "round-robin", "gauntlet", "ladder"]
+Kind = Literal["match", "round-robin", "gauntlet", "ladder", "pairs"]
 Judge = Literal["auto", "tromp-taylor", "scorer"]
 
 MAX_SIZE = 25
@@ -108,7 +108,7 @@ class Tournament(_Strict):
     reach: int = Field(default=1, ge=1)
     """In a ladder: how many rungs up and down everyone plays."""
     pairs: tuple[tuple[str, str], ...] = ()
-    """Pairings to play besides those of the kind."""
+    """Pairings to play besides those of the kind; the kind `pairs` has no others."""
     max_failures: int = Field(default=3, ge=1)
     """Void games in a row through one player's fault after which the tournament stops."""
 
@@ -124,6 +124,8 @@ class Tournament(_Strict):
             raise ValueError("a gauntlet needs `challengers`, a list of players' names")
         if self.kind != "gauntlet" and self.challengers:
             raise ValueError("only a gauntlet has challengers")
+        if self.kind == "pairs" and not self.pairs:
+            raise ValueError("a tournament of the kind `pairs` needs `pairs`, who meets whom")
         mentioned = [*self.challengers, *(name for pair in self.pairs for name in pair)]
         for name in mentioned:
             if name not in names:

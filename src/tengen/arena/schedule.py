@@ -41,6 +41,8 @@ def pairings(tournament: Tournament) -> list[tuple[str, str]]:
     elif tournament.kind == "ladder":
         near = combinations(range(len(names)), 2)
         found = [(names[i], names[j]) for i, j in near if j - i <= tournament.reach]
+    elif tournament.kind == "pairs":
+        found = []
     else:
         found = list(combinations(names, 2))
     for pair in tournament.pairs:
