@@ -220,6 +220,10 @@ def experiment(
         list[Path] | None,
         typer.Option("--made", help="Games of `scoring make` (parts); repeatable."),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="Row to measure beside all families (parts); repeatable."),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for experiment.json.")] = None,
     seed: Seed = 0,
     json: Json = False,
@@ -248,17 +252,20 @@ def experiment(
     else:
         from tengen.learners.scoring.made import read_labelled
         from tengen.learners.scoring.training import Recipe
-        from tengen.learners.scoring.validation import compare_parts
+        from tengen.learners.scoring.validation import compare_parts, further_parts
 
+        recipe = Recipe(members=members, seed=seed)
+        unknown = set(only or []) - set(rows := further_parts(recipe, bool(made)))
+        if unknown:
+            raise TengenError(f"--only {', '.join(unknown)}: there are {', '.join(rows)}")
         arrays = arrays.take(range(min(*(counts or [len(arrays)]), len(arrays))))
         kept = None if out is None else out / "features.npz"
         bundle = described(arrays, kept, resume=True, quiet=quiet)
-        rows = compare_parts(
-            bundle, Recipe(members=members, seed=seed), folds=folds,
-            made=read_labelled(made or []), seed=seed,
+        found = compare_parts(
+            bundle, recipe, folds=folds, made=read_labelled(made or []), only=only or (), seed=seed,
             kept=None if out is None else out / "validations.npz", tell=say,
         )  # fmt: skip
-        answer = {"games": len(bundle), "folds": folds, "seed": seed, "rows": rows}
+        answer = {"games": len(bundle), "folds": folds, "seed": seed, "rows": found}
     if out is not None:
         write_atomic(out / "experiment.json", encoder.dumps(answer))
     if json:

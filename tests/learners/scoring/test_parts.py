@@ -106,7 +106,7 @@ def test_unseen_games_are_judged_in_folds_and_a_break_costs_nothing(bundle, tmp_
     rows = validation.compare_parts(bundle, Recipe(**QUICK), **settings)
     names = [row["name"] for row in rows]
     assert names[0] == "all families" and "without ladders" in names
-    assert names[-2:] == ["with a second round", "with made positions"]
+    assert names[-2:] == ["with cascade", "with made"]
     assert all(row["games"] == 24 and row["made_7x7_games"] == 24 for row in rows)
     assert rows[0]["exact"] == 0.75  # a quarter of the records is wrong
     monkeypatch.setattr(validation, "bootstrap", None)
@@ -134,10 +134,12 @@ def test_the_commands_know_the_parts(tmp_path):
     done = CliRunner().invoke(
         app,
         ["experiment", str(file), "--table", "parts", "--folds", "2", "--members", "1", "--made",
-         str(tmp_path / "made-5x5.sgf"), "--out", str(tmp_path)],
+         str(tmp_path / "made-5x5.sgf"), "--out", str(tmp_path), "--only", "without ladders"],
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "without ladders" in done.stdout and "5x5 made" in done.stdout
-    assert json.loads((tmp_path / "experiment.json").read_text())["folds"] == 2
-    wrong = CliRunner().invoke(app, ["train", str(file), "--without", "magic"])
-    assert "magic" in str(wrong.exception)
+    kept = json.loads((tmp_path / "experiment.json").read_text())
+    assert kept["folds"] == 2 and len(kept["rows"]) == 2
+    for words in (["train", "--without"], ["experiment", "--table", "parts", "--only"]):
+        wrong = CliRunner().invoke(app, [words[0], str(file), *words[1:], "magic"])
+        assert "magic" in str(wrong.exception)

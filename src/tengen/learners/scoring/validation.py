@@ -7,7 +7,7 @@ are cut into the same folds, so that both kinds of unseen games are measured.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -110,28 +110,41 @@ def cross_validate(
     return Validation(exact, dict(zip(sizes, made_exact, strict=True)))
 
 
+def further_parts(recipe: Recipe, made: bool) -> dict[str, tuple[Recipe, bool]]:
+    """Return by name what the recipe is compared with, and whether made positions are learned."""
+    ways = {
+        f"without {family}": (
+            replace(recipe, families=tuple(name for name in FAMILIES if name != family)),
+            False,
+        )
+        for family in FAMILIES
+    }
+    ways["paper alone"] = replace(recipe, families=("paper",)), False
+    ways["with cascade"] = replace(recipe, cascade=True), False
+    if made:
+        ways["with made"] = recipe, True
+    return ways
+
+
 def compare_parts(
     bundle: Bundle,
     recipe: Recipe,
     *,
     folds: int = 3,
     made: Sequence[Labelled] = (),
+    only: Collection[str] = (),
     seed: int = 0,
     kept: Path | None = None,
     tell: Tell = lambda line: None,
 ) -> list[dict[str, Any]]:
-    """Validate the recipe, then without each family of features and with each further part.
+    """Validate the recipe, then each of `further_parts`, or only those named.
 
     What is finished is written to `kept`, from which the same call goes on after a break.
     """
-    ways: dict[str, tuple[Recipe, bool]] = {"all families": (recipe, False)}
-    for family in FAMILIES:
-        rest = tuple(name for name in FAMILIES if name != family)
-        ways[f"without {family}"] = replace(recipe, families=rest), False
-    ways["the paper's family alone"] = replace(recipe, families=("paper",)), False
-    ways["with a second round"] = replace(recipe, cascade=True), False
-    if made:
-        ways["with made positions"] = recipe, True
+    ways = {"all families": (recipe, False)}
+    for name, way in further_parts(recipe, bool(made)).items():
+        if not only or name in only:
+            ways[name] = way
     sizes = [(labelled.bundle.grids.shape[1], len(labelled.bundle)) for labelled in made]
     done = Done(kept, f"{len(bundle)} games, {folds} folds, {seed}, {recipe}, {sizes}")
     rows = []
