@@ -63,6 +63,9 @@ def train(
     ] = 0,
     random_plies: Annotated[int, typer.Option(min=0, help="Random plies before each game.")] = 0,
     starts: Annotated[int, typer.Option(min=1, help="Games of each colour an individual.")] = 1,
+    more_starts_every: Annotated[
+        int, typer.Option(min=0, help="One more start every so many generations.")
+    ] = 0,
     bend: Annotated[
         float, typer.Option(min=0, help="Points beyond which a score hardly counts; 0 for none.")
     ] = 0.0,
@@ -106,6 +109,7 @@ def train(
         handicap_falls_every=handicap_falls_every,
         random_plies=random_plies,
         starts=starts,
+        more_starts_every=more_starts_every,
         bend=bend,
         strategy=strategy,
         remember=remember,

@@ -59,7 +59,9 @@ class Jury:
 
     def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> NDArray[np.float64]:
         """Return the mean score for Black, komi included, one per board."""
-        return np.mean([np.asarray(e.finish(boards, seeds)) for e in self.experts], axis=0)
+        verdicts = np.array([e.finish(boards, seeds) for e in self.experts], np.float64)
+        mean: NDArray[np.float64] = verdicts.mean(axis=0)
+        return mean
 
     def close(self) -> None:
         """Close all experts."""

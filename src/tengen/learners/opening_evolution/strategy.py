@@ -31,8 +31,10 @@ CMA_STEP = 0.1
 """First step size of CMA-ES, half of the first spread."""
 MIRROR_STEP = 0.1
 """How far the mirrored pairs stand from their mean, likewise."""
-MIRROR_RATE = 0.02
-"""How far the mean moves at most in a generation, a weight."""
+MIRROR_RATE = 0.03
+"""How far the mean moves at most in a generation, a weight; less and less, see `_move`."""
+MIRROR_MEMORY = 0.95
+"""What the best keeps of itself in a generation when the mean has moved on."""
 
 
 @dataclass
@@ -223,7 +225,7 @@ class MirrorStrategy:
     Generation 0 is drawn as the paper's and the search begins at its best. Every later generation
     is mean +- a normal step, mirrored; ranks weigh the steps, and what they say together moves the
     mean a little. Where games are mostly chance the small steps average over generations, while
-    CMA-ES moves all the way each time. The best is the mean.
+    CMA-ES moves all the way each time. The best is the mean of the last twenty means or so.
     """
 
     known = np.zeros(0)
@@ -232,6 +234,7 @@ class MirrorStrategy:
         self.seed = seed
         self.weights: FloatArray = Population.first(size, n_weights, seed).weights
         self.mean: FloatArray = np.zeros(0)
+        self.best: FloatArray = self.weights[0]
         self.moments: FloatArray = np.zeros((2, n_weights))
 
     @classmethod
@@ -244,20 +247,16 @@ class MirrorStrategy:
         """Go on from `arrays()`."""
         made = cls(size, n_weights, seed)
         made.weights, made.mean = arrays["weights"], arrays["mean"]
-        made.moments = arrays["moments"]
+        made.best, made.moments = arrays["best"], arrays["moments"]
         return made
-
-    @property
-    def best(self) -> FloatArray:
-        """The mean of the search."""
-        return np.array(self.mean if len(self.mean) else self.weights[0])
 
     def breed(self, fitness: FloatArray, generation: int) -> None:
         """Make the next generation."""
         if generation == 1:
-            self.mean = self.weights[int(np.argmax(fitness))].copy()
+            self.mean = self.best = self.weights[int(np.argmax(fitness))].copy()
         else:
             self._move(fitness, generation - 1)
+            self.best = MIRROR_MEMORY * self.best + (1 - MIRROR_MEMORY) * self.mean
         half = len(self.weights) // 2
         n = len(self.mean)
         steps = np.stack([_normals(self.seed, generation, i, n)[0] for i in range(half)])
@@ -275,11 +274,14 @@ class MirrorStrategy:
         self.moments[1] += 0.01 * (slope**2 - self.moments[1])
         first = self.moments[0] / (1 - 0.9**times)
         second = self.moments[1] / (1 - 0.99**times)
-        self.mean = self.mean + MIRROR_RATE * first / (np.sqrt(second) + 1e-12)
+        # Half as far after 90 generations: what is left to gain is small beside the noise.
+        rate = MIRROR_RATE / np.sqrt(1 + times / 30)
+        self.mean = self.mean + rate * first / (np.sqrt(second) + 1e-12)
 
     def arrays(self) -> dict[str, FloatArray]:
-        """Return the individuals, the mean they stand around, and Adam's two moments."""
-        return {"weights": self.weights, "mean": self.mean, "moments": self.moments}
+        """Return the individuals, the mean they stand around, the best, and Adam's two moments."""
+        mean, best, moments = self.mean, self.best, self.moments
+        return {"weights": self.weights, "mean": mean, "best": best, "moments": moments}
 
 
 STRATEGIES: dict[str, type[PaperStrategy] | type[CmaStrategy] | type[MirrorStrategy]] = {

@@ -64,6 +64,8 @@ class Plan:
     """Random plies before each game of a generation; the same for all individuals of it."""
     starts: int = 1
     """Games of each colour an individual; more cut the noise of selection."""
+    more_starts_every: int = 0
+    """One more start every so many generations, as progress gets harder to see; 0 for never."""
     bend: float = 0.0
     """Points beyond which a score hardly counts for more; 0 for scores as they are."""
     strategy: str = "paper"
@@ -106,10 +108,15 @@ class Plan:
             stones = max(stones - generation // self.handicap_falls_every, 0)
         return Setting(self.rows, self.cols, self.moves, self.komi, self.random_plies, stones)
 
+    def starts_at(self, generation: int) -> int:
+        """Return how many games of each colour an individual of a generation plays."""
+        more = generation // self.more_starts_every if self.more_starts_every else 0
+        return self.starts + more
+
     def game_seeds(self, generation: int) -> list[int]:
         """Return the seeds of a generation's games: common random numbers for all individuals."""
         sequence = np.random.SeedSequence([self.seed, generation, 7])
-        return [int(word) for word in sequence.generate_state(self.starts)]
+        return [int(word) for word in sequence.generate_state(self.starts_at(generation))]
 
 
 @lru_cache(maxsize=16)
@@ -174,7 +181,7 @@ class Evolution:
         rng = np.random.default_rng([plan.seed, generation, 8])
         chosen: list[NDArray[np.float64] | None] = [
             self.hall[int(rng.integers(len(self.hall)))] if i % 2 and self.hall else None
-            for i in range(plan.starts)
+            for i in range(plan.starts_at(generation))
         ]
         return Games(plan, generation, chosen)
 
