@@ -196,10 +196,14 @@ def experiment(
     ] = None,
     network: Network = "dense",
     method: Annotated[
-        str, typer.Option(help="paper, or better: few weights, playouts judge, CMA-ES.")
+        str,
+        typer.Option(
+            help="paper; better: few weights, playouts judge, CMA-ES; champion: the same for long, "
+            "in small steps, with a hall of fame."
+        ),
     ] = "paper",
     generations: Annotated[
-        int, typer.Option(min=0, help="0 for 5,000 of the paper's or 100 of the better.")
+        int, typer.Option(min=0, help="0 for the method's: paper 5,000, better 100, champion 200.")
     ] = 0,
     every: Annotated[
         int, typer.Option(min=0, help="Judge every so many generations; 0 for a tenth.")
@@ -237,7 +241,7 @@ def experiment(
     make_plan = lab.METHODS[method]
     if full:
         generations, every = (60_000, 10_000) if network == "spatial" else (20_000, 1_000)
-    generations = generations or (5000 if method == "paper" else 100)
+    generations = generations or {"paper": 5000, "better": 100}.get(method, 200)
     every = every or max(generations // 10, 1)
     finisher = judge_of(expert)
     folders = list(runs or [])

@@ -184,7 +184,31 @@ def better_plan(network: str, seed: int, generations: int, every: int = 25) -> P
     )
 
 
-METHODS = {"paper": paper_plan, "better": better_plan}
+def champion_plan(network: str, seed: int, generations: int, every: int = 20) -> Plan:
+    """Return the experiment that bred the champions: small steps of a mean, ever more games.
+
+    The spatial network becomes `rich`, the dense one `tiled`. Half of the starts are against the
+    hall of fame, which begins with the best of generation 0, the others against three opponents;
+    what is beyond a clear win hardly counts.
+    """
+    return Plan(
+        network={"spatial": "rich", "dense": "tiled"}.get(network, network),
+        population=24,
+        generations=generations,
+        random_plies=4,
+        starts=2,
+        more_starts_every=20,
+        hall_every=60,
+        bend=30.0,
+        strategy="mirror",
+        opponent="static + random + sample:model=predictor-small,temperature=0",
+        expert="builtin:playouts=16",
+        seed=seed,
+        snapshot_every=every,
+    )
+
+
+METHODS = {"paper": paper_plan, "better": better_plan, "champion": champion_plan}
 """How to evolve, by name: network, seed, generations, snapshots every so many."""
 
 

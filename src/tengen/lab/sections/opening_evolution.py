@@ -69,8 +69,9 @@ def quick(context: Context, size: Size = QUICK) -> Result:
         "text": f"{plan.population} networks are bred for {size.generations} generations (the "
         "paper: 20,000 and 60,000) by the final scores of games that begin with their "
         f"{plan.moves} moves on {plan.rows}x{plan.cols}. This is the method that learns here, not "
-        "the paper's: few weights, six games each from common random starts against three "
-        "opponents, CMA-ES. The rule player finishes the games.",
+        "the paper's: few weights, four games each from common random starts against two "
+        "opponents, CMA-ES, and playouts that judge the openings. The rule player finishes the "
+        "games of the panel.",
         "tables": [
             panel_table(f"Bests of generations against a panel that stays ({size.games} games "
                         "each)", value),
@@ -113,19 +114,27 @@ def breed(
     starts: int,
     share: tuple[float, float],
 ) -> dict[str, Any]:
-    """Run a plan in its folder, going on where it stopped, and judge its snapshots once."""
+    """Run a plan in its folder, going on where it stopped, and judge its snapshots once.
+
+    The rule player finishes what is judged, whoever judged while breeding.
+    """
     from tengen.lab import opening_evolution as lab
-    from tengen.learners.opening_evolution import OpeningEvolution, Setting, measure_with
+    from tengen.learners.opening_evolution import (
+        OpeningEvolution,
+        Setting,
+        make_judge,
+        measure_with,
+    )
     from tengen.players import make_expert, make_player
 
     low, high = share
     tell = context.between(low, low + 0.8 * (high - low), "generation")
-    expert = make_expert(plan.expert)
+    judge, expert = make_judge(plan.expert, make_player, make_expert), make_expert("static")
     opponents = [
         [make_player(spec) for spec in plan.opponent.split(" + ")] for _ in range(context.workers)
     ]
     OpeningEvolution(plan=plan).fit(
-        measure_with(opponents, expert), folder=folder, resume=True,
+        measure_with(opponents, judge), folder=folder, resume=True,
         on_generation=lambda run: tell(run.generation, plan.generations),
     )  # fmt: skip
 
