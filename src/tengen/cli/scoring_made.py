@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tengen.learners.scoring.training import Labelled
     from tengen.records import GameArrays, GameRecord
 
-MAKER = "mcts:playouts=150,resign=0"
+MAKER = "mcts:playouts=100,resign=0"
 """Who plays the games that are made."""
 
 Made = Annotated[

@@ -60,6 +60,11 @@ def test_fates_are_not_known_when_a_stone_or_territory_changes_hands():
     lost = one.copy()
     lost[0, 0] = 2
     assert fates(grid, [one, lost]) is None
+    # A border that nobody has closed is no dame.
+    grid[3:, 2] = 0
+    grid[3:, 3] = 0
+    assert fates(grid, [one]) is None
+    grid, one = owners(dame=1)
     nobody = one.copy()
     nobody[1, 1] = 0
     assert fates(grid, [nobody]) is None

@@ -1,8 +1,9 @@
 """Make finished games whose dead stones are known, by playing on until everything dead is taken.
 
-A player plays against itself; the game is cut where it is settled: whoever moves first from there,
-no stone changes its fate and no territory its owner. People would stop and count about there. What
-is dead is marked in the record by territory (TB, TW). Nothing here learns or knows a scorer.
+A player plays against itself; the game is cut where its borders are closed and it is settled:
+whoever moves first from there, no stone changes its fate and no territory its owner. People would
+stop and count about there. What is dead is marked in the record by territory (TB, TW). Nothing
+here learns or knows a scorer.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ Bools = NDArray[np.bool_]
 KOMI = 6.5
 FIRST, STRIDE = 0.55, 4
 """Share of a game before which nothing is tried, and the plies between trials."""
+WIDEST_DAME = 3
+"""Points of the largest stretch of dame: where there is more, a border is not closed yet."""
+AGREE = 3
+"""Further ends that must come out like the game's own, by turns with either side to begin."""
 ATTACKS = 4
 """How often at most each side is sent to take what is left of the other's dead stones."""
 
@@ -83,21 +88,22 @@ def make_game(job: Job) -> GameRecord | None:
     owner = played_out(player, last, rng, over=True)
     for plies in range(int(FIRST * len(whole)), len(whole) + 1, STRIDE):
         board = _replayed(job.size, whole[:plies])
-        if fates(board.grid(), [owner]) is None:
-            continue
-        board.turn = 3 - board.turn  # the game itself tells what happens otherwise
-        other = played_out(player, board, rng)
-        board.turn = 3 - board.turn
-        dead = fates(board.grid(), [owner, other])
+        dead = fates(board.grid(), [owner])
+        for number in range(AGREE):
+            if dead is None:
+                break
+            trial = board.copy()
+            trial.turn = 3 - board.turn if number % 2 == 0 else board.turn
+            dead = fates(board.grid(), [owner, played_out(player, trial, rng)])
         if dead is not None:
-            return _record(job, board, dead, owner)
+            return _record(job, board, dead)
     return None
 
 
 def fates(grid: Grid, owners: Sequence[Grid]) -> Bools | None:
     """Return the dead stones if all these ends agree on stones and territory, else None.
 
-    Dame may fall to either side.
+    Dame may fall to either side; but long stretches of it are borders that are still open.
     """
     stones = grid > 0
     for owner in owners:
@@ -109,7 +115,26 @@ def fates(grid: Grid, owners: Sequence[Grid]) -> Bools | None:
     for colour, kind in ((BLACK, k.BLACK_TERRITORY), (WHITE, k.WHITE_TERRITORY)):
         if any((owner[kinds == kind] != colour).any() for owner in owners):
             return None
-    return None if (dead & (kinds == k.DAME)).any() else dead
+    dame = kinds == k.DAME
+    return None if (dead & dame).any() or _widest(dame) > WIDEST_DAME else dead
+
+
+def _widest(mask: Bools) -> int:
+    """Return the points of the largest connected part of a mask."""
+    left = {(int(r), int(c)) for r, c in np.argwhere(mask)}
+    widest = 0
+    while left:
+        todo = [left.pop()]
+        size = 0
+        while todo:
+            r, c = todo.pop()
+            size += 1
+            for q in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
+                if q in left:
+                    left.remove(q)
+                    todo.append(q)
+        widest = max(widest, size)
+    return widest
 
 
 def played_out(
@@ -152,7 +177,7 @@ def _replayed(size: int, moves: Iterable[tuple[int, int]]) -> Board:
     return board
 
 
-def _record(job: Job, board: Board, dead: Bools, owner: Grid) -> GameRecord:
+def _record(job: Job, board: Board, dead: Bools) -> GameRecord:
     """Return the game so far, two passes, its count under Japanese rules, TB and TW."""
     grid, size = board.grid(), job.size
     score = count_territory(grid, dead, komi=KOMI, prisoners=board.prisoners).score
