@@ -20,6 +20,7 @@ from tengen.errors import SpecError
 from tengen.learners.symmetry_network.learner import SymmetryNetwork
 from tengen.learners.symmetry_network.matches import play_games
 from tengen.learners.symmetry_network.packing import Packing
+from tengen.learners.symmetry_network.settings import Settings
 from tengen.models.checkpoints import Checkpoints
 
 FloatArray = NDArray[np.float64]
@@ -80,7 +81,7 @@ def told_who_moved(network: SymmetryNetwork) -> SymmetryNetwork:
 
     Colours that were tied are untied: it has more free numbers, and the same weights at first.
     """
-    settings = replace(network.settings, colour=False, turn=True)
+    settings = replace(network.settings or Settings(), colour=False, turn=True)
     old, new = Packing(network.architecture), Packing(settings.architecture)
     copies = np.bincount(new.source, minlength=settings.architecture.size)
     free = new.collect(old.flat(network.free_)) / copies
