@@ -2,7 +2,8 @@
 about.
 
 `networks` says what a weight vector plays, `strategy` breeds vectors, `games` plays openings that
-an expert finishes, `training` runs generations with checkpoints, `learner` is the estimator.
+an expert finishes, `judges` makes one expert of several, `training` runs generations with
+checkpoints, `learner` is the estimator.
 """
 
 from tengen.learners.opening_evolution.games import NetworkPlayer, Setting, fitness, match

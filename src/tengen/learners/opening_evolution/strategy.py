@@ -1,12 +1,12 @@
-"""Breed weight vectors: the paper's self-adaptive mutation and truncation selection, or a library's
-CMA-ES. Knows no Go.
+"""Breed weight vectors: the paper's self-adaptive mutation and truncation selection, a library's
+CMA-ES, or small steps of a mean between mirrored pairs. Knows no Go.
 
 In the paper's strategy every weight has a step size of its own. A child is sigma' = sigma *
 exp(tau * N(0, 1)) and w' = w + sigma' * N(0, 1), fresh normals for every weight and use, tau =
 (2 sqrt(n))^-0.5. The better half of the population survives unchanged, each survivor has one child:
 (mu + mu).
 
-A `Breeder` says who is to be measured and breeds the next generation from the scores; both kinds
+A `Breeder` says who is to be measured and breeds the next generation from the scores; all kinds
 start from weights of the same distribution.
 """
 
