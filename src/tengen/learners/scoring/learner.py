@@ -48,6 +48,8 @@ KIND = "scoring"
 SETTINGS = ("hidden", "members", "epochs", "decay", "rounds", "held_out", "seed")
 # Share of unseen finished games that should be called safe; the rest are the most doubtful.
 SAFE_SHARE = 0.885
+# Share of made games kept back for that: they alone tell how sure counts look on small boards.
+MADE_HELD_OUT = 0.5
 # How much of their moves games are cut to, to learn what an unfinished game looks like.
 UNFINISHED = (0.4, 0.65, 0.85)
 # Sides of boards on which it may call a count safe.
@@ -112,9 +114,13 @@ class BlockScorer:
                 f"too few games ({len(described)}): {int(unseen.sum())} of them would be held "
                 "out to learn when a count is safe"
             )
-        part = bootstrap(described, recipe, chosen=~unseen, made=made, tell=tell)
+        kept_back = [rng.random(len(lesson.bundle)) < MADE_HELD_OUT for lesson in made]
+        pairs = list(zip(made, kept_back, strict=True))
+        lessons = [lesson.take(np.flatnonzero(~back)) for lesson, back in pairs]
+        tests = [lesson.take(np.flatnonzero(back)) for lesson, back in pairs]
+        part = bootstrap(described, recipe, chosen=~unseen, made=lessons, tell=tell)
         self.first_, self.second_ = part.first, part.second
-        self._fit_safety(games, described, np.flatnonzero(unseen), tell)
+        self._fit_safety(games, described, np.flatnonzero(unseen), tests, tell)
         whole = bootstrap(described, recipe, made=made, tell=tell)
         self.first_, self.second_ = whole.first, whole.second
         self.history_ = whole.history
@@ -133,21 +139,19 @@ class BlockScorer:
         games: GameArrays,
         bundle: Bundle,
         unseen: NDArray[np.int64],
+        made: Sequence[Labelled],
         tell: Callable[[str], None],
     ) -> None:
-        """Learn from unseen games, and from unfinished ones, when the count can be trusted."""
-        doubts, right = [], []
-        for game in unseen:
-            position = restore(bundle, int(game))
-            found = judge(position, self.logits(position))
-            margin = k.territory_margin(
-                position.grid, found.dead, True, np.zeros(position.grid.shape, np.int8)
-            )
-            doubts.append(found.doubts)
-            right.append(bool(margin == bundle.target[game]))
+        """Learn from unseen games, made ones too, and unfinished ones, when to trust a count."""
+        doubts, right = self._doubts(bundle, unseen)
         tell(f"exact on {len(unseen)} held-out games: {np.mean(right):.4f}")
         finished = np.array(doubts)
         right_ones = np.array(right)
+        for lesson in made:
+            more, also_right = self._doubts(lesson.bundle, np.arange(len(lesson.bundle)))
+            doubts += more
+            right += also_right
+        counted = len(doubts)
         some = unseen[:: max(1, len(unseen) // 120)]
         for share in UNFINISHED:
             cut = gather(games.take(some), share)
@@ -169,7 +173,7 @@ class BlockScorer:
         threshold = float(np.quantile(chances, 1 - SAFE_SHARE))
         self.safe_from_ = np.array([threshold])
         called = chances >= threshold
-        cut_called = np.mean([self._chance(d) >= threshold for d in inputs[len(finished) :]])
+        cut_called = np.mean([self._chance(d) >= threshold for d in inputs[counted:]])
         tell(
             f"safe from {threshold:.3f}: {called.mean():.3f} of finished games, right in "
             f"{right_ones[called].mean():.4f}; {cut_called:.3f} of unfinished ones"
@@ -180,6 +184,19 @@ class BlockScorer:
             "held_out_exact_when_safe": float(right_ones[called].mean()),
             "unfinished_called_safe": float(cut_called),
         }
+
+    def _doubts(self, bundle: Bundle, games: NDArray[np.int64]) -> tuple[list[Floats], list[bool]]:
+        """Return the doubts about some games' counts, and whether these are right."""
+        doubts, right = [], []
+        for game in games:
+            position = restore(bundle, int(game))
+            found = judge(position, self.logits(position))
+            margin = k.territory_margin(
+                position.grid, found.dead, True, np.zeros(position.grid.shape, np.int8)
+            )
+            doubts.append(found.doubts)
+            right.append(bool(margin == bundle.target[game]))
+        return doubts, right
 
     def logits(self, described: Described) -> Floats:
         """Return every part's logit of being alive; empty regions get a large one."""
