@@ -95,7 +95,7 @@ def run(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Run a round robin, gauntlet, ladder, match or list of pairs from a TOML file; again: go on with it.
+    """Run a tournament (see the guide for its kinds) from a TOML file; again: go on with it.
 
     Results go to the file's name with `.sqlite` unless --out says otherwise.
     """
