@@ -38,7 +38,7 @@ ExpertSpec = Annotated[
 ]
 Size = Annotated[int, typer.Option(min=3, max=25, help="Board size.")]
 
-BEST = ("evolved-minimax-13x13", "evolved-spatial-13x13")
+BEST = ("evolved-minimax-13x13", "evolved-tied-13x13", "evolved-spatial-13x13")
 """Shipped champions, the stronger first."""
 
 

@@ -9,7 +9,11 @@ from tengen.learners.opening_evolution import OpeningEvolution, Setting
 from tengen.models import find_model
 from tengen.players import make_expert, make_player
 
-CHAMPIONS = {"evolved-minimax-13x13": ("tiled", 2), "evolved-spatial-13x13": ("shared", 1)}
+CHAMPIONS = {
+    "evolved-minimax-13x13": ("tiled", 2),
+    "evolved-tied-13x13": ("rich", 1),
+    "evolved-spatial-13x13": ("shared", 1),
+}
 
 
 @pytest.mark.parametrize("name", CHAMPIONS)

@@ -50,7 +50,7 @@ def quick(context: Context, size: Size = QUICK) -> Result:
     history = read_history(folder)
     gain = value["gain"]
     rows = []
-    for name in ("evolved-minimax-13x13", "evolved-spatial-13x13"):
+    for name in ("evolved-minimax-13x13", "evolved-tied-13x13", "evolved-spatial-13x13"):
         if has_model(name) and plan.rows == 13:
             context.at(0.95, name)
             model = OpeningEvolution.load(find_model(name))
