@@ -161,17 +161,6 @@ class Reference:
             *self.enemy(last[0], chain_free),
         ], float)  # fmt: skip
 
-
-class Context(Reference):
-    """What surrounds a block, given who owned what in playouts (4 grids: kind * 2 + mover)."""
-
-    def __init__(self, grid, owned):
-        super().__init__(grid)
-        self.owned = owned
-        self.light, self.heavy = (owned[0] + owned[1]) / 2, (owned[2] + owned[3]) / 2
-        self.safe = {c: unconditional(grid, c) for c in (1, 2)}
-        self.sign = {1: 1.0, 2: -1.0}
-
     def areas(self, colour):
         """Return the connected sets of points that do not hold a colour."""
         left = {p for p in self.points if self.grid[p] != colour}
@@ -187,6 +176,17 @@ class Context(Reference):
                         todo.append(q)
             found.append(area)
         return found
+
+
+class Context(Reference):
+    """What surrounds a block, given who owned what in playouts (4 grids: kind * 2 + mover)."""
+
+    def __init__(self, grid, owned):
+        super().__init__(grid)
+        self.owned = owned
+        self.light, self.heavy = (owned[0] + owned[1]) / 2, (owned[2] + owned[3]) / 2
+        self.safe = {c: unconditional(grid, c) for c in (1, 2)}
+        self.sign = {1: 1.0, 2: -1.0}
 
     def eye(self, p):
         """Return whose one-point eye p is, his negative for a false one, 0 for none."""

@@ -37,22 +37,6 @@ def ours(grid):
 class Slow(Reference):
     """Areas, split points and ladders with sets of points and recursion."""
 
-    def areas(self, colour):
-        """Return the connected sets of points that do not hold a colour."""
-        left = {p for p in self.points if self.grid[p] != colour}
-        found = []
-        while left:
-            todo = [left.pop()]
-            area = set(todo)
-            while todo:
-                for q in self.near(todo.pop()):
-                    if q in left:
-                        left.remove(q)
-                        area.add(q)
-                        todo.append(q)
-            found.append(area)
-        return found
-
     def is_split(self, p, area):
         window = {(p[0] + r, p[1] + c) for r in (-1, 0, 1) for c in (-1, 0, 1)} & area - {p}
         sides = [q for q in self.near(p) if q in window]

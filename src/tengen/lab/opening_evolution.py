@@ -185,11 +185,12 @@ def better_plan(network: str, seed: int, generations: int, every: int = 25) -> P
 
 
 def champion_plan(network: str, seed: int, generations: int, every: int = 20) -> Plan:
-    """Return the experiment that bred the champions: small steps of a mean, ever more games.
+    """Return the method of the champions: small steps of a mean, ever more games.
 
     The spatial network becomes `rich`, the dense one `tiled`. Half of the starts are against the
     hall of fame, which begins with the best of generation 0, the others against three opponents;
-    what is beyond a clear win hardly counts.
+    what is beyond a clear win hardly counts. The shipped ones' own settings differ in opponents and
+    hall, see docs/results.md.
     """
     return Plan(
         network={"spatial": "rich", "dense": "tiled"}.get(network, network),
