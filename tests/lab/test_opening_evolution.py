@@ -90,13 +90,22 @@ def judged(rates: list[float], games: int = 400) -> dict[str, Any]:
         {"generation": 10 * i, "panel": {"games": games, "win_rate": rate}}
         for i, rate in enumerate(rates)
     ]
-    return {"rows": rows, "gain": vars(lab.Gain.of(rows))}
+    points = {10 * i: 20 * rate for i, rate in enumerate(rates)}
+    return {
+        "rows": rows,
+        "gain": vars(lab.Gain.of(rows)),
+        "round_robin": {"points": points},
+    }
 
 
 def test_learning_is_seen_and_its_absence_too() -> None:
     risen = lab.over_seeds([judged([0.5, 0.6, 0.7]), judged([0.4, 0.55, 0.7])])
     assert risen["p"] < 1e-6 and risen["p_seeds"] < 0.1 and risen["trend"]["p"] < 0.05
     assert risen["trend"]["slope"] == pytest.approx(0.0125)
+    assert risen["points"]["slope"] == pytest.approx(0.25)
+    assert risen["points"]["p"] == pytest.approx(risen["trend"]["p"])
+    alone = lab.over_seeds([judged([0.5])])
+    assert alone["trend"] == {"slope": 0.0, "r": 0.0, "p": 1.0} and alone["p_seeds"] is None
     flat = lab.over_seeds([judged([0.5, 0.6, 0.5]), judged([0.5, 0.45, 0.49])])
     assert flat["p"] > 0.2 and flat["trend"]["p"] > 0.2
     # By hand: 200 and 240 of 400 have z = 2.84.
@@ -124,7 +133,17 @@ def test_plans_are_the_papers_and_the_better_ones() -> None:
     assert better.shape().n_weights == 158 and better.starts == 2 and not better.remember
 
 
+def test_a_plan_is_found_without_checkpoints(folder: Path) -> None:
+    for path in (folder / "checkpoints").iterdir():
+        path.unlink()
+    store = Checkpoints(folder / "snapshots", keep=9)
+    store.save(4, store.load(4).arrays, {"plan": vars(PLAN)})
+    assert lab.plan_of(folder) == PLAN
+
+
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TengenError, match="no run in there"):
+        lab.plan_of(tmp_path)
     with pytest.raises(TengenError, match="no snapshots"):
         lab.snapshots(tmp_path)
 

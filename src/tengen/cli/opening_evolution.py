@@ -232,8 +232,8 @@ def experiment(
     from tengen.errors import TengenError
     from tengen.lab import opening_evolution as lab
     from tengen.lab.plots import draw
-    from tengen.learners.opening_evolution import OpeningEvolution, Plan, Setting
-    from tengen.models import Checkpoints, write_atomic
+    from tengen.learners.opening_evolution import OpeningEvolution, Setting
+    from tengen.models import write_atomic
     from tengen.players import make_expert, make_player
 
     if method not in lab.METHODS:
@@ -264,10 +264,7 @@ def experiment(
     panel = {name: make_player(name) for name in lab.PANEL}
     answers = []
     for folder in folders:
-        found = Checkpoints(folder / "checkpoints").latest()
-        if found is None:
-            raise TengenError(f"{folder}: no run in there")
-        plan = Plan(**found.state["plan"])
+        plan = lab.plan_of(folder)
         judged = lab.judge_run(
             folder,
             plan,
@@ -281,7 +278,7 @@ def experiment(
         )
         kept = {g: w for g, w in lab.snapshots(folder).items() if g % every == 0}
         setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies=4)
-        points = lab.round_robin(plan.shape(), kept, finisher, setting, starts, seed)
+        points = lab.round_robin(plan.shape(), kept, finisher, setting, starts, seed, plan.chances)
         trend = lab.Trend.through(list(points), list(points.values()))
         figure = lab.figure(f"Points of the double round robin: {folder.name}", points, trend)
         write_atomic(folder / "round-robin.svg", draw(figure))
@@ -325,9 +322,11 @@ def _show(answer: dict[str, Any], panel: list[str]) -> None:
         trends = {**run["trends"], "round robin": run["round_robin"]["trend"]}
         for name, trend in trends.items():
             print(f"trend {name}: {_line(trend)}")
-    if theirs:
-        print(f"the paper's round robin: {_line(answer['paper']['trend'])}")
     seeds = answer["over_seeds"]
+    if theirs:
+        paper = answer["paper"]
+        print(f"round robin over all seeds: {_line(seeds['points'])}")
+        print(f"the paper's {paper['title']}, every {paper['every']:,}: {_line(paper['trend'])}")
     print(
         f"over {seeds['runs']} seeds: the panel is beaten {seeds['first']:.1%} by generation 0, "
         f"{seeds['last']:.1%} by the last; p {seeds['p']:.2g}, a seed being one observation "

@@ -110,6 +110,21 @@ def snapshots(folder: Path) -> dict[int, NDArray[np.float64]]:
     return found
 
 
+def plan_of(folder: Path) -> Plan:
+    """Return the plan of a run, as its newest snapshot or checkpoint tells it.
+
+    Raises
+    ------
+    TengenError
+        If there is neither.
+    """
+    for name in ("checkpoints", "snapshots"):
+        found = Checkpoints(folder / name).latest()
+        if found is not None and "plan" in found.state:
+            return Plan(**found.state["plan"])
+    raise TengenError(f"{folder}: no run in there")
+
+
 def against(
     player: Player, opponent: Player, expert: Expert, setting: Setting, games: int, seed: int
 ) -> Rate:
@@ -125,7 +140,7 @@ def round_robin(
     setting: Setting,
     starts: int,
     seed: int,
-    on_match: Callable[[], None] = lambda: None,
+    chances: int = 0,
 ) -> dict[int, float]:
     """Let all pairs play both colours from `starts` random starts; return points per 2 games a
     pair.
@@ -135,7 +150,7 @@ def round_robin(
     """
     points = dict.fromkeys(entrants, 0.0)
     names = list(entrants)
-    players = {name: NetworkPlayer(shape, entrants[name], f"g{name}") for name in names}
+    players = {name: NetworkPlayer(shape, entrants[name], f"g{name}", chances) for name in names}
     for i, a in enumerate(names):
         for b in names[i + 1 :]:
             seeds = spawn_seeds(seed, starts, a, b)
@@ -144,7 +159,6 @@ def round_robin(
             loss = np.where(scores < 0, 2.0, np.where(scores > 0, -1.0, 1.0))
             points[a] += float(gain.sum()) / starts
             points[b] += float(loss.sum()) / starts
-            on_match()
     return points
 
 
@@ -297,7 +311,7 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
     `p` joins the runs' gains (Stouffer); `p_seeds` is the paired t-test that takes a seed for one
     observation, the hardest question there is; `trend` is the line through all runs' panel rates,
-    each run having a level of its own.
+    each run having a level of its own, and `points` likewise that through their round robins.
     """
     gains = [run["gain"] for run in runs]
     z = sum(gain["z"] for gain in gains) / math.sqrt(len(gains))
@@ -305,26 +319,34 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
     # Equal steps have no scatter to test against.
     tested = len(set(steps)) > 1
     test = stats.ttest_1samp(steps, 0.0, alternative="greater") if tested else None
-    x, y = [], []
-    for run in runs:
-        generations = np.array([row["generation"] for row in run["rows"]], np.float64)
-        rates = np.array([row["panel"]["win_rate"] for row in run["rows"]])
-        x.append(generations - generations.mean())
-        y.append(rates - rates.mean())
-    every_x, every_y = np.concatenate(x), np.concatenate(y)
-    r = float(np.corrcoef(every_x, every_y)[0, 1]) if every_y.any() else 0.0
-    freedom = max(len(every_x) - len(runs) - 1, 0)
-    t = r * math.sqrt(freedom / max(1 - r * r, 1e-12))
-    p = float(2 * stats.t.sf(abs(t), freedom)) if freedom else 1.0
-    slope = float(every_x @ every_y / (every_x @ every_x))
+    rates = [{row["generation"]: row["panel"]["win_rate"] for row in run["rows"]} for run in runs]
+    robins = [run["round_robin"]["points"] for run in runs if "round_robin" in run]
     return {
         "runs": len(runs),
         "first": float(np.mean([gain["first"] for gain in gains])),
         "last": float(np.mean([gain["last"] for gain in gains])),
         "p": float(stats.norm.sf(z)),
         "p_seeds": float(test.pvalue) if test else None,
-        "trend": asdict(Trend(slope, r, p)),
+        "trend": asdict(_common_line(rates)),
+        "points": asdict(_common_line(robins)) if robins else None,
     }
+
+
+def _common_line(runs: list[dict[int, float]]) -> Trend:
+    """Fit one slope through the values of several runs, each with a level of its own."""
+    x, y = [], []
+    for run in runs:
+        generations, values = np.array(list(run), np.float64), np.array(list(run.values()))
+        x.append(generations - generations.mean())
+        y.append(values - values.mean())
+    every_x, every_y = np.concatenate(x), np.concatenate(y)
+    if not every_x.any() or not every_y.any():
+        return Trend(0.0, 0.0, 1.0)
+    r = float(np.corrcoef(every_x, every_y)[0, 1])
+    freedom = max(len(every_x) - len(runs) - 1, 0)
+    t = r * math.sqrt(freedom / max(1 - r * r, 1e-12))
+    p = float(2 * stats.t.sf(abs(t), freedom)) if freedom else 1.0
+    return Trend(float(every_x @ every_y / (every_x @ every_x)), r, p)
 
 
 def selection_noise(
