@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from tengen.cli.common import Json, Quiet, Seed, Workers, emit, progress, remark, table
+from tengen.cli.symmetry_imitation import imitate
 
 app = typer.Typer(no_args_is_help=True, help="Internal symmetry networks (Blair 2008).")
+app.command()(imitate)
 
 Model = Annotated[str | None, typer.Option("--model", help="A shipped name or a path.")]
 

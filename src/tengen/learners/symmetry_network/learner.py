@@ -18,13 +18,19 @@ from numpy.typing import NDArray
 from tengen.board.kernels import BLACK, WHITE
 from tengen.errors import ModelError, SpecError
 from tengen.learners.symmetry_network.evaluation_kernels import Net, make_view, make_work
-from tengen.learners.symmetry_network.features import OUTPUTS, Categories
+from tengen.learners.symmetry_network.features import (
+    EXCHANGED_OUTPUTS,
+    EXCHANGED_SIGNS,
+    OUTPUTS,
+    Categories,
+)
 from tengen.learners.symmetry_network.game_kernels import rate_moves, settle
 from tengen.learners.symmetry_network.network import Architecture
-from tengen.learners.symmetry_network.packing import Packing
+from tengen.learners.symmetry_network.packing import HIDDEN, Packing
 from tengen.learners.symmetry_network.rewards import value_table
 from tengen.learners.symmetry_network.settings import Settings
 from tengen.learners.symmetry_network.training import Progress, Trainer, train_run
+from tengen.learners.symmetry_network.wide import WideNetwork, WidePosition
 from tengen.models import Card, load_model, save_model
 
 if TYPE_CHECKING:
@@ -108,6 +114,10 @@ class SymmetryNetwork:
         table = self._area_table
         out = np.empty(len(boards))
         for i, board in enumerate(boards):
+            if self.wide is not None:
+                value, _ = self._seen(board, 3 - board.turn).value(table)
+                out[i] = (value if board.turn == WHITE else -value) - board.komi
+                continue
             view, work = _scratch(board)
             net = self.net_after(3 - board.turn)
             total = settle(board.state, net, self.cats, table, view, work, SETTLING)
@@ -123,10 +133,17 @@ class SymmetryNetwork:
 
     def outputs(self, board: Board) -> FloatArray:
         """Return the seven outputs of every point, (rows x columns, 7), as named in OUTPUTS."""
-        view, work = _scratch(board)
-        net = self.net_after(3 - board.turn)
-        settle(board.state, net, self.cats, self.table, view, work, SETTLING)
-        inside = view.out[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
+        if self.wide is not None:
+            found = self._seen(board, 3 - board.turn).outputs
+            if board.turn == WHITE:  # Black has moved and was seen as White
+                signs = np.array(EXCHANGED_SIGNS)
+                found = found[:, list(EXCHANGED_OUTPUTS)] * signs + (signs < 0)
+        else:
+            view, work = _scratch(board)
+            net = self.net_after(3 - board.turn)
+            settle(board.state, net, self.cats, self.table, view, work, SETTLING)
+            found = view.out
+        inside = found[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
         return np.asarray(inside.reshape(board.rows * board.cols, -1)[:, :7], dtype=np.float64)
 
     def heat_maps(self, board: Board) -> dict[str, FloatArray]:
@@ -167,6 +184,8 @@ class SymmetryNetwork:
     def _rated(self, board: Board, table: NDArray[np.float32], prize: float) -> FloatArray:
         """Return what the side to move expects after each move, by a table of vertices' worth."""
         state = board.state
+        if self.wide is not None:
+            return self._rated_wide(board, table, prize)
         now, work = _scratch(board)
         base = make_view(state.shape[1])
         before, after = self.net_after(3 - board.turn), self.net_after(board.turn)
@@ -186,7 +205,33 @@ class SymmetryNetwork:
         out[-1] = sign * values[0]
         return out
 
+    def _rated_wide(self, board: Board, table: NDArray[np.float32], prize: float) -> FloatArray:
+        """Do what `_rated` does with a wide stack."""
+        seen = self._seen(board, board.turn)
+        where = np.flatnonzero(board.legal_mask()[:-1])
+        points = (where // board.cols + 1) * (board.cols + 1) + where % board.cols + 1
+        values, captured = seen.after(points, table)
+        out = np.full(board.rows * board.cols + 1, -np.inf)
+        out[where] = values + prize * captured
+        out[-1] = seen.value(table)[0]
+        return out
+
+    def _seen(self, board: Board, mover: int) -> WidePosition:
+        """Return a position as a wide stack sees it when this colour has just moved."""
+        assert self.wide is not None
+        return WidePosition(self.wide, board.state, mover, board.cols + 1)
+
     # ----- What the kernels take -----
+
+    @cached_property
+    def wide(self) -> WideNetwork | None:
+        """Return the weights of a stack sorted by liberties that is wide or deep, else nothing."""
+        architecture, told = self.architecture, self._chosen.turn or self._chosen.colour
+        sizes = [layer.size for layer in architecture.layers]
+        small = len(sizes) == 1 and sizes[0] <= HIDDEN
+        if small or architecture.steps or self._chosen.categories.mode != "liberties" or not told:
+            return None
+        return WideNetwork(architecture, self._learned, self.cats)
 
     @cached_property
     def nets(self) -> tuple[Net, Net]:
@@ -234,7 +279,9 @@ class SymmetryNetwork:
     def save(self, path: str | os.PathLike[str], card: Card | None = None) -> None:
         """Write the model; `card` overrides what is said of it."""
         settings = self._chosen
-        how = "by the rule player after a random move" if settings.taught else "of self-play"
+        how = "of self-play"
+        if settings.taught:
+            how = "of experts" if settings.experts else "by the rule player after a random move"
         if card is None:
             card = Card(
                 name=Path(path).stem,
@@ -280,7 +327,8 @@ class SymmetryNetwork:
 
     def _adopt(self, trainer: Trainer) -> Self:
         """Take over what a training has learned."""
-        self.__dict__.pop("nets", None)
+        for name in ("nets", "wide"):
+            self.__dict__.pop(name, None)
         self.free_, self.games_ = trainer.free.copy(), trainer.done
         return self
 

@@ -11,6 +11,24 @@ from tengen.learners.symmetry_network.features import Categories
 from tengen.learners.symmetry_network.network import Architecture
 
 
+def mixture_of(units: int) -> dict[str, int]:
+    """Return so many hidden units of the types in about the paper's proportions.
+
+    >>> mixture_of(12)
+    {'T': 4, 'S': 2, 'D': 2, 'C': 0, 'F': 2}
+    """
+    if units < 1:
+        raise SpecError(f"units {units} must be at least 1")
+    pairs, signed, chiral = units // 6, units // 6, units // 16
+    return {
+        "T": units - 2 * pairs - 2 * signed - chiral,
+        "S": signed,
+        "D": signed,
+        "C": chiral,
+        "F": pairs,
+    }
+
+
 @dataclass(frozen=True)
 class Settings:
     """Everything that decides what a training learns; defaults are the paper's."""
@@ -38,6 +56,7 @@ class Settings:
     single: bool = False  # one output instead of seven; wants capture 0, stone 1 and no eyes
     augment: bool = False  # learn from every game turned by a random symmetry
     taught: bool = False  # learned from others' games by Adam, not by self-play
+    experts: bool = False  # learned to rank experts' moves by the board after them
     anneal: float = 0.0  # share of the games, at the end, over which the rate falls to nothing
 
     def __post_init__(self) -> None:

@@ -66,20 +66,23 @@ class TorchNetwork(Module):  # type: ignore[misc]
 
     def forward(self, symbols: torch.Tensor) -> torch.Tensor:
         """Return the net inputs of the outputs for boards of input numbers."""
-        framed = functional.pad(symbols.long(), (1, 1, 1, 1), value=OFF_BOARD)
-        inputs = (
-            functional.one_hot(framed, self.architecture.inputs)
-            .permute(0, 3, 1, 2)
-            .to(self.free.dtype)
+        framed = functional.pad(symbols.int(), (1, 1, 1, 1), value=OFF_BOARD)
+        ones = torch.eye(self.architecture.inputs, dtype=self.free.dtype, device=framed.device)
+        # A look-up writes the one-hot inputs at once and lays them out with channels last.
+        inputs = functional.embedding(framed, ones).permute(0, 3, 1, 2)
+        # Both that the inputs reach are computed in one pass over them.
+        both = functional.conv2d(
+            inputs,
+            torch.cat([self.dense("HI"), self.dense("OI")]),
+            torch.cat([self.dense("B0"), self.dense("BO")]),
         )
-        first = functional.conv2d(inputs, self.dense("HI"), self.dense("B0"))
+        first, direct = both.split([self.architecture.layers[0].size, len(self.dense("BO"))], 1)
         hidden = torch.tanh(first)
         for _ in range(self.architecture.steps):
             hidden = torch.tanh(first + functional.conv2d(hidden, self.dense("HH"), padding=1))
         for i in range(1, len(self.architecture.layers)):
             weights, bias = self.dense(f"H{i}"), self.dense(f"B{i}")
             hidden = torch.tanh(functional.conv2d(hidden, weights, bias, padding=1))
-        direct = functional.conv2d(inputs, self.dense("OI"), self.dense("BO"))
         return direct + functional.conv2d(hidden, self.dense("OH"), padding=1)
 
     def values(self, symbols: torch.Tensor, table: torch.Tensor) -> torch.Tensor:

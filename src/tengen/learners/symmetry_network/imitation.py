@@ -1,0 +1,372 @@
+"""Learn to rank experts' moves by the value of the board after them, with PyTorch; play nothing.
+
+The network stays an evaluator: it sees the stones after a move and whose they are, never the move.
+Of a position, the board after the expert's move and boards after other legal moves, drawn by
+chance, are valued from the mover's view; the cross entropy of exp(beta * value) against the
+expert's is made small by Adam. Needs the extra `torch`.
+
+What batch k holds follows from the seed and k alone, so that a training that was stopped and goes
+on ends with the same numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.errors import SpecError, TengenError
+from tengen.learners.symmetry_network.features import Categories
+from tengen.learners.symmetry_network.imitation_kernels import choices
+from tengen.learners.symmetry_network.network import Architecture
+from tengen.learners.symmetry_network.settings import Settings, mixture_of
+from tengen.learners.symmetry_network.torch_network import TorchNetwork
+from tengen.models.checkpoints import Checkpoints
+
+if TYPE_CHECKING:
+    import torch
+
+    from tengen.records.arrays import GameArrays
+else:
+    try:
+        import torch
+    except ImportError:  # only using it needs torch; `TorchNetwork` says so
+        torch = None
+
+FloatArray = NDArray[np.float64]
+Batch = tuple[NDArray[np.uint8], NDArray[np.int64]]
+
+FIRST_BETA = 2.0
+"""What a point of value counts in the softmax before training; learned along."""
+
+WARM = 200
+"""Steps in which the rate rises from nothing."""
+
+
+SCALE = 64.0
+"""By which losses are multiplied on the way back, so that small gradients survive rounding."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to learn: everything that decides the result, with the network and the games."""
+
+    positions: int = 1_000_000
+    negatives: int = 39  # other moves a position
+    batch: int = 256  # positions a step
+    draws: int = 8  # positions of a game in a step
+    rate: float = 2e-3  # Adam's after the first steps; falls to nothing
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a plan that makes no sense."""
+        for name in ("positions", "negatives", "batch", "draws"):
+            if getattr(self, name) < 1:
+                raise SpecError(f"{name} {getattr(self, name)} must be at least 1")
+        if self.batch % self.draws:
+            raise SpecError(f"a batch of {self.batch} is no multiple of {self.draws} positions")
+
+    @property
+    def steps(self) -> int:
+        """Return how many steps there are."""
+        return -(-self.positions // self.batch)
+
+    def rate_at(self, step: int, done: float | None = None) -> float:
+        """Return the rate of a step; `done` is the share of the training, by steps if not given."""
+        done = step / self.steps if done is None else done
+        return self.rate * min(1.0, (step + 1) / WARM) * max(0.0, 1.0 - done)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How well a network ranks the moves of experts among all legal ones."""
+
+    positions: int
+    top1: float
+    top5: float
+    loss: float  # nats a move
+
+
+@dataclass(frozen=True)
+class Report:
+    """What some steps of a training showed: means over their positions, before learning."""
+
+    step: int
+    positions: int
+    loss: float
+    top1: float  # the expert's move above all drawn ones
+    beta: float
+    seconds: float
+
+
+def design(layers: int, units: int, *, size: int = 19, seed: int = 0) -> Settings:
+    """Return the settings of a network that can be taught so: sorted by liberties, one output."""
+    return Settings(
+        size=size,
+        layers=layers,
+        mixture=mixture_of(units),
+        categories=Categories(mode="liberties"),
+        turn=True,
+        single=True,
+        capture=0.0,
+        stone=1.0,
+        seed=seed,
+        taught=True,
+        experts=True,
+    )
+
+
+def initial(architecture: Architecture, seed: int) -> FloatArray:
+    """Draw first numbers that neither let signals die nor saturate, whatever the depth."""
+    rng = np.random.default_rng(seed)
+    free = np.zeros(architecture.size)
+    for name, at in architecture.slices.items():
+        if name[0] == "B" or name == "OI":
+            continue
+        drawn = rng.normal(size=at.stop - at.start)
+        dense = architecture.parts[name].expand(drawn)
+        # One input of a neighbour is 1 and the others 0; hidden units have squares of about 0.4.
+        energy = 1 / architecture.inputs if name == "HI" else 0.4
+        wanted = 1e-4 if name == "OH" else 1.0
+        power = (dense**2).sum((0, 2)).mean() * energy
+        free[at] = drawn * np.sqrt(wanted / power)
+    return free
+
+
+class Imitator:
+    """A training under way: `step` learns from one batch, `arrays` is all that it remembers.
+
+    On a GPU `exact` makes the same numbers every time and is slower; `half` computes hidden units
+    in half precision.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        games: GameArrays,
+        plan: Plan,
+        *,
+        device: str = "cpu",
+        workers: int = 1,
+        exact: bool = True,
+        half: bool = False,
+    ) -> None:
+        if not (settings.single and settings.turn and settings.categories.mode == "liberties"):
+            raise SpecError("imitation wants one output, sorting by liberties, and the turn told")
+        if len(games) == 0 or np.any((games.rows != settings.size) | (games.cols != settings.size)):
+            raise SpecError(f"imitation wants games of size {settings.size}, all of them")
+        self.settings, self.games, self.plan = settings, games, plan
+        self.workers, self.steps = max(1, workers), 0
+        self.half = half and device.startswith("cuda")
+        start = initial(settings.architecture, settings.seed)
+        self.network = TorchNetwork(settings.architecture, start).to(_device(device))
+        if device.startswith("cuda"):
+            # The products of convolutions are rounded to 11 bits, sums are not.
+            torch.backends.cudnn.allow_tf32 = True
+            torch.backends.cudnn.deterministic = exact
+            torch.backends.cudnn.benchmark = not exact
+        self.free = self.network.free
+        self.log_beta = torch.nn.Parameter(torch.tensor(np.log(FIRST_BETA)).to(self.free))
+        size = len(self.free) + 1
+        self._mean, self._square = self.free.new_zeros(size), self.free.new_zeros(size)
+
+    # ----- Batches -----
+
+    def batches(self, until: int) -> Iterator[Batch]:
+        """Yield the batches from the step at hand, made by the workers ahead of their use."""
+        with ThreadPoolExecutor(self.workers) as pool:
+            waiting: deque[Future[Batch]] = deque()
+            following = self.steps
+            while waiting or following < until:
+                while following < until and len(waiting) < 2 * self.workers + 1:
+                    waiting.append(pool.submit(self.batch, following))
+                    following += 1
+                yield waiting.popleft().result()
+
+    def batch(self, step: int) -> Batch:
+        """Return the boards of a step, (positions, 1 + negatives, points), and how many count."""
+        visits = self.plan.batch // self.plan.draws
+        first = step * visits
+        which = [self._visited(first + i) for i in range(visits)]
+        return self._choices(self.games, which, self.plan.draws, self.plan.negatives, False, first)
+
+    def _visited(self, visit: int) -> int:
+        """Return the game of a visit: every game once in a new order, and again."""
+        epoch, place = divmod(visit, len(self.games))
+        return int(_order(self.plan.seed, epoch, len(self.games))[place])
+
+    def _choices(
+        self, games: GameArrays, which: list[int], draws: int, others: int, every: bool, first: int
+    ) -> Batch:
+        size = self.settings.size
+        boards = np.zeros((len(which) * draws, 1 + others, size * size), np.uint8)
+        counts = np.zeros(len(which) * draws, np.int64)
+        choices(
+            *(games.moves, games.colours, games.offsets, np.array(which, np.int64), size, size),
+            *(draws, every, self.settings.categories.packed(), self.plan.seed, first),
+            *(boards, counts),
+        )
+        return boards, counts
+
+    # ----- Learning -----
+
+    def step(self, batch: Batch, rate: float) -> tuple[torch.Tensor, torch.Tensor]:
+        """Take one step of Adam; return the mean loss and share of hits, still on the device."""
+        logits, sound = self._logits(batch)
+        losses = -torch.log_softmax(logits, 1)[:, 0]
+        loss = (losses * sound).sum() / sound.sum().clamp(min=1)
+        gradients = torch.autograd.grad(SCALE * loss, [self.free, self.log_beta])
+        gradient = torch.cat([gradients[0], gradients[1].reshape(1)]) / SCALE
+        gradient = torch.nan_to_num(gradient, 0.0, 0.0, 0.0)  # half precision overflows rarely
+        self.steps += 1
+        self._mean.lerp_(gradient, 0.1)
+        self._square.lerp_(gradient**2, 0.001)
+        root = (self._square / (1 - 0.999**self.steps)).sqrt() + 1e-9
+        change = rate / (1 - 0.9**self.steps) * self._mean / root
+        with torch.no_grad():
+            self.free -= change[:-1]
+            self.log_beta -= change[-1]
+            hits = (logits[:, :1] > logits[:, 1:]).all(1) * sound
+        return loss.detach(), hits.sum() / sound.sum().clamp(min=1)
+
+    def _logits(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return beta * value of all boards, -inf where there is none, and which rows count."""
+        boards, counts = (torch.as_tensor(part) for part in batch)
+        device = self.free.device
+        if device.type == "cuda":
+            boards = boards.pin_memory()
+        boards, counts = boards.to(device, non_blocking=True), counts.to(device)
+        n, choices_, _ = boards.shape
+        size = self.settings.size
+        values = self.values(boards.reshape(n * choices_, size, size)).reshape(n, choices_)
+        there = torch.arange(choices_, device=device)[None] < counts[:, None]
+        sound = counts > 1
+        there = there | ~sound[:, None]  # a row that does not count must not give nan
+        return (self.log_beta.exp() * values).masked_fill(~there, -torch.inf), sound
+
+    def values(self, symbols: torch.Tensor) -> torch.Tensor:
+        """Return the mover's value of boards of input numbers: the sum of 2 Z - 1."""
+        with torch.autocast("cuda", torch.float16, enabled=self.half):
+            found = self.network(symbols)
+        return torch.tanh(found.float() / 2).sum((1, 2, 3))
+
+    def rank(self, games: GameArrays, positions: int, *, seed: int = 0) -> Ranking:
+        """Measure the ranking among all legal moves in positions drawn from games."""
+        rng = np.random.default_rng([seed, 7])
+        ranks: list[int] = []
+        losses: list[float] = []
+        for k in range(positions):
+            which = [int(rng.integers(len(games)))]
+            most = self.settings.size**2
+            boards, counts = self._choices(games, which, 1, most - 1, True, (1 << 40) + k)
+            if counts[0] < 1:
+                continue
+            with torch.no_grad():
+                logits, _ = self._logits((boards, counts))  # always of one shape
+            row = logits[0, : counts[0]].double()
+            ranks.append(int((row[1:] >= row[0]).sum()))
+            losses.append(float(torch.logsumexp(row, 0) - row[0]))
+        if not ranks:
+            raise TengenError("none of the positions drawn has an expert's move to rank")
+        order = np.array(ranks)
+        top5 = float((order < 5).mean())
+        return Ranking(len(ranks), float((order < 1).mean()), top5, float(np.mean(losses)))
+
+    # ----- What is remembered -----
+
+    @property
+    def learned(self) -> FloatArray:
+        """Return the free numbers."""
+        return np.asarray(self.free.detach().cpu().numpy(), np.float64)
+
+    @property
+    def beta(self) -> float:
+        """Return what a point of value counts in the softmax."""
+        return float(self.log_beta.detach().exp())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what a checkpoint must hold."""
+        tensors = {"free": self.free, "log_beta": self.log_beta.reshape(1)}
+        tensors |= {"mean": self._mean, "square": self._square}
+        return {name: value.detach().cpu().numpy().copy() for name, value in tensors.items()}
+
+    def restore(self, arrays: dict[str, NDArray[Any]], steps: int) -> None:
+        """Go on from the arrays of a checkpoint."""
+        self.steps = steps
+        with torch.no_grad():
+            self.free.copy_(torch.as_tensor(arrays["free"]))
+            self.log_beta.copy_(torch.as_tensor(arrays["log_beta"])[0])
+            self._mean.copy_(torch.as_tensor(arrays["mean"]))
+            self._square.copy_(torch.as_tensor(arrays["square"]))
+
+
+def imitate(
+    trainer: Imitator,
+    *,
+    folder: Path | None = None,
+    resume: bool = False,
+    checkpoint_every: int = 500,
+    report_every: int = 100,
+    watch: Callable[[Report], None] = lambda _: None,
+) -> FloatArray:
+    """Train to the end of the plan and return the free numbers.
+
+    With a `folder` checkpoints are kept there; `resume` goes on from the newest.
+
+    Raises
+    ------
+    SpecError
+        If the folder has a training and `resume` is not given, or one by another plan.
+    """
+    plan = trainer.plan
+    kept = Checkpoints(folder) if folder is not None else None
+    state = {"plan": asdict(plan), "recipe": trainer.settings.recipe, "games": len(trainer.games)}
+    state = json.loads(json.dumps(state))
+    found = kept.latest() if kept is not None else None
+    if found is not None:
+        if not resume:
+            raise SpecError(f"{folder}: has a training already; --resume continues it")
+        if found.state != state:
+            raise SpecError(f"{folder}: was begun with other settings or games")
+        trainer.restore(found.arrays, found.step)
+    begin, sums = time.perf_counter(), [0.0, 0.0, 0.0]
+    for batch in trainer.batches(plan.steps):
+        loss, hits = trainer.step(batch, plan.rate_at(trainer.steps))
+        sums = [sums[0] + float(loss), sums[1] + float(hits), sums[2] + 1]
+        last = trainer.steps == plan.steps
+        if not np.isfinite(sums[0]):
+            raise TengenError(f"training diverged at step {trainer.steps}: lower the rate")
+        if kept is not None and (last or trainer.steps % checkpoint_every == 0):
+            kept.save(trainer.steps, trainer.arrays(), state)
+        if last or trainer.steps % report_every == 0:
+            seconds, n = time.perf_counter() - begin, sums[2]
+            done = trainer.steps * plan.batch
+            watch(Report(trainer.steps, done, sums[0] / n, sums[1] / n, trainer.beta, seconds))
+            begin, sums = time.perf_counter(), [0.0, 0.0, 0.0]
+    return trainer.learned
+
+
+def _device(name: str) -> torch.device:
+    """Return a device that is there."""
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise SpecError(f"device {name!r}: choose cpu or cuda") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise SpecError(f"device {name!r}: PyTorch finds no such GPU here")
+    return device
+
+
+@lru_cache(maxsize=4)
+def _order(seed: int, epoch: int, games: int) -> NDArray[np.int64]:
+    """Return the order of the games in an epoch."""
+    return np.random.default_rng([seed, epoch]).permutation(games)
