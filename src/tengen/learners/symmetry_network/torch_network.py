@@ -16,6 +16,7 @@ from tengen.errors import TengenError
 from tengen.learners.symmetry_network.features import INPUTS, OFF_BOARD
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.representations import SIDES, SQUARE, Offset
+from tengen.learners.symmetry_network.tying import Tying
 
 if TYPE_CHECKING:  # types are judged the same whether or not the extra is installed
     import torch
@@ -48,21 +49,20 @@ class TorchNetwork(Module):  # type: ignore[misc]
         dtype = torch.float32 if dtype is None else dtype
         self.architecture = architecture
         self.free = Parameter(torch.as_tensor(np.asarray(free), dtype=dtype))
+        self._shapes: dict[str, tuple[int, ...]] = {}
         for name, tying in architecture.parts.items():
-            self.register_buffer(f"where_{name}", torch.as_tensor(tying.where))
+            where, self._shapes[name] = _as_image(tying, SIDES if name == "HH" else SQUARE)
+            self.register_buffer(f"where_{name}", torch.as_tensor(where))
             self.register_buffer(f"source_{name}", torch.as_tensor(tying.source))
             self.register_buffer(f"sign_{name}", torch.as_tensor(tying.sign, dtype=dtype))
 
     def dense(self, name: str) -> torch.Tensor:
         """Return the dense weights of a part; kernels as (out, in, 3, 3) for conv2d."""
-        tying = self.architecture.parts[name]
         part = self.free[self.architecture.slices[name]]
         values = getattr(self, f"sign_{name}") * part[getattr(self, f"source_{name}")]
-        flat = torch.zeros(int(np.prod(tying.shape)), dtype=part.dtype, device=part.device)
-        flat = flat.index_add(0, getattr(self, f"where_{name}"), values)
-        if len(tying.shape) == 1:
-            return flat
-        return _as_image(flat.reshape(tying.shape), SIDES if name == "HH" else SQUARE)
+        shape = self._shapes[name]
+        flat = torch.zeros(int(np.prod(shape)), dtype=part.dtype, device=part.device)
+        return flat.index_add(0, getattr(self, f"where_{name}"), values).reshape(shape)
 
     def forward(self, symbols: torch.Tensor) -> torch.Tensor:
         """Return the net inputs of the outputs for boards of input numbers."""
@@ -97,9 +97,13 @@ class TorchNetwork(Module):  # type: ignore[misc]
         )
 
 
-def _as_image(kernel: torch.Tensor, offsets: tuple[Offset, ...]) -> torch.Tensor:
-    """Turn (offsets, out, in) into (out, in, 3, 3), rows from the north."""
-    out = torch.zeros(*kernel.shape[1:], 3, 3, dtype=kernel.dtype, device=kernel.device)
-    for k, (a, b) in enumerate(offsets):
-        out[:, :, 1 - b, 1 + a] = kernel[k]
-    return out
+def _as_image(
+    tying: Tying, offsets: tuple[Offset, ...]
+) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+    """Return where weights lie in (out, in, 3, 3), rows from the north, and that shape."""
+    if len(tying.shape) == 1:
+        return tying.where, tying.shape
+    k, out, source = np.unravel_index(tying.where, tying.shape)
+    shape = (*tying.shape[1:], 3, 3)
+    a, b = np.array(offsets)[k].T
+    return np.ravel_multi_index((out, source, 1 - b, 1 + a), shape).astype(np.int64), shape
