@@ -91,7 +91,7 @@ def test_shipped_ladders_make_sense(size) -> None:
     ladder = load_tournament(LADDERS / f"{size}.toml")
     assert ladder.anchors == {"gnugo-10": 1800}
     met = {name for pair in pairings(ladder) for name in pair}
-    assert met == {entrant.name for entrant in ladder.entrants} >= {"random", "mcts-1000"}
+    assert met == {entrant.name for entrant in ladder.entrants} >= {"random", "gnugo-0"}
     for entrant in ladder.entrants:
         parse_spec(entrant.spec)
 

@@ -61,11 +61,11 @@ class Level:
 
 
 LEVELS: dict[int, Level] = {
-    1: Level(0, 1.5),
-    2: Level(0, 1.0),
-    3: Level(15),
-    4: Level(0, 0.3),
-    5: Level(40),
+    1: Level(0, 2.5),
+    2: Level(0, 1.5),
+    3: Level(0, 1.0),
+    4: Level(0, 0.6),
+    5: Level(15),
     6: Level(100),
     7: Level(300),
     8: Level(1000),
