@@ -149,25 +149,6 @@ def test_own_eyes_are_no_alternatives_and_broken_records_are_left_out():
     assert (counts == 0).any()  # what follows the illegal move
 
 
-def test_the_pass_is_a_choice_too():
-    moves = [(1, point_at(12, SIZE, SIZE)), (2, PASS), (1, point_at(7, SIZE, SIZE))]
-    games = from_records([GameRecord(rows=SIZE, cols=SIZE, moves=moves)])
-    boards, counts = np.zeros((40, 4, SIZE * SIZE), np.uint8), np.zeros(40, np.int64)
-    choices(
-        *(games.moves, games.colours, games.offsets, np.array([0]), SIZE, SIZE, 40, False),
-        *(CATS, 1, 0, boards, counts),
-    )
-    assert (counts == 4).all()
-    kinds = set()
-    for place in range(40):
-        stones = (boards[place] < 12).sum(1).tolist()
-        kinds.add(tuple(stones))
-        if stones == [1, 2, 2, 2]:
-            assert boards[place, 0, 12] == 6 + 3  # White passed: the stone is the opponent's
-    # Black's stone before nothing, White's pass before stones, Black's second before the pass.
-    assert kinds == {(1, 0, 1, 1), (1, 2, 2, 2), (2, 1, 2, 2)}
-
-
 @pytest.mark.parametrize("size", [5, 9])
 @pytest.mark.parametrize(("layers", "units"), [(1, 16), (2, 8), (4, 14)])
 def test_moves_of_wide_stacks_are_valued_as_the_definition_says(layers, units, size):

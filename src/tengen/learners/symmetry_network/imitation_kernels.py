@@ -88,10 +88,9 @@ def choices(
 
     Of each of `games`, `draws` plies are drawn with replacement, game i by stream first + i of the
     seed, and take one place each in boards (places, 1 + others, points), the expert's first.
-    counts[place] is how many boards were written: none if the record breaks off, fewer than there
-    is room for where there are no more moves. The pass is a choice as well, the first after the
-    expert's, unless `every` asks for all legal moves but no pass, own eyes included; then nothing
-    is written where the expert passed. Stones set up before the first move are not known here.
+    counts[place] is how many boards were written: none if the expert passed or if the record
+    breaks off; fewer than there is room for where there are no more moves. `every` includes moves
+    that fill own eyes. Stones set up before the first move are not known here.
     """
     s = new_state(rows, cols)
     n = s.shape[1]
@@ -119,24 +118,17 @@ def choices(
                 place = i * draws + k
                 k += 1
                 counts[place] = 0
-                if p == PASS and every:
+                if p == PASS:
                     continue
                 write_before(s, view, work, cats, me, before)
-                if p == PASS:
-                    boards[place, 0] = before
-                else:
-                    write_after(s, view, work, cats, p, me, before, boards[place, 0])
-                made = 1
-                if p != PASS and not every and room > 2:
-                    boards[place, 1] = before
-                    made = 2
+                write_after(s, view, work, cats, p, me, before, boards[place, 0])
                 total = _others(s, p, me, every, points)
-                taken = min(total, room - made)
+                taken = min(total, room - 1)
                 for j in range(taken):
                     m = j + below(rng, total - j)
                     points[j], points[m] = points[m], points[j]
-                    write_after(s, view, work, cats, points[j], me, before, boards[place, made + j])
-                counts[place] = made + taken
+                    write_after(s, view, work, cats, points[j], me, before, boards[place, j + 1])
+                counts[place] = 1 + taken
             if k == draws:
                 break
             play_move(s, p, me)
