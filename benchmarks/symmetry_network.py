@@ -1,6 +1,6 @@
 """Measure the CPU's kernels of the symmetry network: training games and evaluations a second.
 
-    python benchmarks/symmetry_network.py [--model isn-9x9] [--games 200] [--workers 2]
+    python benchmarks/symmetry_network.py [--model isn-9x9] [--games 960] [--batch 32] [--workers 2]
 
 Prints one JSON value. CPU time counts the work of this process only, so it means more than the
 clock on a busy machine; the best of five pieces is given beside the mean.
@@ -20,8 +20,8 @@ from tengen.board import Board
 from tengen.learners.symmetry_network import SymmetryNetwork, Trainer
 
 
-def training(network: SymmetryNetwork, games: int, workers: int) -> dict:
-    settings = replace(network.settings, batch=2 * workers, linear_games=0, maxlib=0.0)
+def training(network: SymmetryNetwork, games: int, batch: int, workers: int) -> dict:
+    settings = replace(network.settings, batch=batch, linear_games=0, maxlib=0.0)
     trainer = Trainer(settings, workers=workers)
     trainer.free = network.free_.copy()
     trainer.advance()
@@ -69,11 +69,12 @@ def _point(board: Board, index: int) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="isn-9x9")
-    parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--games", type=int, default=960)
+    parser.add_argument("--batch", type=int, default=32, help="games on the same weights")
     parser.add_argument("--workers", type=int, default=2)
     args = parser.parse_args()
     network = SymmetryNetwork.load(args.model)
-    rows = [training(network, args.games, w) for w in sorted({1, args.workers})]
+    rows = [training(network, args.games, args.batch, w) for w in sorted({1, args.workers})]
     boards = [evaluation(network, n) for n in (9, 19)]
     print(json.dumps({"training": rows, "evaluation": boards}, indent=1))
 
