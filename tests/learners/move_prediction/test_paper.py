@@ -74,6 +74,13 @@ def test_reranking_changes_nothing_at_and_beyond_its_rank() -> None:
     assert reranked.rate(1) != plain.rate(1)
     # The games like points near the last move, which only the re-ranker can know.
     assert reranked.rate(1) > plain.rate(1)
+    # Without a penalty weights may grow without end; the rule holds for them, too.
+    predictor.model_.top = 5
+    predictor.model_.weights = predictor.model_.weights * 1e5
+    wild = predictor.evaluate(fresh)
+    for top in TOPS:
+        if top >= 10:
+            assert wild.rate(top) == pytest.approx(plain.rate(top), abs=0.02)
 
 
 def test_the_streaming_solver_comes_close_to_the_optimum() -> None:

@@ -316,7 +316,8 @@ def final_scores(moves, order, n, take, scores, likes, mover, cols, final):
     """
     lowest = 0.0
     for m in range(take):
-        final[m] = -np.log1p(np.exp(-scores[m]))
+        # log(1 / (1 + exp(-score))) without overflow.
+        final[m] = min(scores[m], 0.0) - np.log1p(np.exp(-abs(scores[m])))
         lowest = min(lowest, final[m])
     highest = -np.inf
     for m in range(take, n):
