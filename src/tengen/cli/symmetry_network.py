@@ -22,7 +22,7 @@ def info(model: Model = None, as_json: Json = False) -> None:
     import numpy as np
 
     from tengen.learners.symmetry_network import network as definition
-    from tengen.learners.symmetry_network.features import INPUTS, OUTPUTS
+    from tengen.learners.symmetry_network.features import OUTPUTS
 
     if model is None:
         architecture = definition.Architecture()
@@ -40,8 +40,8 @@ def info(model: Model = None, as_json: Json = False) -> None:
         "free_parameters": architecture.weights,
         "biases": architecture.biases,
         "hidden": architecture.hidden,
-        "inputs": INPUTS,
-        "outputs": len(OUTPUTS),
+        "inputs": architecture.inputs,
+        "outputs": 1 if architecture.single else len(OUTPUTS),
         "equivariance_error": error,
         "connections_per_cell": connections,
         "parts": {name: tying.free for name, tying in architecture.parts.items()},

@@ -31,6 +31,7 @@ from tengen.learners.symmetry_network.pictures import TITLES
 from tengen.learners.symmetry_network.studies import TABLES
 from tengen.learners.symmetry_network.teaching import Teacher, teach
 from tengen.learners.symmetry_network.training import train_run
+from tengen.players import make_player
 
 SMALL = Settings(games=24, linear_games=8, batch=4, rate=1e-4, size=5, seed=3)
 
@@ -424,3 +425,16 @@ def test_the_evolved_network_holds_its_own_against_maxlib():
     assert network.architecture.weights == 714 and network.settings.turn
     result = play_match(network, "maxlib", games=40, beta=1e9, komi=7.5, seed=6, openings=4)
     assert result.win_rate > 0.5
+
+
+def test_the_taught_network_beats_maxlib_at_one_ply():
+    network = SymmetryNetwork.load("isn-taught")
+    assert network.architecture.weights == 12_203 and network.wide is not None
+    check_evaluator(network)
+    rng = np.random.default_rng(3)
+    ours, theirs = make_player("greedy:model=isn-taught"), make_player("maxlib")
+    for colour in (BLACK, WHITE):
+        board = Board(9, komi=7.5)
+        while not board.is_over and len(board.moves) < 250:
+            board.play((ours if board.turn == colour else theirs).choose(board, rng))
+        assert board.area_score() * (1 if colour == BLACK else -1) > 0
