@@ -24,6 +24,9 @@ FirstPly = Annotated[
     int,
     typer.Option("--from-ply", min=0, help="full: leave out earlier plies, as random openings."),
 ]
+Alpha = Annotated[
+    float, typer.Option("--alpha", min=0.001, help="paper: learning rate of the re-ranker.")
+]
 GNUGO = "gtp:gnugo --mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead"
 Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of this board size.")]
 
@@ -68,6 +71,7 @@ def train(
     ] = 1.0,
     width: Annotated[float, typer.Option("--width", min=0, help="paper: width factor W.")] = 0.9,
     top: Annotated[int, typer.Option("--top", min=0, help="paper: candidates re-ranked.")] = 20,
+    alpha: Alpha = 0.3,
     run: Annotated[
         Path | None, typer.Option("--run", help="Folder for checkpoints (runs/NAME by default).")
     ] = None,
@@ -91,7 +95,7 @@ def train(
     if minimum is not None:
         settings["minimum"] = minimum
     if recipe == "paper":
-        settings |= {"width": width, "top": top}
+        settings |= {"width": width, "top": top, "alpha": alpha}
     else:
         settings |= {"share": share, "passes": passes, "absolute": not anywhere}
         settings["first_ply"] = first_ply
@@ -228,6 +232,7 @@ def experiment(
     exact: Annotated[
         bool, typer.Option("--exact", help="widths: solve to the optimum, samples in memory.")
     ] = False,
+    alpha: Alpha = 0.3,
     opponent: Annotated[
         str, typer.Option("--opponent", help="match: spec of the other player.")
     ] = GNUGO,
@@ -245,7 +250,7 @@ def experiment(
     from tengen.errors import SpecError
     from tengen.learners.move_prediction import experiments
 
-    makers = _makers(limit=limit, share=share, seed=seed, keep=keep, exact=exact)
+    makers = _makers(limit, share, seed, keep, exact=exact, alpha=alpha)
     if what != "match" and what not in makers:
         raise SpecError(f"--table {what!r} is none of {', '.join((*makers, 'match'))}")
     chosen = None if values is None else _row_names(values, what)
@@ -267,12 +272,13 @@ def experiment(
 
 
 def _makers(
-    *, limit: int, share: float, seed: int, keep: Path | None, exact: bool
+    limit: int, share: float, seed: int, keep: Path | None, *, exact: bool, alpha: float
 ) -> dict[str, Callable[..., Iterator[dict[str, Any]]]]:
     """Return for each table what makes its rows from (training games, test games, row names)."""
     from tengen.learners.move_prediction import experiments as e
 
-    common: dict[str, Any] = {"games": limit, "seed": seed}
+    whole: dict[str, Any] = {"games": limit, "seed": seed}
+    common = {**whole, "alpha": alpha}
 
     def given(values: Any, name: str = "values") -> dict[str, Any]:
         return common if values is None else {**common, name: values}
@@ -280,9 +286,11 @@ def _makers(
     return {
         "widths": lambda a, b, rows: e.widths(a, b, exact=exact, **given(rows)),
         "reranked": lambda a, b, rows: e.reranked(a, b, **given(rows)),
-        "sizes": lambda a, b, rows: e.sizes(a, b, values=rows or [limit], seed=seed, keep=keep),
+        "sizes": lambda a, b, rows: e.sizes(
+            a, b, values=rows or [limit], seed=seed, keep=keep, alpha=alpha
+        ),
         "history": lambda a, b, rows: e.weak_history(a, b, **given(rows, "ranks")),
-        "families": lambda a, b, rows: e.families(a, b, share=share, **given(rows)),
+        "families": lambda a, b, rows: e.families(a, b, share=share, values=rows or (), **whole),
     }
 
 

@@ -31,6 +31,8 @@ from tengen.records.arrays import GameArrays
 
 Row = dict[str, Any]
 
+ALPHA = PaperSettings().alpha
+
 # The paper's figures, as fractions.
 TABLE_1 = dict(
     zip(
@@ -73,7 +75,7 @@ def hold_out(games: GameArrays, count: int, seed: int) -> tuple[GameArrays, Game
 
 def widths(
     train: GameArrays, test: GameArrays, *, games: int = 2000, seed: int = 0,
-    values: Sequence[float] = tuple(TABLE_1), exact: bool = False,
+    values: Sequence[float] = tuple(TABLE_1), exact: bool = False, alpha: float = ALPHA,
 ) -> Iterator[Row]:  # fmt: skip
     """Table I: rank-1 accuracy for every width factor.
 
@@ -81,7 +83,7 @@ def widths(
     move) in memory, instead of by passes of FTRL-proximal; `violation` tells how far off it is.
     """
     train, _ = usable_games(train)
-    settings = PaperSettings(seed=seed, games=games)
+    settings = PaperSettings(seed=seed, games=games, alpha=alpha)
     part_a, part_b = halves(train, settings)
     model = learn_frequencies(train, part_a, settings)
     model.top = settings.top
@@ -100,7 +102,7 @@ def widths(
 
 def reranked(
     train: GameArrays, test: GameArrays, *, games: int = 2000, seed: int = 0,
-    values: Sequence[int] = tuple(TABLE_2),
+    values: Sequence[int] = tuple(TABLE_2), alpha: float = ALPHA,
 ) -> Iterator[Row]:  # fmt: skip
     """Table II: cumulative accuracy for every number of re-ranked candidates; 0 for none.
 
@@ -111,7 +113,7 @@ def reranked(
     shared: PaperModel | None = None
     plain: Row = {}
     for top in values:
-        settings = PaperSettings(seed=seed, games=games, top=top)
+        settings = PaperSettings(seed=seed, games=games, top=top, alpha=alpha)
         part_a, part_b = halves(train, settings)
         row: Row = {"top": top, "beyond": None}
         if top == 0:
@@ -134,6 +136,7 @@ def sizes(
     values: Sequence[int],
     seed: int = 0,
     keep: Path | None = None,
+    alpha: float = ALPHA,
 ) -> Iterator[Row]:
     """Tables III and IV: accuracy by the number of training games, and what the training took.
 
@@ -142,7 +145,7 @@ def sizes(
     train, _ = usable_games(train)
     train_paper(train, PaperSettings(games=2, minimum=1, passes=1))  # compiles before the clock
     for games in values:
-        settings = PaperSettings(seed=seed, games=games)
+        settings = PaperSettings(seed=seed, games=games, alpha=alpha)
         began = time.monotonic(), time.process_time()
         part_a, part_b = halves(train, settings)
         model = learn_frequencies(train, part_a, settings)
@@ -161,7 +164,7 @@ def sizes(
 
 def weak_history(
     train: GameArrays, test: GameArrays, *, games: int = 2000, seed: int = 0,
-    ranks: Sequence[int] = (0, 1, 5, 20),
+    ranks: Sequence[int] = (0, 1, 5, 20), alpha: float = ALPHA,
 ) -> Iterator[Row]:  # fmt: skip
     """Section V's worry: the re-ranker is told other earlier moves than the experts'.
 
@@ -170,7 +173,7 @@ def weak_history(
     expert, then those of both sides. The stones stay the experts'.
     """
     train, _ = usable_games(train)
-    settings = PaperSettings(seed=seed, games=games)
+    settings = PaperSettings(seed=seed, games=games, alpha=alpha)
     part_a, part_b = halves(train, settings)
     model = learn_frequencies(train, part_a, settings)
     learn_reranker(train, part_b, model, settings)
