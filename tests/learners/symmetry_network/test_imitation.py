@@ -276,6 +276,14 @@ def test_it_learns_to_prefer_what_experts_play():
     assert float(value) == pytest.approx(ours if board.turn != BLACK else -ours, abs=1e-3)
 
 
+def test_the_recipe_tells_nothing_of_self_play():
+    from tengen.learners.symmetry_network.imitation import design
+
+    settings = design(3, 24, seed=7)
+    assert "rate" not in settings.recipe and "rate" in Settings().recipe
+    assert Settings.from_recipe(settings.recipe) == settings
+
+
 def test_mistakes_are_told():
     pytest.importorskip("torch")
     from tengen.learners.symmetry_network.imitation import Imitator, Plan, design

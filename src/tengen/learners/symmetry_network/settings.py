@@ -29,6 +29,11 @@ def mixture_of(units: int) -> dict[str, int]:
     }
 
 
+SELF_PLAY = ("games", "linear_games", "batch", "rate", "decay", "trace", "beta", "hidden_scale",
+             "maxlib", "augment", "anneal")  # fmt: skip
+"""The settings that say how games are played and learned from in self-play."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """Everything that decides what a training learns; defaults are the paper's."""
@@ -92,8 +97,11 @@ class Settings:
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """Return the settings as plain values, for cards and files."""
-        return asdict(self)
+        """Return the settings as plain values, for cards and files.
+
+        Those of self-play are left out where there was none.
+        """
+        return {k: v for k, v in asdict(self).items() if not (self.experts and k in SELF_PLAY)}
 
     @classmethod
     def from_recipe(cls, recipe: dict[str, Any]) -> Settings:
