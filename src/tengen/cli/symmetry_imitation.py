@@ -49,8 +49,6 @@ def imitate(
     Checkpoints lie beside the model (.state). At the end the ranking among all legal moves is
     measured on games that were left out.
     """
-    import shutil
-
     from tengen.errors import SpecError
     from tengen.learners.move_prediction.reading import read_games
     from tengen.learners.symmetry_network import SymmetryNetwork
@@ -69,8 +67,6 @@ def imitate(
     trainer = Imitator(settings, train, plan, device=device, workers=workers, half=half)
     remark(f"{settings.architecture.weights} weights, {len(train)} games", quiet=quiet)
     folder = out.with_suffix(".state")
-    if not resume and folder.is_dir():
-        shutil.rmtree(folder)
     losses: list[float] = []
     with progress("positions", plan.steps * batch, quiet=quiet) as bar:
 

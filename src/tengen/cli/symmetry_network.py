@@ -247,8 +247,7 @@ def evolve(
     quiet: Quiet = False,
 ) -> None:
     """Improve a trained network by evolution: keep the mutations that win games."""
-    import shutil
-
+    from tengen.errors import SpecError
     from tengen.learners.symmetry_network import SymmetryNetwork
     from tengen.learners.symmetry_network.evolution import (
         Evolution,
@@ -275,7 +274,7 @@ def evolve(
     )
     folder = out.with_suffix(".state")
     if not resume and folder.is_dir():
-        shutil.rmtree(folder)
+        raise SpecError(f"{folder}: has an evolution already; --resume continues it")
     means: list[float] = []
     with progress("generations", generations, quiet=quiet) as bar:
 

@@ -317,6 +317,8 @@ def test_the_command_imitates(tmp_path, capsys):
     assert network.wide is not None
     assert run([*command, "--resume"]) == 0
     assert json.loads(capsys.readouterr().out)["model"] == str(out)
+    assert run(command) == 1, "what was trained is not thrown away"
+    assert "--resume" in capsys.readouterr().err
     assert np.array_equal(network.free_, SymmetryNetwork.load(out).free_)
     from tengen.players import make_player
 

@@ -337,8 +337,8 @@ def test_the_command_evolves(tmp_path, capsys):
     assert len(json.loads(capsys.readouterr().out)["fitness"]) == 1
     assert SymmetryNetwork.load(out).settings.turn
     assert SymmetryNetwork.load(out).games_ == 40
-    assert run([*command, "3"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["fitness"]) == 3
+    assert run([*command, "3"]) == 1, "what was evolved is not thrown away"
+    assert "--resume" in capsys.readouterr().err
 
 
 def test_openings_are_the_same_for_both_colours():
