@@ -20,11 +20,11 @@ from tengen.learners.move_prediction.dictionary import GAMES_PER_JOB, PatternCou
 from tengen.learners.move_prediction.learner import usable_games
 from tengen.learners.move_prediction.paper import (
     PaperSettings,
-    _count_paper,
-    _untrained,
     count_games,
+    count_job,
     halves,
     learn_games,
+    untrained,
 )
 from tengen.learners.move_prediction.reading import read_games
 from tengen.records.arrays import GameArrays
@@ -35,11 +35,11 @@ def training(games: GameArrays, settings: PaperSettings) -> Iterator[str]:
     part_a, part_b = halves(games, settings)
     counter = PatternCounter()
     for job in cut_into_jobs(games, part_a, 19, 19):
-        counter.add(*_count_paper((job, settings.templates)))
+        counter.add(*count_job((job, settings.templates)))
         yield "patterns"
     keys, _ = counter.chosen(settings.minimum)
     del counter
-    model = _untrained(keys, np.zeros(len(keys) + 1), settings, (19, 19))
+    model = untrained(keys, np.zeros(len(keys) + 1), settings, (19, 19))
     used, unused = np.zeros(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
     record, tables = (games.moves, games.colours, games.offsets), model.tables(19, 19)
     for part in steps(part_a):

@@ -50,7 +50,7 @@ class PaperSettings:
     templates: tuple[int, ...] = PAPER_TEMPLATES
 
 
-def _count_paper(job: tuple[Job, tuple[int, ...]]) -> Counts:
+def count_job(job: tuple[Job, tuple[int, ...]]) -> Counts:
     """Count the paper's patterns at the experts' moves of one job's games."""
     games, templates = job
     tables = Tables.of(games.rows, games.cols)
@@ -94,7 +94,7 @@ def train_paper(
     if found is not None:
         if found.state.get("settings") != told:
             raise ModelError(f"{run}: was begun with other settings; start afresh or use the same")
-        model = _untrained(found.arrays["keys"], found.arrays["frequency"], settings, size)
+        model = untrained(found.arrays["keys"], found.arrays["frequency"], settings, size)
         state = ReRankerState(found.arrays["memory"].copy(), found.step)
     else:
         model = learn_frequencies(
@@ -133,13 +133,13 @@ def learn_frequencies(
     rows, cols = int(games.rows[0]), int(games.cols[0])
     counter = PatternCounter()
     jobs = ((job, settings.templates) for job in cut_into_jobs(games, which, rows, cols))
-    for keys, counts in map_jobs(_count_paper, jobs, workers=workers, ray=ray):
+    for keys, counts in map_jobs(count_job, jobs, workers=workers, ray=ray):
         counter.add(keys, counts)
     keys, _ = counter.chosen(settings.minimum)
     seconds = time.process_time() - began
     on_report(f"{len(counter)} patterns met, {len(keys)} known, {seconds:.1f} s")
     del counter
-    model = _untrained(keys, np.zeros(len(keys) + 1), settings, (rows, cols))
+    model = untrained(keys, np.zeros(len(keys) + 1), settings, (rows, cols))
     used, unused = np.zeros(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
     count_games(
         games.moves, games.colours, games.offsets, which, rows, cols, model.tables(rows, cols),
@@ -150,7 +150,7 @@ def learn_frequencies(
     return model
 
 
-def _untrained(
+def untrained(
     keys: IntArray, frequency: FloatArray, settings: PaperSettings, size: tuple[int, int]
 ) -> PaperModel:
     """Make a model that does not re-rank."""

@@ -133,7 +133,7 @@ def list_first(
                 if s[COLOUR, t] == BORDER:
                     continue
                 a = slot[c, t]
-                if a < 0:
+                if a < 0:  # the same in `list_next`: a kernel for both takes twice the time
                     a = n
                     n += 1
                     slot[c, t] = a
