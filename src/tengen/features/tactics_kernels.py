@@ -1,6 +1,6 @@
 """Read what a move does at once: captures, ataris, liberties, nearness; no search, no learning.
 
-`read_blocks` lists the liberties of all blocks once per position; the other kernels use these
+`ladder_kernels.read_blocks` lists the liberties of all blocks once per position; the other kernels use these
 lists. Arrays called start, count and saves are indexed by points (block heads), `libs` is one flat
 list.
 """
@@ -40,31 +40,6 @@ ENEMY_SIZE = 13  # stones of that enemy block, of the largest such one
 EMPTY_NEIGHBOURS = 14
 FACTS = 15
 MANY = 9
-
-
-@kernel
-def read_blocks(s, start, count, libs, stamp):
-    """List the liberties of every block: libs[start[head] : start[head] + count[head]]."""
-    width = s[SCALARS, COLS] + 1
-    total = 0
-    stamp[:] = 0
-    for p in range(s.shape[1]):
-        c = s[COLOUR, p]
-        if c == EMPTY or c == BORDER or s[HEAD, p] != p:
-            continue
-        start[p] = total
-        x = p
-        while True:
-            for k in range(4):
-                q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
-                if s[COLOUR, q] == EMPTY and stamp[q] != p:
-                    stamp[q] = p
-                    libs[total] = q
-                    total += 1
-            x = s[NEXT, x]
-            if x == p:
-                break
-        count[p] = total - start[p]
 
 
 @kernel

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from prediction_games import tasteful_game
 
-from tengen.board import Board
-from tengen.learners.move_prediction import feature_kernels, ladder_kernels, training_kernels
+from tengen.board import Board, ladder_kernels
+from tengen.learners.move_prediction import feature_kernels, training_kernels
 from tengen.learners.move_prediction import network_kernels as net
 from tengen.learners.move_prediction.dictionary import count_patterns
 from tengen.learners.move_prediction.learner import MovePredictor
@@ -209,7 +209,7 @@ def test_features_do_not_depend_on_how_the_board_lies() -> None:
 
 
 def test_ladders_are_read_for_both_sides() -> None:
-    from tengen.features.tactics_kernels import read_blocks
+    from tengen.board.ladder_kernels import read_blocks
 
     # White's stone at E5 has two liberties; Black catches it from F5, not from E6.
     open_board = """

@@ -27,6 +27,7 @@ from tengen.board.kernels import (
     TURN,
     is_legal,
 )
+from tengen.board.ladder_kernels import read_blocks, read_ladders
 from tengen.features.pattern_kernels import RINGS
 from tengen.features.tactics_kernels import (
     ATARI_LAST,
@@ -47,7 +48,6 @@ from tengen.features.tactics_kernels import (
     SIZE_AFTER,
     density_maps,
     distance_maps,
-    read_blocks,
     read_move,
 )
 from tengen.jit import kernel
@@ -57,7 +57,6 @@ from tengen.learners.move_prediction.family_kernels import (
     distance,
     find_patterns,
 )
-from tengen.learners.move_prediction.ladder_kernels import read_ladders
 
 RECENT = 8  # moves of history that features may look at
 WIDTH = 64  # room for the features of one move

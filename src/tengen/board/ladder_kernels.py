@@ -1,4 +1,4 @@
-"""Read the ladders of a position for the predictor's features, the same way however the board lies.
+"""Read all ladders of a position, the same way however the board lies; judge no move.
 
 Reading is cut off after so many positions, and how far it comes by then depends on the order in
 which moves are tried. So the board is turned to one of its eight views first, always the same one
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, ROWS, SCALARS, SIZE
+from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, NEXT, ROWS, SCALARS, SIZE
 from tengen.board.safety_kernels import MAX_READS, read_ladder, safety_scratch
 from tengen.jit import kernel
 
@@ -19,6 +19,31 @@ from tengen.jit import kernel
 RUNS_IN_VAIN, RUNS, SAVES_FROM_LADDER, CATCHES, ATARI_IN_VAIN = 0, 1, 2, 3, 4
 TAKES_LOST, TAKES_RUNNER, BLOCKS_LADDER = 5, 6, 7
 LADDER_READS = 200  # positions one ladder may cost
+
+
+@kernel
+def read_blocks(s, start, count, libs, stamp):
+    """List the liberties of every block: libs[start[head] : start[head] + count[head]]."""
+    width = s[SCALARS, COLS] + 1
+    total = 0
+    stamp[:] = 0
+    for p in range(s.shape[1]):
+        c = s[COLOUR, p]
+        if c == EMPTY or c == BORDER or s[HEAD, p] != p:
+            continue
+        start[p] = total
+        x = p
+        while True:
+            for k in range(4):
+                q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+                if s[COLOUR, q] == EMPTY and stamp[q] != p:
+                    stamp[q] = p
+                    libs[total] = q
+                    total += 1
+            x = s[NEXT, x]
+            if x == p:
+                break
+        count[p] = total - start[p]
 
 
 @kernel
