@@ -70,7 +70,9 @@ def answers() -> dict[str, list[list[float]]]:
              *seen.dead.ravel(), *seen.seki.ravel()]
         )  # fmt: skip
         told["life"].append([*life.ownership(board), *life.values([board])])
-    return {name: [[round(float(x), 10) for x in one] for one in found] for name, found in told.items()}
+    return {
+        name: [[round(float(x), 10) for x in one] for one in found] for name, found in told.items()
+    }
 
 
 @pytest.fixture(scope="module")
