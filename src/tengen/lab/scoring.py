@@ -14,7 +14,7 @@ import numpy as np
 
 from tengen.board import BLACK, WHITE
 from tengen.board.counting_kernels import territory_margin
-from tengen.features.blocks_kernels import PAPER, describe_blocks, number_parts
+from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
 from tengen.learners.scoring.bundle import positions
 from tengen.learners.scoring.features import bordered, inside
 from tengen.learners.scoring.paper import Energy, PaperGames, energy_and_gradient, initial

@@ -233,8 +233,8 @@ def test_a_family_left_out_stays_out() -> None:
 def test_late_positions_need_only_the_window_of_rings(trained: MovePredictor) -> None:
     from prediction_games import tasteful_game
 
-    from tengen.features.patterns import PatternHasher
     from tengen.learners.move_prediction.kernels import OPENING_STONES, priors_with_rings
+    from tengen.learners.move_prediction.patterns import PatternHasher
 
     board = Board(13)
     for colour, point in tasteful_game(13, 13, 110, seed=5).moves:

@@ -97,7 +97,7 @@ class Case:
     """One position with everything the kernels need."""
 
     def __init__(self, model: FullModel, board: Board) -> None:
-        from tengen.features import patterns
+        from tengen.learners.move_prediction import patterns
         from tengen.learners.move_prediction.model import recent_moves
         from tengen.learners.move_prediction.tables import Tables
 

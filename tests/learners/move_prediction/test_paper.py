@@ -11,13 +11,13 @@ from prediction_games import tasteful_games
 from tengen.board import Board
 from tengen.contracts import check_policy, sample_boards
 from tengen.errors import ModelError
-from tengen.features.patterns import PAPER_TEMPLATES, PatternHasher
 from tengen.learners.move_prediction import MovePredictor
 from tengen.learners.move_prediction.evaluation import TOPS
 from tengen.learners.move_prediction.family_kernels import salt
 from tengen.learners.move_prediction.maxent import solve
 from tengen.learners.move_prediction.paper import PaperSettings, samples, train_paper
 from tengen.learners.move_prediction.paper_kernels import FAMILY, feature_count
+from tengen.learners.move_prediction.patterns import PAPER_TEMPLATES, PatternHasher
 
 SIZE = 7
 

@@ -264,8 +264,8 @@ def card_rows() -> list[Comparison]:
 def telling_patterns(train: Any, games: int, seed: int, count: int) -> list[dict[str, Any]]:
     """Draw the patterns of the paper's dictionary that say most about where one plays."""
     from tengen.board import Board
-    from tengen.features.pattern_kernels import RING_LIMITS
     from tengen.learners.move_prediction.paper import PaperSettings, halves, learn_frequencies
+    from tengen.learners.move_prediction.pattern_kernels import RING_LIMITS
 
     settings = PaperSettings(seed=seed, games=games)
     part, _ = halves(train, settings)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features import pattern_kernels
-from tengen.features.pattern_kernels import RINGS
+from tengen.learners.move_prediction import pattern_kernels
 from tengen.learners.move_prediction.family_kernels import FAMILIES
+from tengen.learners.move_prediction.pattern_kernels import RINGS
 from tengen.learners.move_prediction.tables import Tables
 from tengen.learners.move_prediction.training_kernels import expert_keys
 from tengen.parallel import map_jobs

@@ -13,14 +13,14 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, ROWS, SCALARS
-from tengen.features.pattern_kernels import (
+from tengen.jit import kernel
+from tengen.learners.move_prediction.pattern_kernels import (
     ORIENTATIONS,
     RINGS,
     canonical,
     lookup,
     offset_index,
 )
-from tengen.jit import kernel
 
 # Families of patterns: a dictionary key is the canonical hash xor the salt of (family, ring).
 PLAIN, WITH_LIBERTIES, WITH_LAST, WITH_BOTH, WITH_OWN_LAST, AT_LAST = 0, 1, 2, 3, 4, 5

@@ -28,8 +28,15 @@ from tengen.board.kernels import (
     is_legal,
 )
 from tengen.board.ladder_kernels import read_blocks, read_ladders
-from tengen.features.pattern_kernels import RINGS
-from tengen.features.tactics_kernels import (
+from tengen.jit import kernel
+from tengen.learners.move_prediction.family_kernels import (
+    AT_LAST,
+    FAMILIES,
+    distance,
+    find_patterns,
+)
+from tengen.learners.move_prediction.pattern_kernels import RINGS
+from tengen.learners.move_prediction.tactics_kernels import (
     ATARI_LAST,
     ATARIED,
     ATARIS,
@@ -49,13 +56,6 @@ from tengen.features.tactics_kernels import (
     density_maps,
     distance_maps,
     read_move,
-)
-from tengen.jit import kernel
-from tengen.learners.move_prediction.family_kernels import (
-    AT_LAST,
-    FAMILIES,
-    distance,
-    find_patterns,
 )
 
 RECENT = 8  # moves of history that features may look at

@@ -20,16 +20,16 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, N_EMPTY, ROWS, SCALARS, n_points
-from tengen.features.pattern_kernels import (
+from tengen.jit import kernel
+from tengen.learners.move_prediction.feature_kernels import GLOBAL_WIDTH, WIDTH, move_features
+from tengen.learners.move_prediction.network_kernels import DIM, LAYERS, forward, softmax
+from tengen.learners.move_prediction.pattern_kernels import (
     ORIENTATIONS,
     OWN,
     REACH,
     RINGS,
     SPAN,
 )
-from tengen.jit import kernel
-from tengen.learners.move_prediction.feature_kernels import GLOBAL_WIDTH, WIDTH, move_features
-from tengen.learners.move_prediction.network_kernels import DIM, LAYERS, forward, softmax
 
 
 @kernel

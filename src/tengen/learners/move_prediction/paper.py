@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import ModelError
-from tengen.features.patterns import PAPER_TEMPLATES
 from tengen.learners.move_prediction import paper_kernels
 from tengen.learners.move_prediction.dictionary import PatternCounter, cut_into_jobs
 from tengen.learners.move_prediction.paper_games_kernels import count_games, learn_games
 from tengen.learners.move_prediction.paper_model import PaperModel
+from tengen.learners.move_prediction.patterns import PAPER_TEMPLATES
 from tengen.learners.move_prediction.tables import Dictionary, Tables
 from tengen.models import Checkpoints
 from tengen.parallel import map_jobs

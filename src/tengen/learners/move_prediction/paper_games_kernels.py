@@ -21,7 +21,6 @@ from tengen.board.kernels import (
     is_legal,
     new_state,
 )
-from tengen.features.pattern_kernels import RINGS, play_with_rings
 from tengen.jit import kernel
 from tengen.learners.move_prediction.paper_kernels import (
     EARLIER,
@@ -36,6 +35,7 @@ from tengen.learners.move_prediction.paper_kernels import (
     push_earlier,
     rank_candidates,
 )
+from tengen.learners.move_prediction.pattern_kernels import RINGS, play_with_rings
 
 PLIES_A_PHASE = 30
 

@@ -29,7 +29,10 @@ from tengen.board.kernels import (
     is_legal,
     new_state,
 )
-from tengen.features.pattern_kernels import (
+from tengen.jit import kernel
+from tengen.learners.move_prediction.family_kernels import distance, salt
+from tengen.learners.move_prediction.feature_kernels import octant
+from tengen.learners.move_prediction.pattern_kernels import (
     ORIENTATIONS,
     REACH,
     RINGS,
@@ -39,9 +42,6 @@ from tengen.features.pattern_kernels import (
     play_with_rings,
     rings_of_state,
 )
-from tengen.jit import kernel
-from tengen.learners.move_prediction.family_kernels import distance, salt
-from tengen.learners.move_prediction.feature_kernels import octant
 
 SIEVE_SHIFT = 24  # the sieve looks at other bits of a key than the table does
 FAMILY = 15  # the salt of the paper's patterns

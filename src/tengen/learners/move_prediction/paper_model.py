@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import TengenError
-from tengen.features.pattern_kernels import RINGS
 from tengen.learners.move_prediction import paper_kernels
 from tengen.learners.move_prediction.paper_games_kernels import measure_games
+from tengen.learners.move_prediction.pattern_kernels import RINGS
 from tengen.learners.move_prediction.tables import Dictionary, Tables
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features import pattern_kernels, patterns
-from tengen.features.pattern_kernels import SPAN
+from tengen.learners.move_prediction import pattern_kernels, patterns
 from tengen.learners.move_prediction.family_kernels import MARKS
+from tengen.learners.move_prediction.pattern_kernels import SPAN
 
 IntArray = NDArray[np.int64]
 

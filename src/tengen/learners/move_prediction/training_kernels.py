@@ -14,7 +14,6 @@ import numpy as np
 from tengen.board.kernels import COLOUR, EMPTY, SCALARS, TURN, clear, is_legal, new_state
 from tengen.board.ladder_kernels import read_blocks
 from tengen.board.random_kernels import seed_stream, uniform
-from tengen.features.pattern_kernels import ORIENTATIONS, RINGS, play_with_rings
 from tengen.jit import kernel
 from tengen.learners.move_prediction.family_kernels import AT_LAST, FAMILIES, pattern_keys
 from tengen.learners.move_prediction.feature_kernels import RECENT, WIDTH
@@ -28,6 +27,7 @@ from tengen.learners.move_prediction.network_kernels import (
     step_dense,
     step_features,
 )
+from tengen.learners.move_prediction.pattern_kernels import ORIENTATIONS, RINGS, play_with_rings
 
 # Points whose gradient is smaller everywhere do not move their features' vectors.
 FLOOR = 2e-4

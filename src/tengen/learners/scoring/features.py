@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from tengen.board.shapes import shape_table
 from tengen.errors import TengenError
-from tengen.features.blocks_attack_kernels import ATTACKS, describe_attacks
-from tengen.features.blocks_bond_kernels import BONDS, describe_bonds
-from tengen.features.blocks_context_kernels import (
+from tengen.learners.scoring.blocks_attack_kernels import ATTACKS, describe_attacks
+from tengen.learners.scoring.blocks_bond_kernels import BONDS, describe_bonds
+from tengen.learners.scoring.blocks_context_kernels import (
     GROUPS,
     SURROUNDINGS,
     describe_groups,
     describe_surroundings,
 )
-from tengen.features.blocks_kernels import PAPER, describe_blocks
-from tengen.features.blocks_playout_kernels import finish
-from tengen.features.blocks_shape_kernels import (
+from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks
+from tengen.learners.scoring.blocks_playout_kernels import finish
+from tengen.learners.scoring.blocks_shape_kernels import (
     LADDERS,
     SPLITS,
     describe_ladders,

@@ -19,8 +19,8 @@ from tengen.board import counting_kernels as k
 from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
 from tengen.contracts.values import BlockStatus, FloatArray, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, TengenError
-from tengen.features.blocks_context_kernels import GROUPS
 from tengen.learners.scoring import network
+from tengen.learners.scoring.blocks_context_kernels import GROUPS
 from tengen.learners.scoring.bundle import Bundle, gather, restore
 from tengen.learners.scoring.ensemble import Ensemble, shapes
 from tengen.learners.scoring.features import (

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import BLACK, WHITE
-from tengen.features.blocks_kernels import PAPER
+from tengen.learners.scoring.blocks_kernels import PAPER
 from tengen.learners.scoring.bundle import positions
 from tengen.learners.scoring.features import FIRST_FAMILIES, Described, columns
 from tengen.records import GameArrays

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.safety_kernels import eye_map
-from tengen.features.blocks_context_kernels import find, flood_other
-from tengen.features.blocks_kernels import liberties_after, mark_perimeters
 from tengen.jit import kernel
+from tengen.learners.scoring.blocks_context_kernels import find, flood_other
+from tengen.learners.scoring.blocks_kernels import liberties_after, mark_perimeters
 
 BONDS = 24
 HEAVY_GAP, LIGHT_GAP = 0.06, 0.15

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.safety_kernels import MAX_READS, liberties, read_ladder, safety_scratch
-from tengen.features.blocks_context_kernels import first_points, flood_other
 from tengen.jit import kernel
+from tengen.learners.scoring.blocks_context_kernels import first_points, flood_other
 
 SPLITS = 8
 LADDERS = 4

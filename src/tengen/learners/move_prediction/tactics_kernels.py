@@ -1,8 +1,8 @@
 """Read what a move does at once: captures, ataris, liberties, nearness; no search, no learning.
 
-`ladder_kernels.read_blocks` lists the liberties of all blocks once per position; the other kernels use these
-lists. Arrays called start, count and saves are indexed by points (block heads), `libs` is one flat
-list.
+`read_blocks` of the board's ladders lists the liberties of all blocks once per position; the
+kernels here use these lists. Arrays called start, count and saves are indexed by points (block
+heads), `libs` is one flat list.
 """
 
 # mypy: ignore-errors

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features import pattern_kernels as kernels
-from tengen.features.pattern_kernels import RING_LIMITS, RINGS, SPAN
+from tengen.learners.move_prediction import pattern_kernels as kernels
+from tengen.learners.move_prediction.pattern_kernels import RING_LIMITS, RINGS, SPAN
 
 if TYPE_CHECKING:
     from tengen.board import Board

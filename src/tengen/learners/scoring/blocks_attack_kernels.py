@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.features.blocks_context_kernels import flood_other
 from tengen.jit import kernel
+from tengen.learners.scoring.blocks_context_kernels import flood_other
 
 MOST_POINTS, MOST_PLIES, MOST_NODES = 7, 14, 1500
 ATTACKS = 4

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.features.blocks_kernels import number_parts
-from tengen.features.blocks_shape_kernels import (
+from tengen.learners.scoring.blocks_kernels import number_parts
+from tengen.learners.scoring.blocks_shape_kernels import (
     LADDERS,
     READS,
     SPLITS,

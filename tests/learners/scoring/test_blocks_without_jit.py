@@ -11,9 +11,9 @@ PROGRAM = """
 import json, warnings
 import numpy as np
 warnings.simplefilter("ignore", RuntimeWarning)
-from tengen.features import blocks_attack_kernels as attack, blocks_bond_kernels as bond
-from tengen.features import blocks_context_kernels as context, blocks_kernels as blocks
-from tengen.features import blocks_shape_kernels as shape
+from tengen.learners.scoring import blocks_attack_kernels as attack, blocks_bond_kernels as bond
+from tengen.learners.scoring import blocks_context_kernels as context, blocks_kernels as blocks
+from tengen.learners.scoring import blocks_shape_kernels as shape
 
 rng = np.random.default_rng(5)
 answers = []

@@ -7,8 +7,8 @@ import pytest
 
 from tengen.board import BLACK, WHITE, Board
 from tengen.board.kernels import is_legal
-from tengen.features import patterns
-from tengen.features.pattern_kernels import REACH, RING_LIMITS, RINGS, SPAN
+from tengen.learners.move_prediction import patterns
+from tengen.learners.move_prediction.pattern_kernels import REACH, RING_LIMITS, RINGS, SPAN
 
 
 def turned(o: int, dr: int, dc: int) -> tuple[int, int]:

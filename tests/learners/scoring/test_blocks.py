@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from tengen.board.shapes import shape_table
-from tengen.features.blocks_attack_kernels import FALLS, HOLDS, attack
-from tengen.features.blocks_bond_kernels import BONDS, describe_bonds
-from tengen.features.blocks_context_kernels import (
+from tengen.learners.scoring.blocks_attack_kernels import FALLS, HOLDS, attack
+from tengen.learners.scoring.blocks_bond_kernels import BONDS, describe_bonds
+from tengen.learners.scoring.blocks_context_kernels import (
     GROUPS,
     SURROUNDINGS,
     describe_groups,
     describe_surroundings,
     flood_other,
 )
-from tengen.features.blocks_kernels import PAPER, describe_blocks, number_parts
-from tengen.features.blocks_playout_kernels import finish
+from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
+from tengen.learners.scoring.blocks_playout_kernels import finish
 
 sys.path.insert(0, str(Path(__file__).parent))
 from blocks_reference import Bonds, Context, Groups, Reference, grid_of, line_of, random_grid

@@ -1,1 +1,0 @@
-"""What learners see of a position: patterns, tactics, blocks. Knows boards; learns nothing."""
