@@ -23,10 +23,12 @@ from tengen.board.coordinates import (
     format_gtp,
     format_sgf,
     index_of,
+    indices_of,
     parse_gtp,
     parse_sgf,
     point_at,
     point_of,
+    points_at,
     row_col,
 )
 from tengen.board.playouts import PlayoutResult, playouts
@@ -54,10 +56,12 @@ __all__ = [
     "format_sgf",
     "handicap_points",
     "index_of",
+    "indices_of",
     "parse_gtp",
     "parse_sgf",
     "playouts",
     "point_at",
     "point_of",
+    "points_at",
     "row_col",
 ]

@@ -15,6 +15,9 @@ SGF also writes a pass as `tt` on boards up to 19x19. GTP leaves out the letter 
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tengen.errors import TengenError
 
 Point = int
@@ -59,6 +62,26 @@ def point_at(index: int, rows: int, cols: int) -> Point:
     if index == rows * cols:
         return PASS
     return point_of(index // cols, index % cols, cols)
+
+
+def indices_of(points: NDArray[np.integer], rows: int, cols: int) -> NDArray[np.int64]:
+    """Return the row-major indices of many points, rows * columns for passes.
+
+    >>> indices_of(np.array([11, 99, 0]), 9, 9).tolist()
+    [0, 80, 81]
+    """
+    row, col = np.divmod(np.asarray(points, np.int64) - 1, cols + 1)
+    return np.where(np.asarray(points) == PASS, rows * cols, (row - 1) * cols + col)
+
+
+def points_at(indices: NDArray[np.integer], rows: int, cols: int) -> NDArray[np.int64]:
+    """Return the points with these row-major indices; rows * columns is a pass.
+
+    >>> points_at(np.array([0, 80, 81]), 9, 9).tolist()
+    [11, 99, 0]
+    """
+    row, col = np.divmod(np.asarray(indices, np.int64), cols)
+    return np.where(row == rows, PASS, (row + 1) * (cols + 1) + col + 1)
 
 
 def parse_gtp(vertex: str, rows: int, cols: int) -> Point:
