@@ -39,9 +39,6 @@ def train(
         list[str] | None,
         typer.Option("--without", help="Family of features to leave out; repeatable."),
     ] = None,
-    cascade: Annotated[
-        bool, typer.Option("--cascade", help="A second network sees the first one's verdicts.")
-    ] = False,
     made: Made = None,
     player: Maker = MAKER,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes for --made.")] = 1,
@@ -77,7 +74,7 @@ def train(
     bundle = described(arrays, out / "features.npz", resume=resume, quiet=quiet)
     scorer = BlockScorer(
         hidden=hidden, members=members, epochs=epochs, decay=decay, rounds=rounds,
-        families=families, cascade=cascade, seed=seed,
+        families=families, seed=seed,
     ).fit(arrays, bundle, made=labelled, tell=lambda line: remark(line, quiet=quiet))  # fmt: skip
     path = out / "scorer.safetensors"
     data = f"{len(bundle)} games of {', '.join(file.name for file in games)}; only their final "

@@ -13,7 +13,6 @@ import numpy as np
 warnings.simplefilter("ignore", RuntimeWarning)
 from tengen.learners.scoring import blocks_attack_kernels as attack, blocks_bond_kernels as bond
 from tengen.learners.scoring import blocks_context_kernels as context, blocks_kernels as blocks
-from tengen.learners.scoring import blocks_shape_kernels as shape
 
 rng = np.random.default_rng(5)
 answers = []
@@ -40,10 +39,6 @@ for rows, cols, empty in ((5, 5, 0.3), (4, 6, 0.2), (7, 7, 0.4)):
     bond.describe_bonds(*of, size, count, heavy, light, fate, found[-1])
     found.append(np.zeros((count, attack.ATTACKS)))
     attack.describe_attacks(*of, size, count, fate, heavy, light, found[-1])
-    found.append(np.zeros((count, shape.SPLITS)))
-    shape.describe_splits(*of, count, found[-1])
-    found.append(np.zeros((count, shape.LADDERS)))
-    shape.describe_ladders(*of, count, found[-1])
     answers.append([np.round(table, 9).tolist() for table in found])
 print(json.dumps(answers))
 """

@@ -1,4 +1,4 @@
-"""Families of features, the second round, and the cross-validation that compares them."""
+"""Families of features, and the cross-validation that compares them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tengen.errors import ModelError, TengenError
 from tengen.learners.scoring import BlockScorer, validation
 from tengen.learners.scoring.bundle import gather
-from tengen.learners.scoring.features import FAMILIES, FIRST_FAMILIES, INPUTS, columns, describe
+from tengen.learners.scoring.features import FAMILIES, INPUTS, columns
 from tengen.learners.scoring.training import Labelled, Recipe, bootstrap
 from tengen.models.store import load_model, save_model
 from tengen.records.arrays import from_records
@@ -36,50 +36,32 @@ def bundle(games):
 
 def test_families_are_columns_in_order():
     assert list(columns(FAMILIES)) == list(range(INPUTS))
-    assert list(columns(["ladders", "paper"]))[:48] == list(range(48))
-    assert len(columns(FIRST_FAMILIES)) == 142
+    assert list(columns(["attacks", "paper"]))[:48] == list(range(48))
+    assert INPUTS == 142
     with pytest.raises(TengenError, match="no family of features magic"):
         columns(["paper", "magic"])
 
 
-def test_families_that_nobody_asked_for_stay_zero(bundle):
-    whole = describe(bundle.grids[0])
-    some = describe(bundle.grids[0], FIRST_FAMILIES)
-    splits = columns(["splits"])
-    assert whole.features[:, splits].any() and not some.features[:, splits].any()
-    np.testing.assert_array_equal(whole.features[:, :142], some.features[:, :142])
-
-
-@pytest.mark.parametrize("cascade", [False, True])
-def test_a_model_names_its_inputs_and_comes_back_the_same(games, bundle, tmp_path, cascade):
-    scorer = BlockScorer(**QUICK, families=("paper", "splits"), cascade=cascade)
+def test_a_model_names_its_inputs_and_comes_back_the_same(games, bundle, tmp_path):
+    scorer = BlockScorer(**QUICK, families=("paper", "attacks"))
     scorer.fit(games, bundle)
     path = tmp_path / "scorer.safetensors"
     scorer.save(path)
     twin = BlockScorer.load(path)
-    assert (twin.families, twin.cascade) == (("paper", "splits"), cascade)
-    assert (twin.second_ is not None) == cascade
+    assert twin.families == ("paper", "attacks")
     reading, other = scorer.read(bundle.grids[0]), twin.read(bundle.grids[0])
     np.testing.assert_array_equal(reading.alive, other.alive)
     assert reading.safe_probability == other.safe_probability
 
 
-def test_the_second_round_changes_what_is_said(bundle):
-    once = bootstrap(bundle, Recipe(**QUICK))
-    twice = bootstrap(bundle, Recipe(**QUICK, cascade=True))
-    np.testing.assert_array_equal(once.first.w, twice.first.w)
-    assert (once.logits(bundle) != twice.logits(bundle)).any()
-    assert twice.second.inputs == INPUTS + FAMILIES["groups"]
-
-
 def test_a_card_without_families_is_that_of_an_older_model(games, bundle, tmp_path):
-    scorer = BlockScorer(**QUICK, families=FIRST_FAMILIES).fit(games, bundle)
+    scorer = BlockScorer(**QUICK).fit(games, bundle)
     path, old = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
     scorer.save(path)
     tensors, card = load_model(path)
-    recipe = {k: v for k, v in card.recipe.items() if k not in ("families", "cascade")}
+    recipe = {k: v for k, v in card.recipe.items() if k != "families"}
     save_model(old, tensors, card.model_copy(update={"recipe": recipe}))
-    assert BlockScorer.load(old).families == FIRST_FAMILIES
+    assert BlockScorer.load(old).families == tuple(FAMILIES)
     for wrong in ({**recipe, "families": ["paper"]}, {**recipe, "families": ["magic"]},
                   {**recipe, "cascade": True}):  # fmt: skip
         save_model(old, tensors, card.model_copy(update={"recipe": wrong}))
@@ -105,8 +87,8 @@ def test_unseen_games_are_judged_in_folds_and_a_break_costs_nothing(bundle, tmp_
     settings = {"folds": 2, "made": [labelled], "kept": kept}
     rows = validation.compare_parts(bundle, Recipe(**QUICK), **settings)
     names = [row["name"] for row in rows]
-    assert names[0] == "all families" and "without ladders" in names
-    assert names[-2:] == ["with cascade", "with made"]
+    assert names[0] == "all families" and "without attacks" in names
+    assert names[-2:] == ["paper alone", "with made"]
     assert all(row["games"] == 24 and row["made_7x7_games"] == 24 for row in rows)
     assert rows[0]["exact"] == 0.75  # a quarter of the records is wrong
     monkeypatch.setattr(validation, "bootstrap", None)
@@ -124,20 +106,20 @@ def test_the_commands_know_the_parts(tmp_path):
     done = CliRunner().invoke(
         app,
         ["train", str(file), *quick, "--made", "5:3", "--player", "mcts:playouts=20,resign=0",
-         "--without", "attacks", "--cascade", "--out", str(tmp_path), "--json"],
+         "--without", "attacks", "--out", str(tmp_path), "--json"],
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     answer = json.loads(done.stdout)
     assert answer["made"][0]["size"] == 5 and answer["made"][0]["games"] > 0
     scorer = BlockScorer.load(tmp_path / "scorer.safetensors")
-    assert scorer.cascade and "attacks" not in scorer.families
+    assert "attacks" not in scorer.families
     done = CliRunner().invoke(
         app,
         ["experiment", str(file), "--table", "parts", "--folds", "2", "--members", "1", "--made",
-         str(tmp_path / "made-5x5.sgf"), "--out", str(tmp_path), "--only", "without ladders"],
+         str(tmp_path / "made-5x5.sgf"), "--out", str(tmp_path), "--only", "without attacks"],
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert "without ladders" in done.stdout and "5x5 made" in done.stdout
+    assert "without attacks" in done.stdout and "5x5 made" in done.stdout
     kept = json.loads((tmp_path / "experiment.json").read_text())
     assert kept["folds"] == 2 and len(kept["rows"]) == 2
     for words in (["train", "--without"], ["experiment", "--table", "parts", "--only"]):

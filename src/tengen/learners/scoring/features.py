@@ -24,12 +24,6 @@ from tengen.learners.scoring.blocks_context_kernels import (
 )
 from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks
 from tengen.learners.scoring.blocks_playout_kernels import finish
-from tengen.learners.scoring.blocks_shape_kernels import (
-    LADDERS,
-    SPLITS,
-    describe_ladders,
-    describe_splits,
-)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,12 +37,8 @@ FAMILIES = {
     "groups": GROUPS,
     "bonds": BONDS,
     "attacks": ATTACKS,
-    "splits": SPLITS,
-    "ladders": LADDERS,
 }
 """Families of features by name, in the order of their columns, and how many each has."""
-FIRST_FAMILIES = ("paper", "surroundings", "groups", "bonds", "attacks")
-"""What models know that do not name their families: they are older than the others."""
 INPUTS = sum(FAMILIES.values())
 # Of the surroundings: mean heavy and light ownership of the block's own stones, and Benson life.
 HEAVY_MEAN, LIGHT_MEAN, UNCONDITIONAL = PAPER + 4, PAPER + 5, PAPER + 6
@@ -126,12 +116,8 @@ def first_opinion(features: Floats) -> Floats:
     return opinion
 
 
-def describe(grid: NDArray[np.int8], families: Collection[str] = tuple(FAMILIES)) -> Described:
-    """Describe every block of a position given as a grid of EMPTY, BLACK, WHITE.
-
-    Split points and ladders are left at zero unless `families` names them; the rest is always
-    there, because one builds on the other.
-    """
+def describe(grid: NDArray[np.int8]) -> Described:
+    """Describe every block of a position given as a grid of EMPTY, BLACK, WHITE."""
     rows, cols = grid.shape
     line = bordered(grid.astype(np.int64), 3).astype(np.int64)
     n = len(line)
@@ -155,36 +141,11 @@ def describe(grid: NDArray[np.int8], families: Collection[str] = tuple(FAMILIES)
     heavy, light = features[:, HEAVY_MEAN].copy(), features[:, LIGHT_MEAN].copy()
     describe_bonds(line, rows, cols, part, colour, size, count, heavy, light, bond, bonds)
     describe_attacks(line, rows, cols, part, colour, size, count, bond, heavy, light, attacks)
-    splits, ladders = np.zeros((count, SPLITS)), np.zeros((count, LADDERS))
-    if "splits" in families:
-        describe_splits(line, rows, cols, part, colour, count, splits)
-    if "ladders" in families:
-        describe_ladders(line, rows, cols, part, colour, count, ladders)
-    features[:, PAPER + SURROUNDINGS :] = np.concatenate(
-        [groups, bonds, attacks, splits, ladders], axis=1
-    )
+    features[:, PAPER + SURROUNDINGS :] = np.concatenate([groups, bonds, attacks], axis=1)
     return Described(
         grid, line, part, colour[:count].copy(), size[:count].copy(), bond, features,
         (means[2] + means[3]) / 2, sound, means,
     )  # fmt: skip
-
-
-def second_look(described: Described, alive: Floats) -> Floats:
-    """Return the GROUPS features of every block, given each block's predicted chance to live.
-
-    The neighbours' predicted status is among them. `alive` and the rows are in the order of
-    `described.blocks`.
-    """
-    rows, cols = described.grid.shape
-    count = len(described.colour)
-    opinion = np.ones(count)
-    opinion[described.blocks] = alive
-    groups = np.zeros((count, GROUPS))
-    describe_groups(
-        described.line, rows, cols, described.part, described.colour, described.size, count,
-        opinion, groups,
-    )  # fmt: skip
-    return groups[described.blocks]
 
 
 def pool(logit: Floats, size: Ints, bond: Ints) -> Floats:

@@ -23,15 +23,7 @@ from tengen.learners.scoring import network
 from tengen.learners.scoring.blocks_context_kernels import GROUPS
 from tengen.learners.scoring.bundle import Bundle, gather, restore
 from tengen.learners.scoring.ensemble import Ensemble, shapes
-from tengen.learners.scoring.features import (
-    FAMILIES,
-    FIRST_FAMILIES,
-    Described,
-    columns,
-    describe,
-    pool,
-    second_look,
-)
+from tengen.learners.scoring.features import FAMILIES, Described, columns, describe, pool
 from tengen.learners.scoring.frames import standard_frame
 from tengen.learners.scoring.judgement import DOUBTS, Judgement, judge
 from tengen.learners.scoring.network import Scaling
@@ -44,7 +36,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 KIND = "scoring"
-# What a card must tell; families and the second round came later.
+# What a card must tell; the families of features came later.
 SETTINGS = ("hidden", "members", "epochs", "decay", "rounds", "held_out", "seed")
 # Share of unseen finished games that should be called safe; the rest are the most doubtful.
 SAFE_SHARE = 0.885
@@ -83,13 +75,11 @@ class BlockScorer:
         rounds: int = 3,
         held_out: float = 0.18,
         families: Sequence[str] = tuple(FAMILIES),
-        cascade: bool = False,
         seed: int = 0,
     ) -> None:
         self.hidden, self.members, self.epochs = hidden, members, epochs
         self.decay, self.rounds, self.held_out, self.seed = decay, rounds, held_out, seed
-        self.families, self.cascade = tuple(families), cascade
-        self._columns = columns(self.families)
+        self.families = tuple(families)
 
     def fit(
         self,
@@ -119,10 +109,10 @@ class BlockScorer:
         lessons = [lesson.take(np.flatnonzero(~back)) for lesson, back in pairs]
         tests = [lesson.take(np.flatnonzero(back)) for lesson, back in pairs]
         part = bootstrap(described, recipe, chosen=~unseen, made=lessons, tell=tell)
-        self.first_, self.second_ = part.first, part.second
+        self.columns_, self.first_ = part.columns, part.first
         self._fit_safety(games, described, np.flatnonzero(unseen), tests, tell)
         whole = bootstrap(described, recipe, made=made, tell=tell)
-        self.first_, self.second_ = whole.first, whole.second
+        self.first_ = whole.first
         self.history_ = whole.history
         self.games_ = len(described)
         return self
@@ -131,7 +121,7 @@ class BlockScorer:
         """Return the settings of its training."""
         return Recipe(
             self.hidden, self.members, self.epochs, self.decay, self.rounds, self.seed,
-            self.families, self.cascade,
+            self.families,
         )  # fmt: skip
 
     def _fit_safety(
@@ -203,13 +193,8 @@ class BlockScorer:
         blocks = described.blocks
         out = np.full(len(described.colour), network.LIMIT)
         if len(blocks):
-            x = described.features[blocks][:, self._columns]
-            size, bond = described.size[blocks], described.bond[blocks]
-            z = pool(self.first_.vote(x), size, bond)
-            if self.second_ is not None:
-                seen = second_look(described, network.sigmoid(z))
-                z = pool(self.second_.vote(np.concatenate([x, seen], axis=1)), size, bond)
-            out[blocks] = z
+            x = described.features[blocks][:, self.columns_]
+            out[blocks] = pool(self.first_.vote(x), described.size[blocks], described.bond[blocks])
         return out
 
     def _chance(self, doubts: Floats) -> float:
@@ -219,7 +204,7 @@ class BlockScorer:
     def read(self, grid: NDArray[np.int8]) -> Reading:
         """Judge a position given as a grid of EMPTY, BLACK, WHITE."""
         frame = standard_frame(np.ascontiguousarray(grid, dtype=np.int8))
-        described = describe(frame.grid, self.families)
+        described = describe(frame.grid)
         logit = self.logits(described)
         part = described.part_grid
         if len(frame.ways) > 1:
@@ -286,7 +271,7 @@ class BlockScorer:
     def settings(self) -> dict[str, Any]:
         """Return the arguments it was made with."""
         made = {name: getattr(self, name) for name in SETTINGS}
-        return {**made, "families": list(self.families), "cascade": self.cascade}
+        return {**made, "families": list(self.families)}
 
     def save(
         self,
@@ -311,27 +296,25 @@ class BlockScorer:
             results=list(results),
         )
         tensors = {**self.first_.tensors(), **self.safety_.tensors("safe_")}
-        if self.second_ is not None:
-            tensors |= self.second_.tensors("second_")
         save_model(path, {**tensors, "safe_from": self.safe_from_}, card)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; raise `ModelError` for anything else.
 
-        A card that names no families is that of a model older than some of them.
+        A card that names no families is that of an older model, which knows all of them.
         """
         expected = {**shapes(), **shapes("safe_", DOUBTS), "safe_from": (1,)}
         tensors, card = load_model(path, kind=KIND, expect=expected)
         where = os.fspath(path)
-        cascade = bool(card.recipe.get("cascade", False))
+        if card.recipe.get("cascade"):
+            raise ModelError(f"{where}: was trained with a second round, which is no longer known")
         try:
             made = cls(
                 **{name: card.recipe[name] for name in SETTINGS},
-                families=card.recipe.get("families", FIRST_FAMILIES),
-                cascade=cascade,
+                families=card.recipe.get("families", tuple(FAMILIES)),
             )
-            made.second_ = Ensemble.read(tensors, "second_", path=where) if cascade else None
+            made.columns_ = columns(made.families)
         except KeyError as missing:
             raise ModelError(f"{where}: lacks {missing}") from None
         except TengenError as wrong:
@@ -339,10 +322,7 @@ class BlockScorer:
         made.first_ = Ensemble.read(tensors, path=where)
         made.safety_ = Ensemble.read(tensors, "safe_", path=where)
         made.safe_from_ = tensors["safe_from"].astype(np.float64)
-        inputs = len(made._columns)
-        if made.first_.inputs != inputs or (
-            made.second_ is not None and made.second_.inputs != inputs + GROUPS
-        ):
+        if made.first_.inputs != len(made.columns_):
             raise ModelError(f"{where}: its tensors do not fit the families its card names")
         made.history_ = card.recipe.get("history", [])
         made.calibration_ = card.recipe.get("calibration", {})

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tengen.board import BLACK, WHITE
 from tengen.learners.scoring.blocks_kernels import PAPER
 from tengen.learners.scoring.bundle import positions
-from tengen.learners.scoring.features import FIRST_FAMILIES, Described, columns
+from tengen.learners.scoring.features import INPUTS, Described
 from tengen.records import GameArrays
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 MOMENT = 2
 OF_SIZE = (PAPER + 38, PAPER + 39)
 """The scorer's features that are shares of the board: all that is learned from is 19x19."""
-KEPT = np.setdiff1d(columns(FIRST_FAMILIES), OF_SIZE)
+KEPT = np.setdiff1d(np.arange(INPUTS), OF_SIZE)
 """The scorer's features that are looked at."""
 BLOCK_INPUTS = len(KEPT) + MOMENT
 SPREADS = (1, 2, 4, 8, 16)

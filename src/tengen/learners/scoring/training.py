@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board.counting_kernels import territory_margin
-from tengen.learners.scoring import network
-from tengen.learners.scoring.bundle import Bundle, restore
+from tengen.learners.scoring.bundle import Bundle
 from tengen.learners.scoring.ensemble import Ensemble, train
 from tengen.learners.scoring.features import (
     FAMILIES,
@@ -26,7 +25,6 @@ from tengen.learners.scoring.features import (
     columns,
     first_opinion,
     pool,
-    second_look,
 )
 
 Floats = NDArray[np.float64]
@@ -51,8 +49,6 @@ class Recipe:
     rounds: int = 3
     seed: int = 0
     families: tuple[str, ...] = tuple(FAMILIES)
-    cascade: bool = False
-    """Whether a second network sees what the first says of all blocks."""
 
 
 @dataclass
@@ -78,17 +74,12 @@ class Trained:
     labels: Bools
     believed: Bools
     history: list[dict[str, float]] = field(default_factory=list)
-    second: Ensemble | None = None
 
     def logits(self, bundle: Bundle) -> Floats:
         """Return every block's logit of being alive, one for all blocks of a bond."""
         size = bundle.features[:, 0].astype(np.int64)
         x = bundle.features[:, self.columns].astype(np.float64)
-        z = pool(self.first.vote(x), size, bundle.bond)
-        if self.second is None:
-            return z
-        seen = np.concatenate([x, look_again(bundle, network.sigmoid(z))], axis=1)
-        return pool(self.second.vote(seen), size, bundle.bond)
+        return pool(self.first.vote(x), size, bundle.bond)
 
 
 def clusters(bundle: Bundle, game: int, z: Floats) -> list[tuple[float, tuple[int, ...]]]:
@@ -161,16 +152,6 @@ def weigh(
     return chosen, np.where(easy, 8.0, 1.0)
 
 
-def look_again(bundle: Bundle, alive: Floats) -> Floats:
-    """Return what `second_look` says of all blocks, given their predicted chances to live."""
-    return np.concatenate(
-        [
-            second_look(restore(bundle, game), alive[bundle.start[game] : bundle.start[game + 1]])
-            for game in range(len(bundle))
-        ]
-    )
-
-
 def bootstrap(
     bundle: Bundle,
     recipe: Recipe,
@@ -214,8 +195,6 @@ def bootstrap(
         trained = Trained(lesson.columns, first, alive, believed, history)
         z = trained.logits(bundle)
     assert trained is not None
-    if recipe.cascade:
-        trained.second = lesson.teach_second(bundle, trained, rng)
     return trained
 
 
@@ -244,51 +223,19 @@ class Lesson:
         alive: Bools,
         use: Bools,
         seeds: Sequence[int],
-        seen: Sequence[Floats] = (),
-        made_use: Sequence[Bools] = (),
     ) -> Ensemble:
-        """Train networks on the blocks in `use` and the labelled ones (`made_use`, or all).
-
-        `seen` holds further columns for the bundle and for each labelled one.
-        """
+        """Train networks on the blocks in `use` and the labelled ones."""
         x, target, weight = [], [], []
-        use = use & self.rows
-        for number, labelled in enumerate((None, *self.made)):
-            table = bundle if labelled is None else labelled.bundle
-            if labelled is None:
-                rows, weights, labels = use, self.weights, alive
-            else:
-                rows, weights = self.made_rows[number - 1], self.made_weights[number - 1]
-                rows = rows & made_use[number - 1] if made_use else rows
-                labels = labelled.alive
-            inputs = table.features[rows][:, self.columns].astype(np.float64)
-            if seen:
-                inputs = np.concatenate([inputs, seen[number][rows]], axis=1)
-            x.append(inputs)
+        tables = [(bundle, alive, use & self.rows, self.weights)]
+        for labelled, rows, weights in zip(
+            self.made, self.made_rows, self.made_weights, strict=True
+        ):
+            tables.append((labelled.bundle, labelled.alive, rows, weights))
+        for table, labels, rows, weights in tables:
+            x.append(table.features[rows][:, self.columns].astype(np.float64))
             target.append(labels[rows])
             weight.append(weights[rows])
         return train(
             np.concatenate(x), np.concatenate(target), np.concatenate(weight), seeds=seeds,
             hidden=self.recipe.hidden, epochs=self.recipe.epochs, decay=self.recipe.decay,
         )  # fmt: skip
-
-    def teach_second(self, bundle: Bundle, trained: Trained, rng: np.random.Generator) -> Ensemble:
-        """Train networks that see what others, which did not learn from a game, say of its blocks.
-
-        Each half of the games is judged by a network trained on the other half.
-        """
-        tables = [bundle, *(labelled.bundle for labelled in self.made)]
-        halves = [rng.integers(0, 2, len(table))[table.game] for table in tables]
-        opinions = [np.zeros(len(table.block)) for table in tables]
-        believed = trained.believed[bundle.game]
-        for half in (0, 1):
-            ensemble = self.teach(
-                bundle, trained.labels, believed & (halves[0] != half), [self.recipe.seed + half],
-                made_use=[other != half for other in halves[1:]],
-            )  # fmt: skip
-            judge = Trained(self.columns, ensemble, trained.labels, trained.believed)
-            for table, mine, opinion in zip(tables, halves, opinions, strict=True):
-                opinion[mine == half] = network.sigmoid(judge.logits(table))[mine == half]
-        seen = [look_again(table, opinion) for table, opinion in zip(tables, opinions, strict=True)]
-        seeds = [self.recipe.seed + 1000 + member for member in range(self.recipe.members)]
-        return self.teach(bundle, trained.labels, believed, seeds, seen)

@@ -120,7 +120,6 @@ def further_parts(recipe: Recipe, made: bool) -> dict[str, tuple[Recipe, bool]]:
         for family in FAMILIES
     }
     ways["paper alone"] = replace(recipe, families=("paper",)), False
-    ways["with cascade"] = replace(recipe, cascade=True), False
     if made:
         ways["with made"] = recipe, True
     return ways
