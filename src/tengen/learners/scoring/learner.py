@@ -20,7 +20,6 @@ from tengen.board.counting import Count, count_area, count_territory, handicap_c
 from tengen.contracts.values import BlockStatus, FloatArray, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, TengenError
 from tengen.learners.scoring import network
-from tengen.learners.scoring.blocks_context_kernels import GROUPS
 from tengen.learners.scoring.bundle import Bundle, gather, restore
 from tengen.learners.scoring.ensemble import Ensemble, shapes
 from tengen.learners.scoring.features import FAMILIES, Described, columns, describe, pool
