@@ -19,6 +19,7 @@ import numpy as np
 
 from tengen.board import Board
 from tengen.players import make_expert, make_player
+from tengen.statistics import wilson
 
 GNUGO = "gnugo --mode gtp --level {} --chinese-rules --positional-superko --capture-all-dead"
 PLIES, SIZE, KOMI = 20, 9, 5.5
@@ -42,17 +43,6 @@ def finish_by_gnugo(level: int, board: Board, seed: int, engine: list[object]) -
     while not board.is_over and len(board.moves) < 3 * SIZE * SIZE:
         board.play(engine[0].choose(board, rng))  # type: ignore[attr-defined]
     return board.area_score()
-
-
-def wilson(wins: int, games: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share."""
-    z, p = 1.96, wins / games
-    centre, spread = (
-        p + z * z / (2 * games),
-        z * np.sqrt(p * (1 - p) / games + (z / 2 / games) ** 2),
-    )
-    scale = 1 + z * z / games
-    return float((centre - spread) / scale), float((centre + spread) / scale)
 
 
 def report(label: str, a: np.ndarray, b: np.ndarray) -> dict[str, object]:

@@ -20,7 +20,6 @@ from tengen.arena.ratings import (
     fit_elo,
     likelihood_of_superiority,
     rate,
-    wilson,
 )
 
 TRUTH = {"a": 0.0, "b": 150.0, "c": 300.0, "d": 500.0, "e": 600.0}
@@ -108,22 +107,6 @@ def test_draws_are_half_wins() -> None:
 def test_no_games() -> None:
     assert rate([]) == []
     assert rate([PairScore("x", "y", 0, 0)], resamples=5)[0].elo == 0
-
-
-@pytest.mark.parametrize(
-    ("wins", "games", "low", "high"),
-    # From the table of Newcombe (1998), method 3.
-    [
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ],
-)
-def test_wilson(wins, games, low, high) -> None:
-    assert wilson(wins, games) == pytest.approx((low, high), abs=5e-5)
-    mirrored = wilson(games - wins, games)
-    assert mirrored == pytest.approx((1 - high, 1 - low), abs=5e-5)
 
 
 def test_superiority() -> None:

@@ -14,7 +14,7 @@ from tengen.arena.config import (
 )
 from tengen.arena.database import ArenaBusyError, Database, GameRow
 from tengen.arena.game import PlayedGame, play_game
-from tengen.arena.ratings import PairScore, Rating, Sprt, rate, wilson
+from tengen.arena.ratings import PairScore, Rating, Sprt, rate
 from tengen.arena.results import MatchResult, Results, match_result, results_of
 from tengen.arena.runner import Summary, run_tournament
 from tengen.arena.schedule import GameJob, pairings, schedule
@@ -44,5 +44,4 @@ __all__ = [
     "results_of",
     "run_tournament",
     "schedule",
-    "wilson",
 ]

@@ -7,7 +7,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tengen.arena.game import PlayedGame, winner_name
-from tengen.arena.ratings import wilson, win_rate
+from tengen.arena.ratings import win_rate
+from tengen.statistics import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -59,28 +59,6 @@ def win_rate(wins: float, losses: float, draws: float) -> float:
     return (wins + draws / 2) / games if games else math.nan
 
 
-def wilson(wins: float, games: float, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a win rate; draws may come as halves.
-
-    Unlike the normal approximation it makes sense at 0 and 100 %; without games it is [0, 1].
-
-    >>> low, high = wilson(70, 100)
-    >>> round(low, 3), round(high, 3)
-    (0.604, 0.781)
-    >>> wilson(0, 0)
-    (0.0, 1.0)
-    """
-    if games <= 0:
-        return 0.0, 1.0
-    rate = wins / games
-    centre = rate + z * z / (2 * games)
-    spread = z * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
-    scale = 1 + z * z / games
-    low = 0.0 if wins == 0 else max(0.0, (centre - spread) / scale)
-    high = 1.0 if wins == games else min(1.0, (centre + spread) / scale)
-    return low, high
-
-
 def likelihood_of_superiority(wins: int, losses: int) -> float:
     """Return the probability that the first is the stronger, given a flat prior; draws say nothing.
 

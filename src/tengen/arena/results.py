@@ -19,9 +19,9 @@ from tengen.arena.ratings import (
     SprtVerdict,
     likelihood_of_superiority,
     rate,
-    wilson,
     win_rate,
 )
+from tengen.statistics import wilson
 
 
 @dataclass

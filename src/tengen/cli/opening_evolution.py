@@ -235,6 +235,7 @@ def experiment(
     from tengen.learners.opening_evolution import OpeningEvolution, Setting
     from tengen.models import write_atomic
     from tengen.players import make_expert, make_player
+    from tengen.statistics import Trend
 
     if method not in lab.METHODS:
         raise TengenError(f"method {method!r} is none of {', '.join(lab.METHODS)}")
@@ -279,7 +280,7 @@ def experiment(
         kept = {g: w for g, w in lab.snapshots(folder).items() if g % every == 0}
         setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies=4)
         points = lab.round_robin(plan.shape(), kept, finisher, setting, starts, seed, plan.chances)
-        trend = lab.Trend.through(list(points), list(points.values()))
+        trend = Trend.through(list(points), list(points.values()))
         figure = lab.figure(f"Points of the double round robin: {folder.name}", points, trend)
         write_atomic(folder / "round-robin.svg", draw(figure))
         judged["round_robin"] = {"points": points, "trend": asdict(trend), "figure": figure}
@@ -288,7 +289,7 @@ def experiment(
     paper: Any = lab.PAPER.get(network)
     if paper:
         x = [i * paper["every"] for i in range(len(paper["points"]))]
-        answer["paper"] = {**paper, "trend": asdict(lab.Trend.through(x, paper["points"]))}
+        answer["paper"] = {**paper, "trend": asdict(Trend.through(x, paper["points"]))}
     if noise:
         answer["noise"] = lab.selection_noise(
             lab.paper_plan(network, seed + 1000, 1),

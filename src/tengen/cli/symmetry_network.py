@@ -306,14 +306,17 @@ def evaluate(
 ) -> None:
     """Play a network against a simple player or another network, moves drawn with `--beta`."""
     from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.matches import SIMPLE, play_match
+    from tengen.learners.symmetry_network.matches import SIMPLE, play_games
+    from tengen.statistics import Rate
 
     ours = SymmetryNetwork.load(model)
     theirs = opponent if opponent in SIMPLE else SymmetryNetwork.load(opponent)
     remark(f"{games} games on {size}x{size}", quiet=quiet)
-    result = play_match(
-        *(ours, theirs), games=games, size=size, komi=komi, beta=beta, seed=seed, workers=workers
-    )
+    scores, plies = play_games(
+        *(ours, theirs), games=games, size=size, komi=komi, beta=beta, seed=seed, openings=0,
+        workers=workers,
+    )  # fmt: skip
+    result = Rate.of(scores)
     low, high = result.interval
     value = {
         "model": model,
@@ -324,8 +327,8 @@ def evaluate(
         "beta": beta,
         "win_rate": result.win_rate,
         "interval": [low, high],
-        "mean_score": result.margin,
-        "mean_plies": result.plies,
+        "mean_score": result.mean_score,
+        "mean_plies": float(plies.mean()),
     }
     text = f"{result.win_rate:.3f} [{low:.3f}, {high:.3f}] in {games} games"
     emit(value, as_json=as_json, text=text)

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from tengen.arena.ratings import wilson
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
 from tengen.learners.opening_evolution import (
@@ -38,6 +37,7 @@ from tengen.learners.opening_evolution import (
 from tengen.learners.opening_evolution.strategy import PaperStrategy, Population
 from tengen.models import Checkpoints
 from tengen.parallel import spawn_seeds
+from tengen.statistics import Rate, Trend
 
 PAPER = {
     "dense": {
@@ -55,44 +55,6 @@ PAPER = {
 
 PANEL = ("random", "maxlib", "static")
 """Opponents that stay the same, so that learning can be seen."""
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Wins of an opening player over some games, draws counting half."""
-
-    games: int
-    win_rate: float
-    interval: tuple[float, float]
-    mean_score: float
-
-    @classmethod
-    def of(cls, scores: NDArray[np.float64]) -> Rate:
-        """Count games from a side's scores."""
-        wins = float((scores > 0).sum() + 0.5 * (scores == 0).sum())
-        low, high = wilson(wins, len(scores))
-        return cls(len(scores), wins / len(scores), (low, high), float(scores.mean()))
-
-
-@dataclass(frozen=True)
-class Trend:
-    """A straight line through points over generations, and whether its slope may be chance."""
-
-    slope: float
-    r: float
-    p: float
-
-    @classmethod
-    def through(cls, x: Sequence[float], y: Sequence[float]) -> Trend:
-        """Fit by least squares; p is for a slope of zero.
-
-        Points that are all alike have p = 1, and so has a line through two points.
-        """
-        if len(set(y)) < 2:
-            return cls(0.0, 0.0, 1.0)
-        line = stats.linregress(x, y)
-        p = float(line.pvalue) if len(x) > 2 else 1.0
-        return cls(float(line.slope), float(line.rvalue), p)
 
 
 def snapshots(folder: Path) -> dict[int, NDArray[np.float64]]:
@@ -262,7 +224,7 @@ def judge_run(
                 with store.open("a") as out:
                     out.write(json.dumps({"key": json.loads(key), "rate": known[key]}) + "\n")
             row[name] = known[key]
-        row["panel"] = _pooled([row[name] for name in panel])
+        row["panel"] = asdict(Rate.pooled(Rate(**row[name]) for name in panel))
         rows.append(row)
         on_step(f"generation {generation}")
     trends = {}
@@ -272,15 +234,6 @@ def judge_run(
         )
         trends[name] = asdict(trend)
     return {"plan": asdict(plan), "rows": rows, "trends": trends, "gain": asdict(Gain.of(rows))}
-
-
-def _pooled(rates: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the rate over all opponents of a panel."""
-    games = sum(rate["games"] for rate in rates)
-    wins = sum(rate["games"] * rate["win_rate"] for rate in rates)
-    mean = sum(rate["games"] * rate["mean_score"] for rate in rates) / games
-    low, high = wilson(wins, games)
-    return asdict(Rate(games, wins / games, (low, high), mean))
 
 
 @dataclass(frozen=True)
@@ -334,19 +287,7 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _common_line(runs: list[dict[int, float]]) -> Trend:
     """Fit one slope through the values of several runs, each with a level of its own."""
-    x, y = [], []
-    for run in runs:
-        generations, values = np.array(list(run), np.float64), np.array(list(run.values()))
-        x.append(generations - generations.mean())
-        y.append(values - values.mean())
-    every_x, every_y = np.concatenate(x), np.concatenate(y)
-    if not every_x.any() or not every_y.any():
-        return Trend(0.0, 0.0, 1.0)
-    r = float(np.corrcoef(every_x, every_y)[0, 1])
-    freedom = max(len(every_x) - len(runs) - 1, 0)
-    t = r * math.sqrt(freedom / max(1 - r * r, 1e-12))
-    p = float(2 * stats.t.sf(abs(t), freedom)) if freedom else 1.0
-    return Trend(float(every_x @ every_y / (every_x @ every_x)), r, p)
+    return Trend.common([(list(run), list(run.values())) for run in runs])
 
 
 def selection_noise(
@@ -383,7 +324,7 @@ def selection_noise(
     for name, (way, finisher) in ways.items():
         run = Evolution(way, PaperStrategy(Population(drawn, drawn), plan.seed))
         found = measure_with([opponent], finisher)(run)
-        line = Trend.through(found.tolist(), won.tolist()) if found.std() else Trend(0.0, 0.0, 1.0)
+        line = Trend.through(found.tolist(), won.tolist())
         answer[name] = {"r": line.r, "p": line.p, "spread": float(found.std())}
     answer["panel_spread"] = float(won.std())
     return answer

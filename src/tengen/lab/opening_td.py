@@ -23,7 +23,6 @@ from tengen.contracts import Expert
 from tengen.errors import TengenError
 from tengen.learners.opening_td import (
     SETS,
-    MatchResult,
     OpeningTD,
     PlayoutJudge,
     Trainer,
@@ -32,6 +31,7 @@ from tengen.learners.opening_td import (
 from tengen.learners.opening_td.matches import RANDOM_NAME, Side
 from tengen.models import Checkpoints, write_atomic
 from tengen.parallel import map_jobs
+from tengen.statistics import Rate
 
 ENCODINGS = ("scalar", "binary")
 PAIR_GAMES = 100
@@ -137,12 +137,11 @@ def curve_point(learner: OpeningTD, expert: Expert, games: int) -> dict[str, Any
         komi=learner.komi,
         plies=learner.plies,
     )
-    low, high = result.interval()
     return {
         "games": learner.games_,
-        "win_rate": result.win_rate,
-        "interval": [low, high],
-        "mean_score": result.mean_score,
+        "win_rate": result.rate.win_rate,
+        "interval": list(result.rate.interval),
+        "mean_score": result.rate.mean_score,
         "seconds": round(time.process_time() - begin, 3),
     }
 
@@ -290,9 +289,9 @@ def play(job: MatchJob) -> dict[str, Any]:
     return {
         "key": job.key,
         "expert": job.expert,
-        "games": result.games,
-        "points": sum(result.points),
-        "mean_score": result.mean_score,
+        "games": result.rate.games,
+        "points": result.rate.games * result.rate.win_rate,
+        "mean_score": result.rate.mean_score,
         "duplicates": result.duplicates,
         "seconds": round(time.process_time() - begin, 3),
         "openings": result.openings,
@@ -372,8 +371,8 @@ class PartJob:
     random_plies: int | None
 
 
-def play_part(job: PartJob) -> tuple[list[float], list[float]]:
-    """Play some games of an evaluation; return points and scores."""
+def play_part(job: PartJob) -> list[float]:
+    """Play some games of an evaluation; return their scores."""
     learner = OpeningTD.load(job.model)
     result = play_match(
         learner,
@@ -387,7 +386,7 @@ def play_part(job: PartJob) -> tuple[list[float], list[float]]:
         plies=learner.plies,
         batch=10,
     )
-    return result.points, result.scores
+    return result.scores
 
 
 def evaluate(
@@ -416,24 +415,22 @@ def evaluate(
     parts = [known.get(json.dumps(asdict(job))) for job in jobs]
     todo = [job for job, part in zip(jobs, parts, strict=True) if part is None]
     played = iter(map_jobs(play_part, todo, workers=workers))
-    result = MatchResult()
+    scores: list[float] = []
     for job, part in zip(jobs, parts, strict=True):
         if part is None:
-            points, scores = next(played)
-            part = {"job": asdict(job), "points": points, "scores": scores}
+            part = {"job": asdict(job), "scores": next(played)}
             if log is not None:
                 append_line(log, part)
-        result.points += part["points"]
-        result.scores += part["scores"]
+        scores += part["scores"]
         if len(jobs) > 1:
-            remark(f"{result.games}/{games} games: {result.win_rate:.1%}")
-    low, high = result.interval()
+            remark(f"{len(scores)}/{games} games: {Rate.of(scores).win_rate:.1%}")
+    rate = Rate.of(scores)
     return {
         "model": model,
-        "games": result.games,
+        "games": rate.games,
         "opponent": opponent,
         "expert": expert,
-        "win_rate": result.win_rate,
-        "interval": [low, high],
-        "mean_score": result.mean_score,
+        "win_rate": rate.win_rate,
+        "interval": list(rate.interval),
+        "mean_score": rate.mean_score,
     }

@@ -11,12 +11,11 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from tengen.lab.opening_td import ENCODINGS, Plan, append_line, expert_of, read_lines
-from tengen.learners.opening_td import wilson
 from tengen.learners.opening_td.training import opening_board
 from tengen.parallel import map_jobs
+from tengen.statistics import spearman, wilson
 
 REPEATS = 1000
 """Resamples for the intervals of rank correlations."""
@@ -116,14 +115,13 @@ def compare(
     if not verdicts:
         return None
     agree = [(v["first"] > 0) == (v["second"] > 0) for v in verdicts]
-    low, high = wilson(float(np.mean(agree)), len(agree))
     scores = np.array([(v["first"], v["second"]) for v in verdicts])
     even = np.abs(scores[:, 0]) < 5
     return {
         "expert": expert,
         "openings": len(verdicts),
         "agreement": float(np.mean(agree)),
-        "interval": [low, high],
+        "interval": list(wilson(sum(agree), len(agree))),
         "agreement_beyond_5_points": float(np.mean(np.array(agree)[~even])) if any(~even) else None,
         "score_correlation": float(np.corrcoef(scores.T)[0, 1]),
         "ranks": {
@@ -186,15 +184,5 @@ def _correlations(
 ) -> tuple[float | None, float | None]:
     second = _shares(table, 3, len(overall))
     first = _shares(table, 2, len(overall))
-    return spearman(overall, second), spearman(first, second)
-
-
-def spearman(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
-    """Return the rank correlation; None where one side does not vary.
-
-    >>> spearman(np.array([1.0, 2.0, 4.0]), np.array([0.1, 0.3, 0.2]))
-    0.5
-    """
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return None
-    return float(np.corrcoef(stats.rankdata(a), stats.rankdata(b))[0, 1])
+    with_all, with_same = spearman(overall, second), spearman(first, second)
+    return with_all.r if with_all else None, with_same.r if with_same else None

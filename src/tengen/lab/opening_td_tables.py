@@ -16,9 +16,9 @@ import numpy as np
 from scipy import stats
 
 from tengen.lab.opening_td import ENCODINGS, Plan, read_lines
-from tengen.lab.opening_td_judges import compare, spearman
-from tengen.learners.opening_td import wilson
+from tengen.lab.opening_td_judges import compare
 from tengen.models import write_atomic
+from tengen.statistics import holm, mean_interval, mean_test, spearman, wilson
 
 # Wins in per cent over all opponents. Of the binary table one column is lost in print: these are
 # the values that the rest of it and Table 4 lead to.
@@ -99,12 +99,10 @@ def interval(values: list[float], games: int | None = None) -> tuple[float, floa
 
     With `games` the values are shares of games, so the interval ends at 0 and 1.
     """
-    if len(values) > 1:
-        half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
-        low, high = float(np.mean(values)) - half, float(np.mean(values)) + half
-        return (max(low, 0.0), min(high, 1.0)) if games else (low, high)
+    if (found := mean_interval(values)) is not None:
+        return (max(found[0], 0.0), min(found[1], 1.0)) if games else found
     if values and games:
-        return wilson(values[0], games)
+        return wilson(values[0] * games, games)
     return float("-inf"), float("inf")
 
 
@@ -116,38 +114,14 @@ def _entry(values: list[float], games: int | None, paper: float, chance: float) 
         "interval": [low, high] if known else None,
         "by_seed": values,
         "paper": paper,
-        "p": p_value(values, chance),
+        "p": mean_test(values, chance),
     }
 
 
-def p_value(values: list[float], chance: float) -> float | None:
-    """Return the p-value of Student's t that numbers, one per seed, have this mean.
-
-    >>> p_value([0.5], 0.5), round(p_value([0.6, 0.62, 0.61], 0.5), 4)
-    (None, 0.0027)
-    """
-    if len(values) < 2:
-        return None
-    if np.ptp(values) == 0:
-        return 1.0 if values[0] == chance else 0.0
-    return float(stats.ttest_1samp(values, chance).pvalue)
-
-
-def mark(entries: Sequence[dict[str, Any]], level: float = 0.05) -> None:
-    """Mark as `significant` what Holm's rule lets stand among the entries of one table.
-
-    >>> entries = [{"p": 0.04}, {"p": 0.001}, {"p": 0.03}]
-    >>> mark(entries)
-    >>> [entry["significant"] for entry in entries]
-    [False, True, False]
-    """
-    for entry in entries:
-        entry["significant"] = False
-    tested = sorted((e for e in entries if e["p"] is not None), key=lambda e: float(e["p"]))
-    for i, entry in enumerate(tested):
-        if entry["p"] > level / (len(tested) - i):
-            break
-        entry["significant"] = True
+def mark(entries: Sequence[dict[str, Any]]) -> None:
+    """Mark as `significant` what Holm's rule lets stand among the entries of one table."""
+    for entry, stands in zip(entries, holm([e["p"] for e in entries]), strict=True):
+        entry["significant"] = stands
 
 
 def spread(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, Any] | None:
@@ -167,6 +141,7 @@ def spread(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, A
     q = float(stats.studentized_range.ppf(0.95, len(players), len(players) * (seeds - 1)))
     tukey = q * run_sd / np.sqrt(seeds)
     gaps = np.abs(means[:, None] - means[None])[np.triu_indices(len(players), 1)]
+    ranks = spearman(means, [paper[f] for f in players])
     between = float(max(means.var(ddof=1) - run_sd**2 / seeds, 0.0))
     return {
         "run_sd": run_sd,
@@ -175,7 +150,7 @@ def spread(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, A
         "tukey_one": q * run_sd,
         "pairs": len(gaps),
         "different_pairs": int((gaps > tukey).sum()),
-        "rank_with_paper": spearman(means, np.array([paper[f] for f in players], np.float64)),
+        "rank_with_paper": ranks.r if ranks else None,
     }
 
 

@@ -16,10 +16,11 @@ import numpy as np
 
 from tengen.errors import TengenError
 from tengen.lab import opening_td as lab
-from tengen.lab.opening_td_tables import Sheet, interval, mark, p_value
+from tengen.lab.opening_td_tables import Sheet, interval, mark
 from tengen.learners.opening_td import OpeningTD, play_match
 from tengen.models import write_atomic
 from tengen.parallel import map_jobs
+from tengen.statistics import mean_test
 
 BASE = "paper"
 
@@ -119,9 +120,9 @@ def compare(job: CompareJob) -> dict[str, Any]:
         "name": job.name,
         "seed": job.seed,
         "opponent": job.opponent,
-        "games": result.games,
-        "win_rate": result.win_rate,
-        "mean_score": result.mean_score,
+        "games": result.rate.games,
+        "win_rate": result.rate.win_rate,
+        "mean_score": result.rate.mean_score,
     }
 
 
@@ -194,7 +195,7 @@ def report(plan: VariantPlan, lines: list[dict[str, Any]]) -> dict[str, Any]:
                 "win_rate": float(np.mean(list(own.values()))),
                 "interval": [low, high],
                 "seeds": len(own),
-                "p": None if name == BASE else p_value(gaps, 0.0),
+                "p": None if name == BASE else mean_test(gaps, 0.0),
             }
         mark([table[name][opponent] for name in plan.variants if opponent in table[name]])
     return {

@@ -22,7 +22,7 @@ def test_shipped_models_beat_random(name: str) -> None:
     check_evaluator(learner, boards=sample_boards(3, [(9, 9)]))
     assert read_card(name).results
     match = play_match(learner, "random", PlayoutJudge(16), games=40, seed=8)
-    assert match.win_rate > 0.75
+    assert match.rate.win_rate > 0.75
     assert match.duplicates == 0
 
 

@@ -213,7 +213,7 @@ def test_matches_are_paired_and_repeatable() -> None:
     assert first.openings == again.openings and first.scores == again.scores
     for game in range(0, 8, 2):
         assert first.openings[game][:2] == first.openings[game + 1][:2]
-    assert 0 <= first.win_rate <= 1 and first.games == 8
+    assert 0 <= first.rate.win_rate <= 1 and first.rate.games == 8
     mirrored = play_match(b, a, EXPERT, **options)
     assert mirrored.openings[0] == first.openings[1]
 
@@ -284,4 +284,4 @@ def test_it_learns_to_beat_random() -> None:
     before = play_match(learner.initialise(), "random", judge, **options)
     after = play_match(learner.fit(judge), "random", judge, **options)
     assert after.mean_score > before.mean_score + 6
-    assert after.win_rate > before.win_rate + 0.1
+    assert after.rate.win_rate > before.rate.win_rate + 0.1

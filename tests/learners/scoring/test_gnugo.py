@@ -13,7 +13,7 @@ from tengen.board import Board
 from tengen.errors import TengenError
 from tengen.learners.scoring import gnugo
 from tengen.learners.scoring.baselines import measure_gnugo
-from tengen.learners.scoring.cases import Tally, read_cases, wilson
+from tengen.learners.scoring.cases import Tally, read_cases
 from tengen.records import loads
 
 ENGINE = """#!{python}
@@ -172,7 +172,6 @@ def test_a_tally_has_an_interval(tmp_path):
     assert rates["exact"] == pytest.approx(1 / 3) and tally.close == 2
     low, high = rates["exact_interval"]
     assert 0 < low < 1 / 3 < high < 1
-    assert wilson(0, 0) == (0.0, 1.0)
     with pytest.raises(TengenError, match="no games"):
         resigned = tmp_path / "resigned.sgf"
         resigned.write_text(sgf(0.5, "B+R"))

@@ -15,7 +15,8 @@ from tengen.lab import papers
 from tengen.lab.content import line, percent, picture, plot, table
 from tengen.lab.pictures import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, heat, pattern
 from tengen.lab.steps import Context, Result
-from tengen.lab.verdicts import Comparison, compare
+from tengen.lab.verdicts import Comparison, above, compare
+from tengen.statistics import wald_difference
 
 TRAIN, TEST = "tom9d-train.sgf", "tom9d-dev.sgf"
 STRONG = ("kgs6d-train.sgf", "tom9d-train.sgf")
@@ -187,10 +188,7 @@ def _small(tables: dict[str, list[dict[str, Any]]]) -> list[Comparison]:
     widths = {row["width"]: row for row in tables["widths"]}
     best = max(widths.values(), key=lambda row: row["top1"])
     plain, chosen = tables["reranked"][0], tables["reranked"][1]
-    gain = chosen["top1"] - plain["top1"]
-    half = 1.96 * float(np.sqrt(2 * chosen["top1"] * (1 - chosen["top1"]) / chosen["positions"]))
     first, last = tables["sizes"][0], tables["sizes"][-1]
-    growth = last["top1"] - first["top1"]
     return [
         compare(
             "Table I", "best width factor", None, None, paper_text="0.9 (0.5 to 1.0 tied)",
@@ -199,12 +197,12 @@ def _small(tables: dict[str, list[dict[str, Any]]]) -> list[Comparison]:
         ),
         compare(
             "Table II", "re-ranking 20 candidates helps the first choice", None, None,
-            holds=_sign(gain, half), full=False, paper_text="21.05 to 28.24 %",
+            holds=_better(chosen, plain), full=False, paper_text="21.05 to 28.24 %",
             our_text=f"{percent(plain['top1'])} to {percent(chosen['top1'])}",
             why="The re-ranker is told the last four moves, the frequencies are not.",
         ),
         compare(
-            "Table III", "more games, better predictions", None, None, holds=_sign(growth, half),
+            "Table III", "more games, better predictions", None, None, holds=_better(last, first),
             paper_text="31.04 to 33.94 % (5,000 to 20,000)", full=False,
             our_text=f"{percent(first['top1'])} to {percent(last['top1'])} ({first['games']} to "
             f"{last['games']})", why="The same direction, on other games.",
@@ -212,9 +210,10 @@ def _small(tables: dict[str, list[dict[str, Any]]]) -> list[Comparison]:
     ]  # fmt: skip
 
 
-def _sign(gain: float, half: float) -> bool | None:
-    """Tell whether a gain is one: None where chance may have made it."""
-    return True if gain > half else False if gain < -half else None
+def _better(row: dict[str, Any], other: dict[str, Any]) -> bool | None:
+    """Tell whether one row's first choice is the better: None where chance may have made it so."""
+    counts = [(each["top1"] * each["positions"], each["positions"]) for each in (row, other)]
+    return above(wald_difference(*counts), 0.0)
 
 
 def rule_rows(rows: list[dict[str, Any]]) -> list[Comparison]:

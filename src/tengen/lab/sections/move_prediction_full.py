@@ -19,6 +19,7 @@ from tengen.lab.sections.move_prediction import (
 )
 from tengen.lab.steps import Context, Result
 from tengen.lab.verdicts import Comparison, compare
+from tengen.statistics import wilson
 
 Row = dict[str, Any]
 
@@ -91,11 +92,9 @@ def _rows(tables: dict[str, list[Row]]) -> list[Comparison]:
 def _one(where: str, what: str, figure: float, row: Row, rank: int, why: str) -> Comparison:
     """Compare one cell, with the intervals that its positions give."""
     rate = row[f"top{rank}"]
-    spread = 1.96 * (rate * (1 - rate) / max(row["positions"], 1)) ** 0.5
-    theirs = 1.96 * (figure * (1 - figure) / papers.MP_POSITIONS) ** 0.5
     return compare(
-        where, what, figure, rate, (rate - spread, rate + spread), unit="%", why=why,
-        paper_interval=(figure - theirs, figure + theirs),
+        where, what, figure, rate, wilson(rate * row["positions"], row["positions"]), unit="%",
+        why=why, paper_interval=wilson(figure * papers.MP_POSITIONS, papers.MP_POSITIONS),
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from tengen.lab import papers
 from tengen.lab.content import line, percent, plot, table
 from tengen.lab.steps import Context, Result
 from tengen.lab.verdicts import Comparison, compare, number
+from tengen.statistics import Trend
 
 TABLES = {"dense": "Table I", "spatial": "Table II"}
 
@@ -147,7 +148,7 @@ def breed(
         kept = {g: w for g, w in lab.snapshots(folder).items() if g % every == 0}
         setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies=4)
         points = lab.round_robin(plan.shape(), kept, expert, setting, starts, context.seed)
-        trend = lab.Trend.through(list(points), list(points.values()))
+        trend = Trend.through(list(points), list(points.values()))
         return {
             "rows": value["rows"], "gain": value["gain"], "trend": asdict(trend),
             "points": {str(g): p for g, p in points.items()},
@@ -233,7 +234,6 @@ def paper_tables() -> list[dict[str, Any]]:
 
 def _trend(name: str) -> tuple[float, float, float]:
     """Return slope (per table step), correlation and p of the paper's points."""
-    from tengen.lab.opening_evolution import Trend
 
     points = papers.EVOLUTION_POINTS[name]
     trend = Trend.through(list(range(len(points))), points)

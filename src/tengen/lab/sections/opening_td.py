@@ -108,10 +108,12 @@ def _figure_4(
     curve: list[dict[str, Any]], shipped: dict[tuple[str, str], dict[str, Any]], size: Size
 ) -> list[Comparison]:
     """Compare the ends of the learning curve with the paper's Figure 4."""
-    from tengen.learners.opening_td import wilson
+    from tengen.statistics import wilson
 
     start, end = papers.TD_FIGURE_4[0], papers.TD_FIGURE_4[3000]
-    spread = {rate: wilson(rate, papers.TD_CURVE_GAMES) for rate in (start, end)}
+    spread = {
+        rate: wilson(rate * papers.TD_CURVE_GAMES, papers.TD_CURVE_GAMES) for rate in (start, end)
+    }
     rows = []
     if curve:
         first, last = curve[0], curve[-1]
@@ -322,10 +324,10 @@ def _entry(
     where: str, what: str, entry: dict[str, Any], paper_games: int | None, why: str
 ) -> Comparison:
     """Compare one entry of the experiment's report."""
-    from tengen.learners.opening_td import wilson
+    from tengen.statistics import wilson
 
     paper = entry["paper"]
-    spread = wilson(paper, paper_games) if paper_games else None
+    spread = wilson(paper * paper_games, paper_games) if paper_games else None
     aim = 1 if where == "Figure 4" else 0
     return compare(
         where, what, paper, entry["value"], entry["interval"], paper_interval=spread, aim=aim,

@@ -79,7 +79,7 @@ def parts_table(results: Any, games: int) -> dict[str, Any]:
         score = results.cross.get(("tengen", entry.name))
         if score is None:
             continue
-        from tengen.arena import wilson
+        from tengen.statistics import wilson
 
         played = score.wins + score.losses + score.draws
         points = score.wins + score.draws / 2

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tengen.statistics import wilson
 
 TOPS = (1, 5, 10, 20, 40, 60, 80)
 """Ranks at which cumulative accuracy is measured."""
@@ -39,9 +40,7 @@ class Measured:
 
     def interval(self, top: int) -> tuple[float, float]:
         """Return the 95 % interval of `rate`, taking positions as independent."""
-        rate, n = self.rate(top), max(self.positions, 1)
-        half = 1.96 * math.sqrt(max(rate * (1 - rate), 0.0) / n)
-        return max(0.0, rate - half), min(1.0, rate + half)
+        return wilson(float(self.hits[:, TOPS.index(top)].sum()), self.positions)
 
     def phases(self) -> list[dict[str, float]]:
         """Return top-1 accuracy for every PHASE plies of the game."""

@@ -3,17 +3,16 @@
 from tengen.learners.opening_td.features import SETS, FeatureSet
 from tengen.learners.opening_td.judges import OwnershipExpert, PlayoutJudge
 from tengen.learners.opening_td.learner import OpeningTD
-from tengen.learners.opening_td.matches import MatchResult, play_match, wilson
+from tengen.learners.opening_td.matches import OpeningMatch, play_match
 from tengen.learners.opening_td.training import Trainer
 
 __all__ = [
     "SETS",
     "FeatureSet",
-    "MatchResult",
+    "OpeningMatch",
     "OpeningTD",
     "OwnershipExpert",
     "PlayoutJudge",
     "Trainer",
     "play_match",
-    "wilson",
 ]

@@ -23,6 +23,7 @@ from tengen.learners.opening_td.game_kernels import NETWORK, RANDOM
 from tengen.learners.opening_td.learner import OpeningTD
 from tengen.learners.opening_td.network import make_memory
 from tengen.learners.opening_td.training import opening_board
+from tengen.statistics import Rate
 
 Side = OpeningTD | Player | str
 """A trained learner, a player, or "random"."""
@@ -31,36 +32,21 @@ RANDOM_NAME = "random"
 
 
 @dataclass
-class MatchResult:
-    """How side A did: points by game (1, 0.5, 0) and scores from its view."""
+class OpeningMatch:
+    """The openings of a match, and their scores from side A's view once an expert finished them."""
 
-    points: list[float] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     openings: list[list[int]] = field(default_factory=list)
 
     @property
-    def games(self) -> int:
-        """Number of games."""
-        return len(self.points)
-
-    @property
-    def win_rate(self) -> float:
-        """Share of games that A won, draws counting half."""
-        return float(np.mean(self.points)) if self.points else 0.5
-
-    @property
-    def mean_score(self) -> float:
-        """Mean score from A's view, komi included."""
-        return float(np.mean(self.scores)) if self.scores else 0.0
+    def rate(self) -> Rate:
+        """How side A did; games of a pair are taken as independent."""
+        return Rate.of(self.scores)
 
     @property
     def duplicates(self) -> int:
         """Number of games whose opening had been played before in this match."""
-        return self.games - len({tuple(o) for o in self.openings})
-
-    def interval(self) -> tuple[float, float]:
-        """Return Wilson's 95 % interval of the win rate; pairs are taken as independent games."""
-        return wilson(self.win_rate, self.games)
+        return len(self.openings) - len({tuple(o) for o in self.openings})
 
 
 def play_match(
@@ -75,12 +61,12 @@ def play_match(
     komi: float = 5.5,
     plies: int = 20,
     batch: int = 50,
-) -> MatchResult:
+) -> OpeningMatch:
     """Play openings between A and B, let the expert finish them, and count A's wins.
 
     Without `random_plies` it is 2, but 0 where a side plays at random anyway.
     """
-    result = MatchResult()
+    result = OpeningMatch()
     for openings in play_openings(
         a, b, games=games, seed=seed, random_plies=random_plies, shape=shape, komi=komi,
         plies=plies, batch=batch,
@@ -89,9 +75,7 @@ def play_match(
         first = len(result.openings)
         scores = expert.finish(boards, judge_seeds(seed, first, len(boards)))
         for number, score in enumerate(scores, first):
-            own = float(score) if number % 2 == 0 else -float(score)
-            result.scores.append(own)
-            result.points.append(1.0 if own > 0 else 0.5 if own == 0 else 0.0)
+            result.scores.append(float(score) if number % 2 == 0 else -float(score))
         result.openings += openings
     return result
 
@@ -120,25 +104,6 @@ def play_openings(
                 _play_one(a, b, number, seed, random_plies, shape, komi, plies)
                 for number in range(first, first + count)
             ]
-
-
-def wilson(rate: float, games: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval for a share of games.
-
-    >>> low, high = wilson(0.5, 100)
-    >>> round(low, 3), round(high, 3)
-    (0.404, 0.596)
-    """
-    if games == 0:
-        return 0.0, 1.0
-    z = 1.959964
-    centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
-    half = (
-        z
-        / (1 + z * z / games)
-        * float(np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)))
-    )
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def judge_seeds(seed: int, first: int, count: int) -> list[int]:
@@ -240,15 +205,3 @@ def best_move(learner: OpeningTD, board: Board) -> int:
         if board.is_legal(int(move)):
             return int(move)
     return 0
-
-
-def summary(result: MatchResult) -> dict[str, object]:
-    """Return a match as JSON can hold it."""
-    low, high = result.interval()
-    return {
-        "games": result.games,
-        "win_rate": result.win_rate,
-        "interval": [low, high],
-        "mean_score": result.mean_score,
-        "duplicates": result.duplicates,
-    }

@@ -6,7 +6,6 @@ the rules its RU names. Nothing here judges stones.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from tengen.board.counting import Method, count_area, count_territory, handicap_
 from tengen.errors import TengenError
 from tengen.learners.scoring.bundle import positions
 from tengen.records import Corpus, GameArrays, GameRecord
+from tengen.statistics import wilson
 
 Grid = NDArray[np.int8]
 Bools = NDArray[np.bool_]
@@ -111,17 +111,3 @@ class Tally:
             "winner": self.winner / n,
             "seconds_per_game": self.seconds / n,
         }
-
-
-def wilson(right: float, games: float, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share.
-
-    >>> [round(end, 3) for end in wilson(383, 400)]
-    [0.933, 0.973]
-    """
-    if games <= 0:
-        return 0.0, 1.0
-    p, spread = right / games, z * z / games
-    middle = (p + spread / 2) / (1 + spread)
-    half = z * math.sqrt(p * (1 - p) / games + spread / (4 * games)) / (1 + spread)
-    return max(0.0, middle - half), min(1.0, middle + half)

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from tengen.board import BLACK, Board, playouts, row_col
 from tengen.errors import TengenError
-from tengen.learners.scoring.cases import wilson
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.learners.scoring.life import LifeEvaluator
 from tengen.learners.scoring.life_data import final_owner, truth
 from tengen.learners.scoring.life_features import grids_at
 from tengen.records import Corpus, GameArrays
+from tengen.statistics import wilson
 
 Floats = NDArray[np.float64]
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)

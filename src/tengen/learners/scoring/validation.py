@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from tengen.board import counting_kernels as k
 from tengen.learners.scoring import network
 from tengen.learners.scoring.bundle import Bundle, restore
-from tengen.learners.scoring.cases import wilson
 from tengen.learners.scoring.features import FAMILIES
 from tengen.learners.scoring.judgement import judge
 from tengen.learners.scoring.training import Labelled, Recipe, Trained, bootstrap
 from tengen.models.files import write_atomic
+from tengen.statistics import wilson
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]

@@ -18,30 +18,10 @@ from tengen.board.kernels import new_state
 from tengen.errors import SpecError
 from tengen.learners.symmetry_network.learner import SymmetryNetwork
 from tengen.learners.symmetry_network.match_kernels import duel, open_at_random
+from tengen.statistics import Rate, Trend, spearman, wilson
 
 SIMPLE = {"random": -1.0, "maxlib": -2.0}
 """The betas that make a side of `duel` play at random or for liberties."""
-
-
-@dataclass(frozen=True)
-class MatchResult:
-    """How side A did against side B; draws count half."""
-
-    games: int
-    wins: int
-    draws: int
-    plies: float
-    margin: float  # mean score from A's view, komi included
-
-    @property
-    def win_rate(self) -> float:
-        """Return A's share of the points."""
-        return (self.wins + self.draws / 2) / max(self.games, 1)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Return Wilson's 95 % interval of the win rate."""
-        return wilson(self.win_rate, self.games)
 
 
 def play_match(
@@ -55,12 +35,11 @@ def play_match(
     seed: int = 0,
     openings: int = 0,
     workers: int = 1,
-) -> MatchResult:
+) -> Rate:
     """Play a match; what the arguments mean stands at `play_games`."""
     options: dict[str, Any] = {"size": size, "komi": komi, "beta": beta, "openings": openings}
-    scores, plies = play_games(a, b, games=games, seed=seed, workers=workers, **options)
-    won, drawn = int((scores > 0).sum()), int((scores == 0).sum())
-    return MatchResult(games, won, drawn, float(plies.mean()), float(scores.mean()))
+    scores, _ = play_games(a, b, games=games, seed=seed, workers=workers, **options)
+    return Rate.of(scores)
 
 
 def play_games(
@@ -143,19 +122,6 @@ def round_robin(
     return points
 
 
-def wilson(rate: float, games: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Return Wilson's interval of a share observed over so many games.
-
-    >>> [round(v, 3) for v in wilson(0.5, 100)]
-    [0.404, 0.596]
-    """
-    if games == 0:
-        return 0.0, 1.0
-    centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
-    half = z / (1 + z * z / games) * np.sqrt(rate * (1 - rate) / games + z * z / (4 * games**2))
-    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
-
-
 @dataclass(frozen=True)
 class Curve:
     """Strength over training: the paper's Figure 1, with a test of its trend."""
@@ -171,20 +137,18 @@ class Curve:
 
 def learning_curve(games: Sequence[int], points: NDArray[np.float64], per_pair: int) -> Curve:
     """Turn a round robin over snapshots into win rates with intervals and a trend test."""
-    from scipy import stats
-
     played = per_pair * (len(games) - 1)
     rates = points.sum(1) / played
     trained = [i for i, g in enumerate(games) if g > 0]
     at = np.array([games[i] for i in trained], dtype=np.float64)
-    rank = stats.spearmanr(at, rates[trained])
-    line = stats.linregress(at / 1e5, rates[trained])
+    rank = spearman(at, rates[trained])
+    line = Trend.through((at / 1e5).tolist(), rates[trained].tolist())
     return Curve(
         [int(g) for g in games],
         [float(r) for r in rates],
-        [wilson(float(r), played) for r in rates],
-        float(rank.statistic),
-        float(rank.pvalue),
-        float(line.slope),
+        [wilson(float(won), played) for won in points.sum(1)],
+        rank.r if rank else 0.0,
+        rank.p if rank else 1.0,
+        line.slope,
         int(games[int(np.argmax(rates))]),
     )

@@ -18,9 +18,10 @@ import numpy as np
 from tengen.errors import SpecError
 from tengen.learners.symmetry_network.features import Categories
 from tengen.learners.symmetry_network.learner import SymmetryNetwork
-from tengen.learners.symmetry_network.matches import play_match, round_robin, wilson
+from tengen.learners.symmetry_network.matches import play_match, round_robin
 from tengen.learners.symmetry_network.settings import Settings
 from tengen.learners.symmetry_network.training import Trainer
+from tengen.statistics import wilson
 
 LIBERTIES = Categories(mode="liberties")
 
@@ -155,9 +156,9 @@ def study(
                 len(seeds),
                 float(np.mean(used)),
                 first,
-                wilson(first, games) if first is not None else None,
+                wilson(first * games, games) if first is not None else None,
                 float(np.mean(liberty)),
-                wilson(float(np.mean(liberty)), games),
+                wilson(float(np.mean(liberty)) * games, games),
             )
         )
         watch(f"{rows[-1]}")

@@ -1,0 +1,216 @@
+"""Say how sure a number is: intervals, ranks, trends and tests; know nothing of Go.
+
+One convention for all: a share comes as two counts, successes and trials (a draw is half a
+success), an interval is (low, high) at 95 %, p-values are two-sided. SciPy is loaded by those
+functions that need it, since arena and command line import this module to start.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+Interval: TypeAlias = tuple[float, float]
+"""The ends of a 95 % interval."""
+
+NORMAL = 1.959963984540054
+"""Standard deviations around the mean that hold 95 % of a normal distribution."""
+
+
+# ----- Shares -----
+
+
+def wilson(successes: float, trials: float) -> Interval:
+    """Return Wilson's interval of a share.
+
+    Unlike the normal approximation it makes sense at 0 and 100 %; without trials it is (0, 1).
+
+    >>> low, high = wilson(70, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.604, 0.781)
+    >>> wilson(0, 0)
+    (0.0, 1.0)
+    """
+    if trials <= 0:
+        return 0.0, 1.0
+    share, spread = successes / trials, NORMAL * NORMAL / trials
+    centre = share + spread / 2
+    half = NORMAL * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
+    low = 0.0 if successes == 0 else max(0.0, (centre - half) / (1 + spread))
+    high = 1.0 if successes == trials else min(1.0, (centre + half) / (1 + spread))
+    return low, high
+
+
+def wald_difference(a: tuple[float, float], b: tuple[float, float]) -> Interval:
+    """Return Wald's interval of share `a` less share `b`, each as (successes, trials).
+
+    >>> [round(end, 3) for end in wald_difference((60, 100), (50, 100))]
+    [-0.037, 0.237]
+    """
+    shares = [successes / trials for successes, trials in (a, b)]
+    variance = sum(s * (1 - s) / trials for s, (_, trials) in zip(shares, (a, b), strict=True))
+    gap, half = shares[0] - shares[1], NORMAL * math.sqrt(variance)
+    return gap - half, gap + half
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How one side did over some games; draws count half."""
+
+    games: int
+    win_rate: float
+    interval: Interval
+    mean_score: float
+
+    @classmethod
+    def of(cls, scores: ArrayLike) -> Rate:
+        """Count games from the side's scores; without games the rate is a half, known badly.
+
+        >>> Rate.of([3.5, -1.5, 0.0, 20.5]).win_rate
+        0.625
+        """
+        found = np.asarray(scores, np.float64)
+        if not len(found):
+            return cls(0, 0.5, wilson(0, 0), 0.0)
+        wins = float((found > 0).sum() + 0.5 * (found == 0).sum())
+        return cls(len(found), wins / len(found), wilson(wins, len(found)), float(found.mean()))
+
+    @classmethod
+    def pooled(cls, rates: Iterable[Rate]) -> Rate:
+        """Return the rate over all games of several.
+
+        >>> Rate.pooled([Rate.of([1.0, -3.0]), Rate.of([5.0])]).mean_score
+        1.0
+        """
+        each = list(rates)
+        games = sum(rate.games for rate in each)
+        if not games:
+            return cls.of([])
+        wins = sum(rate.games * rate.win_rate for rate in each)
+        score = sum(rate.games * rate.mean_score for rate in each) / games
+        return cls(games, wins / games, wilson(wins, games), score)
+
+
+# ----- Several measurements of one number -----
+
+
+def mean_interval(values: Sequence[float]) -> Interval | None:
+    """Return Student's interval of a mean; None for fewer than two values.
+
+    >>> [round(end, 2) for end in mean_interval([0.6, 0.62, 0.61])]
+    [0.59, 0.63]
+    """
+    if len(values) < 2:
+        return None
+    from scipy import stats
+
+    mean = float(np.mean(values))
+    half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    return mean - half, mean + half
+
+
+def mean_test(values: Sequence[float], expected: float) -> float | None:
+    """Return the p-value of Student's test that values have this mean; None for fewer than two.
+
+    >>> mean_test([0.5], 0.5), round(mean_test([0.6, 0.62, 0.61], 0.5), 4)
+    (None, 0.0027)
+    """
+    if len(values) < 2:
+        return None
+    if np.ptp(values) == 0:
+        return 1.0 if values[0] == expected else 0.0
+    from scipy import stats
+
+    return float(stats.ttest_1samp(values, expected).pvalue)
+
+
+def holm(p_values: Sequence[float | None], level: float = 0.05) -> list[bool]:
+    """Tell which of several p-values stand under Holm's rule; None was not tested.
+
+    >>> holm([0.04, 0.001, None, 0.03])
+    [False, True, False, False]
+    """
+    stands = [False] * len(p_values)
+    tested = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
+    for place, (p, i) in enumerate(tested):
+        if p > level / (len(tested) - place):
+            break
+        stands[i] = True
+    return stands
+
+
+# ----- Two numbers together -----
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """A rank correlation, and how likely chance gives one as far from zero."""
+
+    r: float
+    p: float
+
+
+def spearman(a: ArrayLike, b: ArrayLike) -> Ranks | None:
+    """Return Spearman's rank correlation; None where one side does not vary.
+
+    The p-value is Student's; with fewer than three pairs it is 1.
+
+    >>> round(spearman([1.0, 2.0, 4.0], [0.1, 0.3, 0.2]).r, 3)
+    0.5
+    """
+    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return None
+    from scipy import stats
+
+    r = float(np.corrcoef(stats.rankdata(first), stats.rankdata(second))[0, 1])
+    return Ranks(r, _correlation_test(r, len(first) - 2))
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A straight line through values, and how likely chance gives a slope as steep."""
+
+    slope: float
+    r: float
+    p: float
+
+    @classmethod
+    def through(cls, x: Sequence[float], y: Sequence[float]) -> Trend:
+        """Fit one line by least squares.
+
+        >>> Trend.through([0, 1, 2, 3], [1.0, 3.0, 5.0, 7.0]).slope
+        2.0
+        """
+        return cls.common([(x, y)])
+
+    @classmethod
+    def common(cls, runs: Iterable[tuple[Sequence[float], Sequence[float]]]) -> Trend:
+        """Fit one slope through the values (x, y) of several runs, each with a level of its own.
+
+        Values that are all alike have slope 0 and p = 1, and a line through two points has p = 1.
+        """
+        found = [(np.asarray(x, np.float64), np.asarray(y, np.float64)) for x, y in runs]
+        if any(all(np.ptp(run[i]) == 0 for run in found) for i in (0, 1)):
+            return cls(0.0, 0.0, 1.0)
+        every_x, every_y = (np.concatenate([r[i] - r[i].mean() for r in found]) for i in (0, 1))
+        slope = float(every_x @ every_y / (every_x @ every_x))
+        r = slope * math.sqrt(float(every_x @ every_x) / float(every_y @ every_y))
+        return cls(slope, r, _correlation_test(r, len(every_x) - len(found) - 1))
+
+
+def _correlation_test(r: float, freedom: int) -> float:
+    """Return the p-value of a correlation of zero with so many degrees of freedom."""
+    if freedom <= 0:
+        return 1.0
+    if abs(r) >= 1 - 1e-15:
+        return 0.0
+    from scipy import stats
+
+    t = r * math.sqrt(freedom / (1 - r * r))
+    return float(2 * stats.t.sf(abs(t), freedom))
