@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from tengen.board import Board
-from tengen.players import make_expert, make_player
+from tengen.players import gnugo, make_expert, make_player
 from tengen.statistics import wilson
 
-GNUGO = "gnugo --mode gtp --level {} --chinese-rules --positional-superko --capture-all-dead"
 PLIES, SIZE, KOMI = 20, 9, 5.5
 
 
@@ -38,7 +37,7 @@ def opening(seed: int, number: int) -> Board:
 def finish_by_gnugo(level: int, board: Board, seed: int, engine: list[object]) -> float:
     """Let GNU Go play both sides to the end and count the area."""
     if not engine:
-        engine.append(make_player(f"gtp:{GNUGO.format(level)} --never-resign"))
+        engine.append(make_player(f"{gnugo(level)} --never-resign"))
     board, rng = board.copy(), np.random.default_rng(seed)
     while not board.is_over and len(board.moves) < 3 * SIZE * SIZE:
         board.play(engine[0].choose(board, rng))  # type: ignore[attr-defined]

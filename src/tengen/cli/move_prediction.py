@@ -27,7 +27,6 @@ FirstPly = Annotated[
 Alpha = Annotated[
     float, typer.Option("--alpha", min=0.001, help="paper: learning rate of the re-ranker.")
 ]
-GNUGO = "gtp:gnugo --mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead"
 Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of this board size.")]
 
 
@@ -234,8 +233,8 @@ def experiment(
     ] = False,
     alpha: Alpha = 0.3,
     opponent: Annotated[
-        str, typer.Option("--opponent", help="match: spec of the other player.")
-    ] = GNUGO,
+        str | None, typer.Option("--opponent", help="match: the other player (GNU Go, level 10).")
+    ] = None,
     size: Size = 19,
     seed: Seed = 0,
     json: Json = False,
@@ -310,7 +309,7 @@ def _match(
     limit: int,
     size: int,
     games: int,
-    opponent: str,
+    opponent: str | None,
     keep: Path | None,
     seed: int,
     *,
@@ -326,6 +325,7 @@ def _match(
     from tengen.arena.config import Tournament, checked
     from tengen.arena.match import match_settings, play_match
     from tengen.learners.move_prediction import MovePredictor
+    from tengen.players import gnugo
 
     with TemporaryDirectory() as spare:
         folder = Path(spare) if keep is None else keep
@@ -334,7 +334,11 @@ def _match(
             learner = MovePredictor(recipe="paper", settings={"games": limit, "seed": seed})
             learner.fit(train_games).save(model)
         settings = match_settings(
-            f'greedy:policy="{model}"', opponent, games=games, size=str(size), seed=seed
+            f'greedy:policy="{model}"',
+            opponent or gnugo(10),
+            games=games,
+            size=str(size),
+            seed=seed,
         )
         out = None if keep is None else folder / f"match-{limit}.sqlite"
         result = play_match(checked(Tournament, settings), out=out, quiet=quiet)

@@ -4,6 +4,14 @@
 there is. Players know boards, models and the GTP client; nothing of matches or ratings.
 """
 
-from tengen.players.spec import PLAYERS, Option, PlayerKind, make_expert, make_player, parse_spec
+from tengen.players.spec import (
+    PLAYERS,
+    Option,
+    PlayerKind,
+    gnugo,
+    make_expert,
+    make_player,
+    parse_spec,
+)
 
-__all__ = ["PLAYERS", "Option", "PlayerKind", "make_expert", "make_player", "parse_spec"]
+__all__ = ["PLAYERS", "Option", "PlayerKind", "gnugo", "make_expert", "make_player", "parse_spec"]

@@ -63,6 +63,16 @@ class PlayerKind:
         return self.name + (":" + ",".join(parts) if parts else "")
 
 
+def gnugo(level: int = 10) -> str:
+    """Return the spec of GNU Go as all matches here play it: area rules, dead stones taken.
+
+    >>> gnugo(1)
+    'gtp:gnugo --mode gtp --level 1 --chinese-rules --positional-superko --capture-all-dead'
+    """
+    rules = "--chinese-rules --positional-superko --capture-all-dead"
+    return f"gtp:gnugo --mode gtp --level {level} {rules}"
+
+
 _MODEL = Option("model", "evaluator", "who judges positions: a model, `playouts`, `static`, `area`")
 _POLICY = Option("policy", "policy", "who proposes moves: a model, `static`, `uniform`")
 _CLOCK = Option(
@@ -215,8 +225,7 @@ PLAYERS: dict[str, PlayerKind] = {
             "external:ExternalPlayer",
             "Any GTP engine; the rest of the spec is its command line.",
             (),
-            "gtp:gnugo --mode gtp --level 10 --chinese-rules --positional-superko "
-            "--capture-all-dead",
+            gnugo(10),
         ),
     )
 }

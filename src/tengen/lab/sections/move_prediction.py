@@ -21,7 +21,6 @@ from tengen.statistics import wald_difference
 TRAIN, TEST = "tom9d-train.sgf", "tom9d-dev.sgf"
 STRONG = ("kgs6d-train.sgf", "tom9d-train.sgf")
 STRONG_TESTS = ("kgs6d-dev.sgf", "tom9d-dev.sgf")
-GNUGO = "gtp:gnugo --mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Any
 from tengen.lab import papers
 from tengen.lab.content import percent, table
 from tengen.lab.sections.move_prediction import (
-    GNUGO,
     STRONG,
     STRONG_TESTS,
     TEST,
@@ -144,6 +143,7 @@ def match(context: Context, *, games: int = 20, trained_on: int = 2000, board: i
 
     from tengen.lab.tournaments import play, standings
     from tengen.learners.move_prediction import MovePredictor
+    from tengen.players import gnugo
 
     if shutil.which("gnugo") is None:
         return {"text": "GNU Go is not on the PATH, so its match was not played."}
@@ -157,7 +157,9 @@ def match(context: Context, *, games: int = 20, trained_on: int = 2000, board: i
         folder / "match.sqlite",
         {
             "games": games, "size": board, "seed": context.seed,
-            "players": {"paper": {"spec": f'greedy:policy="{model}"'}, "gnugo-10": {"spec": GNUGO}},
+            "players": {
+                "paper": {"spec": f'greedy:policy="{model}"'}, "gnugo-10": {"spec": gnugo(10)},
+            },
         },
         workers=context.workers,
         tell=context.between(0.3, 1.0, "games"),
