@@ -21,6 +21,10 @@ class ModelError(TengenError):
     """A model file that is damaged, foreign, or cannot serve what was asked of it."""
 
 
+class RunError(TengenError):
+    """A training run's folder that cannot be used as asked; nothing in it was changed."""
+
+
 class SpecError(TengenError):
     """A player specification, option or configuration that makes no sense."""
 

@@ -96,8 +96,9 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (KeyboardInterrupt, click.Abort):
-        print("tengen: interrupted", file=sys.stderr)
+    except (KeyboardInterrupt, click.Abort) as stop:
+        notes = getattr(stop, "__notes__", [])
+        print("; ".join(["tengen: interrupted", *notes]), file=sys.stderr)
         return 3
     except OSError as failure:
         place = f"{failure.filename}: " if failure.filename else ""

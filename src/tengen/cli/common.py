@@ -1,18 +1,25 @@
-"""Share the options and the ways of printing that every command has.
+"""Share what commands have in common: options, options derived from settings, ways of printing.
 
-`Output` keeps the promise of `--json`: exactly one JSON value on standard output, everything
-else on standard error.
+`emit` and `table` write to standard output, `remark` and `progress` to standard error, so that
+`--json` gives exactly one JSON value. Nothing here knows a command or a learner.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+
+if TYPE_CHECKING:
+    from tengen.models.settings import SettingField
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
@@ -21,6 +28,89 @@ Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes to wor
 Ray = Annotated[
     str | None, typer.Option("--ray", help="Address of a Ray cluster ('auto' or host:port).")
 ]
+
+Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")]
+
+
+class Said(frozenset[str]):
+    """The names of the settings that the user gave; see `derived_options`."""
+
+
+def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., Any]], Any]:
+    """Give a command the options of its settings: no command names them again.
+
+    A parameter whose type is a settings class (see `models.settings`) is replaced by one option a
+    field, less those in `leave`; the command receives the settings made of them. A parameter of
+    type `Said` receives the names that the user gave, for `models.runs.resumed_settings`. Goes
+    below `@app.command()`.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        from tengen.models.settings import fields_of
+
+        hints = get_type_hints(command, include_extras=True)
+        signature = inspect.signature(command)
+        kinds: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+        said = [name for name, hint in hints.items() if hint is Said]
+        own = [name for name in signature.parameters if name not in (*kinds, *said)]
+        fields = {
+            field.name: (parameter, field)
+            for parameter, kind in kinds.items()
+            for field in fields_of(kind)
+            if field.about is not None and field.name not in leave
+        }
+
+        @functools.wraps(command)
+        def call(context: typer.Context, **values: Any) -> Any:
+            parts: dict[str, dict[str, Any]] = {parameter: {} for parameter in kinds}
+            given = set()
+            for name, (parameter, field) in fields.items():
+                value = values.pop(name)
+                source = context.get_parameter_source(name)
+                if source is not None and source.name != "DEFAULT":
+                    given.add(name)
+                    parts[parameter][name] = tuple(value) if field.many else value
+            made = {parameter: kinds[parameter](**parts[parameter]) for parameter in kinds}
+            return command(**values, **made, **dict.fromkeys(said, Said(given)))
+
+        parameters = [_parameter("context", typer.Context)]
+        for name in signature.parameters:
+            if name in kinds:
+                parameters += [_option(f) for parent, f in fields.values() if parent == name]
+            elif name in own:
+                parameters.append(_parameter(name, hints[name], signature.parameters[name].default))
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {each.name: each.annotation for each in parameters}
+        del call.__wrapped__
+        return call
+
+    return decorate
+
+
+def _option(field: SettingField) -> inspect.Parameter:
+    """Turn a setting into the option of a command."""
+    about = field.about
+    assert about is not None
+    kind: Any = list[field.kind] if field.many else field.kind  # type: ignore[name-defined]
+    extra: dict[str, Any] = {}
+    name = f"--{field.option}"
+    if field.kind is bool:
+        name = f"{name}/--no-{field.option}" if field.default else name
+    elif field.kind in (int, float):
+        extra = {"min": about.least, "max": about.most}
+    if about.choices:
+        extra["metavar"] = "|".join(about.choices)
+    option = typer.Option(name, help=about.help, **extra)
+    default = list(field.default) if isinstance(field.default, tuple) else field.default
+    return _parameter(
+        field.name, Annotated[kind | None if field.optional else kind, option], default
+    )
+
+
+def _parameter(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    """Make a parameter of a signature, by keyword: the order of defaults does not matter then."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 def emit(value: Any, *, as_json: bool, text: str | None = None) -> None:

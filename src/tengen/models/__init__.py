@@ -1,9 +1,9 @@
 """Load and save what was learned: weights with a card, checkpoints, and the list of names.
 
 `files` writes atomically, `cards` describes a model, `store` keeps one model per safetensors file,
-`checkpoints` lets a training go on exactly where it was stopped, `registry` finds models by name
-and makes the right object of each. No learner is imported here until a model of its kind is
-asked for.
+`settings` describes a training's settings, `runs` keeps a training in its folder and lets it go on
+exactly where it was stopped, on top of `checkpoints`; `registry` finds models by name and makes
+the right object of each. No learner is imported here until a model of its kind is asked for.
 """
 
 from tengen.models.cards import Card, Measurement
@@ -26,6 +26,14 @@ from tengen.models.registry import (
     load_scorer,
     register_kind,
 )
+from tengen.models.runs import Run, RunInfo, read_metrics, read_run, resumed_settings
+from tengen.models.settings import (
+    check_settings,
+    fingerprint,
+    from_plain,
+    setting,
+    to_plain,
+)
 from tengen.models.store import load_model, read_card, save_model
 
 __all__ = [
@@ -35,7 +43,12 @@ __all__ = [
     "Checkpoints",
     "Measurement",
     "ModelInfo",
+    "Run",
+    "RunInfo",
+    "check_settings",
     "find_model",
+    "fingerprint",
+    "from_plain",
     "generator_state",
     "has_model",
     "list_models",
@@ -45,8 +58,13 @@ __all__ = [
     "load_policy",
     "load_scorer",
     "read_card",
+    "read_metrics",
+    "read_run",
     "register_kind",
     "restore_generator",
+    "resumed_settings",
     "save_model",
+    "setting",
+    "to_plain",
     "write_atomic",
 ]

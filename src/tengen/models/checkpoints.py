@@ -37,28 +37,45 @@ class Checkpoints:
     """The checkpoints of one training in one folder; keeps the last few.
 
     Put random generators into the state with `generator_state`, configurations too: `load` and
-    `latest` give back what was saved, bit for bit.
+    `latest` give back what was saved, bit for bit. `run` names the training: files of another one
+    in the same folder are neither listed nor deleted. Without it all are.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, keep: int = 3) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], *, keep: int = 3, run: str | None = None
+    ) -> None:
         self.folder = Path(folder)
         self.keep = max(1, keep)
+        self.run = run
+        self._kept: list[int] | None = None
 
     def save(self, step: int, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> Path:
-        """Write the checkpoint of a step and forget the oldest ones."""
+        """Write the checkpoint of a step and forget those written longest ago."""
+        # By when they were written, not by number: a new training may count from 0 again.
+        kept = self.steps() if self._kept is None else self._kept
         path = self.path(step)
-        text = json.dumps({"step": step, "state": dict(state)})
+        text = json.dumps({"step": step, "run": self.run, "state": dict(state)})
         write_atomic(path, pack(arrays, {STATE_KEY: text}))
-        for old in self.steps()[: -self.keep]:
-            self.path(old).unlink(missing_ok=True)
+        self._kept = [*(old for old in kept if old != step), step]
+        while len(self._kept) > self.keep:
+            self.path(self._kept.pop(0)).unlink(missing_ok=True)
         return path
 
     def steps(self) -> list[int]:
-        """List the steps that have a checkpoint, in ascending order."""
+        """List the steps that have a checkpoint of this training, in ascending order."""
         if not self.folder.is_dir():
             return []
         stems = (path.stem for path in self.folder.glob("*.safetensors"))
-        return sorted(int(stem) for stem in stems if stem.isdigit())
+        steps = sorted(int(stem) for stem in stems if stem.isdecimal())
+        return steps if self.run is None else [step for step in steps if self._is_ours(step)]
+
+    def _is_ours(self, step: int) -> bool:
+        """Tell whether a file is surely of this training."""
+        try:
+            _, metadata = unpack(self.path(step), names=())
+            return bool(json.loads(metadata[STATE_KEY])["run"] == self.run)
+        except (KeyError, TypeError, ValueError):
+            return False
 
     def load(self, step: int) -> Checkpoint:
         """Read one checkpoint.

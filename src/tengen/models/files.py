@@ -7,6 +7,9 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+TEMPORARY = ".tmp"
+"""How the names of half-written files end; those of killed writers may be swept up."""
+
 
 def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> None:
     """Write a file through a temporary neighbour, flushed to disk and renamed over `path`.
@@ -16,7 +19,7 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> None:
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    handle, temporary = tempfile.mkstemp(TEMPORARY, f".{target.name}.", target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -30,6 +33,13 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> None:
             os.unlink(temporary)
         raise
     _flush_folder(target.parent)
+
+
+def sweep(folder: str | os.PathLike[str]) -> None:
+    """Delete what killed writers left in a folder. Nobody may be writing there."""
+    for left in Path(folder).glob(f".*{TEMPORARY}"):
+        with suppress(OSError):
+            left.unlink()
 
 
 def _flush_folder(folder: Path) -> None:

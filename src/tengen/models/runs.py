@@ -1,0 +1,328 @@
+"""Keep one training run in one folder, so that it can be stopped at any moment and go on exactly.
+
+    FOLDER/config.toml    the learner, its settings, fingerprints of its data, our version
+    FOLDER/metrics.jsonl  one row a report: {"step": 200, "loss": 1.9, ...}
+    FOLDER/checkpoints/   the last few states
+    FOLDER/snapshots/     models on the way, kept for good, if the learner makes any
+
+A folder belongs to one run. It is locked while a trainer works in it; without `resume` a folder
+that has a run is refused, and with it the settings and the data must be those of the run. Nothing
+here knows what is trained.
+
+A learner notes rows and saves states, in this order for the same step, and begins where the run
+stands. A kill then costs the work since the last state, and the rows come out the same:
+
+    def train(games: GameArrays, settings: Settings, run: Run | None = None) -> Weights:
+        state = State.first(settings)
+        if run and run.start:
+            state = State.restored(run.start.step, run.start.arrays)
+        while state.step < settings.steps:
+            loss = state.advance(games)
+            if run and state.step % 200 == 0:
+                run.note(state.step, loss=loss)
+                run.save(state.step, state.arrays())
+        return state.weights
+
+    data = {"games": fingerprint(games.moves, games.offsets)}
+    with Run.open(out, "walk", settings, data=data, resume=resume) as run:
+        weights = train(games, settings, run)
+        save_model(run.folder / "model.safetensors", weights, card)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import time
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Generic, Self, TypeVar
+
+import numpy as np
+import tomli_w
+from filelock import FileLock, Timeout
+from numpy.typing import NDArray
+
+from tengen import __version__
+from tengen.errors import RunError, SpecError
+from tengen.models.checkpoints import Checkpoint, Checkpoints
+from tengen.models.files import sweep, write_atomic
+from tengen.models.settings import differences, fingerprint, fixed, from_plain, to_plain
+
+CONFIG, METRICS, LOCK = "config.toml", "metrics.jsonl", ".lock"
+CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
+ELSEWHERE = "--out names another folder"
+
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What the `config.toml` of a run says."""
+
+    learner: str
+    version: str
+    settings: dict[str, Any]
+    """Plain, as `settings.to_plain` gives them."""
+    data: dict[str, str]
+    """A fingerprint or name of each thing that the run learns from."""
+
+
+class Run(Generic[Settings]):
+    """A run that this process holds; made by `Run.open`, let go by `close` or `with`.
+
+    `start` is the state to go on from, None at the beginning; `folder` is for the learner's own
+    files too, such as the finished model.
+    """
+
+    def __init__(
+        self, folder: Path, settings: Settings, checkpoints: Checkpoints, lock: FileLock
+    ) -> None:
+        self.folder, self.settings = folder, settings
+        self.start: Checkpoint | None = None
+        self._checkpoints, self._lock = checkpoints, lock
+        self._rows: BinaryIO | None = None
+        self._step = -1
+        """Of the newest state."""
+        self._saved_at = time.monotonic()
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | os.PathLike[str],
+        learner: str,
+        settings: Settings,
+        *,
+        data: Mapping[str, str] | None = None,
+        resume: bool = False,
+        keep: int = 2,
+    ) -> Self:
+        """Claim a folder for a run of `learner`; with `resume`, go on with the run in it, if any.
+
+        `data` names what the run learns from, with a `fingerprint` of each: a resumed run must
+        have the same. `keep` is the number of states to keep.
+
+        Raises
+        ------
+        RunError
+            If the folder is in use, has a run and `resume` is not given, or has the run of another
+            learner, version, setting or data, or half a run, or cannot be written. Nothing in it
+            is changed then.
+        """
+        place, sources = Path(folder), dict(data or {})
+        found = _look(place, learner, settings, sources, resume)
+        lock = _claim(place)
+        try:
+            # Somebody may have begun a run here since we looked.
+            found = _look(place, learner, settings, sources, resume)
+            name = fingerprint(learner, fixed(settings), sources)
+            run = cls(place, settings, Checkpoints(place / CHECKPOINTS, keep=keep, run=name), lock)
+            run._begin(learner, sources, found)
+        except BaseException:
+            lock.release()
+            raise
+        return run
+
+    def note(self, step: int, **values: Any) -> None:
+        """Add a row to the metrics: what was seen up to `step`, before that step is saved.
+
+        Times do not belong here: a resumed run is to write the rows of an undisturbed one.
+        """
+        if step <= self._step:
+            raise RuntimeError(f"row of step {step} after its state was saved")
+        for name, value in values.items():
+            if isinstance(value, float | np.floating) and not np.isfinite(value):
+                raise RunError(f"{self.folder}: {name} is {value} at step {step}: it diverged")
+        assert self._rows is not None, "the run is closed"
+        line = json.dumps({"step": step, **values}, default=lambda number: number.item())
+        self._rows.write(f"{line}\n".encode())
+
+    def save(
+        self,
+        step: int,
+        arrays: Mapping[str, NDArray[Any]],
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Save everything that the steps after `step` depend on; from here a stopped run goes on.
+
+        `state` is whatever else is JSON, such as `generator_state` of a generator.
+        """
+        assert self._rows is not None, "the run is closed"
+        os.fsync(self._rows.fileno())  # Rows up to here must not be lost when the state is not.
+        self._checkpoints.save(step, arrays, state or {})
+        self._step = step
+        self._saved_at = time.monotonic()
+
+    def due(self, seconds: float = 30.0) -> bool:
+        """Tell whether the last state was saved so long ago; for steps that are cheap."""
+        return time.monotonic() - self._saved_at >= seconds
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the metrics noted so far."""
+        return read_metrics(self.folder)
+
+    def snapshot(self, step: int) -> Path:
+        """Name the file for a model after `step` that is kept for good."""
+        return self.folder / SNAPSHOTS / f"{step:09d}.safetensors"
+
+    def close(self) -> None:
+        """Let the folder go."""
+        if self._rows is not None:
+            self._rows.close()
+            self._rows = None
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        failure: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Let the folder go; an interrupted user is told how to go on."""
+        if isinstance(failure, KeyboardInterrupt):
+            at = max(self._step, 0)
+            failure.add_note(f"{self.folder} stands at step {at}; --resume goes on from there")
+        self.close()
+
+    def _begin(self, learner: str, data: dict[str, str], found: RunInfo | None) -> None:
+        """Write the config and bring the folder to where the newest state was saved."""
+        for part in (self.folder, self.folder / CHECKPOINTS, self.folder / SNAPSHOTS):
+            sweep(part)
+        if found is not None:
+            self.start = self._checkpoints.latest()
+            if self.start is None and any((self.folder / CHECKPOINTS).glob("*.safetensors")):
+                raise RunError(f"{self.folder}: none of its checkpoints is whole; {ELSEWHERE}")
+        self._step = self.start.step if self.start else -1
+        _cut_metrics(self.folder, self._step)
+        config = {"learner": learner, "tengen": __version__, "settings": to_plain(self.settings)}
+        write_atomic(self.folder / CONFIG, tomli_w.dumps({**config, "data": data}))
+        self._rows = (self.folder / METRICS).open("ab", buffering=0)
+
+
+def read_run(folder: str | os.PathLike[str]) -> RunInfo | None:
+    """Read what a folder's run is, without claiming it; None if there is no run.
+
+    Raises
+    ------
+    RunError
+        If there is something else, or half a run.
+    """
+    place = Path(folder)
+    path = place / CONFIG
+    if not path.exists():
+        if place.exists() and not place.is_dir():
+            raise RunError(f"{place}: is not a folder; {ELSEWHERE}")
+        left = [name for name in (METRICS, CHECKPOINTS) if (place / name).exists()]
+        if left:
+            raise RunError(f"{place}: half a run, {left[0]} without {CONFIG}; {ELSEWHERE}")
+        return None
+    try:
+        config = tomllib.loads(path.read_text())
+        return RunInfo(
+            str(config["learner"]),
+            str(config["tengen"]),
+            dict(config["settings"]),
+            {str(name): str(value) for name, value in dict(config["data"]).items()},
+        )
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as failure:
+        raise RunError(f"{path}: damaged ({failure})") from None
+    except (KeyError, TypeError, ValueError):
+        raise RunError(f"{path}: is not of a run of this tengen; {ELSEWHERE}") from None
+
+
+def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Return the rows of a run's metrics; a last one that a kill tore is left out.
+
+    Raises
+    ------
+    RunError
+        If a row before the last is damaged.
+    """
+    path = Path(folder) / METRICS
+    rows: list[dict[str, Any]] = []
+    lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
+    for number, line in enumerate(lines[:-1], start=1):
+        try:
+            row = json.loads(line)
+            rows.append({"step": int(row["step"]), **row})
+        except (KeyError, TypeError, ValueError):
+            raise RunError(f"{path}: line {number} is damaged") from None
+    return rows
+
+
+def resumed_settings(
+    folder: str | os.PathLike[str], settings: Settings, said: Collection[str]
+) -> Settings:
+    """Return the settings of the run in a folder, with those that the user `said` as in `settings`.
+
+    So that `--resume` need not repeat what the run was begun with. Without a run: `settings`.
+    """
+    found = read_run(folder)
+    if found is None:
+        return settings
+    there = from_plain(type(settings), found.settings, where=f"{Path(folder) / CONFIG}")
+    changes = {name: getattr(settings, name) for name in said}
+    return dataclasses.replace(there, **changes)  # type: ignore[type-var]
+
+
+def _look(
+    folder: Path, learner: str, settings: Any, data: dict[str, str], resume: bool
+) -> RunInfo | None:
+    """Return the run in a folder if it may go on; None for a free folder. Changes nothing."""
+    found = read_run(folder)
+    if found is None:
+        return None
+    if found.learner != learner:
+        raise RunError(f"{folder}: holds a run of {found.learner}, not of {learner}; {ELSEWHERE}")
+    if not resume:
+        raise RunError(f"{folder}: holds a run; --resume goes on with it, {ELSEWHERE}")
+    if found.version != __version__:
+        raise RunError(
+            f"{folder}: was begun by tengen {found.version}, this is {__version__}; {ELSEWHERE}"
+        )
+    try:
+        there = from_plain(type(settings), found.settings, where=f"{folder / CONFIG}")
+    except SpecError as failure:
+        raise RunError(str(failure)) from None
+    if different := differences(there, settings):
+        raise RunError(f"{folder}: begun with other settings: {'; '.join(different)}")
+    for name in sorted({*found.data, *data}):
+        if found.data.get(name) != data.get(name):
+            there_is, asked = found.data.get(name, "none"), data.get(name, "none")
+            raise RunError(f"{folder}: begun with other {name} ({there_is}, not {asked})")
+    return found
+
+
+def _claim(folder: Path) -> FileLock:
+    """Lock a folder, making it if need be."""
+    lock = FileLock(folder / LOCK, thread_local=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError("no permission to write there")
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise RunError(f"{folder}: in use by another process; {ELSEWHERE}") from None
+    except (OSError, NotImplementedError) as failure:
+        reason = getattr(failure, "strerror", None) or failure
+        raise RunError(f"{folder}: cannot be written ({reason}); {ELSEWHERE}") from None
+    return lock
+
+
+def _cut_metrics(folder: Path, step: int) -> None:
+    """Drop the rows after a step: their work will be done again."""
+    path = folder / METRICS
+    if not path.exists():
+        return
+    lines = path.read_bytes().split(b"\n")
+    kept = sum(1 for row in read_metrics(folder) if row["step"] <= step)
+    whole = b"".join(line + b"\n" for line in lines[:kept])
+    if whole != path.read_bytes():
+        write_atomic(path, whole)

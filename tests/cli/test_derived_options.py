@@ -1,0 +1,94 @@
+"""A command takes its options from a settings class and names none of them again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from tengen.cli.common import Json, Out, Resume, Said, derived_options, emit
+from tengen.models import Run, check_settings, resumed_settings, setting, to_plain
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Settings of a random walk, as a learner declares them."""
+
+    steps: int = setting(20, "How far to walk.", least=0, changeable=True)
+    rate: float = setting(0.1, "Length of a step.", least=0)
+    rate_end: float | None = setting(None, "The same at the end.")
+    trace: float = setting(0.0, "The lambda of TD(lambda).", least=0, most=1, option="lambda")
+    kind: str = setting("normal", "What steps are drawn from.", choices=("normal", "flat"))
+    without: tuple[str, ...] = setting((), "Directions to leave out.")
+    far: bool = setting(False, "Whether to walk far.")
+    safe: bool = setting(True, "Whether to look both ways.")
+    seed: int = setting(0, "Every random choice follows from it.")
+    secret: int = 5
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+@derived_options(leave=("seed",))
+def train(
+    settings: Walk, said: Said, out: Out = None, resume: Resume = False, json: Json = False
+) -> None:
+    """Walk about."""
+    folder = out or Path("runs/walk")
+    if resume:
+        settings = resumed_settings(folder, settings, said)
+    with Run.open(folder, "walk", settings, resume=resume) as run:
+        run.save(settings.steps, {})
+        emit({**to_plain(settings), "said": sorted(said)}, as_json=json)
+
+
+def call(*words: str) -> Any:
+    import json
+
+    result = CliRunner().invoke(app, [*words, "--json"])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return json.loads(result.stdout) if result.exit_code == 0 else result.output
+
+
+def test_defaults_are_those_of_the_settings(tmp_path: Path) -> None:
+    assert call("--out", str(tmp_path)) == {**to_plain(Walk()), "said": []}
+
+
+def test_every_kind_of_option_arrives(tmp_path: Path) -> None:
+    words = "--steps 7 --rate 2 --rate-end 0.5 --lambda 0.9 --kind flat --far --no-safe"
+    got = call("--out", str(tmp_path), *words.split(), "--without", "left", "--without", "up")
+    wanted = Walk(7, 2.0, 0.5, 0.9, "flat", ("left", "up"), True, False)
+    said = ["far", "kind", "rate", "rate_end", "safe", "steps", "trace", "without"]
+    assert got == {**to_plain(wanted), "said": said}
+
+
+def test_resuming_takes_from_the_run_what_is_not_said(tmp_path: Path) -> None:
+    call("--out", str(tmp_path), "--rate", "0.7")
+    got = call("--out", str(tmp_path), "--resume", "--steps", "30")
+    assert (got["rate"], got["steps"], got["said"]) == (0.7, 30, ["steps"])
+    with pytest.raises(ValueError, match=r"rate 0\.7 there, 0\.8 asked"):
+        call("--out", str(tmp_path), "--resume", "--rate", "0.8")
+
+
+def test_mistakes_are_named(tmp_path: Path) -> None:
+    assert "--steps" in call("--out", str(tmp_path), "--steps", "-1")
+    with pytest.raises(ValueError, match="kind is 'odd', none of normal, flat"):
+        call("--out", str(tmp_path), "--kind", "odd")
+    assert "No such option" in call("--seed", "3")
+    assert "No such option" in call("--secret", "3")
+
+
+def test_help_shows_what_the_settings_say() -> None:
+    text = " ".join(CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output.split())
+    for words in ("How far to walk.", "--lambda", "normal|flat", "--no-safe", "Walk about."):
+        assert words in text
+    assert "--no-far" not in text and "context" not in text

@@ -1,0 +1,290 @@
+"""One folder, one run: claimed or refused, killed and resumed to the same bytes."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.errors import RunError
+from tengen.models import (
+    Run,
+    check_settings,
+    fingerprint,
+    generator_state,
+    read_metrics,
+    read_run,
+    restore_generator,
+    resumed_settings,
+    setting,
+)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Settings of a random walk."""
+
+    steps: int = setting(50, "How far.", changeable=True)
+    rate: float = setting(0.1, "Length of a step.")
+    seed: int = setting(0, "Every random choice follows from it.")
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+def walk(run: Run[Walk], pause: float = 0.0) -> np.ndarray:
+    """Train as a learner does: a row every 2 steps, a state every 5."""
+    settings = run.settings
+    step, place, rng = 0, np.zeros(3), np.random.default_rng(settings.seed)
+    if run.start:
+        step, place = run.start.step, run.start.arrays["place"]
+        rng = restore_generator(run.start.state["rng"])
+    while step < settings.steps:
+        place = place + settings.rate * rng.normal(size=3)
+        step += 1
+        if step % 2 == 0:
+            run.note(step, far=float(np.linalg.norm(place)))
+        if step % 5 == 0:
+            run.save(step, {"place": place}, {"rng": generator_state(rng)})
+        time.sleep(pause)
+    return place
+
+
+def train(folder: Path, settings: Walk | None = None, games: str = "a", resume: bool = False):
+    chosen = settings or Walk()
+    with Run.open(folder, "walk", chosen, data={"games": games}, resume=resume) as run:
+        return walk(run)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(p.relative_to(folder)): p.read_bytes() for p in files if p.name != ".lock"}
+
+
+def test_a_resumed_run_has_the_files_of_an_undisturbed_one(tmp_path: Path) -> None:
+    whole = train(tmp_path / "whole")
+    for until in (3, 17, 18, 50):
+        parts = train(tmp_path / "parts", Walk(steps=until), resume=True)
+    assert np.array_equal(whole, parts)
+    assert content(tmp_path / "whole") == content(tmp_path / "parts")
+    assert [row["step"] for row in read_metrics(tmp_path / "parts")] == list(range(2, 51, 2))
+    found = read_run(tmp_path / "parts")
+    assert found is not None and found.settings == {"steps": 50, "rate": 0.1, "seed": 0}
+    assert (found.learner, found.data) == ("walk", {"games": "a"})
+
+
+TRAINER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_runs import Run, Walk, walk
+with Run.open(sys.argv[2], "walk", Walk(), data={"games": "a"}, resume=True) as run:
+    print("claimed", flush=True)
+    walk(run, pause=float(sys.argv[3]))
+"""
+
+
+def start_trainer(folder: Path, pause: float) -> subprocess.Popen[str]:
+    here = str(Path(__file__).parent)
+    words = [sys.executable, "-c", TRAINER, here, str(folder), str(pause)]
+    trainer = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert trainer.stdout is not None and trainer.stdout.readline() == "claimed\n"
+    return trainer
+
+
+def test_killed_at_any_moment_it_ends_with_the_same_files(tmp_path: Path) -> None:
+    train(tmp_path / "whole")
+    rng = random.Random(1)
+    for _ in range(4):
+        trainer = start_trainer(tmp_path / "killed", 0.01)
+        time.sleep(rng.random() * 0.2)
+        trainer.kill()
+        trainer.communicate()
+    train(tmp_path / "killed", resume=True)
+    assert content(tmp_path / "whole") == content(tmp_path / "killed")
+
+
+def test_a_second_trainer_is_refused_and_the_first_undisturbed(tmp_path: Path) -> None:
+    trainer = start_trainer(tmp_path / "run", 0.02)
+    for resume in (False, True):
+        with pytest.raises(RunError, match=r"run: (in use by another process|holds a run); "):
+            train(tmp_path / "run", resume=resume)
+    trainer.communicate()
+    assert trainer.returncode == 0
+    train(tmp_path / "whole")
+    assert content(tmp_path / "run") == content(tmp_path / "whole")
+
+
+def test_two_in_one_process_are_refused_too(tmp_path: Path) -> None:
+    first = Run.open(tmp_path, "walk", Walk())
+    with pytest.raises(RunError, match="in use by another process"):
+        Run.open(tmp_path, "walk", Walk(), resume=True)
+    first.close()
+    Run.open(tmp_path, "walk", Walk(), resume=True).close()
+
+
+@pytest.mark.parametrize("torn", [b'{"step": 8, "fa', b'{"step": 8, "far": 1.0}', b"\xff\xfe"])
+def test_a_torn_last_line_stops_nobody(tmp_path: Path, torn: bytes) -> None:
+    train(tmp_path / "whole")
+    train(tmp_path / "torn", Walk(steps=7))
+    with (tmp_path / "torn" / "metrics.jsonl").open("ab") as file:
+        file.write(torn)
+    assert len(read_metrics(tmp_path / "torn")) == 3
+    train(tmp_path / "torn", resume=True)
+    assert content(tmp_path / "whole") == content(tmp_path / "torn")
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    train(tmp_path)
+    path = tmp_path / "metrics.jsonl"
+    path.write_text(path.read_text().replace('{"step": 4,', '{"step" 4,'))
+    before = content(tmp_path)
+    with pytest.raises(RunError, match=r"metrics.jsonl: line 2 is damaged"):
+        train(tmp_path, resume=True)
+    assert content(tmp_path) == before
+
+
+def refused(folder: Path, message: str, **asked: object) -> None:
+    """Check that a run is refused in one line and nothing in its folder changes."""
+    before = content(folder)
+    arguments = {"learner": "walk", "settings": Walk(), "data": {"games": "a"}, **asked}
+    with pytest.raises(RunError, match=message) as failure:
+        Run.open(folder, **arguments)  # type: ignore[arg-type]
+    assert "\n" not in str(failure.value) and str(folder) in str(failure.value)
+    assert content(folder) == before
+
+
+def test_runs_are_not_mixed_up(tmp_path: Path) -> None:
+    train(tmp_path, Walk(steps=20))
+    refused(tmp_path, "holds a run; --resume goes on with it, --out names another folder")
+    refused(tmp_path, "a run of walk, not of swim", learner="swim", resume=True)
+    other = Walk(rate=0.2, seed=3)
+    refused(
+        tmp_path,
+        r"begun with other settings: rate 0\.1 there, 0\.2 asked; seed 0 there, 3 asked",
+        settings=other,
+        resume=True,
+    )
+    refused(tmp_path, r"begun with other games \(a, not b\)", data={"games": "b"}, resume=True)
+    more = {"games": "a", "start": "x"}
+    refused(tmp_path, r"other start \(none, not x\)", data=more, resume=True)
+    train(tmp_path, Walk(steps=50), resume=True)
+
+
+def test_a_run_of_another_version_is_refused(tmp_path: Path) -> None:
+    train(tmp_path)
+    path = tmp_path / "config.toml"
+    found = read_run(tmp_path)
+    assert found is not None
+    path.write_text(path.read_text().replace(f'"{found.version}"', '"0.0.1"'))
+    refused(tmp_path, "was begun by tengen 0.0.1, this is", resume=True)
+
+
+def test_half_a_run_and_foreign_things_are_refused(tmp_path: Path) -> None:
+    half, foreign, damaged = tmp_path / "half", tmp_path / "foreign", tmp_path / "damaged"
+    train(half)
+    (half / "config.toml").unlink()
+    for resume in (False, True):
+        refused(half, r"half a run, metrics.jsonl without config.toml", resume=resume)
+    foreign.mkdir()
+    (foreign / "config.toml").write_text("[tool]\nx = 1\n")
+    refused(foreign, "is not of a run of this tengen")
+    damaged.mkdir()
+    (damaged / "config.toml").write_bytes(b'learner = "wa')
+    refused(damaged, "config.toml: damaged", resume=True)
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(RunError, match="is not a folder"):
+        train(tmp_path / "file")
+
+
+def test_a_run_without_a_whole_state_is_not_begun_anew(tmp_path: Path) -> None:
+    train(tmp_path)
+    for path in (tmp_path / "checkpoints").iterdir():
+        path.write_bytes(path.read_bytes()[:-3])
+    refused(tmp_path, "none of its checkpoints is whole", resume=True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_refused_for_users(tmp_path: Path) -> None:
+    train(tmp_path)
+    tmp_path.chmod(0o555)
+    try:
+        refused(tmp_path, "cannot be written", resume=True)
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def test_a_folder_that_cannot_be_written_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    refused(tmp_path, r"cannot be written \(no permission", resume=True)
+    with pytest.raises(RunError, match="cannot be written"):
+        Run.open("/proc/run", "walk", Walk())
+
+
+def test_only_own_states_are_counted_and_deleted(tmp_path: Path) -> None:
+    train(tmp_path / "old", Walk(steps=490, seed=7))
+    states = tmp_path / "run" / "checkpoints"
+    train(tmp_path / "run", Walk(steps=5))
+    for path in (tmp_path / "old" / "checkpoints").iterdir():
+        (states / path.name).write_bytes(path.read_bytes())
+    train(tmp_path / "run", Walk(steps=20), resume=True)
+    names = sorted(int(path.stem) for path in states.iterdir())
+    assert names == [15, 20, 485, 490]
+    with Run.open(tmp_path / "run", "walk", Walk(), data={"games": "a"}, resume=True) as run:
+        assert run.start is not None and run.start.step == 20
+
+
+def test_litter_of_killed_writes_is_swept(tmp_path: Path) -> None:
+    train(tmp_path, Walk(steps=10))
+    for part in (tmp_path, tmp_path / "checkpoints"):
+        (part / ".000000015.safetensors.abc.tmp").write_bytes(b"half")
+    (tmp_path / "notes.tmp").write_text("mine")
+    train(tmp_path, resume=True)
+    assert [path.name for path in tmp_path.rglob("*.tmp")] == ["notes.tmp"]
+
+
+def test_rows_come_before_states_and_must_be_finite(tmp_path: Path) -> None:
+    with Run.open(tmp_path, "walk", Walk()) as run:
+        run.note(0, loss=np.float32(1.5), count=np.int64(3))
+        assert run.rows() == [{"step": 0, "loss": 1.5, "count": 3}]
+        run.save(2, {})
+        with pytest.raises(RuntimeError, match="row of step 2"):
+            run.note(2, loss=1.0)
+        with pytest.raises(RunError, match="loss is nan at step 3"):
+            run.note(3, loss=float("nan"))
+        assert not run.due(60.0) and run.due(0.0)
+        assert run.snapshot(250) == tmp_path / "snapshots" / "000000250.safetensors"
+
+
+def test_an_interrupted_user_is_told_how_to_go_on(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt) as stop, Run.open(tmp_path, "walk", Walk()) as run:
+        run.save(5, {"place": np.zeros(3)})
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+    assert stop.value.__notes__ == [f"{tmp_path} stands at step 5; --resume goes on from there"]
+
+
+def test_resuming_need_not_repeat_the_settings(tmp_path: Path) -> None:
+    assert resumed_settings(tmp_path / "none", Walk(), ()) == Walk()
+    train(tmp_path, Walk(steps=10, rate=0.3, seed=4))
+    asked = Walk(steps=20)
+    assert resumed_settings(tmp_path, asked, ["steps"]) == Walk(steps=20, rate=0.3, seed=4)
+
+
+def test_the_name_of_a_run_follows_from_what_it_learns(tmp_path: Path) -> None:
+    assert fingerprint(Walk(seed=1)) != fingerprint(Walk(seed=2))
+    train(tmp_path / "one", Walk(steps=5))
+    train(tmp_path / "two", Walk(steps=5), games="b")
+    path = "checkpoints/000000005.safetensors"
+    assert content(tmp_path / "one")[path] != content(tmp_path / "two")[path]
