@@ -37,6 +37,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -102,10 +103,11 @@ def setting(
     return dataclasses.field(default=default, metadata={KEY: about})
 
 
-def fields_of(kind: type[Any]) -> list[SettingField]:
+@cache
+def fields_of(kind: type[Any]) -> tuple[SettingField, ...]:
     """List the fields of a settings class, in order."""
     hints = get_type_hints(kind)
-    return [_field(field, hints[field.name]) for field in dataclasses.fields(kind)]
+    return tuple(_field(field, hints[field.name]) for field in dataclasses.fields(kind))
 
 
 def check_settings(settings: Any) -> None:
@@ -152,12 +154,8 @@ def from_plain(kind: type[Kind], values: Mapping[str, Any], *, where: str = "set
 
 def fixed(settings: Any) -> dict[str, Any]:
     """Return the plain settings that a resumed run may not change."""
-    return {
-        field.name: value
-        for field in fields_of(type(settings))
-        if not (field.about and field.about.changeable)
-        and (value := to_plain(settings).get(field.name)) is not None
-    }
+    free = [f.name for f in fields_of(type(settings)) if f.about and f.about.changeable]
+    return {name: value for name, value in to_plain(settings).items() if name not in free}
 
 
 def differences(there: Kind, asked: Kind) -> list[str]:
