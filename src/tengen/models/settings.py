@@ -103,11 +103,9 @@ def setting(
     return dataclasses.field(default=default, metadata={KEY: about})
 
 
-@cache
 def fields_of(kind: type[Any]) -> tuple[SettingField, ...]:
     """List the fields of a settings class, in order."""
-    hints = get_type_hints(kind)
-    return tuple(_field(field, hints[field.name]) for field in dataclasses.fields(kind))
+    return _fields_of(kind)  # type: ignore[arg-type]  # mypy: classes are hashable
 
 
 def check_settings(settings: Any) -> None:
@@ -185,6 +183,13 @@ def fingerprint(*parts: Any) -> str:
             plain = to_plain(part) if dataclasses.is_dataclass(part) else part
             digest.update(f"{json.dumps(plain, sort_keys=True, default=_of_numpy)}\n".encode())
     return digest.hexdigest()[:16]
+
+
+@cache
+def _fields_of(kind: type[Any]) -> tuple[SettingField, ...]:
+    """Take a class apart once: evaluating its types costs milliseconds."""
+    hints = get_type_hints(kind)
+    return tuple(_field(field, hints[field.name]) for field in dataclasses.fields(kind))
 
 
 def _field(field: dataclasses.Field[Any], hint: Any) -> SettingField:
