@@ -14,6 +14,7 @@ import pytest
 from tengen.board import Board
 from tengen.errors import TengenError
 from tengen.lab import opening_evolution as lab
+from tengen.lab import papers
 from tengen.learners.opening_evolution import NetworkPlayer, Plan, Setting, evolve, measure_with
 from tengen.models import Checkpoints
 from tengen.players import make_player
@@ -46,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
 def test_the_papers_lines_are_as_flat_as_they_were() -> None:
     """SPEC 5.6: Table I slope 0.417 per 1,000, p = 0.34; Table II slope 2.04 per 10,000, 0.18."""
     for name, slope, r, p in (("dense", 0.417, 0.22, 0.34), ("spatial", 2.04, 0.57, 0.18)):
-        points: Any = lab.PAPER[name]["points"]
+        points = papers.EVOLUTION_POINTS[name]
         trend = Trend.through(range(len(points)), points)
         found = (round(trend.slope, 3), round(trend.r, 2), round(trend.p, 2))
         assert found == (pytest.approx(slope, abs=0.005), r, p)
@@ -153,8 +154,8 @@ def test_figures_have_the_points_and_their_line() -> None:
     points = {0: 1.0, 10: 3.0, 20: 2.0}
     trend = Trend.through(list(points), list(points.values()))
     figure = lab.figure("t", points, trend)
-    assert figure["lines"][0]["y"] == [1.0, 3.0, 2.0]
-    assert figure["lines"][1]["y"] == pytest.approx([1.5, 2.0, 2.5])
+    assert figure.lines[0].y == [1.0, 3.0, 2.0]
+    assert figure.lines[1].y == pytest.approx([1.5, 2.0, 2.5])
 
 
 def test_draws_count_half() -> None:

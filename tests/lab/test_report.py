@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
@@ -9,42 +10,41 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from tengen.board import Board
-from tengen.lab.content import bars, dots, line, picture, plot, table
+from tengen.lab.content import Bars, Picture, Plot, Result, Rule, Series, dots, line, table
+from tengen.lab.page import PARTS, gather
 from tengen.lab.pictures import kernel_sheet, pattern, replay
 from tengen.lab.plots import draw
-from tengen.lab.report import PARTS, gather, write_report
-from tengen.lab.steps import Context, Result, Step, run_steps
+from tengen.lab.report import write_report
+from tengen.lab.steps import Context, Step, run_steps
+from tengen.lab.terminal import print_result
 from tengen.lab.verdicts import compare
 
 LINE = line("one", [1, 2], [3, 4], [(2, 4), (3, 5)])
 PLOTS = {
-    "lines": plot("F <2>", "games", "wins", [LINE, LINE], rules=[{"name": "paper", "y": 3.0}]),
-    "logarithmic": plot("L", "batches", "error", [line("a", range(50), range(1, 51))], log=True),
-    "bars": bars(
-        "B", "%", ["x", "y"], [{"name": "here", "values": [1, -2], "intervals": [[0, 2], [-3, 0]]}]
-    ),
+    "lines": Plot("F <2>", "games", "wins", [LINE, LINE], rules=[Rule("paper", 3.0)]),
+    "logarithmic": Plot("L", "batches", "error", [line("a", range(50), range(1, 51))], log=True),
+    "bars": Bars("B", "%", ["x", "y"], [Series("here", [1, -2], [[0, 2], [-3, 0]])]),
     "dots": dots("D", "Elo", [("a", 1.0, 0.0, 2.0), ("b", 0.0, 0.0, 0.0)]),
 }
 
 
 def good(context: Context) -> Result:
     moves = [(1, Board(5).point("C3")), (2, Board(5).point("C4")), (1, 0)]
-    return {
-        "text": "Some <b>text</b> by `tengen lab`.",
-        "points": ["1. One.", "2. Two."],
-        "points_title": "Why",
-        "tables": [table("T <1>", ["a", "b"], [["x", 1]], note="n", shade=[[None, 0.5]])],
-        "figures": [*PLOTS.values(), picture("P", Board(5).svg())],
-        "comparisons": [
+    return Result(
+        text="Some <b>text</b> by `tengen lab`.",
+        points=["1. One.", "2. Two."],
+        points_title="Why",
+        tables=[table("T <1>", ["a", "b"], [["x", 1]], note="n", shade=[[None, 0.5]])],
+        figures=[*PLOTS.values(), Picture("P", Board(5).svg())],
+        comparisons=[
             compare("Table 1", "that's it", 0.5, 0.7, (0.6, 0.8), unit="%", why="so"),
             compare("Table 1", "open", None, None, why="too small"),
         ],
-        "replays": [
-            replay("G's", moves, 5, 5, ownership=[np.zeros(25)] * 4, values=[0.0, 1, -1, 2])
-        ],
-    }
+        replays=[replay("G's", moves, 5, 5, ownership=[np.zeros(25)] * 4, values=[0.0, 1, -1, 2])],
+    )
 
 
 STEPS = [
@@ -129,11 +129,19 @@ def test_results_md_has_tables_comparisons_and_costs(tmp_path: Path) -> None:
 def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
     done = run_steps(STEPS[:1], Context(tmp_path, 3, 1))
     page = gather(tmp_path, STEPS, done)
-    (glance,) = page["glance"]
+    (section,) = [section for section in page.sections if section.comparisons]
     expected = [("better", 1), ("not measured at this scale", 1)]
-    assert glance["places"] == [{"where": "Table 1", "verdicts": expected}]
-    assert page["total"] == 2 and not page["complete"]
-    assert page["cost"][0]["paper"]
+    assert section.places == [("Table 1", expected)] and page.words == expected
+    assert len(page.comparisons) == 2 and not page.complete
+    assert page.cost[0].paper
+
+
+def test_a_result_prints_its_text_tables_and_comparisons(tmp_path: Path) -> None:
+    out = Console(file=io.StringIO(), width=100)
+    print_result(good(Context(tmp_path, 3, 1)), out)
+    text = out.file.getvalue()  # type: ignore[attr-defined]
+    for part in ("Some <b>text</b> by", "Why:", "  1. One.", "T <1>", "70.0 % [60, 80]", "better"):
+        assert part in text
 
 
 @pytest.mark.parametrize("name", PLOTS)
@@ -172,6 +180,6 @@ def test_replays_hold_every_position() -> None:
     board = Board(3)
     moves = [(1, board.point("A1")), (2, board.point("A2")), (1, 0), (2, board.point("B1"))]
     game = replay("g", moves, 3, 3, ownership=[np.linspace(-1, 1, 9)], words="w")
-    assert game["frames"][2] == "000200100" and game["frames"][4] == "000200020"
-    assert game["last"] == [-1, 6, 3, -1, 7]
-    assert game["owners"] == ["ADGJMPSVY"]
+    assert game.frames[2] == "000200100" and game.frames[4] == "000200020"
+    assert game.last == [-1, 6, 3, -1, 7]
+    assert game.owners == ["ADGJMPSVY"]

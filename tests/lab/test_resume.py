@@ -29,7 +29,7 @@ if __name__ == "__main__":
     small = (("rows", 9), ("cols", 9), ("moves", 6), ("population", 6))
     ev = opening_evolution.Size(generations=12, every=3, games=10, starts=1, changes=small)
     steps = [
-        Step("ladder", "ground", "L", partial(ground.quick, size=ground.Size(games=2))),
+        Step("ladder", "ground", "L", partial(ground.ladder, size=ground.Size(games=2))),
         Step("opening-td", "opening-td", "T", partial(opening_td.quick, size=td)),
         Step("opening-td-inputs", "opening-td", "I", partial(opening_td.features, size=td)),
         Step("move-prediction", "move-prediction", "M", partial(move_prediction.quick, size=mp)),

@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tengen.lab import full, quick
+from tengen.lab.catalogue import steps as catalogue
+from tengen.lab.content import Picture, Result
 from tengen.lab.finished import make_games
+from tengen.lab.page import PARTS
 from tengen.lab.plots import draw
-from tengen.lab.report import PARTS
 from tengen.lab.sections import (
     ground,
     move_prediction,
@@ -24,7 +24,7 @@ from tengen.lab.sections import (
     scoring,
     symmetry_network,
 )
-from tengen.lab.steps import Context, Result
+from tengen.lab.steps import Context
 from tengen.lab.verdicts import WORDS
 
 SETS = ("A", "ABCD", "ABCDE")
@@ -38,12 +38,12 @@ ISN = symmetry_network.Size(
 MP = move_prediction.Size(games=20, test_games=6, sizes=(10, 20), widths=(0.0, 0.9))
 SMALL = (("rows", 9), ("cols", 9), ("moves", 4), ("population", 4))
 EVOLUTION = opening_evolution.Size(generations=4, every=2, games=4, starts=1, changes=SMALL)
-PLAYER = player.Size(playouts=8, games=1, levels=(1, 2, 4), level_games=1)
+PLAYER = player.Size(playouts=8, games=((9, 1),), levels=(1, 2, 4), level_games=1)
 
 slow = pytest.mark.slow
 Run = Callable[[Context], Result]
 TINY = [
-    pytest.param("ladder", partial(ground.quick, size=ground.Size(games=1)), id="ladder"),
+    pytest.param("ladder", partial(ground.ladder, size=ground.Size(games=1)), id="ladder"),
     pytest.param("opening-td", partial(opening_td.quick, size=TD), id="opening-td"),
     pytest.param("opening-td-inputs", partial(opening_td.features, size=TD), id="inputs"),
     pytest.param(
@@ -57,7 +57,7 @@ TINY = [
     pytest.param(
         "opening-evolution", partial(opening_evolution.quick, size=EVOLUTION), id="evolution"
     ),
-    pytest.param("player", partial(player.quick, size=PLAYER), id="player", marks=slow),
+    pytest.param("player", partial(player.parts, size=PLAYER), id="player", marks=slow),
     pytest.param("levels", partial(player.levels, size=PLAYER), id="levels", marks=slow),
     pytest.param("shipped-ladder", player.shipped_ladder, id="shipped-ladder"),
 ]
@@ -65,14 +65,16 @@ TINY = [
 
 def check(result: Result) -> str:
     """Check that a result can be stored and shown; return it as text."""
-    text = json.dumps(result, allow_nan=False)
-    for row in result.get("comparisons", []):
-        assert row["verdict"] in WORDS and row["why"] and row["where"] and row["what"]
-        assert row["paper"] and row["ours"]
-    for table in result.get("tables", []):
-        assert table["rows"] and {len(row) for row in table["rows"]} == {len(table["columns"])}
-    for figure in result.get("figures", []):
-        assert figure["title"] and "<svg" in (figure.get("svg") or draw(figure))
+    text = json.dumps(result.json())
+    assert Result.from_json(json.loads(text)).json() == result.json()
+    for row in result.comparisons:
+        assert row.verdict in WORDS and row.why and row.where and row.what
+        assert row.paper and row.ours
+    for table in result.tables:
+        assert table.rows and {len(row) for row in table.rows} == {len(table.columns)}
+    for figure in result.figures:
+        drawn = figure.svg if isinstance(figure, Picture) else draw(figure)
+        assert figure.title and "<svg" in drawn
     return text
 
 
@@ -83,7 +85,7 @@ def test_quick_steps_give_what_the_page_can_show(name: str, run: Run, tmp_path: 
     result = run(context)
     check(result)
     assert all(0 <= share <= 1.0001 for share in shares)
-    assert name in [step.name for step in quick.STEPS]
+    assert name in [step.name for step in catalogue("quick")]
 
 
 @slow
@@ -96,8 +98,9 @@ def test_the_same_seed_gives_the_same_numbers(name: str, run: Run, tmp_path: Pat
         assert first != check(run(Context(tmp_path / "c", 6, 1)))
 
 
-@pytest.mark.parametrize("steps", [quick.STEPS, full.STEPS])
-def test_lists_of_steps_make_sense(steps: Any) -> None:
+@pytest.mark.parametrize("mode", ["quick", "full"])
+def test_lists_of_steps_make_sense(mode: str) -> None:
+    steps = catalogue(mode)
     names = [step.name for step in steps]
     assert len(set(names)) == len(names)
     assert {step.part for step in steps} == set(PARTS)
@@ -105,8 +108,8 @@ def test_lists_of_steps_make_sense(steps: Any) -> None:
 
 
 def test_no_quick_step_needs_games_and_together_they_are_short() -> None:
-    assert all(step.needs == () for step in quick.STEPS)
-    assert sum(step.minutes for step in quick.STEPS) <= 8
+    assert all(step.needs == () for step in catalogue("quick"))
+    assert sum(step.minutes for step in catalogue("quick")) <= 8
 
 
 # ----- The paper's scale, on tiny settings -----
@@ -128,7 +131,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 FULL = {
-    "ladder": partial(player.full_ladder, games=1, only=("random", "maxlib", "static")),
+    "ladder": partial(
+        ground.ladder,
+        size=ground.Size(games=1, ladder="9x9", only=("random", "maxlib", "static"))),
     "opening-td": partial(opening_td.full, seeds=1, games=4, pair_games=2, sets=SETS,
                           expert="playouts:8"),
     "opening-td-variants": partial(opening_td.variants, seeds=1, games=4, match_games=2,
@@ -146,7 +151,7 @@ FULL = {
     "opening-evolution-better": partial(
         opening_evolution.full, network="spatial", method="better", generations=2, every=1, seeds=2,
         games=2, starts=1, changes=SMALL),
-    "player": partial(player.full, playouts=8, games={9: 1}),
+    "player": partial(player.parts, size=PLAYER),
 }  # fmt: skip
 
 
@@ -158,4 +163,4 @@ def test_full_steps_start(name: str, corpus: Path, tmp_path: Path) -> None:
     first = run(context)
     check(first)
     # Called again, it finds everything done.
-    assert json.dumps(run(context)) == json.dumps(first)
+    assert run(context).json() == first.json()

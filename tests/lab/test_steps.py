@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tengen.errors import TengenError
+from tengen.lab.content import Result
 from tengen.lab.cost import Meter, memory_in_use
 from tengen.lab.progress import Teller
-from tengen.lab.steps import Context, Result, Step, Watch, results, run_steps, settings_of
+from tengen.lab.steps import Context, Experiment, Step, Watch, results, run_steps, settings_of
 
 CALLS: list[str] = []
 
@@ -18,7 +19,7 @@ CALLS: list[str] = []
 def good(context: Context) -> Result:
     CALLS.append("good")
     context.at(0.5, "half way")
-    return {"text": "fine", "seed": context.seed}
+    return Result(text="fine", data={"seed": context.seed})
 
 
 def broken(context: Context) -> Result:
@@ -40,7 +41,7 @@ def test_finished_steps_and_parts_of_steps_are_not_done_again(tmp_path: Path) ->
         with pytest.raises(KeyboardInterrupt):
             run_steps(STEPS, context(tmp_path))
     assert CALLS == ["good", "broken", "part", "broken"]
-    assert results(tmp_path)["good"]["result"]["seed"] == 3
+    assert results(tmp_path)["good"].result.data["seed"] == 3
 
 
 def test_a_part_reads_back_what_was_written(tmp_path: Path) -> None:
@@ -59,9 +60,25 @@ def test_another_run_is_refused(tmp_path: Path, seed: int, mode: str, what: str)
 
 def test_damaged_results_are_named(tmp_path: Path) -> None:
     run_steps(STEPS[:1], context(tmp_path))
-    (tmp_path / "steps" / "good.json").write_text("{")
-    with pytest.raises(TengenError, match=r"good\.json: is no result of a step"):
-        results(tmp_path)
+    kept = json.loads((tmp_path / "steps" / "good.json").read_text())
+    for text in ("{", "[]", "{}", json.dumps({**kept, "result": {"tables": 3}})):
+        (tmp_path / "steps" / "good.json").write_text(text)
+        with pytest.raises(TengenError, match=r"good\.json: is no result of a step"):
+            results(tmp_path)
+
+
+def test_an_experiment_is_a_step_at_each_of_its_sizes(tmp_path: Path) -> None:
+    experiment = Experiment(
+        "sized", "ground", "Sized", lambda _, size: Result(text=f"{size} games"),
+        quick=3, full=400, minutes=(1, 60), needs=("there.sgf",),
+    )  # fmt: skip
+    quick, full = experiment.step("quick"), experiment.step("full")
+    assert quick is not None and full is not None
+    assert (quick.minutes, quick.needs, full.minutes, full.needs) == (1, (), 60, ("there.sgf",))
+    assert quick.run(context(tmp_path)).text == "3 games"
+    assert full.run(context(tmp_path)).text == "400 games"
+    only = Experiment("only", "ground", "Only", lambda _, size: Result(text=size), full="")
+    assert only.step("quick") is None and only.step("full") is not None
 
 
 def test_missing_games_are_named_before_anything_runs(tmp_path: Path) -> None:
@@ -91,9 +108,9 @@ def test_cost_of_a_killed_attempt_is_added(tmp_path: Path) -> None:
 
 def test_a_result_tells_its_cost(tmp_path: Path) -> None:
     kept = run_steps(STEPS[:1], context(tmp_path))["good"]
-    assert kept["seconds"] >= 0 and kept["processor"] >= 0
+    assert kept.seconds >= 0 and kept.processor >= 0
     if Path("/proc/self/statm").exists():
-        assert memory_in_use() > 1e6 and kept["memory"] > 1e6
+        assert memory_in_use() > 1e6 and kept.memory > 1e6
     assert not list((tmp_path / "steps").glob("*.cost"))
 
 

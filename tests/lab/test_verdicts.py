@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.lab.verdicts import AGREES, BETTER, REFUTED, UNMEASURED, WORSE, compare, show, verdict
+from tengen.lab.verdicts import (
+    AGREES,
+    BETTER,
+    REFUTED,
+    UNMEASURED,
+    WORSE,
+    Comparison,
+    compare,
+    show,
+    verdict,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,14 +45,9 @@ def test_words(arguments: tuple[float, ...], options: dict[str, object], word: s
 
 def test_rows_carry_both_figures_and_a_reason() -> None:
     row = compare("Table 1", "ADE", 0.56, 0.70, (0.65, 0.75), unit="%", why="because")
-    assert row == {
-        "where": "Table 1",
-        "what": "ADE",
-        "paper": "56.0 %",
-        "ours": "70.0 % [65, 75]",
-        "verdict": BETTER,
-        "why": "because",
-    }
+    assert row == Comparison(
+        "Table 1", "ADE", paper="56.0 %", ours="70.0 % [65, 75]", verdict=BETTER, why="because"
+    )
 
 
 def test_narrow_intervals_keep_their_digits() -> None:

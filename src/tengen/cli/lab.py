@@ -39,39 +39,38 @@ def lab(
     A run that was interrupted or killed goes on where it stopped: call it again.
     """
     from tengen.errors import TengenError
+    from tengen.lab.catalogue import steps
     from tengen.lab.progress import Bars, make_watch
     from tengen.lab.report import write_report
-    from tengen.lab.steps import Context, results, run_steps
+    from tengen.lab.steps import FULL, QUICK, Context, results, run_steps
 
     if quick and full:
         raise TengenError("--quick or --full, not both")
-    if full:
-        from tengen.lab.full import STEPS
-    else:
-        from tengen.lab.quick import STEPS
+    mode = FULL if full else QUICK
+    every = steps(mode)
     if corpus is not None and not corpus.is_dir():
         raise TengenError(f"{corpus}: no such folder")
-    known = [step.name for step in STEPS]
+    known = [step.name for step in every]
     for name in only or []:
         if name not in known:
             raise TengenError(f"no step called {name!r}; there are {', '.join(known)}")
-    chosen = [step for step in STEPS if not only or step.name in only]
+    chosen = [step for step in every if not only or step.name in only]
     folder = out or Path("runs") / ("lab-full" if full else "lab")
     context = Context(folder, seed, workers, corpus=corpus)
     watch = make_watch(quiet=quiet)
     try:
-        done = run_steps(chosen, context, mode="full" if full else "quick", watch=watch)
+        done = run_steps(chosen, context, mode=mode, watch=watch)
     except KeyboardInterrupt:
         there = len([name for name in results(folder) if name in known])
         remark(
-            f"stopped with {there} of {len(STEPS)} steps done; the same command goes on where it "
+            f"stopped with {there} of {len(every)} steps done; the same command goes on where it "
             f"stopped (the run is in {folder})"
         )
         raise
     finally:
         if isinstance(watch, Bars):
             watch.close()
-    path = write_report(folder, STEPS, done)
+    path = write_report(folder, every, done)
     answer = {
         "report": str(path),
         "results": str(path.with_name("results.md")),

@@ -247,7 +247,7 @@ def experiment(
     match plays the top move of the paper's recipe against GNU Go (section IV-D).
     """
     from tengen.errors import SpecError
-    from tengen.learners.move_prediction import experiments
+    from tengen.lab import move_prediction as experiments
 
     makers = _makers(limit, share, seed, keep, exact=exact, alpha=alpha)
     if what != "match" and what not in makers:
@@ -274,7 +274,7 @@ def _makers(
     limit: int, share: float, seed: int, keep: Path | None, *, exact: bool, alpha: float
 ) -> dict[str, Callable[..., Iterator[dict[str, Any]]]]:
     """Return for each table what makes its rows from (training games, test games, row names)."""
-    from tengen.learners.move_prediction import experiments as e
+    from tengen.lab import move_prediction as e
 
     whole: dict[str, Any] = {"games": limit, "seed": seed}
     common = {**whole, "alpha": alpha}

@@ -231,6 +231,7 @@ def experiment(
     """
     from tengen.errors import TengenError
     from tengen.lab import opening_evolution as lab
+    from tengen.lab import papers
     from tengen.lab.plots import draw
     from tengen.learners.opening_evolution import OpeningEvolution, Setting
     from tengen.models import write_atomic
@@ -283,13 +284,19 @@ def experiment(
         trend = Trend.through(list(points), list(points.values()))
         figure = lab.figure(f"Points of the double round robin: {folder.name}", points, trend)
         write_atomic(folder / "round-robin.svg", draw(figure))
-        judged["round_robin"] = {"points": points, "trend": asdict(trend), "figure": figure}
+        judged["round_robin"] = {"points": points, "trend": asdict(trend), "figure": asdict(figure)}
         answers.append({"folder": str(folder), **judged})
     answer: dict[str, Any] = {"runs": answers, "over_seeds": lab.over_seeds(answers)}
-    paper: Any = lab.PAPER.get(network)
-    if paper:
-        x = [i * paper["every"] for i in range(len(paper["points"]))]
-        answer["paper"] = {**paper, "trend": asdict(Trend.through(x, paper["points"]))}
+    theirs = papers.EVOLUTION_POINTS.get(network)
+    if theirs:
+        every_th = papers.EVOLUTION_EVERY[network]
+        trend = Trend.through([i * every_th for i in range(len(theirs))], theirs)
+        answer["paper"] = {
+            "title": papers.EVOLUTION_TABLES[network],
+            "every": every_th,
+            "points": theirs,
+            "trend": asdict(trend),
+        }
     if noise:
         answer["noise"] = lab.selection_noise(
             lab.paper_plan(network, seed + 1000, 1),

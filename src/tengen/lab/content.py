@@ -1,19 +1,184 @@
-"""Build what a step's result may hold: tables, plots, pictures, games; draw and measure nothing.
+"""Say what an experiment's result is made of: text, tables, plots, pictures, games, comparisons.
 
-All of it is plain data, kept as JSON beside the run, from which the page and `results.md` are made.
-A result may have `text`, `points` (a list of sentences), `tables`, `figures`, `comparisons` (see
-`verdicts`), `replays`, `costs` (papers' costs) and `beyond` (what goes beyond the paper).
+A `Result` is data alone. It is kept as JSON beside the run, and shown in three ways: `terminal`
+prints it, `markdown` writes it, `report` makes the page. Nothing here measures or draws.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
-from tengen.lab.verdicts import show
+from tengen.errors import TengenError
+from tengen.lab.verdicts import Comparison, show
 
-Table = dict[str, Any]
-Figure = dict[str, Any]
+Numbers = Sequence[float]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under named columns; `shade` colours cells by numbers from 0 to 1."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[int | str]]
+    note: str = ""
+    shade: Sequence[Sequence[float | None]] | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a plot, with a band from `low` to `high` where there are intervals."""
+
+    name: str
+    x: Numbers
+    y: Numbers
+    low: Numbers | None = None
+    high: Numbers | None = None
+    style: str = ""
+    """How matplotlib draws it; without one, points are marked where they are few."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A level line across a plot."""
+
+    name: str
+    y: float
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Lines over a common axis."""
+
+    title: str
+    x: str
+    y: str
+    lines: Sequence[Line]
+    rules: Sequence[Rule] = ()
+    bottom: float | None = None
+    top: float | None = None
+    log: bool = False
+    kind: Literal["lines"] = "lines"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One colour of a bar chart."""
+
+    name: str
+    values: Numbers
+    intervals: Sequence[Numbers] | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A bar chart: each series has a bar at each name."""
+
+    title: str
+    y: str
+    names: Sequence[str]
+    series: Sequence[Series]
+    kind: Literal["bars"] = "bars"
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A value with its interval."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Values with intervals, one a row, the first on top."""
+
+    title: str
+    x: str
+    rows: Sequence[Dot]
+    kind: Literal["dots"] = "dots"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A ready drawing; a wide one has a line of the page to itself."""
+
+    title: str
+    svg: str
+    wide: bool = False
+    kind: Literal["svg"] = "svg"
+
+
+Figure = Plot | Bars | Dots | Picture
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A game to step through on the page, see `pictures.replay`."""
+
+    title: str
+    rows: int
+    cols: int
+    frames: Sequence[str]
+    """The stones after every ply, one digit a point."""
+    last: Sequence[int]
+    """The point of the last move of every frame, -1 for none."""
+    colours: Sequence[int]
+    owners: Sequence[str] = ()
+    values: Numbers = ()
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an experiment found, ready to be shown."""
+
+    text: str = ""
+    points: Sequence[str] = ()
+    points_title: str = ""
+    tables: Sequence[Table] = ()
+    figures: Sequence[Figure] = ()
+    comparisons: Sequence[Comparison] = ()
+    replays: Sequence[Replay] = ()
+    data: dict[str, Any] = field(default_factory=dict)
+    """The plain numbers behind it, for programs that read `--json`."""
+
+    def json(self) -> dict[str, Any]:
+        """Return it as plain data.
+
+        Raises
+        ------
+        ValueError
+            If a number is not finite, or something is no plain data.
+        """
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
+        return plain
+
+    @classmethod
+    def from_json(cls, value: object, name: str = "result") -> Result:
+        """Build it from plain data; `name` is what an error names.
+
+        Raises
+        ------
+        TengenError
+            If the data is none of a result.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            return TypeAdapter(cls).validate_python(value)
+        except ValidationError:
+            raise TengenError(
+                f"{name}: is no result of a step; remove it to run it again"
+            ) from None
+
+
+# ----- Short ways to build the parts -----
 
 
 def percent(rate: float, interval: Sequence[float] | None = None) -> str:
@@ -33,58 +198,19 @@ def table(
     note: str = "",
     shade: Sequence[Sequence[float | None]] | None = None,
 ) -> Table:
-    """Return a table; `shade` colours cells by numbers from 0 to 1."""
-    out: Table = {
-        "title": title,
-        "columns": list(columns),
-        "rows": [[cell if isinstance(cell, int | str) else str(cell) for cell in r] for r in rows],
-        "note": note,
-    }
-    if shade is not None:
-        out["shade"] = [list(row) for row in shade]
-    return out
+    """Return a table of any cells, which become text."""
+    cells = [[cell if isinstance(cell, int | str) else str(cell) for cell in row] for row in rows]
+    return Table(title, list(columns), cells, note, shade)
 
 
-def line(
-    name: str,
-    x: Sequence[float],
-    y: Sequence[float],
-    intervals: Sequence[Sequence[float]] | None = None,
-    **options: Any,
-) -> dict[str, Any]:
+def line(name: str, x: Numbers, y: Numbers, intervals: Sequence[Numbers] | None = None) -> Line:
     """Return one line of a plot, with a band where there are intervals."""
-    out: dict[str, Any] = {"name": name, "x": list(x), "y": list(y), **options}
-    if intervals is not None:
-        out["low"] = [low for low, _ in intervals]
-        out["high"] = [high for _, high in intervals]
-    return out
+    if intervals is None:
+        return Line(name, list(x), list(y))
+    low, high = [end[0] for end in intervals], [end[1] for end in intervals]
+    return Line(name, list(x), list(y), low, high)
 
 
-def plot(title: str, x: str, y: str, lines: Sequence[dict[str, Any]], **options: Any) -> Figure:
-    """Return a plot of lines; `rules` are level lines (name, y), `log` a logarithmic scale."""
-    return {"title": title, "kind": "lines", "x": x, "y": y, "lines": list(lines), **options}
-
-
-def bars(
-    title: str,
-    y: str,
-    names: Sequence[str],
-    series: Sequence[dict[str, Any]],
-) -> Figure:
-    """Return a bar chart: every series has a name, values and perhaps intervals."""
-    return {"title": title, "kind": "bars", "y": y, "names": list(names), "series": list(series)}
-
-
-def dots(title: str, x: str, rows: Sequence[tuple[str, float, float, float]]) -> Figure:
-    """Return points with intervals, one a row, the first on top."""
-    return {
-        "title": title,
-        "kind": "dots",
-        "x": x,
-        "rows": [{"name": n, "value": v, "low": a, "high": b} for n, v, a, b in rows],
-    }
-
-
-def picture(title: str, svg: str, *, wide: bool = False) -> Figure:
-    """Return a ready picture."""
-    return {"title": title, "kind": "svg", "svg": svg, "wide": wide}
+def dots(title: str, x: str, rows: Sequence[tuple[str, float, float, float]]) -> Dots:
+    """Return points with intervals from (name, value, low, high)."""
+    return Dots(title, x, [Dot(*row) for row in rows])

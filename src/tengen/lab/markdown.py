@@ -3,47 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+from tengen.lab.content import Result
+from tengen.lab.page import Page, Section
+from tengen.lab.verdicts import Comparison
 
 
-def results_page(page: dict[str, Any]) -> str:
+def results_page(page: Page) -> str:
     """Return `results.md`: for each paper its figures beside ours, then tables, then costs."""
     lines = [
         "# Results",
         "",
-        f"Made by `{page['command']}`. Intervals are at 95 %. A verdict sets our figure beside the "
+        f"Made by `{page.command}`. Intervals are at 95 %. A verdict sets our figure beside the "
         "paper's: agrees, better, worse, refuted, or not measured at this scale.",
         "",
     ]
-    for section in page["sections"]:
-        if not section["blocks"]:
-            continue
-        lines += [f"## {section['title']}", ""]
-        if section["authors"]:
-            lines += [f"After {section['authors']}. {section['line']}", ""]
-        if section["comparisons"]:
-            rows = [
-                [row[name] for name in ("where", "what", "paper", "ours", "verdict", "why")]
-                for row in section["comparisons"]
-            ]
-            lines += grid(["where", "what", "paper", "ours", "verdict", "why"], rows)
-        for block in section["blocks"]:
-            lines += [f"### {block['title']}", ""]
-            if block["text"]:
-                lines += [block["text"], ""]
-            if block["points"]:
-                lines += [f"{block['points_title']}:", "", *(f"- {p}" for p in block["points"]), ""]
-            for table in block["tables"]:
-                lines += [f"**{table['title']}**", "", *grid(table["columns"], table["rows"])]
-                if table.get("note"):
-                    lines += [table["note"], ""]
+    for section in page.sections:
+        if section.blocks:
+            lines += _section(section)
     lines += ["## Cost", ""]
-    names = ("step", "seconds", "processor", "memory", "paper")
     columns = ["step", "time", "processor time", "peak memory", "the paper's experiment"]
-    lines += grid(columns, [[row[name] for name in names] for row in page["cost"]])
-    told = ", ".join(f"{name} {number}" for name, number in page["versions"])
-    lines += [f"Seed {page['seed']}; {told}.", ""]
+    lines += grid(columns, [(c.step, c.seconds, c.processor, c.memory, c.paper) for c in page.cost])
+    told = ", ".join(f"{name} {number}" for name, number in page.versions)
+    lines += [f"Seed {page.seed}; {told}.", ""]
     return "\n".join(lines)
+
+
+def _section(section: Section) -> list[str]:
+    lines = [f"## {section.title}", ""]
+    if section.authors:
+        lines += [f"After {section.authors}. {section.line}", ""]
+    lines += beside(section.comparisons)
+    for block in section.blocks:
+        lines += [f"### {block.title}", "", *result_lines(block.result)]
+    return lines
+
+
+def beside(rows: Sequence[Comparison]) -> list[str]:
+    """Return the papers' figures beside ours, nothing where there are none."""
+    if not rows:
+        return []
+    columns = ["where", "what", "paper", "ours", "verdict", "why"]
+    return grid(columns, [(r.where, r.what, r.paper, r.ours, r.verdict, r.why) for r in rows])
+
+
+def result_lines(result: Result) -> list[str]:
+    """Return the text and the tables of one result, without its comparisons."""
+    lines = []
+    if result.text:
+        lines += [result.text, ""]
+    if result.points:
+        lines += [f"{result.points_title}:", "", *(f"- {p}" for p in result.points), ""]
+    for table in result.tables:
+        lines += [f"**{table.title}**", "", *grid(table.columns, table.rows)]
+        if table.note:
+            lines += [table.note, ""]
+    return lines
 
 
 def grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

@@ -24,6 +24,7 @@ from scipy import stats
 
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
+from tengen.lab.content import Line, Plot
 from tengen.learners.opening_evolution import (
     Evolution,
     NetworkPlayer,
@@ -38,20 +39,6 @@ from tengen.learners.opening_evolution.strategy import PaperStrategy, Population
 from tengen.models import Checkpoints
 from tengen.parallel import spawn_seeds
 from tengen.statistics import Rate, Trend
-
-PAPER = {
-    "dense": {
-        "title": "Table I: 169-55-1 with 2-ply minimax",
-        "every": 1000,
-        "points": [14, 17, 32, -1, 15, 26, 26, 14, 5, 35, 8, 44, 44, 23, 8, 26, 14, 29, 23, 20, 26],
-    },
-    "spatial": {
-        "title": "Table II: spatial network, no look-ahead",
-        "every": 10000,
-        "points": [-7, 3, 12, 15, 1, 10, 11],
-    },
-}
-"""The points of the paper's tables: win +2, loss -1, draw +1."""
 
 PANEL = ("random", "maxlib", "static")
 """Opponents that stay the same, so that learning can be seen."""
@@ -330,20 +317,15 @@ def selection_noise(
     return answer
 
 
-def figure(title: str, points: dict[int, float], trend: Trend) -> dict[str, Any]:
-    """Return points over generations with their line, as in Figures 9 and 10, for `plots.draw`."""
+def figure(title: str, points: dict[int, float], trend: Trend) -> Plot:
+    """Return points over generations with their line, as in Figures 9 and 10."""
     x = list(points)
     middle = float(np.mean(list(points.values()))) - trend.slope * float(np.mean(x))
-    line = [middle + trend.slope * g for g in x]
-    return {
-        "title": title,
-        "x": "generation",
-        "y": "points",
-        "lines": [
-            {"name": "points", "x": x, "y": list(points.values())},
-            {"name": f"trend, p = {trend.p:.2g}", "x": x, "y": line},
-        ],
-    }
+    lines = [
+        Line("points", x, list(points.values())),
+        Line(f"trend, p = {trend.p:.2g}", x, [middle + trend.slope * g for g in x]),
+    ]
+    return Plot(title, "generation", "points", lines)
 
 
 def player_of(model: OpeningEvolution) -> Player:

@@ -15,33 +15,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from tengen.lab import papers
 from tengen.lab.opening_td import ENCODINGS, Plan, read_lines
 from tengen.lab.opening_td_judges import compare
 from tengen.models import write_atomic
 from tengen.statistics import holm, mean_interval, mean_test, spearman, wilson
-
-# Wins in per cent over all opponents. Of the binary table one column is lost in print: these are
-# the values that the rest of it and Table 4 lead to.
-PAPER_WINS = {
-    "scalar": {
-        "A": 46, "AB": 48, "AC": 43, "AD": 52, "AE": 42, "ABC": 46, "ABD": 46, "ABE": 49,
-        "ACD": 50, "ACE": 48, "ADE": 56, "ABCD": 54, "ABCE": 54, "ABDE": 54, "ACDE": 55,
-        "ABCDE": 55,
-    },
-    "binary": {
-        "A": 21, "AB": 22, "AC": 52, "AD": 57, "AE": 55, "ABC": 28, "ABD": 47, "ABE": 54,
-        "ACD": 52, "ACE": 54, "ADE": 65, "ABCD": 48, "ABCE": 57, "ABDE": 58, "ACDE": 64,
-        "ABCDE": 65,
-    },
-}  # fmt: skip
-PAPER_GAINS = {
-    "scalar": {"B": 4, "C": 3, "D": 13, "E": 8},
-    "binary": {"B": -5, "C": 5, "D": 14, "E": 18},
-}
-PAPER_TWINS = {
-    "A": 50, "AB": 29, "AC": 63, "ABC": 48, "AD": 70, "ABD": 63, "ACD": 69, "ABCD": 66,
-    "AE": 35, "ABE": 26, "ACE": 33, "ABCE": 52, "ADE": 49, "ABDE": 43, "ACDE": 49, "ABCDE": 54,
-}  # fmt: skip
 
 Sheet = tuple[str, list[str], list[tuple[str, ...]]]
 """Title, columns and rows of a table to print."""
@@ -60,9 +38,11 @@ def report(plan: Plan, judges: Sequence[str] = ()) -> dict[str, Any]:
         "expert": plan.expert,
         "referee": plan.judge,
         "figure4": {e: _curve(plan, e) for e in ENCODINGS},
-        "wins": {e: _table(wins[e], _round_robin_games(plan), PAPER_WINS[e]) for e in ENCODINGS},
-        "spread": {e: spread(wins[e], PAPER_WINS[e]) for e in ENCODINGS},
-        "gains": {e: _gains(plan, wins[e], PAPER_GAINS[e]) for e in ENCODINGS},
+        "wins": {
+            e: _table(wins[e], _round_robin_games(plan), papers.TD_WINS[e]) for e in ENCODINGS
+        },
+        "spread": {e: spread(wins[e], papers.TD_WINS[e]) for e in ENCODINGS},
+        "gains": {e: _gains(plan, wins[e], papers.TD_GAINS[e]) for e in ENCODINGS},
         "twins": _twins(plan, lines),
         "duplicates": sum(line["duplicates"] for seed in lines.values() for line in seed),
         "judges": [found for judge in judges if (found := compare(plan, judge, wins))],
@@ -197,11 +177,11 @@ def _twins(plan: Plan, lines: dict[int, list[dict[str, Any]]]) -> dict[str, Any]
             (a, kind), (b, other) = first.split("-"), second.split("-")
             if a == b and (kind, other) == ("binary", "scalar") and a in shares:
                 shares[a].append(line["points"] / line["games"])
-    table: dict[str, Any] = _table(shares, plan.pair_games, PAPER_TWINS)
+    table: dict[str, Any] = _table(shares, plan.pair_games, papers.TD_TWINS)
     means = {}
     for feature in ("B", "C", "D", "E", "all"):
         names = [f for f in shares if shares[f] and (feature == "all" or feature in f)]
-        paper = [p for f, p in PAPER_TWINS.items() if feature == "all" or feature in f]
+        paper = [p for f, p in papers.TD_TWINS.items() if feature == "all" or feature in f]
         if names:
             by_seed = [float(x) for x in np.mean([shares[f] for f in names], axis=0)]
             means[feature] = _entry(by_seed, None, float(np.mean(paper)) / 100, 0.5)

@@ -100,8 +100,10 @@ TD_TWINS: dict[str, int] = {
 SCORING_GAMES = (500, 5000, 15000)
 SCORING_EXACT = 0.0
 """Of the training games, at all three sizes."""
+SCORING_PREDICTIONS = (-58_583_120.0, 3_903_552.7)
+"""Two of its predictions, in points."""
 SCORING_LARGEST = 58_583_120.0
-"""The size of one of its predictions; another was +3,903,552.7."""
+"""The size of the larger one."""
 WERF_EXACT = 0.989
 """Van der Werf et al. 2004: 9x9 positions scored fully right, from labelled blocks."""
 
@@ -160,6 +162,10 @@ EVOLUTION_POINTS: dict[str, list[int]] = {
     "dense": [14, 17, 32, -1, 15, 26, 26, 14, 5, 35, 8, 44, 44, 23, 8, 26, 14, 29, 23, 20, 26],
     # Table II: best of every 10,000th generation, 12 games each.
     "spatial": [-7, 3, 12, 15, 1, 10, 11],
+}
+EVOLUTION_TABLES = {
+    "dense": "Table I: 169-55-1 with 2-ply minimax",
+    "spatial": "Table II: spatial network, no look-ahead",
 }
 EVOLUTION_EVERY = {"dense": 1000, "spatial": 10_000}
 EVOLUTION_WEIGHTS = {"dense": 9350, "spatial": 36_063}

@@ -6,12 +6,12 @@ Also turns a game into the frames that the page steps through. Nothing here lear
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import PASS, Board, index_of
+from tengen.lab.content import Replay
 
 FloatArray = NDArray[np.float64]
 
@@ -140,7 +140,7 @@ def replay(
     ownership: Sequence[FloatArray] = (),
     values: Sequence[float] = (),
     words: str = "",
-) -> dict[str, Any]:
+) -> Replay:
     """Turn a game into frames for the page: the stones after every ply, the last move marked.
 
     `ownership` (one map a frame, +1 Black's to -1 White's) and `values` (Black's expected score)
@@ -154,14 +154,14 @@ def replay(
         frames.append("".join(map(str, board.grid().ravel().tolist())))
         last.append(-1 if point == PASS else index_of(point, rows, cols))
     owners = ["".join(chr(65 + round(12 * (float(v) + 1))) for v in np.ravel(o)) for o in ownership]
-    return {
-        "title": title,
-        "rows": rows,
-        "cols": cols,
-        "frames": frames,
-        "last": last,
-        "colours": [colour for colour, _ in moves],
-        "owners": owners,
-        "values": [round(float(v), 1) for v in values],
-        "words": words,
-    }
+    return Replay(
+        title,
+        rows,
+        cols,
+        frames,
+        last,
+        colours=[colour for colour, _ in moves],
+        owners=owners,
+        values=[round(float(v), 1) for v in values],
+        words=words,
+    )

@@ -9,20 +9,21 @@ import io
 import re
 from typing import Any
 
+from tengen.lab.content import Bars, Dots, Plot
+
 INK = "#7a7a7b"
 """Stands for the page's soft ink until the drawing is done."""
 COLOURS = ("#2f7ed1", "#d9821b", "#3a9d51", "#a855c1", "#c03921", "#17a2a1", "#8d6e61")
 """Stand for the page's --c1 to --c7."""
 
 
-def draw(figure: dict[str, Any]) -> str:
-    """Return the SVG of a plot: `kind` is lines (by default), bars or dots; see `content`."""
+def draw(figure: Plot | Bars | Dots) -> str:
+    """Return the SVG of a plot."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    kind = figure.get("kind", "lines")
     settings: Any = {
         "svg.hashsalt": "tengen",
         "svg.fonttype": "none",
@@ -30,9 +31,14 @@ def draw(figure: dict[str, Any]) -> str:
         "font.size": 11,
     }
     with matplotlib.rc_context(settings):
-        height = 3.1 if kind != "dots" else 0.7 + 0.27 * len(figure["rows"])
+        height = 0.7 + 0.27 * len(figure.rows) if isinstance(figure, Dots) else 3.1
         sheet, axes = pyplot.subplots(figsize=(5.4, height))
-        {"lines": _lines, "bars": _bars, "dots": _dots}[kind](axes, figure)
+        if isinstance(figure, Plot):
+            _lines(axes, figure)
+        elif isinstance(figure, Bars):
+            _bars(axes, figure)
+        else:
+            _dots(axes, figure)
         for name in ("top", "right"):
             axes.spines[name].set_visible(False)
         for item in (axes.xaxis, axes.yaxis):
@@ -48,63 +54,56 @@ def draw(figure: dict[str, Any]) -> str:
     return _for_page(out.getvalue())
 
 
-def _lines(axes: Any, figure: dict[str, Any]) -> None:
-    for number, line in enumerate(figure["lines"]):
+def _lines(axes: Any, figure: Plot) -> None:
+    for number, line in enumerate(figure.lines):
         colour = COLOURS[number % len(COLOURS)]
-        style = line.get("style", "-o" if len(line["x"]) < 40 else "-")
-        axes.plot(line["x"], line["y"], style, color=colour, label=line["name"], markersize=3)
-        if "low" in line:
-            axes.fill_between(
-                line["x"], line["low"], line["high"], color=colour, alpha=0.16, linewidth=0
-            )
-    for rule in figure.get("rules", ()):
-        axes.axhline(rule["y"], linestyle="--", linewidth=1, color=INK, label=rule["name"])
-    if figure.get("log"):
+        style = line.style or ("-o" if len(line.x) < 40 else "-")
+        axes.plot(line.x, line.y, style, color=colour, label=line.name, markersize=3)
+        if line.low is not None and line.high is not None:
+            axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
+    for rule in figure.rules:
+        axes.axhline(rule.y, linestyle="--", linewidth=1, color=INK, label=rule.name)
+    if figure.log:
         axes.set_yscale("log")
-    axes.set_xlabel(figure.get("x", ""))
-    axes.set_ylabel(figure.get("y", ""))
-    _limits(axes, figure)
-    if len(figure["lines"]) + len(figure.get("rules", ())) > 1:
+    axes.set_xlabel(figure.x)
+    axes.set_ylabel(figure.y)
+    if figure.bottom is not None or figure.top is not None:
+        axes.set_ylim(figure.bottom, figure.top)
+    if len(figure.lines) + len(figure.rules) > 1:
         axes.legend(frameon=False, labelcolor=INK, fontsize=9)
 
 
-def _bars(axes: Any, figure: dict[str, Any]) -> None:
+def _bars(axes: Any, figure: Bars) -> None:
     import numpy as np
 
-    series = figure["series"]
-    width = 0.8 / max(len(series), 1)
-    for number, entry in enumerate(series):
-        at = np.arange(len(figure["names"])) + (number - (len(series) - 1) / 2) * width
-        values = np.array(entry["values"], np.float64)
+    width = 0.8 / max(len(figure.series), 1)
+    for number, entry in enumerate(figure.series):
+        at = np.arange(len(figure.names)) + (number - (len(figure.series) - 1) / 2) * width
+        values = np.array(entry.values, np.float64)
         error = None
-        if entry.get("intervals"):
-            ends = np.array(entry["intervals"], np.float64)
+        if entry.intervals is not None:
+            ends = np.array(entry.intervals, np.float64)
             error = np.clip(np.array([values - ends[:, 0], ends[:, 1] - values]), 0, None)
         axes.bar(
             at, values, width * 0.92, yerr=error, color=COLOURS[number % len(COLOURS)],
-            label=entry["name"], ecolor=INK, error_kw={"elinewidth": 1},
+            label=entry.name, ecolor=INK, error_kw={"elinewidth": 1},
         )  # fmt: skip
     axes.axhline(0, color=INK, linewidth=0.8)
-    axes.set_xticks(range(len(figure["names"])), figure["names"])
-    axes.set_ylabel(figure.get("y", ""))
-    if len(series) > 1:
+    axes.set_xticks(range(len(figure.names)), figure.names)
+    axes.set_ylabel(figure.y)
+    if len(figure.series) > 1:
         axes.legend(frameon=False, labelcolor=INK, fontsize=9)
 
 
-def _dots(axes: Any, figure: dict[str, Any]) -> None:
-    rows = figure["rows"][::-1]
+def _dots(axes: Any, figure: Dots) -> None:
+    rows = figure.rows[::-1]
     for level, row in enumerate(rows):
-        axes.plot([row["low"], row["high"]], [level, level], color=COLOURS[0], alpha=0.45, lw=3)
-        axes.plot([row["value"]], [level], "o", color=COLOURS[0], markersize=6)
-    axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
+        axes.plot([row.low, row.high], [level, level], color=COLOURS[0], alpha=0.45, lw=3)
+        axes.plot([row.value], [level], "o", color=COLOURS[0], markersize=6)
+    axes.set_yticks(range(len(rows)), [row.name for row in rows])
     axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.set_xlabel(figure.get("x", ""))
+    axes.set_xlabel(figure.x)
     axes.grid(axis="x", color=INK, alpha=0.25, linewidth=0.6)
-
-
-def _limits(axes: Any, figure: dict[str, Any]) -> None:
-    if "bottom" in figure or "top" in figure:
-        axes.set_ylim(figure.get("bottom"), figure.get("top"))
 
 
 def _for_page(text: str) -> str:

@@ -11,6 +11,7 @@ from tengen import __version__
 from tengen.board import BLACK, PASS, WHITE, format_gtp, index_of
 from tengen.board.counting import format_result
 from tengen.board.drawing import star_points
+from tengen.lab.content import Line, Plot
 from tengen.lab.plots import draw
 from tengen.lab.review import MoveReview, Review, colour_name
 from tengen.lab.review_sgf import move_words
@@ -65,13 +66,12 @@ def _curves(review: Review) -> list[dict[str, str]]:
         ("Expected score", "points for Black", [p.score for p in review.positions]),
         ("Win rate", "Black, %", [100 * p.winrate for p in review.positions]),
     ):
-        lines: list[dict[str, Any]] = [{"name": title.lower(), "x": x, "y": values, "style": "-"}]
+        lines = [Line(title.lower(), x, values, style="-")]
         if worst:
             numbers = [m.number for m in worst]
             marks = [values[n] for n in numbers]
-            lines.append({"name": "mistakes", "x": numbers, "y": marks, "style": "o"})
-        svg = draw({"title": title, "x": "move", "y": axis, "lines": lines})
-        figures.append({"title": title, "svg": svg})
+            lines.append(Line("mistakes", numbers, marks, style="o"))
+        figures.append({"title": title, "svg": draw(Plot(title, "move", axis, lines))})
     return figures
 
 

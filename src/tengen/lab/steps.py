@@ -1,8 +1,9 @@
 """Run named steps once each and keep their results as JSON, so that a killed laboratory goes on.
 
-A step is a function of a `Context` that returns plain data. Its result is written atomically when
-it is done; a step with a result is not run again, and a step that was killed finds what it kept by
-`Context.once` and what its learner's checkpoints hold. Nothing here knows what the steps do.
+An `Experiment` is a function of a `Context` and a size, and `quick` and `full` are two sizes of it;
+a `Step` is one of them, ready to run. Its result is written atomically when it is done; a step with
+a result is not run again, and a step that was killed finds what it kept by `Context.once` and what
+its learner's checkpoints hold. Nothing here knows what the steps do.
 """
 
 from __future__ import annotations
@@ -11,18 +12,23 @@ import json
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import tomli_w
 
 from tengen import __version__
 from tengen.errors import TengenError
+from tengen.lab.content import Result
 from tengen.lab.cost import Meter
 from tengen.models import write_atomic
 
-Result = dict[str, Any]
+QUICK, FULL = "quick", "full"
+"""The sizes of the laboratory: minutes without any games, days with a corpus."""
+
 Value = TypeVar("Value")
+Size = TypeVar("Size")
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Step:
-    """A named piece of work; `part` says under which heading of the report it belongs."""
+    """A piece of work with a name, the part of the report it belongs to, and about how long."""
 
     name: str
     part: str
@@ -91,6 +97,52 @@ class Step:
     """About how long it takes on two cores, to foretell the end."""
     needs: tuple[str, ...] = ()
     """Files of the corpus that it reads."""
+
+
+@dataclass(frozen=True)
+class Experiment(Generic[Size]):
+    """A piece of work that has sizes; without `quick` or `full` it is no part of that laboratory.
+
+    A size is a frozen dataclass of numbers and words, so that a command may run the experiment at
+    any other: `experiment.run(context, replace(experiment.full, games=200))`.
+    """
+
+    name: str
+    part: str
+    title: str
+    run: Callable[[Context, Size], Result]
+    quick: Size | None = None
+    full: Size | None = None
+    minutes: tuple[float, float] = (1.0, 60.0)
+    """About how long the two take on two cores."""
+    needs: tuple[str, ...] = ()
+    """Files of the corpus that the full size reads."""
+
+    def step(self, mode: str) -> Step | None:
+        """Return it as a step of the quick or the full laboratory, None where it is in neither."""
+        size = self.quick if mode == QUICK else self.full
+        if size is None:
+            return None
+        minutes = self.minutes[0] if mode == QUICK else self.minutes[1]
+        needs = () if mode == QUICK else self.needs
+        return Step(self.name, self.part, self.title, partial(_at, self.run, size), minutes, needs)
+
+
+def _at(run: Callable[[Context, Size], Result], size: Size, context: Context) -> Result:
+    return run(context, size)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A step's result with what it cost, as it lies in the run's folder."""
+
+    result: Result
+    seconds: float
+    processor: float = 0.0
+    """Processor seconds, all processes together."""
+    memory: float = 0.0
+    """Bytes at the highest."""
+    version: str = ""
 
 
 class Watch:
@@ -109,14 +161,14 @@ class Watch:
         """Hear that its result is written."""
 
 
-def results(folder: Path) -> dict[str, Result]:
-    """Return what is finished in a folder: step name -> result."""
-    return {path.stem: _read(path) for path in sorted((folder / "steps").glob("*.json"))}
+def results(folder: Path) -> dict[str, Kept]:
+    """Return what is finished in a folder: step name -> result and cost."""
+    return {path.stem: _kept(path) for path in sorted((folder / "steps").glob("*.json"))}
 
 
 def run_steps(
-    steps: Sequence[Step], context: Context, *, mode: str = "quick", watch: Watch | None = None
-) -> dict[str, Result]:
+    steps: Sequence[Step], context: Context, *, mode: str = QUICK, watch: Watch | None = None
+) -> dict[str, Kept]:
     """Run what has no result yet, in order, and return all results.
 
     Raises
@@ -143,11 +195,11 @@ def run_steps(
         # Time that an earlier, killed attempt took is not lost: cost is what it really was.
         with Meter(place / f"{step.name}.cost") as meter:
             result = step.run(replace(context, at=at))
-        kept = {"result": result, **meter.cost(), "version": __version__}
+        kept = {"result": result.json(), **meter.cost(), "version": __version__}
         write_atomic(place / f"{step.name}.json", json.dumps(kept, allow_nan=False))
         meter.forget()
-        done[step.name] = _read(place / f"{step.name}.json")
-        watch.end(step, float(done[step.name]["seconds"]))
+        done[step.name] = _kept(place / f"{step.name}.json")
+        watch.end(step, done[step.name].seconds)
     return done
 
 
@@ -171,6 +223,13 @@ def _claim(context: Context, mode: str) -> None:
                 f"{context.folder}: holds a run with {name} = {theirs.get(name)}, "
                 f"not {ours[name]}; choose another --out"
             )
+
+
+def _kept(path: Path) -> Kept:
+    value = _read(path)
+    if not isinstance(value, dict) or "seconds" not in value:
+        raise TengenError(f"{path}: is no result of a step; remove it to run it again")
+    return Kept(**{**value, "result": Result.from_json(value.get("result"), str(path))})
 
 
 def _read(path: Path) -> Any:

@@ -17,7 +17,7 @@ from tengen.arena import (
     run_tournament,
 )
 from tengen.arena.runner import Listener
-from tengen.lab.content import Figure, Table, dots, table
+from tengen.lab.content import Dots, Table, dots, table
 
 
 class _Counter(Listener):
@@ -80,7 +80,7 @@ def _interval(low: float, high: float) -> str:
     return "anchor" if low == high else f"{low:.0f} to {high:.0f}"
 
 
-def elo_plot(results: Results, title: str) -> Figure:
+def elo_plot(results: Results, title: str) -> Dots:
     """Return the ratings with their intervals as a picture."""
     return dots(
         title,

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 AGREES, BETTER, WORSE, REFUTED = "agrees", "better", "worse", "refuted"
 UNMEASURED = "not measured at this scale"
 WORDS = (AGREES, BETTER, WORSE, REFUTED, UNMEASURED)
 
 Interval = Sequence[float]
-Comparison = dict[str, Any]
-"""One row of the report: see `compare`."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A figure or a claim of a paper beside ours, as the report shows it; see `compare`."""
+
+    where: str
+    """The table, figure or section of the paper."""
+    what: str
+    paper: str
+    ours: str
+    verdict: str
+    """One of `WORDS`."""
+    why: str
 
 
 def verdict(
@@ -91,21 +103,27 @@ def compare(
     unit: str = "",
     paper_text: str = "",
     our_text: str = "",
-    **options: Any,
+    paper_interval: Interval | None = None,
+    aim: int = 1,
+    full: bool = True,
+    holds: bool | None = None,
 ) -> Comparison:
-    """Return one row of the report: where in the paper, both figures, the verdict and why.
+    """Set a figure of a paper beside ours.
 
     `unit` is `%` for fractions shown as percentages; the texts replace the figures where words say
-    more. `options` are those of `verdict`.
+    more; the last four are those of `verdict`.
     """
-    return {
-        "where": where,
-        "what": what,
-        "paper": paper_text or show(paper, None, unit),
-        "ours": our_text or show(ours, interval, unit),
-        "verdict": verdict(paper, ours, interval, **options),
-        "why": why,
-    }
+    word = verdict(
+        paper, ours, interval, paper_interval=paper_interval, aim=aim, full=full, holds=holds
+    )
+    return Comparison(
+        where,
+        what,
+        paper=paper_text or show(paper, None, unit),
+        ours=our_text or show(ours, interval, unit),
+        verdict=word,
+        why=why,
+    )
 
 
 def show(value: float | None, interval: Interval | None = None, unit: str = "") -> str:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tengen.lab import papers
-from tengen.lab.content import line, percent, picture, plot, table
+from tengen.lab.content import Figure, Picture, Plot, Result, Table, line, percent, table
 from tengen.lab.pictures import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, heat, pattern
-from tengen.lab.steps import Context, Result
+from tengen.lab.steps import Context
 from tengen.lab.verdicts import Comparison, above, compare
 from tengen.statistics import wald_difference
 
@@ -41,7 +41,7 @@ QUICK = Size()
 
 def quick(context: Context, size: Size = QUICK) -> Result:
     """Repeat Tables I to III on games of the rule player; draw what was learned."""
-    from tengen.learners.move_prediction import experiments
+    from tengen.lab import move_prediction as experiments
 
     train = sample_games(size.games, size.board, context.seed, context.between(0, 0.2, "game"))
     test = sample_games(size.test_games, size.board, context.seed + 1)
@@ -68,8 +68,8 @@ def quick(context: Context, size: Size = QUICK) -> Result:
     )  # fmt: skip
     context.at(0.9, "patterns")
     last = tables["sizes"][-1]
-    figures = [
-        plot(
+    figures: list[Figure] = [
+        Plot(
             "Table III in small: accuracy by the number of training games",
             "training games", "share of moves foreseen",
             [
@@ -83,17 +83,17 @@ def quick(context: Context, size: Size = QUICK) -> Result:
         *telling_patterns(train, most, context.seed, size.patterns),
         *opinions(),
     ]  # fmt: skip
-    return {
-        "text": f"The paper's recipe learns from {size.games} games of our rule player against "
+    return Result(
+        text=f"The paper's recipe learns from {size.games} games of our rule player against "
         f"itself on {size.board}x{size.board} and foresees the moves of {size.test_games} others "
         f"({last['positions']} positions). The rule player is no expert and easier to foresee in "
         "some places, so these rates are not the paper's; how they move with W, n and the number "
         "of games can be compared. The small boards below are the patterns that tell most: the red "
         "point is the move, black stones are those of whoever moves.",
-        "tables": shown_tables(tables),
-        "figures": figures,
-        "comparisons": [*_small(tables), *rule_rows(tables["reranked"]), *card_rows()],
-    }
+        tables=shown_tables(tables),
+        figures=figures,
+        comparisons=[*_small(tables), *rule_rows(tables["reranked"]), *card_rows()],
+    )
 
 
 def _told(context: Context, share: float, rows: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -112,7 +112,7 @@ TIMES = ("seconds", "processor_seconds", "memory_gb")
 
 def _sized(train: Any, test: Any, games: int, seed: int) -> dict[str, Any]:
     """Train the paper's recipe on so many games and measure it."""
-    from tengen.learners.move_prediction import experiments
+    from tengen.lab import move_prediction as experiments
 
     return next(iter(experiments.reranked(train, test, games=games, seed=seed, values=(20,)))) | {
         "games": games
@@ -144,7 +144,7 @@ def sample_games(games: int, size: int, seed: int, tell: Any = lambda done, of: 
 # ----- Tables -----
 
 
-def shown_tables(tables: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def shown_tables(tables: dict[str, list[dict[str, Any]]]) -> list[Table]:
     """Return Tables I, II and III with the paper's figures beside ours."""
     out = []
     if tables.get("widths"):
@@ -259,7 +259,7 @@ def card_rows() -> list[Comparison]:
 # ----- Pictures -----
 
 
-def telling_patterns(train: Any, games: int, seed: int, count: int) -> list[dict[str, Any]]:
+def telling_patterns(train: Any, games: int, seed: int, count: int) -> list[Picture]:
     """Draw the patterns of the paper's dictionary that say most about where one plays."""
     from tengen.board import Board
     from tengen.learners.move_prediction.paper import PaperSettings, halves, learn_frequencies
@@ -295,7 +295,7 @@ def telling_patterns(train: Any, games: int, seed: int, count: int) -> list[dict
         (f for f in shown if seen[f] >= 3), key=lambda f: (-model.frequency[f], -seen[f], f)
     )
     return [
-        picture(f"played {percent(float(model.frequency[f]))} of the time", pattern(shown[f]))
+        Picture(f"played {percent(float(model.frequency[f]))} of the time", pattern(shown[f]))
         for f in worth[:count]
     ]
 
@@ -339,7 +339,7 @@ def _cells(board: Any, row: int, col: int, mover: int, limit: int) -> list[str]:
     return lines
 
 
-def opinions() -> list[dict[str, Any]]:
+def opinions() -> list[Picture]:
     """Draw what the shipped predictor expects in a position."""
     from tengen.board import Board
     from tengen.lab.sections.symmetry_network import POSITION
@@ -358,4 +358,4 @@ def opinions() -> list[dict[str, Any]]:
         for i, label in labels.items()
     )
     svg = svg.replace("</svg>", text + "</svg>")
-    return [picture("predictor-small: chances of Black's next move, in %", svg)]
+    return [Picture("predictor-small: chances of Black's next move, in %", svg)]

@@ -7,16 +7,18 @@ from functools import partial
 from typing import Any
 
 from tengen.lab import papers
-from tengen.lab.content import percent, table
+from tengen.lab.content import Result, percent, table
 from tengen.lab.sections.move_prediction import (
+    QUICK,
     STRONG,
     STRONG_TESTS,
     TEST,
     TRAIN,
+    quick,
     rule_rows,
     shown_tables,
 )
-from tengen.lab.steps import Context, Result
+from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, compare
 from tengen.statistics import wilson
 
@@ -29,7 +31,7 @@ def paper(
     reranked: tuple[int, ...] = tuple(papers.MP_RERANKED), board: int = 19,
 ) -> Result:  # fmt: skip
     """Repeat Tables I to IV; every row is kept as soon as it is there."""
-    from tengen.learners.move_prediction import experiments
+    from tengen.lab import move_prediction as experiments
 
     train, test = _games(context, TRAIN, board), _games(context, TEST, board)
     options: dict[str, Any] = {"games": games, "seed": context.seed}
@@ -46,11 +48,11 @@ def paper(
         context.at(number / len(jobs), f"{name} {key}")
         row = context.once(f"move-prediction/{name}-{key}", lambda make=make: next(iter(make())))  # type: ignore[misc]
         tables[name].append(row)
-    return {
-        "text": f"Training and test games: {TRAIN}, {TEST} (the paper: GoGoD).",
-        "tables": shown_tables(tables),
-        "comparisons": [*_rows(tables), *rule_rows(tables["reranked"])],
-    }
+    return Result(
+        text=f"Training and test games: {TRAIN}, {TEST} (the paper: GoGoD).",
+        tables=shown_tables(tables),
+        comparisons=[*_rows(tables), *rule_rows(tables["reranked"])],
+    )
 
 
 def _games(context: Context, name: str, size: int) -> Any:
@@ -131,10 +133,10 @@ def strong(context: Context, *, games: int = 16_000, share: float = 0.3, board: 
     others = ", ".join(f"{who} {percent(rate)}" for who, rate in papers.MP_OTHERS.items())
     columns = ["games", "positions", "first choice", "first 5", "first 10", "first 20"]
     note = f"First choices of others, on other games: {others}."
-    return {
-        "tables": [table("The full recipe", columns, rows, note=note)],
-        "comparisons": comparisons,
-    }
+    return Result(
+        tables=[table("The full recipe", columns, rows, note=note)],
+        comparisons=comparisons,
+    )
 
 
 def match(context: Context, *, games: int = 20, trained_on: int = 2000, board: int = 19) -> Result:
@@ -146,7 +148,7 @@ def match(context: Context, *, games: int = 20, trained_on: int = 2000, board: i
     from tengen.players import gnugo
 
     if shutil.which("gnugo") is None:
-        return {"text": "GNU Go is not on the PATH, so its match was not played."}
+        return Result(text="GNU Go is not on the PATH, so its match was not played.")
     folder = context.place("move-prediction")
     model = folder / f"paper-{trained_on}.safetensors"
     if not model.is_file():
@@ -166,12 +168,33 @@ def match(context: Context, *, games: int = 20, trained_on: int = 2000, board: i
     )  # fmt: skip
     score = results.cross[("paper", "gnugo-10")]
     rate = (score.wins + score.draws / 2) / max(score.wins + score.losses + score.draws, 1)
-    return {
-        "tables": [standings(results, f"The paper's top move against GNU Go 10, {board}x{board}")],
-        "comparisons": [
+    return Result(
+        tables=[standings(results, f"The paper's top move against GNU Go 10, {board}x{board}")],
+        comparisons=[
             compare(
                 "Section IV-D", "one game against GNU Go 3.6", 0.0, rate, unit="%", aim=0,
                 paper_text="lost", why=f"{games} games against GNU Go 3.8, level 10.",
             )
         ],
-    }  # fmt: skip
+    )  # fmt: skip
+
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment(
+        "move-prediction", "move-prediction", "Tables I to III", quick, quick=QUICK,
+        minutes=(0.3, 0.3),
+    ),
+    Experiment(
+        "move-prediction", "move-prediction", "Tables I to IV", lambda c, size: paper(c, **size),
+        full={}, minutes=(1, 90), needs=(TRAIN, TEST),
+    ),
+    Experiment(
+        "move-prediction-strong", "move-prediction", "Beyond the paper",
+        lambda c, size: strong(c, **size), full={}, minutes=(1, 60),
+        needs=(*STRONG, *STRONG_TESTS),
+    ),
+    Experiment(
+        "move-prediction-match", "move-prediction", "Against GNU Go",
+        lambda c, size: match(c, **size), full={}, minutes=(1, 30), needs=(TRAIN,),
+    ),
+)  # fmt: skip

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tengen.lab import papers
-from tengen.lab.content import line, percent, plot, table
-from tengen.lab.steps import Context, Result
+from tengen.lab.content import Plot, Result, Table, line, percent, table
+from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, compare, number
 from tengen.statistics import Trend
 
@@ -66,21 +66,21 @@ def quick(context: Context, size: Size = QUICK) -> Result:
             rows.append(cells)
     shipped = "Shipped champions' openings, finished by the rule player"
     better = gain["last"] > gain["first"]
-    return {
-        "text": f"{plan.population} networks are bred for {size.generations} generations (the "
+    return Result(
+        text=f"{plan.population} networks are bred for {size.generations} generations (the "
         "paper: 20,000 and 60,000) by the final scores of games that begin with their "
         f"{plan.moves} moves on {plan.rows}x{plan.cols}. This is the method that learns here, not "
         "the paper's: few weights, four games each from common random starts against two "
         "opponents, CMA-ES, and playouts that judge the openings. The rule player finishes the "
         "games of the panel.",
-        "tables": [
+        tables=[
             panel_table(f"Bests of generations against a panel that stays ({size.games} games "
                         "each)", value),
             *([table(shipped, ["player", "random", "maxlib"], rows)] if rows else []),
             *paper_tables(),
         ],
-        "figures": [
-            plot(
+        figures=[
+            Plot(
                 "Fitness while breeding: final score, by generation", "generation", "points",
                 [
                     line("best of the generation", *_columns(history, "best")),
@@ -90,7 +90,7 @@ def quick(context: Context, size: Size = QUICK) -> Result:
             panel_plot([value]),
             paper_points(),
         ],
-        "comparisons": [
+        comparisons=[
             *paper_trends(),
             *_sizes(),
             compare(
@@ -103,7 +103,7 @@ def quick(context: Context, size: Size = QUICK) -> Result:
                 + ("another method than the paper's." if better else "one short run."),
             ),
         ],
-    }  # fmt: skip
+    )  # fmt: skip
 
 
 def breed(
@@ -158,7 +158,7 @@ def breed(
     return context.once(str(name), judged)
 
 
-def panel_table(title: str, value: dict[str, Any]) -> dict[str, Any]:
+def panel_table(title: str, value: dict[str, Any]) -> Table:
     """Return the bests of generations against the panel, with their points among themselves."""
     from tengen.lab.opening_evolution import PANEL
 
@@ -176,7 +176,7 @@ def panel_table(title: str, value: dict[str, Any]) -> dict[str, Any]:
     return table(title, columns, rows, note=note)
 
 
-def panel_plot(values: list[dict[str, Any]]) -> dict[str, Any]:
+def panel_plot(values: list[dict[str, Any]]) -> Plot:
     """Draw the wins against the panel over generations, one line a run."""
     lines = [
         line(
@@ -187,7 +187,7 @@ def panel_plot(values: list[dict[str, Any]]) -> dict[str, Any]:
         )
         for seed, value in enumerate(values)
     ]
-    return plot("Wins against the panel, by generation", "generation", "wins", lines)
+    return Plot("Wins against the panel, by generation", "generation", "wins", lines)
 
 
 def read_history(folder: Path) -> list[dict[str, Any]]:
@@ -220,7 +220,7 @@ def _sizes() -> list[Comparison]:
 # ----- The paper's own numbers -----
 
 
-def paper_tables() -> list[dict[str, Any]]:
+def paper_tables() -> list[Table]:
     """Return the paper's points with the trend through them."""
     rows = []
     for name, points in papers.EVOLUTION_POINTS.items():
@@ -240,13 +240,13 @@ def _trend(name: str) -> tuple[float, float, float]:
     return trend.slope, trend.r, trend.p
 
 
-def paper_points() -> dict[str, Any]:
+def paper_points() -> Plot:
     """Draw the paper's points over generations."""
     lines = []
     for name, points in papers.EVOLUTION_POINTS.items():
         x = [papers.EVOLUTION_EVERY[name] * i for i in range(len(points))]
         lines.append(line(f"{TABLES[name]}, {name}", x, points))
-    return plot("The paper's points: is there a trend?", "generation", "points", lines)
+    return Plot("The paper's points: is there a trend?", "generation", "points", lines)
 
 
 def paper_trends() -> list[Comparison]:
@@ -309,8 +309,29 @@ def full(
             f"{whole['p']:.2g}", why=f"Wins against the panel over {seeds} seeds, one-sided.",
         )
     )  # fmt: skip
-    return {
-        "tables": [*tables, *(paper_tables() if paper else [])],
-        "figures": [panel_plot(values)],
-        "comparisons": [*(paper_trends() if paper else []), *comparisons],
-    }
+    return Result(
+        tables=[*tables, *(paper_tables() if paper else [])],
+        figures=[panel_plot(values)],
+        comparisons=[*(paper_trends() if paper else []), *comparisons],
+    )
+
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment(
+        "opening-evolution", "opening-evolution", "Breeding", quick, quick=QUICK,
+        minutes=(0.4, 0.4),
+    ),
+    Experiment(
+        "opening-evolution-dense", "opening-evolution", "Table I",
+        lambda c, size: full(c, **size), full={"network": "dense"}, minutes=(1, 600),
+    ),
+    Experiment(
+        "opening-evolution-spatial", "opening-evolution", "Table II",
+        lambda c, size: full(c, **size), full={"network": "spatial"}, minutes=(1, 1200),
+    ),
+    Experiment(
+        "opening-evolution-better", "opening-evolution", "A method that learns",
+        lambda c, size: full(c, **size),
+        full={"network": "spatial", "method": "better", "seeds": 5}, minutes=(1, 120),
+    ),
+)  # fmt: skip

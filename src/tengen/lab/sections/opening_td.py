@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tengen.lab import papers
-from tengen.lab.content import bars, line, percent, plot, table
-from tengen.lab.steps import Context, Result
+from tengen.lab.content import Bars, Plot, Result, Rule, Series, line, percent, table
+from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, compare
 
 SMALL_SETS = ("A", "ABCD", "ABCE", "ABDE", "ACDE", "ABCDE")
@@ -70,11 +70,11 @@ def quick(context: Context, size: Size = QUICK) -> Result:
         [name, opponent, percent(got["win_rate"], got["interval"]), f"{got['mean_score']:+.1f}"]
         for (name, opponent), got in shipped.items()
     ]
-    return {
-        "text": f"Player ABCDE (all inputs, binary, TD(0), self-play) learns for {size.games} "
+    return Result(
+        text=f"Player ABCDE (all inputs, binary, TD(0), self-play) learns for {size.games} "
         "openings of twenty plies; the built-in expert finishes them and says who won. Beside it "
         "the shipped players, of which td-abcde-9x9 was trained as long as the paper's.",
-        "tables": [
+        tables=[
             table(
                 f"Shipped players' openings, {size.shipped_games} games each, finished by the "
                 "built-in expert",
@@ -82,8 +82,8 @@ def quick(context: Context, size: Size = QUICK) -> Result:
                 rows,
             )
         ],
-        "figures": [
-            plot(
+        figures=[
+            Plot(
                 "Figure 4: player ABCDE against random openings while it learns",
                 "openings of self-play",
                 "wins",
@@ -95,13 +95,13 @@ def quick(context: Context, size: Size = QUICK) -> Result:
                         [point["interval"] for point in curve],
                     )
                 ],
-                rules=[{"name": "the paper after 3,000", "y": papers.TD_FIGURE_4[3000]}],
+                rules=[Rule("the paper after 3,000", papers.TD_FIGURE_4[3000])],
                 bottom=0.0,
                 top=1.03,
             )
         ],
-        "comparisons": _figure_4(curve, shipped, size),
-    }
+        comparisons=_figure_4(curve, shipped, size),
+    )
 
 
 def _figure_4(
@@ -174,11 +174,11 @@ def features(context: Context, size: Size = QUICK) -> Result:
         "among 16), one training each: chance is large, the paper's columns are there to be read, "
         "not to be met."
     )
-    return {
-        "text": "What do the inputs add? A is the bare board, B the distance to the edge, C "
+    return Result(
+        text="What do the inputs add? A is the bare board, B the distance to the edge, C "
         "liberties, D stones of the block, E stones near by. The players meet in round robins, "
         "scalar and binary apart, then every binary player meets its scalar twin.",
-        "tables": [
+        tables=[
             table(
                 "Tables 1, 3 and 5 in small: wins over all opponents, and of binary over scalar",
                 [
@@ -194,9 +194,9 @@ def features(context: Context, size: Size = QUICK) -> Result:
                 note=note,
             )
         ],
-        "figures": gain_bars(value),
-        "comparisons": _small_tables(value),
-    }
+        figures=gain_bars(value),
+        comparisons=_small_tables(value),
+    )
 
 
 def _small_tables(value: dict[str, Any]) -> list[Comparison]:
@@ -226,7 +226,7 @@ def _measure(encoding: str) -> str:
     return "relative" if encoding == "scalar" else "points"
 
 
-def gain_bars(value: dict[str, Any]) -> list[dict[str, Any]]:
+def gain_bars(value: dict[str, Any]) -> list[Bars]:
     """Draw what each feature adds, ours beside the paper's."""
     figures = []
     for encoding, (_, where) in TABLES.items():
@@ -234,13 +234,13 @@ def gain_bars(value: dict[str, Any]) -> list[dict[str, Any]]:
         if not gains:
             continue
         entries = [gains[f][_measure(encoding)] for f in gains]
-        ours: dict[str, Any] = {"name": "here", "values": [100 * e["value"] for e in entries]}
-        if all(entry["interval"] for entry in entries):
-            ours["intervals"] = [[100 * end for end in entry["interval"]] for entry in entries]
-        paper = {"name": "the paper", "values": [papers.TD_GAINS[encoding][f] for f in gains]}
+        known = all(entry["interval"] for entry in entries)
+        ends = [[100 * end for end in e["interval"]] for e in entries] if known else None
+        ours = Series("here", [100 * e["value"] for e in entries], ends)
+        paper = Series("the paper", [papers.TD_GAINS[encoding][f] for f in gains])
         unit = "%, relative" if encoding == "scalar" else "points of %"
         title = f"{where}: gain from adding a feature, {encoding}"
-        figures.append(bars(title, unit, list(gains), [ours, paper]))
+        figures.append(Bars(title, unit, list(gains), [ours, paper]))
     return figures
 
 
@@ -309,15 +309,16 @@ def full(
         comparisons.insert(
             0, _entry("Figure 4", f"ABCDE {encoding} at the end", entry, 100, "over seeds")
         )
-    return {
-        "tables": shown,
-        "figures": [
-            plot("Figure 4: against random", "openings of self-play", "wins", lines,
-                 rules=[{"name": "the paper after 3,000", "y": 0.75}], bottom=0.0, top=1.03),
+    return Result(
+        tables=shown,
+        figures=[
+            Plot("Figure 4: against random", "openings of self-play", "wins", lines,
+                 rules=[Rule("the paper after 3,000", papers.TD_FIGURE_4[3000])], bottom=0.0,
+                 top=1.03),
             *gain_bars(value),
         ],
-        "comparisons": comparisons,
-    }  # fmt: skip
+        comparisons=comparisons,
+    )  # fmt: skip
 
 
 def _entry(
@@ -370,4 +371,23 @@ def variants(
 
     value = lab.run(plan, workers=context.workers, remark=remark)
     shown = [table(title, columns, rows) for title, columns, rows in lab.sheets(value)]
-    return {"text": "What the paper left open, one change at a time.", "tables": shown}
+    return Result(text="What the paper left open, one change at a time.", tables=shown)
+
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment(
+        "opening-td", "opening-td", "Learning by self-play", quick, quick=QUICK, minutes=(0.7, 0.7)
+    ),
+    Experiment(
+        "opening-td-inputs", "opening-td", "What the inputs add", features, quick=QUICK,
+        minutes=(0.4, 0.4),
+    ),
+    Experiment(
+        "opening-td", "opening-td", "Figure 4, Tables 1 to 5", lambda c, size: full(c, **size),
+        full={}, minutes=(1, 240),
+    ),
+    Experiment(
+        "opening-td-variants", "opening-td", "What was left open",
+        lambda c, size: variants(c, **size), full={}, minutes=(1, 240),
+    ),
+)  # fmt: skip

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tengen.lab.content import percent, table
+from tengen.lab.content import Replay, Result, Table, percent, table
 from tengen.lab.pictures import replay
-from tengen.lab.steps import Context, Result
+from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import above
 
 
@@ -21,13 +18,13 @@ class Size:
     """How much is played."""
 
     playouts: int = 80
-    games: int = 30
+    games: tuple[tuple[int, int], ...] = ((9, 30),)
+    """Board size and games against each opponent there."""
     levels: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
     level_games: int = 12
-    board: int = 9
 
 
-QUICK = Size()
+QUICK, FULL = Size(), Size(playouts=500, games=((9, 100), (13, 40), (19, 20)))
 TOO_FEW = "cannot be judged by so few games"
 
 
@@ -49,30 +46,36 @@ def gauntlet_settings(
     }
 
 
-def quick(context: Context, size: Size = QUICK) -> Result:
+def parts(context: Context, size: Size) -> Result:
     """Let the united player meet itself with each part left out, and plain search."""
     from tengen.lab.tournaments import play
     from tengen.players.united import PARTS
 
-    results = play(
-        context.place("player") / "parts.sqlite",
-        gauntlet_settings(size.playouts, size.games, size.board, context.seed, PARTS),
-        workers=context.workers,
-        tell=context.between(0.0, 1.0, "games"),
-    )
-    game = next(row for row in results.rows if {row.a, row.b} == {"tengen", "mcts"})
-    return {
-        "text": "The united player `tengen` searches with every learner in its place: the move "
+    tables: list[Table] = []
+    replays: list[Replay] = []
+    for number, (board, games) in enumerate(size.games):
+        share = number / len(size.games), (number + 1) / len(size.games)
+        results = play(
+            context.place("player") / f"parts-{board}.sqlite",
+            gauntlet_settings(size.playouts, games, board, context.seed, PARTS),
+            workers=context.workers,
+            tell=context.between(*share, f"{board}x{board}: games"),
+        )
+        tables.append(parts_table(results, board))
+        if not replays:
+            game = next(row for row in results.rows if {row.a, row.b} == {"tengen", "mcts"})
+            replays.append(step_through(game, board))
+    return Result(
+        text="The united player `tengen` searches with every learner in its place: the move "
         "predictor orders the search, a learned opening advises it, the symmetry network shares in "
         f"judging, the scorer says when the game is over. Here it has {size.playouts} playouts a "
-        f"move on {size.board}x{size.board}, and so have the others: what a part costs in time is "
-        "not in this table.",
-        "tables": [parts_table(results, size.games)],
-        "replays": [step_through(game, size.board)],
-    }
+        "move, and so have the others: what a part costs in time is not in this table.",
+        tables=tables,
+        replays=replays,
+    )
 
 
-def parts_table(results: Any, games: int) -> dict[str, Any]:
+def parts_table(results: Any, board: int) -> Table:
     """Return how `tengen` did against each of the others, and what that says of the part."""
     rows = []
     for entry in results.standings:
@@ -94,14 +97,14 @@ def parts_table(results: Any, games: int) -> dict[str, Any]:
             }[clear]
         rows.append([entry.name, played, percent(points / max(played, 1), interval), word])
     return table(
-        "Wins of tengen against the same player without a part, and against plain search",
+        f"{board}x{board}: wins of tengen against itself without a part, and against plain search",
         ["opponent", "games", "tengen wins", "so the part"],
         rows,
         note="At these few games only large effects can be seen; docs/results.md has more.",
     )
 
 
-def step_through(row: Any, board: int) -> dict[str, Any]:
+def step_through(row: Any, board: int) -> Replay:
     """Turn a game of the arena into frames, with what a shipped network thinks of each."""
     from tengen.board import Board
     from tengen.models import has_model, load_evaluator
@@ -124,7 +127,7 @@ def step_through(row: Any, board: int) -> dict[str, Any]:
     return replay(title, record.moves, board, board, ownership=owners, values=values, words=words)
 
 
-def levels(context: Context, size: Size = QUICK) -> Result:
+def levels(context: Context, size: Size) -> Result:
     """Let neighbouring levels meet, and rate them."""
     from tengen.lab.tournaments import elo_plot, play, standings
     from tengen.players.united import LEVELS
@@ -138,7 +141,7 @@ def levels(context: Context, size: Size = QUICK) -> Result:
             "kind": "ladder",
             "reach": 2,
             "games": size.level_games,
-            "size": size.board,
+            "size": 9,
             "seed": context.seed,
             "players": {
                 f"level {n}": {"spec": f"tengen:level={n}", **({"elo": 0.0} if n == middle else {})}
@@ -157,16 +160,16 @@ def levels(context: Context, size: Size = QUICK) -> Result:
         ]
         for n in LEVELS
     ]
-    return {
-        "text": f"Levels for people, from a beginner to full strength. Levels {known[0]} to "
+    return Result(
+        text=f"Levels for people, from a beginner to full strength. Levels {known[0]} to "
         f"{known[-1]} play their neighbours and the next but one here, {size.level_games} games "
         "each; no level makes mistakes on purpose.",
-        "tables": [
+        tables=[
             standings(results, f"Levels that were played here, level {middle} = 0"),
             table("What the levels are", ["level", "what it does"], rows),
         ],
-        "figures": [elo_plot(results, f"Levels with 95 % intervals, level {middle} = 0")],
-    }
+        figures=[elo_plot(results, f"Levels with 95 % intervals, level {middle} = 0")],
+    )
 
 
 def shipped_ladder(context: Context) -> Result:
@@ -178,76 +181,23 @@ def shipped_ladder(context: Context) -> Result:
 
     with reading(find("9x9")) as database:
         results = results_of(database)
-    return {
-        "text": f"The ladder that new players are rated on, as it is shipped: {len(results.rows)} "
+    return Result(
+        text=f"The ladder that new players are rated on, as it is shipped: {len(results.rows)} "
         "games, GNU Go level 10 at 1800. These games were not played in this run; they lie in the "
         "package (`tengen arena show`), each with its record and seed.",
-        "tables": [
+        tables=[
             standings(results, "The shipped ladder on 9x9"),
             cross_table(results, "Who beat whom: wins of the row against the column"),
         ],
-        "figures": [elo_plot(results, "Ratings with 95 % intervals")],
-    }
-
-
-# ----- At full scale -----
-
-
-def full(context: Context, *, playouts: int = 500, games: dict[int, int] | None = None) -> Result:
-    """Leave each part out in turn, on three boards."""
-    from tengen.lab.tournaments import cross_table, play
-    from tengen.players.united import PARTS
-
-    tables = []
-    plan = games or {9: 100, 13: 40, 19: 20}
-    for number, (board, count) in enumerate(plan.items()):
-        tell = context.between(number / len(plan), (number + 1) / len(plan), f"{board}x{board}:")
-        results = play(
-            context.place("player") / f"parts-{board}.sqlite",
-            gauntlet_settings(playouts, count, board, context.seed, PARTS),
-            workers=context.workers,
-            tell=tell,
-        )
-        shown = parts_table(results, count)
-        shown["title"] = f"{board}x{board}, {playouts} playouts: {shown['title']}"
-        tables += [shown, cross_table(results, f"{board}x{board}: who beat whom")]
-    return {"tables": tables}
-
-
-def installed(spec: str) -> bool:
-    """Tell whether the program of a player's spec is there; ours always are."""
-    if not spec.startswith("gtp:"):
-        return True
-    return shutil.which(shlex.split(spec.removeprefix("gtp:"))[0]) is not None
-
-
-def full_ladder(
-    context: Context, *, size: str = "9x9", games: int | None = None, only: tuple[str, ...] = ()
-) -> Result:
-    """Play a shipped ladder anew; players whose programs are missing are left out."""
-    from tengen.arena import load_tournament
-    from tengen.arena.placing import LADDERS
-    from tengen.lab.tournaments import cross_table, elo_plot, play, standings
-
-    tournament = load_tournament(Path(LADDERS) / f"{size}.toml")
-    wanted = [entrant for entrant in tournament.entrants if not only or entrant.name in only]
-    here = tuple(entrant for entrant in wanted if installed(entrant.spec))
-    missing = [entrant.name for entrant in wanted if entrant not in here]
-    changes: dict[str, Any] = {"entrants": here}
-    if games is not None:
-        changes["games"] = games
-    results = play(
-        context.place("ladder") / f"{size}.sqlite",
-        tournament.model_copy(update=changes),
-        workers=context.workers,
-        tell=context.between(0.0, 1.0, "games"),
+        figures=[elo_plot(results, "Ratings with 95 % intervals")],
     )
-    note = f"Left out, because their programs are not installed: {', '.join(missing)}."
-    return {
-        "text": note if missing else "",
-        "tables": [
-            standings(results, f"The ladder on {size}"),
-            cross_table(results, "Who beat whom"),
-        ],
-        "figures": [elo_plot(results, "Ratings with 95 % intervals")],
-    }
+
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment("player", "player", "What every part adds", parts, QUICK, FULL, (0.7, 300)),
+    Experiment("levels", "player", "Levels for people", levels, QUICK, FULL, (0.3, 1)),
+    Experiment(
+        "shipped-ladder", "player", "The ladder", lambda context, _: shipped_ladder(context),
+        quick=True, full=True, minutes=(0.1, 0.1),
+    ),
+)  # fmt: skip

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tengen.lab import papers
-from tengen.lab.content import line, percent, picture, plot, table
-from tengen.lab.steps import Context, Result
+from tengen.lab.content import Picture, Plot, Result, Table, line, percent, table
+from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, compare, number
 
 TRAIN = "kgs6d-scored-train.sgf"
@@ -58,20 +58,20 @@ def failure(context: Context, size: Size = QUICK) -> Result:
     games = Corpus([path]).as_arrays()
     context.at(0.6, "training the paper's network")
     value = lab.experiment(games, counts=(len(games),), steps=size.steps, seed=context.seed)
-    return {
-        "text": f"{len(games)} games of search by playouts on {size.board}x{size.board}, cut where "
+    return Result(
+        text=f"{len(games)} games of search by playouts on {size.board}x{size.board}, cut where "
         "everything is settled; the true fate of each stone comes from playing on to the end with "
         "either side to move. The learner is told the final score and nothing else. The paper "
         "trained on professional 19x19 games.",
-        "points": value["faults"],
-        "points_title": "Six reasons why the paper's network cannot learn",
-        "tables": [failure_table(value["runs"])],
-        "figures": [divergence(value["runs"])],
-        "comparisons": failure_rows(value["runs"], full=False),
-    }
+        points=value["faults"],
+        points_title="Six reasons why the paper's network cannot learn",
+        tables=[failure_table(value["runs"])],
+        figures=[divergence(value["runs"])],
+        comparisons=failure_rows(value["runs"], full=False),
+    )
 
 
-def failure_table(runs: list[dict[str, Any]]) -> dict[str, Any]:
+def failure_table(runs: list[dict[str, Any]]) -> Table:
     """Return every version of the paper's network with its error after training."""
     return table(
         "The paper's network, its faults taken away: errors on the training games",
@@ -88,7 +88,7 @@ def failure_table(runs: list[dict[str, Any]]) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def divergence(runs: list[dict[str, Any]]) -> dict[str, Any]:
+def divergence(runs: list[dict[str, Any]]) -> Plot:
     """Draw the mean error while RPROP learns, with the printed sign and with the right one."""
     most = max(run["games"] for run in runs)
     lines = []
@@ -98,7 +98,7 @@ def divergence(runs: list[dict[str, Any]]) -> dict[str, Any]:
             name = f"{run['energy']} energy, {run['gradient']} sign"
             lines.append(line(name, list(range(len(errors))), errors))
     title = "One wrong sign: the error climbs where it should fall (RPROP)"
-    return plot(title, "batches", "mean error in points", lines, log=True)
+    return Plot(title, "batches", "mean error in points", lines, log=True)
 
 
 def failure_rows(runs: list[dict[str, Any]], *, full: bool) -> list[Comparison]:
@@ -178,16 +178,16 @@ def scorer(context: Context, size: Size = QUICK) -> Result:
                 [name, percent(got["exact"], got["exact_interval"]), percent(got["winner"])]
             )
     shown = list(judges)[-1]
-    return {
-        "text": f"{len(cases)} further games of our own, made the same way and not trained on. "
+    return Result(
+        text=f"{len(cases)} further games of our own, made the same way and not trained on. "
         "All ways are counted alike; a game is exact if the count equals the true one. The truth "
         "is that of a search by playouts which plays on, so it favours judges by playouts; the "
         "games of people in the table above say more.",
-        "tables": [table("Unseen finished games, 9x9", ["who says what is dead", "exact",
+        tables=[table("Unseen finished games, 9x9", ["who says what is dead", "exact",
                                                         "right winner"], rows)],
-        "figures": _ownership(judges[shown], cases, shown),
-        "comparisons": [_werf(name, got) for name, got in exact.items()] + shipped_rows(),
-    }  # fmt: skip
+        figures=_ownership(judges[shown], cases, shown),
+        comparisons=[_werf(name, got) for name, got in exact.items()] + shipped_rows(),
+    )  # fmt: skip
 
 
 def _werf(name: str, got: dict[str, Any]) -> Comparison:
@@ -222,7 +222,7 @@ def shipped_rows() -> list[Comparison]:
     return rows
 
 
-def _ownership(judge: Any, cases: list[Any], name: str) -> list[dict[str, Any]]:
+def _ownership(judge: Any, cases: list[Any], name: str) -> list[Picture]:
     """Draw who owns what in the position with most dead stones, and which stones are dead."""
     from tengen.board import Board
 
@@ -234,7 +234,7 @@ def _ownership(judge: Any, cases: list[Any], name: str) -> list[dict[str, Any]]:
     dead = [int(i) for i in reading.dead.ravel().nonzero()[0]]
     svg = board.svg(shades=reading.ownership.ravel(), dead=dead, cell=22)
     title = f"Who owns what, by the {name.partition(' (')[0]}; faint stones are dead"
-    return [picture(title, svg)]
+    return [Picture(title, svg)]
 
 
 # ----- At the paper's scale -----
@@ -251,14 +251,14 @@ def full_failure(
     value = lab.experiment(
         games, counts=counts, steps=steps, say=lambda text: context.at(0.5, text)
     )
-    return {
-        "text": "KGS games of players of 6 dan and stronger that ended by counting.",
-        "points": value["faults"],
-        "points_title": "Six reasons why the paper's network cannot learn",
-        "tables": [failure_table(value["runs"])],
-        "figures": [divergence(value["runs"])],
-        "comparisons": failure_rows(value["runs"], full=True),
-    }
+    return Result(
+        text="KGS games of players of 6 dan and stronger that ended by counting.",
+        points=value["faults"],
+        points_title="Six reasons why the paper's network cannot learn",
+        tables=[failure_table(value["runs"])],
+        figures=[divergence(value["runs"])],
+        comparisons=failure_rows(value["runs"], full=True),
+    )
 
 
 def full_scorer(context: Context, *, games: int | None = None, **recipe: Any) -> Result:
@@ -308,4 +308,23 @@ def full_scorer(context: Context, *, games: int | None = None, **recipe: Any) ->
         )  # fmt: skip
     columns = ["games", "who says what is dead", "exact", "right winner", "ms a game"]
     title = "Finished games of people"
-    return {"tables": [table(title, columns, rows)], "comparisons": comparisons}
+    return Result(tables=[table(title, columns, rows)], comparisons=comparisons)
+
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment(
+        "scoring-failure", "scoring", "A failure, and why", failure, quick=QUICK,
+        minutes=(0.8, 0.8),
+    ),
+    Experiment(
+        "scoring", "scoring", "Scorers on unseen games", scorer, quick=QUICK, minutes=(0.6, 0.6)
+    ),
+    Experiment(
+        "scoring-failure", "scoring", "A failure, and why",
+        lambda c, size: full_failure(c, **size), full={}, minutes=(1, 10), needs=(TRAIN,),
+    ),
+    Experiment(
+        "scoring", "scoring", "A scorer learned from scores",
+        lambda c, size: full_scorer(c, **size), full={}, minutes=(1, 30), needs=(TRAIN, *TESTS),
+    ),
+)  # fmt: skip

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tengen.lab import papers
-from tengen.lab.content import line, percent, picture, plot, table
+from tengen.lab.content import Picture, Plot, Result, line, percent, table
 from tengen.lab.pictures import heat, kernel_sheet
-from tengen.lab.steps import Context, Result
+from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, above, compare
 
 POSITION = "B E5 W C3 B G3 W C6 B F7 W G6 B G7 W H7 B H6 W H8 B F6 W H5"
@@ -60,12 +60,12 @@ def numbers(context: Context) -> Result:
         [part, "x".join(map(str, tying.shape)), tying.free]
         for part, tying in architecture.parts.items()
     ]
-    return {
-        "text": "Every cell of the board holds twelve hidden numbers. Some stay as they are when "
+    return Result(
+        text="Every cell of the board holds twelve hidden numbers. Some stay as they are when "
         "the board is turned (T), some change sign with a quarter turn (S, D), and pairs turn like "
         "an arrow (F). Which weights may differ follows from that alone: it is solved for, not "
         "typed in.",
-        "tables": [
+        tables=[
             table(
                 "Free numbers by part (B: biases, which the paper does not count)",
                 ["part", "shape of the dense weights", "free"],
@@ -73,8 +73,8 @@ def numbers(context: Context) -> Result:
                 note=f"With the colours tied as well: {tied.weights}.",
             )
         ],
-        "figures": kernels(),
-        "comparisons": [
+        figures=kernels(),
+        comparisons=[
             compare(
                 "Section III", "free weights", papers.ISN_WEIGHTS, architecture.weights, aim=0,
                 why="V_HI 280, V_OH 140, V_OI 294, from the null space of the constraints.",
@@ -92,10 +92,10 @@ def numbers(context: Context) -> Result:
                 why="All eight elements, boards of 5x5, 9x9 and 13x13, random weights.",
             ),
         ],
-    }  # fmt: skip
+    )  # fmt: skip
 
 
-def kernels() -> list[dict[str, Any]]:
+def kernels() -> list[Picture]:
     """Draw the shipped paper's network: what every hidden unit sees, what every output takes."""
     from tengen.learners.symmetry_network import SymmetryNetwork
     from tengen.learners.symmetry_network.representations import SQUARE
@@ -111,16 +111,16 @@ def kernels() -> list[dict[str, Any]]:
         before = sum(name.startswith(f"{block.name}") for name in hidden)
         hidden += [f"{block.name}{before + i + 1}" for i in range(block.size)]
     return [
-        picture(
+        Picture(
             "What the hidden units see (rows) in each kind of point (columns): 280 free numbers of "
             "the shipped isn-9x9. Red excites, blue inhibits; C1 is the weakest block, C6 alive.",
             kernel_sheet(dense["HI"], SQUARE, hidden, inputs), wide=True,
         ),
-        picture(
+        Picture(
             "What the outputs take from the board directly: 294 free numbers",
             kernel_sheet(dense["OI"], SQUARE, OUTPUT_NAMES, inputs), wide=True,
         ),
-        picture(
+        Picture(
             "What the outputs take from the hidden units: 140 free numbers",
             kernel_sheet(dense["OH"], SQUARE, OUTPUT_NAMES, hidden), wide=True,
         ),
@@ -211,19 +211,19 @@ def quick(context: Context, size: Size = QUICK) -> Result:
             why="A few minutes of training; the shipped networks had the paper's 860,000 games.",
         )
     )
-    return {
-        "text": f"A network of the paper's shape learns for {size.games:,} games (the paper: "
+    return Result(
+        text=f"A network of the paper's shape learns for {size.games:,} games (the paper: "
         f"{papers.ISN_GAMES:,}) at ten times the paper's rate. No look-ahead anywhere: it plays by "
         "judging the position after each move. The boards below show what the shipped isn-best "
         "thinks of one position: who owns what (black and white squares), and its seven outputs, "
         "the redder the likelier.",
-        "tables": [
+        tables=[
             table("Matches, moves drawn with beta 20, komi 3.5",
                   ["network", "against", "board", "games", "wins"], rows)
         ],
-        "figures": [figure_1(curve), *views()],
-        "comparisons": comparisons,
-    }  # fmt: skip
+        figures=[figure_1(curve), *views()],
+        comparisons=comparisons,
+    )  # fmt: skip
 
 
 def _plain(curve: dict[str, Any]) -> dict[str, Any]:
@@ -234,19 +234,19 @@ def _plain(curve: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def figure_1(curve: dict[str, Any]) -> dict[str, Any]:
+def figure_1(curve: dict[str, Any]) -> Plot:
     """Draw the snapshots' win rates over training."""
     trend = ""
     if curve["correlation"] is not None and curve["p_value"] is not None:
         trend = f"; Spearman {curve['correlation']:.2f}, p = {curve['p_value']:.2g}"
-    return plot(
+    return Plot(
         f"Figure 1: snapshots against each other{trend} (untrained left out)",
         "games of self-play", "wins over all others",
         [line("win rate", curve["games"], curve["rates"], curve["intervals"])], bottom=0.0,
     )  # fmt: skip
 
 
-def views() -> list[dict[str, Any]]:
+def views() -> list[Picture]:
     """Draw the seven outputs of a shipped network over one position, and who it thinks owns it."""
     from tengen.board import Board
     from tengen.learners.symmetry_network import SymmetryNetwork
@@ -258,10 +258,10 @@ def views() -> list[dict[str, Any]]:
     network = SymmetryNetwork.load(name)
     board = Board(9, moves=POSITION)
     owner = board.svg(shades=network.ownership(board), cell=18)
-    figures = [picture(f"{name}: who owns what", owner)]
+    figures = [Picture(f"{name}: who owns what", owner)]
     for output, values in network.heat_maps(board).items():
         title = f"how likely {MEANINGS.get(output, output)}"
-        figures.append(picture(title, heat(board, np.asarray(values))))
+        figures.append(Picture(title, heat(board, np.asarray(values))))
     return figures
 
 
@@ -297,14 +297,14 @@ def full(
 
     curve = context.once("symmetry-network/figure1", tournament)
     got = play_match(learned, None, games=match_games, seed=context.seed, workers=context.workers)
-    return {
-        "tables": [
+    return Result(
+        tables=[
             table("After all games", ["against", "games", "wins"],
                   [["random", match_games, percent(got.win_rate, got.interval)]])
         ],
-        "figures": [figure_1(curve)],
-        "comparisons": _trend(curve, games),
-    }  # fmt: skip
+        figures=[figure_1(curve)],
+        comparisons=_trend(curve, games),
+    )  # fmt: skip
 
 
 def _trend(curve: dict[str, Any], games: int) -> list[Comparison]:
@@ -324,3 +324,19 @@ def _trend(curve: dict[str, Any], games: int) -> list[Comparison]:
             why="Neighbours differ by less than the noise of 430 games, so the place is chance.",
         ),
     ]  # fmt: skip
+
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment(
+        "symmetry-weights", "symmetry-network", "714 weights, drawn", lambda c, _: numbers(c),
+        quick=True, full=True, minutes=(0.1, 0.1),
+    ),
+    Experiment(
+        "symmetry-network", "symmetry-network", "A short training", quick, quick=QUICK,
+        minutes=(1.3, 1.3),
+    ),
+    Experiment(
+        "symmetry-network", "symmetry-network", "Figure 1", lambda c, size: full(c, **size),
+        full={}, minutes=(1, 300),
+    ),
+)  # fmt: skip

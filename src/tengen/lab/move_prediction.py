@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tengen.errors import TengenError
+from tengen.lab import papers
 from tengen.learners.move_prediction.evaluation import TOPS
 from tengen.learners.move_prediction.learner import MovePredictor, usable_games
 from tengen.learners.move_prediction.maxent import solve
@@ -33,31 +34,6 @@ Row = dict[str, Any]
 
 ALPHA = PaperSettings().alpha
 
-# The paper's figures, as fractions.
-TABLE_1 = dict(
-    zip(
-        (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
-        (
-            0.2703, 0.2746, 0.2767, 0.2795, 0.2802, 0.2815, 0.2821, 0.2819, 0.2820, 0.2824, 0.2820,
-        ),
-        strict=True,
-    )
-)  # fmt: skip
-TABLE_2 = {
-    0: (0.2105, 0.4619, 0.5925, 0.7243, 0.8375, 0.8862, 0.9132),
-    20: (0.2824, 0.5270, 0.6168, 0.6911, 0.7985, 0.8463, 0.8753),
-    40: (0.2755, 0.5291, 0.6305, 0.7258, 0.7985, 0.8463, 0.8753),
-    60: (0.2693, 0.5254, 0.6252, 0.7237, 0.8138, 0.8463, 0.8753),
-    80: (0.2692, 0.5285, 0.6245, 0.7191, 0.8138, 0.8585, 0.8753),
-}
-TABLE_3 = {
-    2000: (0.2824, 0.5270, 0.6168, 0.6911),
-    5000: (0.3104, 0.5654, 0.6556),
-    10000: (0.3272, 0.5861, 0.6785),
-    15000: (0.3373, 0.5981, 0.6894),
-    20000: (0.3394, 0.6047, 0.6950, 0.7716),
-}
-
 
 def hold_out(games: GameArrays, count: int, seed: int) -> tuple[GameArrays, GameArrays]:
     """Keep `count` games back to measure on; return (the others, those).
@@ -75,7 +51,7 @@ def hold_out(games: GameArrays, count: int, seed: int) -> tuple[GameArrays, Game
 
 def widths(
     train: GameArrays, test: GameArrays, *, games: int = 2000, seed: int = 0,
-    values: Sequence[float] = tuple(TABLE_1), exact: bool = False, alpha: float = ALPHA,
+    values: Sequence[float] = tuple(papers.MP_WIDTHS), exact: bool = False, alpha: float = ALPHA,
 ) -> Iterator[Row]:  # fmt: skip
     """Table I: rank-1 accuracy for every width factor.
 
@@ -97,12 +73,12 @@ def widths(
             model.weights = found.weights
             told = {"iterations": found.iterations, "violation": found.violation}
         row = {"width": width, "features": model.features, **told, **measure(model, test)}
-        yield {**row, "paper": TABLE_1.get(width)}
+        yield {**row, "paper": papers.MP_WIDTHS.get(width)}
 
 
 def reranked(
     train: GameArrays, test: GameArrays, *, games: int = 2000, seed: int = 0,
-    values: Sequence[int] = tuple(TABLE_2), alpha: float = ALPHA,
+    values: Sequence[int] = tuple(papers.MP_RERANKED), alpha: float = ALPHA,
 ) -> Iterator[Row]:  # fmt: skip
     """Table II: cumulative accuracy for every number of re-ranked candidates; 0 for none.
 
@@ -126,7 +102,7 @@ def reranked(
             row |= measure(shared, test)
             ranks = [f"top{rank}" for rank in TOPS if rank >= top]
             row["beyond"] = max((abs(row[rank] - plain[rank]) for rank in ranks), default=0.0)
-        yield {**row, "paper": TABLE_2.get(top)}
+        yield {**row, "paper": papers.MP_RERANKED.get(top)}
 
 
 def sizes(
@@ -159,7 +135,7 @@ def sizes(
         if keep is not None:
             name = f"paper-{games}"
             estimator(model, settings).save(keep / f"{name}.safetensors", name=name)
-        yield {**row, **measure(model, test), "paper": TABLE_3.get(games)}
+        yield {**row, **measure(model, test), "paper": papers.MP_SIZES.get(games)}
 
 
 def weak_history(

@@ -1,0 +1,169 @@
+"""Gather what the laboratory's page says, from the results of its steps; measure and draw nothing.
+
+`report` makes HTML of it and `markdown` plain text, so that both say the same.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from tengen import __version__
+from tengen.lab.content import Result
+from tengen.lab.papers import PAPERS
+from tengen.lab.progress import span
+from tengen.lab.steps import FULL, QUICK, Kept, Step, settings_of
+from tengen.lab.verdicts import UNMEASURED, WORDS, Comparison
+
+PARTS: dict[str, tuple[str, str, str]] = {
+    "ground": ("The ground", "", "One board, its rules, and players that need no learning."),
+    **{key: (paper.title, paper.authors, paper.line) for key, paper in PAPERS.items()},
+    "player": ("One player", "", "What the parts do together, and how strong each rung is."),
+}
+"""The sections of the page in order: title, authors, one line."""
+
+PACKAGES = ("numpy", "numba", "scipy", "matplotlib", "safetensors")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One finished step."""
+
+    name: str
+    title: str
+    time: str
+    result: Result
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: what a paper said, what was found, and what was not run."""
+
+    key: str
+    title: str
+    authors: str
+    line: str
+    blocks: Sequence[Block]
+    missing: Sequence[Step]
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """All figures and claims of the paper beside ours."""
+        return [row for block in self.blocks for row in block.result.comparisons]
+
+    @property
+    def decided(self) -> list[Comparison]:
+        """Those that have a verdict."""
+        return [row for row in self.comparisons if row.verdict != UNMEASURED]
+
+    @property
+    def open(self) -> list[Comparison]:
+        """Those that this run is too small for."""
+        return [row for row in self.comparisons if row.verdict == UNMEASURED]
+
+    @property
+    def places(self) -> list[tuple[str, list[tuple[str, int]]]]:
+        """Every table and figure of the paper with its verdicts, counted."""
+        found: dict[str, Counter[str]] = {}
+        for row in self.comparisons:
+            found.setdefault(row.where, Counter())[row.verdict] += 1
+        return [
+            (where, [(word, counts[word]) for word in WORDS if counts[word]])
+            for where, counts in sorted(found.items())
+        ]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a step took, beside what the paper's experiment did."""
+
+    step: str
+    seconds: str
+    processor: str
+    memory: str
+    paper: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything the page shows."""
+
+    sections: Sequence[Section]
+    cost: Sequence[Cost]
+    mode: str
+    seed: int | None
+    versions: Sequence[tuple[str, str]]
+    seconds: str
+    complete: bool
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """All figures and claims of all papers."""
+        return [row for section in self.sections for row in section.comparisons]
+
+    @property
+    def words(self) -> list[tuple[str, int]]:
+        """How often each verdict was given."""
+        counts = Counter(row.verdict for row in self.comparisons)
+        return [(word, counts[word]) for word in WORDS if counts[word]]
+
+    @property
+    def command(self) -> str:
+        """The command that made it."""
+        corpus = " --corpus DIR" if self.mode == FULL else ""
+        seed = "?" if self.seed is None else self.seed
+        return f"tengen lab --{self.mode}{corpus} --seed {seed}"
+
+
+def gather(folder: Path, steps: Sequence[Step], done: Mapping[str, Kept]) -> Page:
+    """Return the page of a run."""
+    settings = settings_of(folder)
+    return Page(
+        sections=[_section(key, steps, done) for key in PARTS],
+        cost=_cost(steps, done),
+        mode=settings.get("mode", QUICK),
+        seed=settings.get("seed"),
+        versions=versions(),
+        seconds=span(sum(kept.seconds for kept in done.values())),
+        complete=all(step.name in done for step in steps),
+    )
+
+
+def _section(key: str, steps: Sequence[Step], done: Mapping[str, Kept]) -> Section:
+    mine = [step for step in steps if step.part == key]
+    blocks = [
+        Block(step.name, step.title, span(done[step.name].seconds), done[step.name].result)
+        for step in mine
+        if step.name in done
+    ]
+    return Section(key, *PARTS[key], blocks, [step for step in mine if step.name not in done])
+
+
+def _cost(steps: Sequence[Step], done: Mapping[str, Kept]) -> list[Cost]:
+    """Return what every step cost; a paper's own cost stands with its first step."""
+    rows = []
+    told: set[str] = set()
+    for step in steps:
+        if step.name not in done:
+            continue
+        kept = done[step.name]
+        paper = PAPERS[step.part].cost if step.part in PAPERS and step.part not in told else ""
+        told.add(step.part)
+        memory = f"{kept.memory / 1e6:,.0f} MB"
+        rows.append(Cost(step.name, span(kept.seconds), span(kept.processor), memory, paper))
+    return rows
+
+
+def versions() -> list[tuple[str, str]]:
+    """Return the versions that the numbers rest on."""
+    found = [("tengen", __version__), ("Python", platform.python_version())]
+    for name in PACKAGES:
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:
+            continue
+    return found
