@@ -9,9 +9,10 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any
+from typing import Annotated, Any
 
-import click
+import typer
+from typer.core import TyperGroup
 
 from tengen import __version__
 from tengen.errors import TengenError
@@ -40,10 +41,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
-class LazyGroup(click.Group):
+class LazyGroup(TyperGroup):
     """A group that imports a command's module only when that command is used."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """Name the commands whose modules are present, in the order of the table."""
         here = os.path.dirname(__file__)
         return [
@@ -52,28 +53,55 @@ class LazyGroup(click.Group):
             if os.path.exists(os.path.join(here, f"{module}.py"))
         ]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one command."""
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import and return one command; None if there is none of that name."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        import typer
-
         module = importlib.import_module(f"tengen.cli.{COMMANDS[cmd_name][0]}")
-        command: Any = typer.main.get_command(module.app)
+        command = typer.main.get_command(module.app)
         command.name = cmd_name
-        return command  # type: ignore[no-any-return]
+        _show_flags_as_flags(command, ctx)
+        return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands from the table, without importing them."""
         rows = [(name, COMMANDS[name][1]) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
 
-@click.group(cls=LazyGroup, help="A laboratory for machines that learn Go.")
-@click.version_option(__version__, prog_name="tengen")
-def cli() -> None:
-    """Hold the commands together."""
+def _show_flags_as_flags(command: Any, ctx: Any) -> None:
+    """Take the type off the flags in the help of a command and those below it."""
+    for option in (*command.params, command.get_help_option(ctx)):
+        if getattr(option, "is_flag", False):
+            option.metavar = ""
+    for below in getattr(command, "commands", {}).values():
+        _show_flags_as_flags(below, ctx)
+
+
+_app = typer.Typer(cls=LazyGroup, add_completion=False, rich_markup_mode=None)
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        print(f"tengen, version {__version__}")
+        raise typer.Exit
+
+
+@_app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the version and exit.",
+            callback=_tell_version,
+            is_eager=True,
+            metavar="",
+        ),
+    ] = False,
+) -> None:
+    """A laboratory for machines that learn Go."""
 
 
 def main() -> None:
@@ -83,12 +111,15 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit status, printing errors as one line."""
+    cli = typer.main.get_command(_app)
     try:
-        result = cli.main(args=arguments, prog_name="tengen", standalone_mode=False)
-    except click.exceptions.Exit as stop:
+        # Not `cli.main`: that one turns an interruption into a status of its own.
+        with cli.make_context("tengen", arguments or ["--help"]) as context:
+            result = cli.invoke(context)
+    except typer.Exit as stop:
         return int(stop.exit_code)
-    except click.ClickException as mistake:
-        mistake.show()
+    except typer.TyperException as mistake:
+        mistake.show()  # type: ignore[attr-defined]
         return 1
     except TengenError as mistake:
         print(f"tengen: {mistake}", file=sys.stderr)
@@ -96,7 +127,7 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (KeyboardInterrupt, click.Abort) as stop:
+    except (KeyboardInterrupt, typer.Abort) as stop:
         notes = getattr(stop, "__notes__", [])
         print("; ".join(["tengen: interrupted", *notes]), file=sys.stderr)
         return 3
@@ -104,13 +135,7 @@ def run(arguments: list[str]) -> int:
         place = f"{failure.filename}: " if failure.filename else ""
         print(f"tengen: {place}{failure.strerror or failure}", file=sys.stderr)
         return 1
-    except Exception as failure:
-        # Recent Typer carries a copy of Click whose exceptions are not Click's own.
-        if hasattr(failure, "show") and hasattr(failure, "exit_code"):
-            failure.show()
-            return 1
-        if type(failure).__name__ in ("Exit", "Abort"):
-            return int(getattr(failure, "exit_code", 3))
+    except Exception:
         import traceback
 
         traceback.print_exc()

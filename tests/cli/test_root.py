@@ -1,0 +1,85 @@
+"""The command line itself: help, version, mistakes, and what an interrupted user is told."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import tengen
+from tengen.cli import COMMANDS, run
+
+ROOT = Path(__file__).parents[2]
+Out = pytest.CaptureFixture[str]
+
+
+def test_version_and_help_import_no_command(capsys: Out) -> None:
+    for words in (["--version"], ["--help"], []):
+        assert run(words) == 0
+    out = capsys.readouterr().out
+    assert f"tengen, version {tengen.__version__}" in out
+    assert all(name in out for name in COMMANDS)
+    code = (
+        "import sys; from tengen.cli import run; run(['--help']); sys.exit('numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL).returncode == 0
+
+
+def test_the_module_is_the_command() -> None:
+    words = [sys.executable, "-m", "tengen"]
+    shown = subprocess.run([*words, "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout == f"tengen, version {tengen.__version__}\n"
+    wrong = subprocess.run([*words, "players", "nobody"], capture_output=True, text=True)
+    assert wrong.returncode == 1 and wrong.stderr.startswith("tengen: there is no player 'nobody'")
+
+
+def test_wrong_usage_is_the_users_mistake(capsys: Out) -> None:
+    for words in (["dance"], ["doctor", "--loudly"], ["play", "--size", "big"]):
+        assert run(words) == 1
+        assert "Error: " in capsys.readouterr().err
+
+
+def test_help_shows_flags_as_flags(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    for command in COMMANDS:
+        assert run([command, "--help"]) == 0
+        out = capsys.readouterr().out
+        assert "<bool>" not in out
+        assert re.search(r"--help +Show this message", out), command
+
+
+def test_an_interrupted_user_is_told_what_the_work_left(
+    capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tengen.cli.doctor as doctor
+
+    def interrupted() -> None:
+        stop = KeyboardInterrupt()
+        stop.add_note("runs/x stands at step 5")
+        raise stop
+
+    monkeypatch.setattr(doctor, "examine", interrupted)
+    assert run(["doctor"]) == 3
+    assert capsys.readouterr().err == "tengen: interrupted; runs/x stands at step 5\n"
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    listed = [*project["dependencies"], *(name for extra in extras for name in extra)]
+    names = {re.split(r"[\[<>=~! ]", name)[0].replace("-", "_") for name in listed}
+    names = {"pyspiel" if name == "open_spiel" else name for name in names}
+    imported: dict[str, Path] = {}
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported.update({alias.name.partition(".")[0]: path for alias in node.names})
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported[node.module.partition(".")[0]] = path
+    foreign = set(imported) - set(sys.stdlib_module_names) - {"tengen"}
+    assert {name: imported[name] for name in foreign - names} == {}
