@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup lab test test-slow lint bench clean
+.PHONY: setup lab web page test test-slow lint bench clean
 
 setup: .venv/ready  ## install everything and compile the kernels
 
@@ -15,6 +15,15 @@ setup: .venv/ready  ## install everything and compile the kernels
 
 lab: setup  ## the main job: reproduce the papers at a small scale and write one report
 	$(BIN)/tengen lab --quick
+
+web: setup  ## the board in the browser
+	$(BIN)/tengen web
+
+page: web/node_modules  ## build that board's page anew from web/ (the only target that needs Node)
+	cd web && npm run --silent check && npm run --silent build
+
+web/node_modules: web/package-lock.json
+	cd web && npm ci --silent && touch node_modules
 
 lint: setup
 	$(BIN)/ruff check .

@@ -1,0 +1,85 @@
+"""Put the server together: routes, the page, errors as messages, and the guard around it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse
+from fastapi.staticfiles import StaticFiles
+
+from tengen import __version__
+from tengen.board import Board
+from tengen.errors import IllegalMoveError, TengenError
+from tengen.web import play_routes
+from tengen.web.positions import to_value
+from tengen.web.room import StaleMoveError, UnknownGameError
+from tengen.web.security import Guard
+from tengen.web.services import Services
+from tengen.web.settings import Settings
+from tengen.web.store import Store
+from tengen.web.workers import CancelledJob
+
+STATIC = Path(__file__).parent / "static"
+STATUS: dict[type[Exception], int] = {
+    UnknownGameError: 404,
+    StaleMoveError: 409,
+    IllegalMoveError: 422,
+    TengenError: 422,
+    CancelledJob: 499,
+}
+"""The status that tells each kind of failure; the first class that fits."""
+
+
+def make_app(settings: Settings) -> FastAPI:
+    """Make the server of `tengen web`."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        services = Services(settings, Store(settings.database))
+        app.state.services = services
+        opponent = services.room.opponents["level-1"].spec
+        board = to_value(Board(9))
+        services.playing.submit("warm", {"board": board, "player": opponent, "judge": True})
+        try:
+            yield
+        finally:
+            services.close()
+
+    app = FastAPI(
+        title="Tengen",
+        version=__version__,
+        description="Play, review, score and look at positions; all values are JSON.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.include_router(play_routes.router)
+    for kind in STATUS:
+        app.add_exception_handler(kind, _tell)
+    app.add_exception_handler(RequestValidationError, _tell_invalid)
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_middleware(Guard, settings=settings)
+    return app
+
+
+async def _tell(request: Request, failure: Exception) -> JSONResponse:
+    """Turn the visitor's mistake into a message."""
+    status = next(code for kind, code in STATUS.items() if isinstance(failure, kind))
+    return JSONResponse({"detail": str(failure) or "stopped"}, status)
+
+
+async def _tell_invalid(request: Request, failure: Exception) -> JSONResponse:
+    """Say in one line what is wrong with a request."""
+    assert isinstance(failure, RequestValidationError)
+    parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in failure.errors()]
+    return JSONResponse({"detail": "; ".join(parts)}, 422)

@@ -1,0 +1,124 @@
+"""List whom one can play against: the levels, the papers' machines, and the server's own specs.
+
+Requests name an opponent by its id in this list; no request can bring a spec of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tengen.arena.placing import recorded
+from tengen.models import has_model
+from tengen.players import parse_spec
+from tengen.players.united import LEVELS
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """One entry of the list; `ratings` are Elo by board, GNU Go 3.8 level 10 = 1800."""
+
+    id: str
+    name: str
+    spec: str
+    about: str
+    kind: str
+    """`level`, `paper`, `simple` or `own` (given on the command line)."""
+    level: int | None = None
+    sizes: tuple[int, ...] = ()
+    """Boards it plays on; empty for all."""
+    ratings: dict[str, int] = field(default_factory=dict)
+
+    def plays_on(self, size: int) -> bool:
+        """Tell whether it can play on square boards of this size."""
+        return not self.sizes or size in self.sizes
+
+    def value(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self)
+
+
+_MACHINES: tuple[Opponent, ...] = (
+    Opponent(
+        "symmetry-network",
+        "Symmetry network",
+        "greedy:model=isn-9x9",
+        "The 714-weight network of Blair, one ply deep",
+        "paper",
+        sizes=(9,),
+    ),
+    Opponent(
+        "taught-network",
+        "Taught symmetry network",
+        "greedy:model=isn-taught",
+        "Blair's kind of network taught by experts, one ply deep",
+        "paper",
+    ),
+    Opponent(
+        "predictor",
+        "Move predictor",
+        "greedy:policy=predictor-19x19",
+        "Always the move that the predictor after Araki thinks likeliest",
+        "paper",
+        sizes=(19,),
+    ),
+    Opponent(
+        "opening-td",
+        "Opening by temporal differences",
+        "opening:model=td-best-9x9,then=mcts:playouts=500",
+        "Huang's learned opening, then a tree search",
+        "paper",
+        sizes=(9,),
+    ),
+    Opponent(
+        "opening-evolution",
+        "Evolved opening",
+        "opening:model=evolved-spatial-13x13,then=mcts:playouts=500",
+        "Kendall's evolved opening, then a tree search",
+        "paper",
+        sizes=(13,),
+    ),
+    Opponent("static", "Rules of one ply", "static", "Captures, ladders, cuts, shape", "simple"),
+    Opponent("maxlib", "Liberties", "maxlib", "Wants liberties and nothing else", "simple"),
+    Opponent("random", "Random", "random", "Any legal move but its own eyes", "simple"),
+)
+
+
+def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
+    """Return everybody one can play against by id, weakest level first.
+
+    Raises
+    ------
+    SpecError
+        For a spec of `own` that names no player.
+    """
+    ratings: dict[str, dict[str, int]] = {}
+    for rated in recorded():
+        ratings.setdefault(rated["player"], {})[rated["size"]] = round(rated["elo"])
+    found: dict[str, Opponent] = {}
+    for level, strength in sorted(LEVELS.items()):
+        spec = f"tengen:level={level}"
+        how = (
+            f"searches {strength.playouts} playouts a move"
+            if strength.playouts
+            else "plays what comes to mind"
+        )
+        entry = Opponent(f"level-{level}", f"Level {level}", spec, how, "level", level)
+        found[entry.id] = entry
+    for machine in _MACHINES:
+        if all(has_model(name) for name in _models_of(machine.spec)):
+            found[machine.id] = machine
+    for number, spec in enumerate(own, 1):
+        parse_spec(spec)
+        entry = Opponent(f"own-{number}", spec, spec, "Given on the command line", "own")
+        found[entry.id] = entry
+    return {
+        key: Opponent(**{**asdict(one), "ratings": ratings.get(one.spec, {})})
+        for key, one in found.items()
+    }
+
+
+def _models_of(spec: str) -> list[str]:
+    return re.findall(r"(?:model|policy)=([\w-]+)", spec)

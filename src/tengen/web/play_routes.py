@@ -1,0 +1,233 @@
+"""Answer requests about games: begin, move, take back, hint, count, download."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Request
+from fastapi.responses import Response, StreamingResponse
+from pydantic import BaseModel, Field
+
+from tengen.errors import TengenError
+from tengen.gtp.sgf import board_of_record
+from tengen.records.replay import rules_of
+from tengen.web.ladder import next_rung
+from tengen.web.positions import to_value
+from tengen.web.room import Room
+from tengen.web.services import Services, services_of
+from tengen.web.table import Table
+from tengen.web.uploads import read_upload
+from tengen.web.waiting import changes, event, result_of, stream
+
+router = APIRouter(prefix="/api", tags=["play"])
+
+HINT_PLAYER = "tengen:level=9"
+Colour = Literal["black", "white"]
+Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
+
+
+class NewGame(BaseModel):
+    """A game to begin."""
+
+    size: Annotated[int, Field(ge=5, le=19)] = 9
+    colour: Colour = "black"
+    opponent: Annotated[str, Field(max_length=40)] = "level-1"
+    handicap: Annotated[int, Field(ge=0, le=9)] = 0
+    komi: Annotated[float | None, Field(ge=-200, le=200)] = None
+    rules: Literal["cgos", "chinese", "japanese", "aga", "new_zealand", "tromp_taylor"] = "cgos"
+    minutes: Annotated[float, Field(ge=0, le=600)] = 0
+    increment: Annotated[float, Field(ge=0, le=600)] = 0
+    ladder: bool = False
+
+
+class Play(BaseModel):
+    """A move; `version` is that of the position the page shows."""
+
+    move: Vertex
+    version: int | None = None
+
+
+class Change(BaseModel):
+    """Any other change of a game."""
+
+    version: int | None = None
+
+
+class Toggle(Change):
+    """A block to be taken for dead or alive."""
+
+    vertex: Vertex
+
+
+def _room(request: Request) -> Room:
+    return services_of(request).room
+
+
+@router.get("/opponents")
+def opponents(request: Request) -> list[dict[str, Any]]:
+    """List whom one can play against, with ratings (GNU Go 3.8 level 10 = 1800)."""
+    return [one.value() for one in _room(request).opponents.values()]
+
+
+@router.get("/games")
+async def games(request: Request) -> list[dict[str, Any]]:
+    """List all games, latest first."""
+    return _room(request).list()
+
+
+@router.post("/games", status_code=201)
+async def begin(request: Request, game: NewGame) -> dict[str, Any]:
+    """Begin a game; with `ladder` opponent and handicap follow the last results."""
+    room = _room(request)
+    if game.ladder:
+        game = _on_ladder(room, game)
+    table = Table.start(
+        size=game.size,
+        human=game.colour,
+        opponent=game.opponent,
+        handicap=game.handicap,
+        komi=game.komi,
+        rules=game.rules,
+        minutes=game.minutes,
+        increment=game.increment,
+        ladder=game.ladder,
+    )
+    return room.add(table)
+
+
+@router.get("/ladder")
+async def ladder(request: Request, size: int = 9) -> dict[str, Any]:
+    """Tell the next game of the ladder on a board: level and handicap."""
+    game = _on_ladder(_room(request), NewGame(size=size, ladder=True))
+    return {"opponent": game.opponent, "handicap": game.handicap}
+
+
+def _on_ladder(room: Room, game: NewGame) -> NewGame:
+    levels = [one for one in room.opponents.values() if one.kind == "level"]
+    played = [
+        entry["won"]
+        for entry in reversed(room.list())
+        if entry["ladder"] and entry["status"] == "over" and entry["size"] == game.size
+    ]
+    rung = next_rung(played, len(levels))
+    changes = {"opponent": f"level-{rung.level}", "handicap": rung.handicap}
+    if rung.handicap:
+        changes["colour"] = "black"
+    return game.model_copy(update=changes)
+
+
+@router.post("/games/upload", status_code=201)
+async def upload(
+    request: Request,
+    data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
+    name: str = "game.sgf",
+    colour: Colour = "black",
+    opponent: str = "level-1",
+) -> dict[str, Any]:
+    """Go on with a game from an SGF file."""
+    services = services_of(request)
+    record = read_upload(data, name, services.settings)[0]
+    board = board_of_record(record, rules_of(record))
+    if record.result.kind != "unknown":
+        raise TengenError(f"{record.file}: this game is finished; review or score it instead")
+    return services.room.add(Table.resume(board, human=colour, opponent=opponent))
+
+
+@router.get("/games/{key}")
+async def show(request: Request, key: str) -> dict[str, Any]:
+    """Return a game as it stands."""
+    return _room(request).state(key)
+
+
+@router.delete("/games/{key}", status_code=204)
+async def delete(request: Request, key: str) -> None:
+    """Forget a game."""
+    _room(request).delete(key)
+
+
+@router.get("/games/{key}/events", response_class=StreamingResponse)
+async def events(request: Request, key: str) -> StreamingResponse:
+    """Stream the game at every change, as server-sent events called `state`."""
+    room = _room(request)
+    queue = room.watch(key)
+
+    async def told() -> AsyncIterator[str]:
+        try:
+            yield event("state", room.state(key))
+            async for changed in changes(queue):
+                yield event("state", room.state(key)) if changed else ": alive\n\n"
+        finally:
+            room.unwatch(key, queue)
+
+    return stream(told())
+
+
+@router.post("/games/{key}/moves")
+async def move(request: Request, key: str, play: Play) -> dict[str, Any]:
+    """Play a move of yours: a vertex, `pass` or `resign`."""
+
+    def act(table: Table, now: float) -> None:
+        if table.waits_for_machine and play.move.strip().lower() != "resign":
+            raise TengenError("it is the machine's turn")
+        if table.waits_for_machine:
+            table.resigned = table.human
+            table.version += 1
+        else:
+            table.play(play.move, now)
+
+    return _room(request).change(key, play.version, act)
+
+
+@router.post("/games/{key}/undo")
+async def undo(request: Request, key: str, change: Change) -> dict[str, Any]:
+    """Take back your last move and what followed; stops the machine's thinking."""
+    return _room(request).change(key, change.version, lambda table, now: table.undo(now))
+
+
+@router.post("/games/{key}/retry")
+async def retry(request: Request, key: str) -> dict[str, Any]:
+    """Let the machine think again after its search failed."""
+    return _room(request).retry(key)
+
+
+@router.post("/games/{key}/dead")
+async def dead(request: Request, key: str, toggle: Toggle) -> dict[str, Any]:
+    """At the end, take a block for dead, or for alive again, and count anew."""
+
+    def act(table: Table, now: float) -> None:
+        table.toggle(toggle.vertex)
+
+    return _room(request).change(key, toggle.version, act)
+
+
+@router.post("/games/{key}/accept")
+async def accept(request: Request, key: str, change: Change) -> dict[str, Any]:
+    """At the end, let the count stand."""
+    return _room(request).change(key, change.version, lambda table, now: table.accept())
+
+
+@router.post("/games/{key}/hint")
+async def hint(request: Request, key: str) -> dict[str, Any]:
+    """Say what a strong player would think of; hang up to stop its thinking."""
+    services: Services = services_of(request)
+    table = services.room.table(key)
+    arguments = {"board": to_value(table.board), "player": HINT_PLAYER, "seed": table.seed}
+    job = services.looking.submit("hint", arguments)
+    found: dict[str, Any] = await result_of(job, request)
+    return found
+
+
+@router.get("/games/{key}/sgf")
+async def sgf(request: Request, key: str) -> Response:
+    """Return the game as SGF."""
+    room = _room(request)
+    table = room.table(key)
+    opponent = room.opponents.get(table.opponent)
+    data = table.sgf(opponent.name if opponent else table.opponent)
+    return Response(data, media_type="application/x-go-sgf", headers=attachment(f"game-{key}.sgf"))
+
+
+def attachment(name: str) -> dict[str, str]:
+    """Return the header that saves an answer under a name of ours."""
+    return {"content-disposition": f'attachment; filename="{name}"'}

@@ -1,0 +1,101 @@
+"""Turn boards into plain values and back, for JSON and for worker processes; decide nothing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, WHITE, Board, Rules, format_gtp, point_at
+from tengen.gtp.game import start_of
+
+LETTERS = ".XO"
+NAMES = {BLACK: "black", WHITE: "white"}
+COLOURS = {"black": BLACK, "white": WHITE}
+
+
+def to_value(board: Board) -> dict[str, Any]:
+    """Return everything that makes this board again with `to_board`."""
+    start = start_of(board)
+    return {
+        "rows": board.rows,
+        "cols": board.cols,
+        "rules": asdict(board.rules),
+        "komi": board.komi,
+        "handicap": board.handicap,
+        "setup": "/".join(rows_of(start)) if start.grid().any() else "",
+        "first": start.turn,
+        "moves": [[colour, point] for colour, point in board.moves],
+        "turn": board.turn,
+    }
+
+
+def to_board(value: dict[str, Any]) -> Board:
+    """Make the board that `to_value` described."""
+    board = Board(
+        value["rows"],
+        value["cols"],
+        rules=Rules(**value["rules"]),
+        komi=value["komi"],
+        setup=value["setup"],
+        to_play=value["first"],
+        handicap=value["handicap"],
+    )
+    for colour, point in value["moves"]:
+        board.play(point, colour)
+    board.turn = value["turn"]
+    return board
+
+
+def rows_of(board: Board) -> list[str]:
+    """Return the stones as one string a row: `.` empty, `X` black, `O` white."""
+    return ["".join(LETTERS[c] for c in row) for row in board.grid()]
+
+
+def vertex(point: int, board: Board) -> str:
+    """Name a point as GTP does."""
+    return format_gtp(point, board.rows, board.cols)
+
+
+def vertices(points: object, board: Board) -> list[str]:
+    """Name points as GTP does."""
+    return [vertex(int(p), board) for p in points]  # type: ignore[attr-defined]
+
+
+def named_moves(board: Board) -> list[list[str]]:
+    """Return the moves played as pairs such as `["B", "D4"]`."""
+    return [["?BW"[colour], vertex(point, board)] for colour, point in board.moves]
+
+
+def illegal_points(board: Board) -> list[str]:
+    """Name the empty points that the side to move may not play."""
+    mask = board.legal_mask()[:-1]
+    empty = board.grid().ravel() == 0
+    found = np.flatnonzero(empty & ~mask)
+    return [vertex(point_at(int(i), board.rows, board.cols), board) for i in found]
+
+
+def likely_moves(priors: NDArray[np.float64], board: Board, count: int) -> list[dict[str, Any]]:
+    """Return the likeliest moves with their probabilities, likeliest first."""
+    order = np.argsort(-priors, kind="stable")[:count]
+    return [
+        {
+            "move": vertex(point_at(int(i), board.rows, board.cols), board),
+            "probability": float(priors[i]),
+        }
+        for i in order
+        if priors[i] > 0
+    ]
+
+
+def mask_rows(mask: NDArray[np.bool_]) -> list[str]:
+    """Return a mask of the board as one string a row of `0` and `1`."""
+    return ["".join("01"[int(cell)] for cell in row) for row in mask]
+
+
+def last_vertex(board: Board) -> str | None:
+    """Name the last move, None at the start."""
+    last = board.last_move
+    return None if last is None else vertex(last, board)

@@ -1,0 +1,162 @@
+"""Decide who may ask the server, before any route sees the request; know no route.
+
+Refuses foreign hosts (rebinding of names), requests from other sites, bodies that are too large,
+and, where a token is set, everybody without it. Adds the headers that keep the page to itself.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import json
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from fastapi import HTTPException
+
+from tengen.web.settings import LOOPBACK, Settings
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+COOKIE = "tengen-token"
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": CONTENT_POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+class Guard:
+    """The outermost layer of the server."""
+
+    def __init__(self, app: App, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Refuse a request or hand it on."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in scope["headers"]}
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await _answer(send, *refusal)
+            return
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if self._settings.token is not None and scope["path"] == "/" and given:
+            cookie = f"{COOKIE}={self._settings.token}; Path=/; HttpOnly; SameSite=Strict"
+            await _answer(send, 303, "", [("location", "/"), ("set-cookie", cookie)])
+            return
+        await self._hand_on(scope, receive, send)
+
+    async def _hand_on(self, scope: Message, receive: Receive, send: Send) -> None:
+        taken = 0
+
+        async def limited() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > self._settings.upload_bytes:
+                raise HTTPException(413, self._too_large())
+            return message
+
+        async def covered(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                present = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    *(
+                        (name.encode(), value.encode())
+                        for name, value in HEADERS.items()
+                        if name.encode() not in present
+                    ),
+                ]
+            await send(message)
+
+        await self._app(scope, limited, covered)
+
+    def _too_large(self) -> str:
+        return f"at most {self._settings.upload_bytes} bytes may be sent at once"
+
+    def _refusal(self, scope: Message, headers: dict[str, str]) -> tuple[int, str] | None:
+        """Return status and reason if the request is not for us."""
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            return 421, "this server does not go by that name"
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return 403, "requests from other sites are not answered"
+        site = headers.get("sec-fetch-site", "none")
+        if site not in ("same-origin", "none") and scope["path"] != "/":
+            return 403, "requests from other sites are not answered"
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > self._settings.upload_bytes:
+            return 413, self._too_large()
+        if not self._shows_token(scope, headers):
+            return 401, "show the token that the server printed: /?token=..."
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        """Tell whether a Host header names this server."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        if name in LOOPBACK or name == self._settings.host.lower():
+            return True
+        if self._settings.is_local:
+            return False
+        # Addresses cannot be rebound, and the token is asked for anyway.
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name == socket.gethostname().lower()
+        return True
+
+    def _shows_token(self, scope: Message, headers: dict[str, str]) -> bool:
+        """Tell whether the request shows the token, where one is asked for."""
+        token = self._settings.token
+        if token is None:
+            return True
+        shown = [headers.get("authorization", "").removeprefix("Bearer ")]
+        shown += parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        except CookieError:
+            cookie = None
+        shown.append(cookie.value if cookie else "")
+        return any(hmac.compare_digest(s.encode(), token.encode()) for s in shown)
+
+
+async def _answer(
+    send: Send, status: int, reason: str, extra: list[tuple[str, str]] | None = None
+) -> None:
+    """Answer without asking any route."""
+    headers = [*HEADERS.items(), ("content-type", "application/json"), *(extra or [])]
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [(name.encode(), value.encode()) for name, value in headers],
+        }
+    )
+    body = json.dumps({"detail": reason}).encode() if reason else b""
+    await send({"type": "http.response.body", "body": body})

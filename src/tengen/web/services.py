@@ -1,0 +1,43 @@
+"""Hold what all routes share: settings, database, workers, games; made once a server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fastapi import Request
+
+from tengen.web.opponents import list_opponents
+from tengen.web.room import Room
+from tengen.web.settings import Settings
+from tengen.web.store import Store
+from tengen.web.workers import Lane
+
+TASKS = "tengen.web.tasks"
+
+
+@dataclass
+class Services:
+    """Lanes keep kinds of work apart: reviews never make a game or a hint wait."""
+
+    settings: Settings
+    store: Store
+    playing: Lane = field(default_factory=lambda: Lane(TASKS))
+    looking: Lane = field(default_factory=lambda: Lane(TASKS))
+    studying: Lane = field(default_factory=lambda: Lane(TASKS))
+    room: Room = field(init=False)
+
+    def __post_init__(self) -> None:
+        opponents = list_opponents(self.settings.players)
+        self.room = Room(self.store, self.playing, opponents)
+
+    def close(self) -> None:
+        """End the processes and close the database."""
+        for lane in (self.playing, self.looking, self.studying):
+            lane.close()
+        self.store.close()
+
+
+def services_of(request: Request) -> Services:
+    """Return the services of the server that got a request."""
+    found: Services = request.app.state.services
+    return found

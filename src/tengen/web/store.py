@@ -1,0 +1,88 @@
+"""Keep games and reviews in one SQLite database; every change is committed before it is told.
+
+Knows rows, not Go. Killing the server at any moment loses nothing that a page was shown.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+from tengen.errors import TengenError
+
+FORMAT = 1
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS items (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created REAL NOT NULL,
+    changed REAL NOT NULL,
+    summary TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (kind, id)
+);
+CREATE INDEX IF NOT EXISTS by_change ON items (kind, changed DESC);
+"""
+
+
+class Store:
+    """Items by kind and id: a summary for lists, and a body with everything."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._connection = sqlite3.connect(path, check_same_thread=False, timeout=10)
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._connection.executescript(_TABLES)
+            self._check_format(path)
+        except sqlite3.DatabaseError as failure:
+            raise TengenError(f"{path}: not a database of games ({failure})") from None
+
+    def _check_format(self, path: Path) -> None:
+        with self._connection as connection:
+            connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (str(FORMAT),))
+            [found] = connection.execute("SELECT value FROM meta WHERE key='format'").fetchone()
+        if int(found) > FORMAT:
+            raise TengenError(f"{path}: written by a newer version of tengen (format {found})")
+
+    def put(self, kind: str, key: str, summary: dict[str, Any], body: dict[str, Any]) -> None:
+        """Insert or replace an item."""
+        now = time.time()
+        with self._connection as connection:
+            connection.execute(
+                "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET "
+                "changed=excluded.changed, summary=excluded.summary, body=excluded.body",
+                (kind, key, now, now, json.dumps(summary), json.dumps(body)),
+            )
+
+    def get(self, kind: str, key: str) -> dict[str, Any] | None:
+        """Return an item's body, None if there is none."""
+        query = "SELECT body FROM items WHERE kind=? AND id=?"
+        row = self._connection.execute(query, (kind, key)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def list(self, kind: str, limit: int = 200) -> list[dict[str, Any]]:
+        """Return the summaries of a kind with id and times, latest change first."""
+        query = (
+            "SELECT id, created, changed, summary FROM items WHERE kind=? "
+            "ORDER BY changed DESC, created DESC LIMIT ?"
+        )
+        return [
+            {"id": key, "created": created, "changed": changed, **json.loads(summary)}
+            for key, created, changed, summary in self._connection.execute(query, (kind, limit))
+        ]
+
+    def delete(self, kind: str, key: str) -> bool:
+        """Remove an item; tell whether there was one."""
+        with self._connection as connection:
+            query = "DELETE FROM items WHERE kind=? AND id=?"
+            return connection.execute(query, (kind, key)).rowcount > 0
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()

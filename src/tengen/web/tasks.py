@@ -1,0 +1,104 @@
+"""Say what worker processes do: choose moves, hint, judge, review, look; plain values only.
+
+Runs in child processes. Models and players are loaded once a process and kept.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tengen.board import PASS
+from tengen.contracts import Analyser, Analysis, Player, Status, TimedPlayer
+from tengen.gtp.judging import Judge
+from tengen.players import make_player
+from tengen.web.positions import to_board, vertex, vertices
+from tengen.web.workers import Context, Task
+
+HINTS = 5
+"""Candidates that a hint shows."""
+LINE = 12
+"""Moves of a line that are shown."""
+
+
+@lru_cache(maxsize=8)
+def _player(spec: str) -> Player:
+    return make_player(spec)
+
+
+@lru_cache(maxsize=1)
+def _judge() -> Judge:
+    return Judge()
+
+
+def choose(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Choose a move for the side to move; at most `seconds` where the player can keep time."""
+    board = to_board(arguments["board"])
+    player = _player(arguments["player"])
+    if arguments.get("seconds") is not None and isinstance(player, TimedPlayer):
+        player = player.within(arguments["seconds"])
+    rng = np.random.default_rng([arguments["seed"], len(board.moves)])
+    return {"move": vertex(int(player.choose(board, rng)), board)}
+
+
+def hint(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Say which moves the player would think of, with lines, win rates and points."""
+    board = to_board(arguments["board"])
+    player = _player(arguments["player"])
+    rng = np.random.default_rng([arguments["seed"], len(board.moves)])
+    if not isinstance(player, Analyser):
+        return {"moves": [{"move": vertex(int(player.choose(board, rng)), board)}]}
+    report: Analysis | None = None
+    reports = player.analyse(board, rng, interval=0.25, limited=True, stop=context.stop)
+    for report in reports:
+        context.tell(describe(report, board))
+    return {"moves": []} if report is None else describe(report, board)
+
+
+def describe(report: Analysis, board: Any) -> dict[str, Any]:
+    """Write an analysis in plain values; win rates and points are those of the side to move."""
+    owners = report.ownership
+    return {
+        "visits": report.visits,
+        "winrate": report.winrate,
+        "score": report.score,
+        "choice": vertex(report.choice, board),
+        "moves": [
+            {
+                "move": vertex(c.move, board),
+                "visits": c.visits,
+                "winrate": c.winrate,
+                "score": c.score,
+                "prior": c.prior,
+                "line": vertices(c.pv[:LINE], board),
+            }
+            for c in report.candidates[:HINTS]
+        ],
+        "ownership": None if owners is None else [round(float(v), 3) for v in owners],
+    }
+
+
+def judge(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Say which stones are dead at the end."""
+    board = to_board(arguments["board"])
+    verdict = _judge().status(board)
+    return {"dead": vertices(verdict.stones(Status.DEAD), board), "safe": verdict.safe}
+
+
+def warm(arguments: dict[str, Any], context: Context) -> None:
+    """Load what the first move needs."""
+    board = to_board(arguments["board"])
+    _player(arguments["player"]).choose(board, np.random.default_rng(0))
+    if arguments.get("judge"):
+        board.play(PASS)
+        _judge().status(board)
+
+
+TASKS: dict[str, Task] = {
+    "choose": choose,
+    "hint": hint,
+    "judge": judge,
+    "warm": warm,
+}

@@ -1,0 +1,98 @@
+"""Read what somebody sent as game records, within limits; no name of a request is ever opened.
+
+Packed bytes are unpacked here up to a limit, so that a small file cannot grow without end.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from tengen.errors import RecordError
+from tengen.records import Fault, GameRecord, read_games
+from tengen.web.settings import Settings
+
+GROWTH = 8
+"""How many times larger than the largest upload its contents may be."""
+_PACKED: dict[bytes, Callable[[IO[bytes]], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+}
+"""How each packing begins, and what unpacks it; the content counts, not the name."""
+_KNOWN = (".sgf", ".gib", ".ngf", ".txt", ".mgt")
+
+
+def read_upload(data: bytes, name: str, settings: Settings) -> list[GameRecord]:
+    """Return the games of a file that was sent: SGF of any age, collections, archives.
+
+    Raises
+    ------
+    RecordError
+        If there is no readable game in it, or it is too large.
+    """
+    shown = Path(name).name[:80] or "game.sgf"
+    if not data.strip():
+        raise RecordError(f"{shown}: an empty file")
+    data, suffix = _unpack(data, shown, settings.upload_bytes * GROWTH)
+    faults: list[Fault] = []
+    found: list[GameRecord] = []
+    with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
+        path = Path(folder) / f"upload{suffix}"
+        path.write_bytes(data)
+        for record in read_games(path, on_fault=faults.append):
+            record.file = shown
+            found.append(record)
+            if len(found) >= settings.upload_games:
+                break
+    if not found:
+        reason = next((f.reason for f in faults if not f.repaired), "no game in it")
+        raise RecordError(f"{shown}: {reason}")
+    for record in found:
+        if len(record.moves) > settings.game_moves:
+            raise RecordError(
+                f"{shown}: game {record.game} has {len(record.moves)} moves; "
+                f"at most {settings.game_moves} are taken"
+            )
+    return found
+
+
+def _unpack(data: bytes, name: str, most: int) -> tuple[bytes, str]:
+    """Return unpacked bytes and the ending under which the readers know them."""
+    for beginning, opener in _PACKED.items():
+        if data.startswith(beginning):
+            data = _within(opener(io.BytesIO(data)), name, most)
+            break
+    if data[:4] == b"PK\x03\x04":
+        _check_zip(data, name, most)
+        return data, ".zip"
+    if data[257:262] == b"ustar":
+        return data, ".tar"
+    return data, next((s for s in _KNOWN if s in name.lower()), ".sgf")
+
+
+def _within(stream: Any, name: str, most: int) -> bytes:
+    try:
+        data: bytes = stream.read(most + 1)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as broken:
+        raise RecordError(f"{name}: damaged archive: {broken}") from None
+    if len(data) > most:
+        raise RecordError(f"{name}: grows beyond {most} bytes when it is unpacked")
+    return data
+
+
+def _check_zip(data: bytes, name: str, most: int) -> None:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > most:
+                raise RecordError(f"{name}: grows beyond {most} bytes when it is unpacked")
+    except zipfile.BadZipFile as broken:
+        raise RecordError(f"{name}: damaged archive: {broken}") from None

@@ -1,0 +1,76 @@
+"""Wait for jobs and changes on behalf of a request; stop as soon as nobody listens any more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import StreamingResponse
+
+from tengen.web.workers import Job, Lane
+
+HEARTBEAT = 15.0
+"""Seconds after which a silent stream says that it lives."""
+
+
+async def result_of(job: Job, request: Request) -> Any:
+    """Return a job's result; cancel the job if the page goes away."""
+    wrapped = asyncio.wrap_future(job.future)
+    try:
+        while True:
+            done, _ = await asyncio.wait({wrapped}, timeout=0.25)
+            if done:
+                return wrapped.result()
+            if await request.is_disconnected():
+                job.cancel()
+    except asyncio.CancelledError:
+        job.cancel()
+        raise
+
+
+async def parts_of(
+    lane: Lane, task: str, arguments: dict[str, Any], request: Request
+) -> AsyncIterator[tuple[str, Any]]:
+    """Run a job and yield `("part", value)` as they come, then `("done", value)`."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Any] = asyncio.Queue()
+
+    def take(part: Any) -> None:
+        loop.call_soon_threadsafe(queue.put_nowait, part)
+
+    job = lane.submit(task, arguments, take)
+    job.future.add_done_callback(lambda _: take(job))
+    try:
+        while True:
+            part = await queue.get()
+            if part is job:
+                yield "done", job.future.result()
+                return
+            yield "part", part
+    finally:
+        job.cancel()
+
+
+def event(name: str, value: Any) -> str:
+    """Write one server-sent event."""
+    return f"event: {name}\ndata: {json.dumps(value)}\n\n"
+
+
+def stream(events: AsyncIterator[str]) -> StreamingResponse:
+    """Answer with a stream of server-sent events."""
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+
+
+async def changes(queue: asyncio.Queue[None]) -> AsyncIterator[bool]:
+    """Yield True at every change told through a queue, False when it was silent for long."""
+    while True:
+        try:
+            await asyncio.wait_for(queue.get(), HEARTBEAT)
+        except TimeoutError:
+            yield False
+        else:
+            yield True

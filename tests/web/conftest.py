@@ -1,0 +1,151 @@
+"""A real server in a process of its own, and a real browser where one is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+CHROMIUM = next((p for n in ("chromium", "chromium-browser") if (p := shutil.which(n))), None)
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+START = 90.0
+
+
+@dataclass
+class Server:
+    """A running `tengen web`; `kill` and `start` again keep address and database."""
+
+    database: Path
+    options: list[str] = field(default_factory=list)
+    port: int = 0
+    url: str = ""
+    process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-c", "from tengen.cli import main; main()", "web"]
+        command += ["--port", str(self.port), "--no-browser", "--games", str(self.database)]
+        log = self.database.with_suffix(".log")
+        with log.open("a") as stream:
+            self.process = subprocess.Popen(command + self.options, stderr=stream, text=True)
+        end = time.monotonic() + START
+        while time.monotonic() < end:
+            told = [line for line in log.read_text().splitlines() if "the board is at" in line]
+            if len(told) > self._started:
+                self._started = len(told)
+                self.url = told[-1].split()[4].rstrip("/")
+                self.port = httpx.URL(self.url).port or 0
+                return
+            assert self.process.poll() is None, log.read_text()
+            time.sleep(0.05)
+        raise AssertionError("the server did not start")
+
+    _started: int = 0
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(10)
+
+    def stop(self) -> None:
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def client(self, **options: Any) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=60, **options)
+
+
+@pytest.fixture(scope="session")
+def make_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
+    made: list[Server] = []
+
+    def make(*options: str) -> Server:
+        server = Server(tmp_path_factory.mktemp("web") / "games.sqlite", list(options))
+        server.start()
+        made.append(server)
+        return server
+
+    yield make
+    for server in made:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def server(make_server: Callable[..., Server]) -> Server:
+    return make_server()
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with server.client() as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on the PATH")
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Open pages; any error of a script or of the content policy fails the test."""
+    contexts: list[Any] = []
+    problems: list[str] = []
+
+    def open_(url: str, **options: Any) -> Any:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda m: problems.append(m.text) if _is_problem(m.text) else None)
+        page.goto(url)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def _is_problem(text: str) -> bool:
+    return "Content Security Policy" in text or "Uncaught" in text
+
+
+@pytest.fixture(scope="session")
+def wait_for() -> Callable[..., Any]:
+    """Ask until something true comes back."""
+
+    def wait(check: Callable[[], Any], seconds: float = 60.0) -> Any:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = check()
+            if found:
+                return found
+            time.sleep(0.03)
+        raise AssertionError("waited in vain")
+
+    return wait
+
+
+os.environ.setdefault("NO_PROXY", "127.0.0.1,localhost")

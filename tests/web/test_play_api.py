@@ -1,0 +1,175 @@
+"""Games over HTTP: moves, undo, counting, clocks, the ladder, files, crashes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+Wait = Callable[..., Any]
+
+
+def begin(client: httpx.Client, **options: Any) -> dict[str, Any]:
+    answer = client.post("/api/games", json={"size": 9, "opponent": "random", **options})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def show(client: httpx.Client, game: dict[str, Any]) -> dict[str, Any]:
+    return client.get(f"/api/games/{game['id']}").json()
+
+
+def act(client: httpx.Client, game: dict[str, Any], action: str, **body: Any) -> httpx.Response:
+    return client.post(f"/api/games/{game['id']}/{action}", json=body)
+
+
+def settled(client: httpx.Client, wait_for: Wait, game: dict[str, Any]) -> dict[str, Any]:
+    """Wait until the machine has moved."""
+
+    def done() -> dict[str, Any] | None:
+        state = show(client, game)
+        idle = not state["thinking"] and (
+            state["status"] != "counting" or state["dead"] is not None
+        )
+        return state if idle else None
+
+    return wait_for(done)
+
+
+def test_the_machine_answers_and_undo_takes_both_moves_back(
+    client: httpx.Client, wait_for: Wait
+) -> None:
+    game = begin(client)
+    assert game["turn"] == "black" and not game["thinking"]
+    act(client, game, "moves", move="E5").raise_for_status()
+    state = settled(client, wait_for, game)
+    assert [colour for colour, _ in state["moves"]] == ["B", "W"]
+    assert state["moves"][0] == ["B", "E5"] and state["stones"][4][4] == "X"
+    state = act(client, game, "undo").json()
+    assert state["moves"] == [] and state["turn"] == "black"
+    assert act(client, game, "undo").status_code == 422
+
+
+def test_illegal_moves_and_nonsense_are_told_in_words(client: httpx.Client, wait_for: Wait) -> None:
+    game = begin(client)
+    act(client, game, "moves", move="E5").raise_for_status()
+    settled(client, wait_for, game)
+    for move, word in (("E5", "taken"), ("Z99", "no vertex"), ("", "no vertex")):
+        answer = act(client, game, "moves", move=move)
+        assert answer.status_code == 422 and word in answer.json()["detail"]
+    assert act(client, game, "dead", vertex="E5").status_code == 422
+    assert client.get("/api/games/nobody").status_code == 404
+    assert client.get("/api/games/..%2F..%2Fetc%2Fpasswd").status_code == 404
+    for wrong in (
+        {"size": 100},
+        {"rules": "chess"},
+        {"komi": "x"},
+        {"opponent": "gtp:sh -c true"},
+        {"size": 9, "opponent": "predictor"},
+        {"size": 5, "handicap": 9},
+    ):
+        answer = client.post("/api/games", json=wrong)
+        assert answer.status_code == 422 and answer.json()["detail"], wrong
+
+
+def test_a_stale_page_cannot_move(client: httpx.Client, wait_for: Wait) -> None:
+    game = begin(client)
+    act(client, game, "moves", move="E5", version=game["version"]).raise_for_status()
+    settled(client, wait_for, game)
+    answer = act(client, game, "moves", move="C3", version=game["version"])
+    assert answer.status_code == 409
+
+
+def test_counting_with_a_toggled_block(client: httpx.Client, wait_for: Wait) -> None:
+    # Black has the whole board but for a lone white stone.
+    sgf = (
+        "(;SZ[9]KM[0.5]RU[Chinese];B[ec];W[bb];B[ed];W[tt];B[ee];W[tt];B[ef];W[tt];B[eb];W[tt];B[ea]"
+        ";W[tt];B[eg];W[tt];B[eh];W[tt];B[ei];W[tt];B[tt])"
+    )
+    answer = client.post(
+        "/api/games/upload",
+        params={"colour": "white", "opponent": "random"},
+        content=sgf.encode(),
+        headers={"content-type": "application/x-go-sgf"},
+    )
+    assert answer.status_code == 201, answer.text
+    game = answer.json()
+    state = settled(client, wait_for, game)
+    assert len(state["moves"]) == 19
+    assert state["status"] == "counting" and state["dead"] is not None
+    was = "B8" in state["dead"]
+    before = state["count"]["score"]
+    state = act(client, game, "dead", vertex="B8").json()
+    assert ("B8" in state["dead"]) != was and state["count"]["score"] != before
+    state = act(client, game, "dead", vertex="B8").json()
+    assert state["count"]["score"] == before
+    state = act(client, game, "accept").json()
+    assert state["status"] == "over" and state["result"] == state["count"]["result"]
+    data = client.get(f"/api/games/{game['id']}/sgf")
+    assert f"RE[{state['result']}]" in data.text
+    assert data.headers["content-disposition"].startswith("attachment")
+
+
+def test_resigning_while_the_machine_thinks(client: httpx.Client) -> None:
+    game = begin(client, opponent="level-10", size=19)
+    act(client, game, "moves", move="Q16").raise_for_status()
+    state = act(client, game, "moves", move="resign").json()
+    assert state["status"] == "over" and state["result"] == "W+R" and state["won"] is False
+
+
+def test_taking_back_stops_the_thinking_and_the_next_move_is_answered(
+    client: httpx.Client, wait_for: Wait
+) -> None:
+    game = begin(client, opponent="level-10", size=19)
+    act(client, game, "moves", move="Q16").raise_for_status()
+    time.sleep(0.3)
+    state = act(client, game, "undo").json()
+    assert state["moves"] == [] and not state["thinking"]
+    other = begin(client)
+    act(client, other, "moves", move="E5").raise_for_status()
+    started = time.monotonic()
+    settled(client, wait_for, other)
+    assert time.monotonic() - started < 30
+    assert show(client, game)["moves"] == []
+
+
+def test_a_clock_runs_out(client: httpx.Client, wait_for: Wait) -> None:
+    game = begin(client, minutes=0.02, increment=0)
+    state = wait_for(lambda: (s := show(client, game))["status"] == "over" and s)
+    assert state["result"] == "W+T" and state["clock"]["black"] == 0
+
+
+def test_the_ladder_follows_results(client: httpx.Client) -> None:
+    first = client.get("/api/ladder", params={"size": 13}).json()
+    game = begin(client, ladder=True, size=13)
+    assert game["opponent"] == first["opponent"] == "level-2"
+    act(client, game, "moves", move="resign").raise_for_status()
+    assert client.get("/api/ladder", params={"size": 13}).json()["opponent"] == "level-1"
+
+
+def test_events_tell_every_change(client: httpx.Client, wait_for: Wait) -> None:
+    game = begin(client)
+    with client.stream("GET", f"/api/games/{game['id']}/events") as events:
+        lines = events.iter_lines()
+        assert next(lines) == "event: state"
+        act(client, game, "moves", move="E5").raise_for_status()
+        told = [line for _ in range(8) if (line := next(lines)).startswith("data:")]
+    assert '"E5"' in told[-1]
+
+
+def test_games_are_listed_and_deleted(client: httpx.Client) -> None:
+    game = begin(client)
+    assert game["id"] in [entry["id"] for entry in client.get("/api/games").json()]
+    assert client.delete(f"/api/games/{game['id']}").status_code == 204
+    assert client.get(f"/api/games/{game['id']}").status_code == 404
+    assert client.delete(f"/api/games/{game['id']}").status_code == 404
+
+
+def test_a_hint_has_lines_and_win_rates(client: httpx.Client) -> None:
+    game = begin(client)
+    found = act(client, game, "hint").json()
+    best = found["moves"][0]
+    assert 0 <= best["winrate"] <= 1 and best["line"][0] == best["move"]
+    assert len(found["ownership"]) == 81

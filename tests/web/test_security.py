@@ -1,0 +1,138 @@
+"""Who may ask: hosts, origins, tokens, sizes, headers."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from tengen.errors import RecordError, TengenError
+from tengen.web.opponents import list_opponents
+from tengen.web.settings import Settings
+from tengen.web.uploads import read_upload
+
+SGF = {"content-type": "application/x-go-sgf"}
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
+def test_foreign_hosts_are_refused(client: httpx.Client, host: str) -> None:
+    assert client.get("/api/games", headers={"host": host}).status_code == 421
+    assert client.get("/", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_other_sites_are_refused(client: httpx.Client, headers: dict[str, str]) -> None:
+    assert client.post("/api/games", json={}, headers=headers).status_code == 403
+    assert client.get("/api/games", headers=headers).status_code == 403
+
+
+def test_the_own_page_is_answered(client: httpx.Client) -> None:
+    origin = str(client.base_url).rstrip("/")
+    headers = {"origin": origin, "sec-fetch-site": "same-origin"}
+    assert client.get("/api/games", headers=headers).status_code == 200
+
+
+def test_headers_keep_the_page_to_itself(client: httpx.Client) -> None:
+    for path in ("/", "/static/app.js", "/api/games", "/api/nothing"):
+        answer = client.get(path)
+        policy = answer.headers["content-security-policy"]
+        assert "script-src 'self'" in policy and "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    page = client.get("/").text
+    assert "<script>" not in page and "onload=" not in page and "style=" not in page
+
+
+def test_static_files_stay_in_their_folder(client: httpx.Client) -> None:
+    for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py"):
+        assert client.get(path).status_code == 404
+
+
+def test_large_bodies_are_refused(client: httpx.Client) -> None:
+    much = b"(" * 9_000_000
+    answer = client.post("/api/games/upload", content=much, headers=SGF)
+    assert answer.status_code == 413
+
+    def pieces() -> Any:
+        for _ in range(90):
+            yield b"(" * 100_000
+
+    answer = client.post("/api/games/upload", content=pieces(), headers=SGF)
+    assert answer.status_code == 413
+
+
+def test_bad_files_are_told_in_words(client: httpx.Client) -> None:
+    for data in (b"", b"hello", b"\x1f\x8b\x08broken", b"PK\x03\x04broken", b"(;SZ[99])"):
+        answer = client.post("/api/games/upload", content=data, headers=SGF)
+        assert answer.status_code == 422 and answer.json()["detail"], data
+
+
+def test_packed_files_cannot_grow_without_end(tmp_path: Any) -> None:
+    settings = Settings(tmp_path / "x.sqlite", upload_bytes=10_000)
+    bomb = gzip.compress(b"(;C[" + b"a" * 1_000_000 + b"])")
+    with pytest.raises(RecordError, match="grows beyond"):
+        read_upload(bomb, "a.sgf.gz", settings)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.sgf", b"(;C[" + b"a" * 1_000_000 + b"])")
+    with pytest.raises(RecordError, match="grows beyond"):
+        read_upload(buffer.getvalue(), "a.zip", settings)
+    many = b"(;SZ[9];B[aa])" * 500
+    assert len(read_upload(many, "../../etc/passwd", settings)) == settings.upload_games
+    long = b"(;SZ[9]" + b";B[]" * 3000 + b")"
+    with pytest.raises(RecordError, match="moves"):
+        read_upload(long, "a.sgf", Settings(tmp_path / "x.sqlite"))
+
+
+def test_archives_and_old_files_are_read(tmp_path: Any) -> None:
+    settings = Settings(tmp_path / "x.sqlite")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("one.sgf", "(;SZ[9];B[aa])")
+        archive.writestr("two.sgf", "(;SZ[13];B[aa])(;SZ[19])")
+    assert [r.rows for r in read_upload(buffer.getvalue(), "x.zip", settings)] == [9, 13, 19]
+    packed = gzip.compress(b"(;GaMe[1]SiZe[9];Black[aa];White[bb])")
+    [record] = read_upload(packed, "old.mgt.gz", settings)
+    assert len(record.moves) == 2
+
+
+def test_a_token_is_asked_for(make_server: Callable[..., Any]) -> None:
+    server = make_server("--host", "0.0.0.0", "--token", "s3cret")
+    base = f"http://127.0.0.1:{server.port}"
+    with httpx.Client(base_url=base, timeout=60) as client:
+        assert client.get("/api/games").status_code == 401
+        assert client.get("/").status_code == 401
+        assert client.get("/api/games", headers={"authorization": "Bearer no"}).status_code == 401
+        shown = {"authorization": "Bearer s3cret"}
+        assert client.get("/api/games", headers=shown).status_code == 200
+        assert client.get("/?token=wrong").status_code == 401
+        answer = client.get("/?token=s3cret")
+        assert answer.status_code == 303 and "HttpOnly" in answer.headers["set-cookie"]
+        assert client.get("/api/games").status_code == 200  # by the cookie
+        assert client.get("/api/games", headers={"host": "evil.example"}).status_code == 421
+
+
+def test_another_host_needs_a_token() -> None:
+    from tengen.cli import run
+
+    assert run(["web", "--host", "0.0.0.0", "--no-browser"]) == 1
+
+
+def test_only_the_command_line_brings_specs() -> None:
+    found = list_opponents(["mcts:playouts=5"])
+    assert found["own-1"].spec == "mcts:playouts=5"
+    assert all(not one.spec.startswith(("gtp:", "python:")) for one in found.values())
+    with pytest.raises(TengenError):
+        list_opponents(["nobody"])

@@ -1,0 +1,102 @@
+"""Worker processes: results, parts, cancelling, crashes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tengen.board import Board
+from tengen.errors import TengenError
+from tengen.web.ladder import next_rung
+from tengen.web.positions import to_board, to_value
+from tengen.web.workers import CancelledJob, Lane
+
+Wait = Callable[..., Any]
+
+
+@pytest.fixture
+def lane() -> Iterator[Lane]:
+    made = Lane("tengen.web.tasks")
+    yield made
+    made.close()
+
+
+def choosing(player: str, size: int = 9) -> dict[str, Any]:
+    return {"board": to_value(Board(size)), "player": player, "seed": 1}
+
+
+def test_boards_survive_the_way() -> None:
+    board = Board(9, 13, rules="japanese", komi=0.5)
+    board.place_handicap(2)
+    board.play("C3")
+    board.play("pass")
+    twin = to_board(to_value(board))
+    assert twin == board and twin.turn == board.turn
+
+
+def test_a_job_gives_its_result_and_the_same_one_again(lane: Lane) -> None:
+    first = lane.submit("choose", choosing("random")).future.result(60)
+    assert first == lane.submit("choose", choosing("random")).future.result(60)
+
+
+def test_mistakes_come_back_as_such(lane: Lane) -> None:
+    with pytest.raises(TengenError, match="no player"):
+        lane.submit("choose", choosing("nobody")).future.result(60)
+    with pytest.raises(RuntimeError):
+        lane.submit("choose", {}).future.result(60)
+    assert lane.submit("choose", choosing("random")).future.result(60)["move"]
+
+
+def test_a_dead_process_is_replaced_and_the_job_done(lane: Lane, wait_for: Wait) -> None:
+    lane.submit("choose", choosing("random")).future.result(60)
+    [process] = lane.process_ids()
+    job = lane.submit("choose", choosing("mcts:seconds=2"))
+    time.sleep(0.5)
+    os.kill(process, signal.SIGKILL)
+    assert job.future.result(60)["move"]
+    assert lane.process_ids() != [process]
+
+
+def test_a_process_that_always_dies_is_told(lane: Lane, wait_for: Wait) -> None:
+    job = lane.submit("choose", choosing("mcts:seconds=60"))
+    killed: set[int] = set()
+    while len(killed) < 2:
+        [process] = wait_for(lambda: [p for p in lane.process_ids() if p not in killed])
+        os.kill(process, signal.SIGKILL)
+        killed.add(process)
+    with pytest.raises(TengenError, match="died"):
+        job.future.result(60)
+
+
+def test_a_long_search_is_cancelled_at_once(lane: Lane) -> None:
+    lane.submit("choose", choosing("random")).future.result(60)
+    job = lane.submit("choose", choosing("mcts:seconds=100"))
+    waiting = lane.submit("choose", choosing("random"))
+    time.sleep(0.3)
+    started = time.monotonic()
+    job.cancel()
+    with pytest.raises(CancelledJob):
+        job.future.result(10)
+    assert time.monotonic() - started < 5
+    assert waiting.future.result(60)["move"]
+
+
+def test_an_analysis_tells_parts(lane: Lane) -> None:
+    parts: list[Any] = []
+    job = lane.submit("hint", choosing("mcts:seconds=1"), parts.append)
+    done = job.future.result(60)
+    assert parts and done["visits"] >= parts[0]["visits"]
+    assert done["moves"][0]["line"]
+
+
+def test_the_ladder_stays_between_its_ends() -> None:
+    low = next_rung([False] * 50, 10)
+    assert (low.level, low.handicap) == (1, 4)
+    high = next_rung([True] * 50, 10)
+    assert (high.level, high.handicap) == (10, 0)
+    assert next_rung([None, None], 10) == next_rung([], 10)

@@ -1,0 +1,24 @@
+// Bundle the page into the Python package. The same sources give the same bytes.
+import { build } from "esbuild";
+import { cp, mkdir, rm } from "node:fs/promises";
+
+const out = new URL("../src/tengen/web/static/", import.meta.url).pathname;
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+await build({
+  absWorkingDir: new URL(".", import.meta.url).pathname,
+  entryPoints: { app: "src/main.tsx" },
+  outdir: out,
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  // Shudan's pictures are not used: wood and stones are drawn by our style sheet.
+  loader: { ".svg": "empty", ".png": "empty" },
+  legalComments: "none",
+  charset: "utf8",
+  logLevel: "info",
+});
+await cp(new URL("public/", import.meta.url).pathname, out, { recursive: true });

@@ -1,0 +1,159 @@
+// The board: Shudan for drawing; size, keyboard, labels and announcements are ours.
+
+import { Goban, type GhostStone, type HeatVertex, type Marker } from "@sabaki/shudan";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { announce } from "./status";
+import { filled, signs, toVertex, toXY, type XY } from "./points";
+
+export interface BoardProps {
+  stones: string[];
+  label: string;
+  last?: string | null;
+  /** Whose stone appears under the pointer; none when nothing can be played. */
+  hover?: "black" | "white" | null;
+  onPoint?: (vertex: string) => void;
+  /** -1 (White's) to 1 (Black's) for every point. */
+  paint?: number[][] | null;
+  /** Strength 0 to 9 and text for every point. */
+  heat?: (HeatVertex | null)[][] | null;
+  ghosts?: (GhostStone | null)[][] | null;
+  marks?: Record<string, Marker>;
+  dimmed?: string[];
+  selected?: string | null;
+  busy?: boolean;
+  small?: boolean;
+  onKey?: (key: string) => boolean;
+}
+
+const GUTTER = 0.72;
+const BORDER = 0.16;
+
+export function Board(props: BoardProps) {
+  const rows = props.stones.length;
+  const cols = props.stones[0]?.length ?? 0;
+  const frame = useRef<HTMLDivElement>(null);
+  const [vertexSize, setVertexSize] = useState(0);
+  const [cursor, setCursor] = useState<XY | null>(null);
+  const coordinates = !props.small;
+  const around = (coordinates ? 2 * GUTTER : 0.5) + BORDER;
+
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const measure = () => {
+      const size = element.clientWidth / (cols + around);
+      setVertexSize(props.small ? size : Math.floor(size * 2) / 2);
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [cols, coordinates]);
+
+  useEffect(() => {
+    if (cursor && (cursor[0] >= cols || cursor[1] >= rows)) setCursor(null);
+  }, [rows, cols]);
+
+  const marks = filled<Marker | null>(rows, cols, null);
+  const at = props.last ? toXY(props.last, rows) : null;
+  if (at) marks[at[1]]![at[0]] = { type: props.small ? "point" : "circle" };
+  for (const [vertex, mark] of Object.entries(props.marks ?? {})) {
+    const point = toXY(vertex, rows);
+    if (point) marks[point[1]]![point[0]] = mark;
+  }
+
+  const describe = ([x, y]: XY) => {
+    const stone = { X: "black", O: "white", ".": "empty" }[props.stones[y]![x]!];
+    return `${toVertex([x, y], rows)}, ${stone}`;
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[
+      event.key
+    ];
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (props.onKey?.(event.key)) {
+      event.preventDefault();
+    } else if (step && props.onPoint) {
+      event.preventDefault();
+      const start: XY = cursor ?? at ?? [cols >> 1, rows >> 1];
+      const next: XY = cursor
+        ? [
+            Math.min(Math.max(start[0] + step[0]!, 0), cols - 1),
+            Math.min(Math.max(start[1] + step[1]!, 0), rows - 1),
+          ]
+        : start;
+      setCursor(next);
+      announce(describe(next));
+    } else if ((event.key === "Enter" || event.key === " ") && cursor && props.onPoint) {
+      event.preventDefault();
+      props.onPoint(toVertex(cursor, rows));
+    }
+  };
+
+  const selected = props.selected ? toXY(props.selected, rows) : null;
+  const chosen = [cursor, selected].filter((v): v is XY => v !== null);
+  const dimmed = (props.dimmed ?? []).map((v) => toXY(v, rows)).filter((v): v is XY => v !== null);
+  const hover = props.onPoint && props.hover ? ` hover-${props.hover}` : "";
+  const playable = props.onPoint || props.onKey;
+  return (
+    <div
+      ref={frame}
+      class={`board${props.small ? " small" : ""}${hover}${props.busy ? " busy" : ""}`}
+      style={{ aspectRatio: `${cols + around} / ${rows + around}` }}
+      role={playable ? "application" : "img"}
+      aria-roledescription={playable ? "Go board" : undefined}
+      aria-label={props.label}
+      tabIndex={playable ? 0 : undefined}
+      onKeyDown={playable ? onKeyDown : undefined}
+      onPointerDown={() => setCursor(null)}
+      onBlur={() => setCursor(null)}
+    >
+      {vertexSize > 0 && (
+        <Goban
+          vertexSize={vertexSize}
+          signMap={signs(props.stones)}
+          showCoordinates={coordinates}
+          style={
+            coordinates
+              ? {
+                  gridTemplateRows: `${GUTTER}em 1fr ${GUTTER}em`,
+                  gridTemplateColumns: `${GUTTER}em 1fr ${GUTTER}em`,
+                }
+              : {}
+          }
+          coordX={(x) => toVertex([x, 0], 1)[0]!}
+          coordY={(y) => rows - y}
+          markerMap={marks}
+          paintMap={(props.paint as (0 | 1 | -1)[][]) ?? undefined}
+          heatMap={props.heat ?? undefined}
+          ghostStoneMap={props.ghosts ?? undefined}
+          dimmedVertices={dimmed}
+          selectedVertices={chosen}
+          innerProps={{ "aria-hidden": "true" } as object}
+          onVertexClick={
+            props.onPoint ? (_, vertex) => props.onPoint!(toVertex(vertex, rows)) : undefined
+          }
+        />
+      )}
+    </div>
+  );
+}
+
+/** The board in characters, for screen readers and for copying. */
+export function BoardText({ stones }: { stones: string[] }) {
+  const cols = stones[0]?.length ?? 0;
+  const letters = Array.from({ length: cols }, (_, x) => toVertex([x, 0], 1)[0]).join(" ");
+  const lines = stones.map((row, y) => {
+    const number = String(stones.length - y).padStart(2);
+    return `${number} ${[...row].join(" ")} ${number.trim()}`;
+  });
+  return (
+    <details class="as-text">
+      <summary>Board as text</summary>
+      <pre tabIndex={0} aria-label="The board: X black, O white">
+        {[`   ${letters}`, ...lines, `   ${letters}`].join("\n")}
+      </pre>
+    </details>
+  );
+}

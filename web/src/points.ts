@@ -1,0 +1,43 @@
+// Convert between GTP vertices ("D4") and Shudan's [x, y] from the top left.
+
+export type XY = [number, number];
+
+const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
+
+export function toXY(vertex: string, rows: number): XY | null {
+  const x = LETTERS.indexOf(vertex[0]?.toUpperCase() ?? "");
+  const y = rows - Number(vertex.slice(1));
+  return x >= 0 && Number.isInteger(y) && y >= 0 && y < rows ? [x, y] : null;
+}
+
+export function toVertex([x, y]: XY, rows: number): string {
+  return `${LETTERS[x]}${rows - y}`;
+}
+
+/** Make a map of the board, filled with one value. */
+export function filled<T>(rows: number, cols: number, value: T): T[][] {
+  return Array.from({ length: rows }, () => Array<T>(cols).fill(value));
+}
+
+/** Turn a flat row-major list into rows. */
+export function inRows(flat: number[], cols: number): number[][] {
+  const rows: number[][] = [];
+  for (let i = 0; i < flat.length; i += cols) rows.push(flat.slice(i, i + cols));
+  return rows;
+}
+
+export type Sign = -1 | 0 | 1;
+
+export function signs(stones: string[]): Sign[][] {
+  return stones.map((row) => [...row].map((c): Sign => (c === "X" ? 1 : c === "O" ? -1 : 0)));
+}
+
+/** Format points from Black's view as results are written: B+3.5. */
+export function asResult(score: number): string {
+  const rounded = Math.round(score * 10) / 10;
+  return rounded === 0 ? "even" : `${rounded > 0 ? "B" : "W"}+${Math.abs(rounded).toFixed(1)}`;
+}
+
+export function percent(share: number, digits = 0): string {
+  return `${(100 * share).toFixed(digits)} %`;
+}
