@@ -125,6 +125,9 @@ def test_games_are_saved_and_loaded_up_to_a_move(talk, tmp_path: Path) -> None:
     talk("boardsize 9", f"loadsgf {path} 3")
     assert len(talk.engine.game.board.moves) == 2
     assert talk("get_komi") == "0.5"
+    path.write_text("(;SZ[5];B[aa];AE[aa]AB[cc];W[dd])")
+    talk(f"loadsgf {path}")  # stones put down between moves, as `score` reads them
+    assert talk.engine.game.board["C3"] == 1 and talk.engine.game.board["A5"] == 0
     assert talk.refused(f"loadsgf {tmp_path}/none.sgf").startswith("cannot load file")
     assert talk.refused("loadsgf")
     assert talk.refused(f"printsgf {tmp_path}/no/such/folder.sgf").startswith("cannot write file")

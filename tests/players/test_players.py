@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, PASS, WHITE, Board, Rules, index_of
+from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, is_own_eye, liberty_balance
 from tengen.contracts import TimedPlayer, check_evaluator, check_player, check_policy
 from tengen.players import make_player
 from tengen.players.alphabeta import AlphaBetaPlayer
 from tengen.players.greedy import GreedyPlayer
 from tengen.players.policy import SamplePlayer
-from tengen.players.simple_kernels import BY_BLOCK, BY_STONE, is_own_eye, liberty_balance
 from tengen.players.sources import EVALUATORS, POLICIES, AreaEvaluator, make_policy
 
 SPECS = [

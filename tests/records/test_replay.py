@@ -12,7 +12,7 @@ from tengen.board import BLACK, WHITE, Rules
 from tengen.errors import IllegalMoveError, RecordError
 from tengen.records import Corpus, loads, read_games
 from tengen.records.bench import sample_collection
-from tengen.records.replay import Refusal, board_at, check
+from tengen.records.replay import Refusal, board_at, check, positions
 
 KO = "(;SZ[5];B[ba];W[ca];B[ab];W[db];B[bc];W[cc];B[cb];W[bb];B[cb])"
 
@@ -38,6 +38,15 @@ def test_edits_are_applied() -> None:
     assert np.count_nonzero(board_at(record, 3).grid()) == 2
     assert board_at(record).grid()[4, 4] == WHITE
     assert board_at(record).grid()[0, 0] == 0
+
+
+def test_every_position_is_a_board_of_its_own() -> None:
+    [record] = loads("(;SZ[5];B[aa];B[bb];AE[aa]AB[cc];W[dd])")
+    found = list(positions(record))
+    assert [move for _, move in found] == record.moves
+    assert [board.turn for board, _ in found] == [BLACK, BLACK, WHITE]
+    for number, (board, _) in enumerate(found, 1):
+        assert board.grid().tolist() == board_at(record, number).grid().tolist()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from tengen.arena.config import Conditions, Openings
-from tengen.board import BLACK, PASS, WHITE, Board, point_at
+from tengen.board import BLACK, PASS, WHITE, Board, play_random
 from tengen.board.symmetry import elements, transform
 from tengen.errors import SpecError, TengenError
 
@@ -107,11 +107,4 @@ def _empty(conditions: Conditions) -> Board:
 
 
 def _random_board(plies: int, conditions: Conditions, rng: np.random.Generator) -> Board:
-    """Play random legal moves on an empty board; fewer when there are no more."""
-    board = _empty(conditions)
-    for _ in range(plies):
-        moves = np.flatnonzero(board.legal_mask()[:-1])
-        if len(moves) == 0:
-            break
-        board.push(point_at(int(rng.choice(moves)), board.rows, board.cols))
-    return board
+    return play_random(_empty(conditions), plies, rng)

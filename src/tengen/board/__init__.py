@@ -31,6 +31,7 @@ from tengen.board.coordinates import (
     points_at,
     row_col,
 )
+from tengen.board.playing import play_random, play_to_end, random_point
 from tengen.board.playouts import PlayoutResult, playouts
 from tengen.board.rules import Rules
 from tengen.errors import IllegalMoveError
@@ -59,9 +60,12 @@ __all__ = [
     "indices_of",
     "parse_gtp",
     "parse_sgf",
+    "play_random",
+    "play_to_end",
     "playouts",
     "point_at",
     "point_of",
     "points_at",
+    "random_point",
     "row_col",
 ]

@@ -196,12 +196,9 @@ def legal_masks() -> Work:
     """Return the work of exact legal masks under positional superko, 150 moves into a game."""
     import numpy as np
 
-    from tengen.board import Board
+    from tengen.board import Board, play_random
 
-    rng = np.random.default_rng(2)
-    board = Board(19)
-    for _ in range(150):
-        board.push(rng.choice(list(board.legal_moves)[:-1]))
+    board = play_random(Board(19), 150, np.random.default_rng(2))
 
     def work() -> float:
         for _ in range(1000):

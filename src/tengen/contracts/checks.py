@@ -40,19 +40,14 @@ def sample_boards(seed: int = 0, sizes: Sequence[tuple[int, int]] = ()) -> list[
 
     `sizes` are (rows, columns); by default 9x9, 5x5 and 7x6.
     """
-    from tengen.board import Board
+    from tengen.board import Board, play_random
 
     rng = np.random.default_rng(seed)
     boards = []
     for rows, cols in sizes or ((9, 9), (5, 5), (7, 6)):
         for share in (0.0, 0.4, 1.2):
             board = Board(rows, cols, komi=6.5)
-            for _ in range(int(share * rows * cols)):
-                moves = np.flatnonzero(board.legal_mask()[:-1])
-                if len(moves) == 0:
-                    break
-                board.play(_point(board, int(rng.choice(moves))))
-            boards.append(board)
+            boards.append(play_random(board, int(share * rows * cols), rng))
     return boards
 
 
@@ -270,12 +265,6 @@ def _picture(board: Board) -> tuple[object, ...]:
 def _where(board: Board) -> str:
     """Say which board it was."""
     return f"on {board.rows}x{board.cols} after {len(board.moves)} plies"
-
-
-def _point(board: Board, index: int) -> int:
-    """Turn a row-major index into a point of the bordered board."""
-    row, col = divmod(index, board.cols)
-    return (row + 1) * (board.cols + 1) + col + 1
 
 
 def _row_col(board: Board, point: int) -> tuple[int, int]:

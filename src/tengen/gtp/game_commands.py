@@ -159,14 +159,16 @@ def set_position(engine: Engine, call: Call) -> str:
 
 def loadsgf(engine: Engine, call: Call) -> str:
     """Load a game, up to the position before a move number if one is given."""
-    from tengen.gtp.sgf import board_of_record
     from tengen.records import read_game
+    from tengen.records.replay import board_at, rules_of
 
     words = need(call.args, 1)
-    until = read_integer(words[1], least=1) - 1 if len(words) > 1 else None
+    move = read_integer(words[1], least=1) if len(words) > 1 else None
     try:
         record = read_game(words[0])
-        board = board_of_record(record, engine.game.board.rules, until)
+        if move is not None and move > len(record.moves):
+            move = None
+        board = board_at(record, move, rules=rules_of(record, engine.game.board.rules))
     except (OSError, TengenError) as failure:
         raise GtpFailure(f"cannot load file: {failure}") from None
     engine.check_size(board.cols, board.rows)

@@ -1,42 +1,10 @@
-"""Carry games between boards and SGF records for loadsgf and printsgf."""
+"""Write the game of a board as a record; reading one is `tengen.records.replay`."""
 
 from __future__ import annotations
 
-from tengen.board import BLACK, WHITE, Board, Rules, point_at
-from tengen.errors import TengenError
+from tengen.board import Board, Rules, point_at
 from tengen.gtp.game import start_of
 from tengen.records import GameRecord
-
-
-def board_of_record(record: GameRecord, rules: Rules, until: int | None = None) -> Board:
-    """Replay a record's main line, or its first `until` moves, with checks.
-
-    The record's own rules are taken where their name is known, `rules` otherwise.
-
-    Raises
-    ------
-    TengenError
-        For an illegal move or setup, and for stones put down in mid-game.
-    """
-    if record.edits:
-        raise TengenError("the game puts stones on the board between moves")
-    try:
-        known = Rules.preset(record.rules) if record.rules else rules
-    except TengenError:
-        known = rules
-    board = Board(record.rows, record.cols, rules=known, komi=record.komi)
-    if record.setup:
-        board.set_stones(
-            black=[point for colour, point in record.setup if colour == BLACK],
-            white=[point for colour, point in record.setup if colour == WHITE],
-            to_play=record.turn,
-        )
-        board.handicap = record.handicap
-    elif record.turn != BLACK:
-        board.turn = record.turn
-    for colour, point in record.moves[:until]:
-        board.play(point, colour)
-    return board
 
 
 def record_of_board(board: Board) -> GameRecord:

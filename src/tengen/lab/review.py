@@ -26,7 +26,7 @@ from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
 from tengen.gtp.judging import Judge, PlayoutScorer, count_without
 from tengen.records import GameRecord
-from tengen.records.replay import board_at
+from tengen.records.replay import board_at, positions
 
 SPREAD_PLAYOUTS = 32
 """Playouts from each position by which the scatter of their scores is measured."""
@@ -199,19 +199,10 @@ def is_finished(record: GameRecord, board: Board) -> bool:
 
 def _boards(record: GameRecord) -> Iterator[Board]:
     """Yield the board before each move and after the last."""
-    board_at(record)  # tells the place of an illegal move
-    if record.edits:
-        for number in range(1, len(record.moves) + 2):
-            yield board_at(record, number)
-        return
-    board = board_at(record, 1)
-    yield board.copy()
-    for number, (colour, point) in enumerate(record.moves, 1):
-        board.play(point, colour)
-        shown = board.copy()
-        if number < len(record.moves):
-            shown.turn = record.moves[number][0]
-        yield shown
+    end = board_at(record)  # tells the place of an illegal move
+    for board, _ in positions(record):
+        yield board
+    yield end
 
 
 def _judge(

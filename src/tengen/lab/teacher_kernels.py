@@ -26,11 +26,11 @@ from tengen.board.kernels import (
 )
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.random_kernels import below, seed_stream, uniform
+from tengen.board.simple_kernels import BY_BLOCK, maxlib_move, random_move, simple_mask
 from tengen.jit import kernel
 from tengen.learners.symmetry_network.evaluation_kernels import make_view, make_work
 from tengen.learners.symmetry_network.game_kernels import draw_move, rate_moves, settle
 from tengen.learners.symmetry_network.opponent_kernels import spare_eyes
-from tengen.players.simple_kernels import BY_BLOCK, maxlib_move, random_move, simple_mask
 from tengen.players.static_kernels import DEFAULT_WEIGHTS, new_work, static_move
 
 

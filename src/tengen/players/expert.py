@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import PASS, RESIGN, Board
+from tengen.board import Board, play_to_end
 from tengen.board.shapes import shape_table
 from tengen.contracts import Player
 from tengen.contracts.values import FloatArray
@@ -141,15 +141,7 @@ class PlayerExpert:
         from tengen.players.passing import judge
 
         rng = np.random.default_rng(seed)
-        passes = 0
-        for _ in range(3 * board.rows * board.cols):
-            move = self.player.choose(board, rng)
-            if move == RESIGN:
-                break
-            board.push(move)
-            passes = passes + 1 if move == PASS else 0
-            if passes == 2:
-                break
+        play_to_end(board, lambda b: self.player.choose(b, rng))
         return float(np.sign(judge(board).ownership).sum()) - board.komi
 
 

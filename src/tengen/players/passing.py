@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, index_of, playouts, point_at
 from tengen.board import kernels as k
 from tengen.board.safety import unconditional
-from tengen.players.simple_kernels import is_own_eye
+from tengen.board.simple_kernels import is_own_eye
 
 PLAYOUTS = 64
 """Playouts behind every judgement here; about 5 ms on 9x9."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import Board
-from tengen.players.simple_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
+from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
 
 
 class RandomPlayer:

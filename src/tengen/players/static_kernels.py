@@ -34,6 +34,7 @@ from tengen.board.kernels import (
     play_move,
 )
 from tengen.board.playout_kernels import run_chunk
+from tengen.board.simple_kernels import is_own_eye
 from tengen.jit import kernel
 from tengen.players.ladder_kernels import (
     LIB1,
@@ -46,7 +47,6 @@ from tengen.players.ladder_kernels import (
     liberties_after,
     touches_atari,
 )
-from tengen.players.simple_kernels import is_own_eye
 
 # Weights: what each thing is worth. A block is worth two points a stone where it is won or lost.
 W_CAPTURE = 0  # share of a block's worth for taking one that could escape

@@ -9,7 +9,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
-from tengen.board import BLACK, WHITE, Board
+from tengen.board import Board, play_random
 from tengen.records import bulk
 from tengen.records.arrays import GameArrays, concatenate
 from tengen.records.faults import Fault
@@ -52,10 +52,7 @@ def sample_collection(games: int = 400, seed: int = 1) -> bytes:
     pieces = []
     for _ in range(games):
         board = Board(19, rules="japanese")
-        for number in range(220):
-            legal = np.flatnonzero(board.legal_mask()[:-1])
-            index = int(rng.choice(legal))
-            board.push(20 * (index // 19 + 1) + index % 19 + 1, WHITE if number % 2 else BLACK)
+        play_random(board, 220, rng)
         record = GameRecord(moves=board.moves, komi=6.5, rules="Japanese")
         record.result = parse_result("W+Resign")
         pieces.append(record.sgf())

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, WHITE, Board, Rules, point_of
+from tengen.board import BLACK, PASS, WHITE, Board, Rules, point_of
 from tengen.board.replay_kernels import replay_games
 from tengen.board.rules import KO_NUMBERS
 from tengen.errors import IllegalMoveError, RecordError, TengenError
@@ -35,12 +36,12 @@ class Refusal:
         return f"{self.file}: game {self.game}, move {self.move}: {self.reason}"
 
 
-def rules_of(record: GameRecord) -> Rules:
-    """Return the rules RU names, Japanese ones when it names none we know."""
+def rules_of(record: GameRecord, otherwise: Rules | str = "japanese") -> Rules:
+    """Return the rules RU names, other ones when it names none we know."""
     try:
         return Rules.preset(record.rules)
     except TengenError:
-        return Rules.preset("japanese")
+        return Rules.preset(otherwise) if isinstance(otherwise, str) else otherwise
 
 
 def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None = None) -> Board:
@@ -53,28 +54,48 @@ def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None
     IllegalMoveError
         If a move before it breaks the rules; the message names file, game and move.
     """
-    count = len(record.moves) if move is None else move - 1
-    if not 0 <= count <= len(record.moves):
+    last = len(record.moves) + 1
+    if move is not None and not 1 <= move <= last:
         raise RecordError(f"{record.file}: game {record.game} has no move {move}")
+    return next(islice(_replayed(record, rules), (move or last) - 1, None))
+
+
+def positions(
+    record: GameRecord, *, rules: Rules | None = None
+) -> Iterator[tuple[Board, tuple[int, int]]]:
+    """Yield the board before each move, the mover to play, and the move (colour, point).
+
+    Every board is a copy of its own, to keep or to change.
+
+    Raises
+    ------
+    IllegalMoveError
+        At a move that breaks the rules; the message names file, game and move.
+    """
+    for board, move in zip(_replayed(record, rules), record.moves, strict=False):
+        yield board.copy(), move
+
+
+def _replayed(record: GameRecord, rules: Rules | None) -> Iterator[Board]:
+    """Yield one board before each move and after the last; it is the same that goes on."""
     rules = rules_of(record).with_(ko="simple") if rules is None else rules
     board = Board(record.rows, record.cols, rules=rules, komi=record.komi)
     number = 0
     try:
         _set_up(board, record)
         edits = list(record.edits)
-        for number, (colour, point) in enumerate(record.moves[:count], 1):
+        for number, (colour, point) in enumerate([*record.moves, (0, PASS)], 1):
             while edits and edits[0][0] < number:
                 edits = _edit(board, edits)
+            if number > len(record.moves):
+                yield board
+                return
+            board.turn = colour
+            yield board
             board.play(point, colour)
-        number += 1
-        while edits and edits[0][0] < number:
-            edits = _edit(board, edits)
     except TengenError as wrong:
         refusal = Refusal(record.file, record.game, number, str(wrong))
         raise IllegalMoveError(str(refusal)) from None
-    if count < len(record.moves):
-        board.turn = record.moves[count][0]
-    return board
 
 
 def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | Refusal]:

@@ -167,7 +167,7 @@ def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
         for games in (50, 100)
     ]
     assert len(lab.read_lines(log)) == 2
-    log.write_text(log.read_text().replace('"points": [', '"points": [1.0, 1.0, '))
+    log.write_text(log.read_text().replace('"scores": [', '"scores": [1.0, 1.0, '))
     assert (
         lab.evaluate(str(model), "random", "playouts:1", games=100, seed=3, log=log)["games"] == 104
     )

@@ -20,6 +20,7 @@ from tengen.board.kernels import (
     new_state,
     play_move,
 )
+from tengen.board.simple_kernels import BY_BLOCK, liberty_balance, maxlib_move
 from tengen.learners.symmetry_network import evaluation_kernels as ek
 from tengen.learners.symmetry_network import game_kernels as gk
 from tengen.learners.symmetry_network import packing
@@ -29,7 +30,6 @@ from tengen.learners.symmetry_network.opponent_kernels import most_liberties
 from tengen.learners.symmetry_network.packing import Packing
 from tengen.learners.symmetry_network.representations import ELEMENTS
 from tengen.learners.symmetry_network.rewards import target_table, value_table
-from tengen.players.simple_kernels import BY_BLOCK, liberty_balance, maxlib_move
 
 TABLE = value_table(0.4, 0.4).astype(np.float32)
 TARGETS = target_table(0.4).astype(np.float32)

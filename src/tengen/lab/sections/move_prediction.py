@@ -121,7 +121,7 @@ def _sized(train: Any, test: Any, games: int, seed: int) -> dict[str, Any]:
 
 def sample_games(games: int, size: int, seed: int, tell: Any = lambda done, of: None) -> Any:
     """Return games of the rule player against itself from random openings, as arrays."""
-    from tengen.board import Board, point_of
+    from tengen.board import Board, play_random, play_to_end
     from tengen.players import make_player
     from tengen.records import GameRecord
     from tengen.records.arrays import from_records
@@ -130,12 +130,8 @@ def sample_games(games: int, size: int, seed: int, tell: Any = lambda done, of: 
     rng = np.random.default_rng(seed)
     records = []
     for number in range(games):
-        board = Board(size)
-        for _ in range(4):
-            index = int(rng.choice(np.flatnonzero(board.legal_mask()[:-1])))
-            board.push(point_of(index // size, index % size, size))
-        while not board.is_over and len(board.moves) < 2 * size * size:
-            board.push(player.choose(board, rng))
+        board = play_random(Board(size), 4, rng)
+        play_to_end(board, lambda b: player.choose(b, rng), limit=2 * size * size - 4)
         records.append(GameRecord(rows=size, cols=size, moves=list(board.moves), komi=board.komi))
         tell(number + 1, games)
     return from_records(records)

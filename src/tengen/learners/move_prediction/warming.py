@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board import Board
+from tengen.board import Board, play_random
 from tengen.learners.move_prediction.learner import MovePredictor
 from tengen.learners.move_prediction.maxent import solve
 from tengen.learners.move_prediction.replay_kernels import mark_legal
@@ -27,11 +27,5 @@ def warm_up() -> None:
 
 def _small_game(seed: int) -> GameRecord:
     """Play twelve plies at random on 5x5."""
-    rng = np.random.default_rng(seed)
-    board = Board(5)
-    moves = []
-    for _ in range(12):
-        index = int(rng.choice(np.flatnonzero(board.legal_mask()[:-1])))
-        moves.append((board.turn, (index // 5 + 1) * 6 + index % 5 + 1))
-        board.play(moves[-1][1])
-    return GameRecord(rows=5, cols=5, moves=moves)
+    board = play_random(Board(5), 12, np.random.default_rng(seed))
+    return GameRecord(rows=5, cols=5, moves=board.moves)

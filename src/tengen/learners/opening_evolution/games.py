@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, WHITE, Board, Rules
+from tengen.board import BLACK, PASS, WHITE, Board, Rules, play_random
 from tengen.contracts import Expert, Player
 from tengen.learners.opening_evolution.networks import Shape, Weights
 
@@ -66,12 +66,7 @@ class Setting:
     def start(self, seed: int) -> Board:
         """Return the board on which the opening begins."""
         board = Board(self.rows, self.cols, rules=Rules(ko="simple"), komi=self.komi)
-        rng = np.random.default_rng(seed)
-        for _ in range(self.random_plies):
-            choices = np.flatnonzero(board.legal_mask()[:-1])
-            index = int(rng.choice(choices))
-            board.push((index // self.cols + 1) * (self.cols + 1) + index % self.cols + 1)
-        return board
+        return play_random(board, self.random_plies, np.random.default_rng(seed))
 
 
 def play_opening(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tengen.board import BLACK, Board
+from tengen.board import BLACK, Board, random_point
 from tengen.board.kernels import new_state
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
@@ -184,12 +184,6 @@ def _play_one(
                 raise TengenError(f"{side.name} resigned in the opening")
         board.play(move)
     return [move for _, move in board.moves]
-
-
-def random_point(board: Board, rng: np.random.Generator) -> int:
-    """Return any legal point, a pass where there is none."""
-    points = [p for p in board.legal_moves if p]
-    return int(points[rng.integers(len(points))]) if points else 0
 
 
 def best_move(learner: OpeningTD, board: Board) -> int:

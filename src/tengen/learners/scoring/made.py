@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, WHITE, Board, index_of, point_at
+from tengen.board import BLACK, PASS, WHITE, Board, index_of, play_random, play_to_end, point_at
 from tengen.board import counting_kernels as k
 from tengen.board.counting import count_territory, tromp_taylor
 from tengen.contracts import Player
@@ -79,10 +79,7 @@ def make_game(job: Job) -> GameRecord | None:
     """Play one game, cut it where it is settled, and count it; None if that never happens."""
     player = job.make()
     rng = np.random.default_rng(job.seed)
-    board = Board(job.size, komi=KOMI)
-    for _ in range(job.random_plies):
-        index = int(rng.choice(np.flatnonzero(board.legal_mask()[:-1])))
-        board.push(point_at(index, job.size, job.size))
+    board = play_random(Board(job.size, komi=KOMI), job.random_plies, rng)
     whole = to_the_end(player, board, rng).moves
     last = _replayed(job.size, whole)
     owner = played_out(player, last, rng, over=True)
@@ -163,11 +160,7 @@ def played_out(
 
 def to_the_end(player: Player, board: Board, rng: np.random.Generator) -> Board:
     """Play on, on this very board, until two passes or three times as many plies as points."""
-    limit = len(board.moves) + 3 * board.rows * board.cols
-    while not board.is_over and len(board.moves) < limit:
-        move = player.choose(board, rng)
-        board.push(move if move >= 0 else PASS)
-    return board
+    return play_to_end(board, lambda b: max(player.choose(b, rng), PASS))
 
 
 def _replayed(size: int, moves: Iterable[tuple[int, int]]) -> Board:

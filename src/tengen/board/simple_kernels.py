@@ -20,12 +20,10 @@ from tengen.board.kernels import (
     ROWS,
     SCALARS,
     SIZE,
-    TURN,
     in_atari,
     is_legal,
     near,
     place,
-    play_move,
 )
 from tengen.board.random_kernels import below
 from tengen.jit import kernel
@@ -57,15 +55,6 @@ def is_own_eye(s, p, colour):
         elif c == 3 - colour:
             bad += 1
     return bad + edge < 2
-
-
-@kernel
-def own_eyes(s, colour, out):
-    """Fill `out` (rows * columns booleans) with the one-point eyes of `colour`."""
-    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    for i in range(rows * cols):
-        p = (i // cols + 1) * (cols + 1) + i % cols + 1
-        out[i] = s[COLOUR, p] == EMPTY and is_own_eye(s, p, colour)
 
 
 @kernel
@@ -160,28 +149,3 @@ def maxlib_move(s, colour, weighting, allowed, rng):
             if below(rng, ties) == 0:
                 chosen = p
     return chosen
-
-
-# Who plays a side in `play_simple`.
-RANDOM, MAXLIB = 0, 1
-
-
-@kernel
-def play_simple(s, black, white, plies, rng):
-    """Let two simple players (RANDOM or MAXLIB) play `plies` plies on `s`, simple ko only.
-
-    Makes random openings by the thousand; stops early after two passes.
-    """
-    allowed = np.empty(s[SCALARS, ROWS] * s[SCALARS, COLS] + 1, np.bool_)
-    passes = 0
-    for _ in range(plies):
-        colour = s[SCALARS, TURN]
-        simple_mask(s, colour, allowed)
-        if (black if colour == 1 else white) == MAXLIB:
-            p = maxlib_move(s, colour, BY_BLOCK, allowed, rng)
-        else:
-            p = random_move(s, colour, False, allowed, rng)
-        play_move(s, p, colour)
-        passes = passes + 1 if p == PASS else 0
-        if passes == 2:
-            break
