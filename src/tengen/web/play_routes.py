@@ -10,8 +10,7 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, Field
 
 from tengen.errors import TengenError
-from tengen.gtp.sgf import board_of_record
-from tengen.records.replay import rules_of
+from tengen.records.replay import board_at, rules_of
 from tengen.web.ladder import next_rung
 from tengen.web.positions import to_value
 from tengen.web.room import Room
@@ -128,7 +127,7 @@ async def upload(
     """Go on with a game from an SGF file."""
     services = services_of(request)
     record = read_upload(data, name, services.settings)[0]
-    board = board_of_record(record, rules_of(record))
+    board = board_at(record, rules=rules_of(record))
     if record.result.kind != "unknown":
         raise TengenError(f"{record.file}: this game is finished; review or score it instead")
     return services.room.add(Table.resume(board, human=colour, opponent=opponent))
