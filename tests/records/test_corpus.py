@@ -11,7 +11,6 @@ import pytest
 
 from tengen.errors import RecordError
 from tengen.records import Corpus, GameArrays, GameRecord, Result, arrays, writer
-from tengen.records.bench import sample_collection, sgf_read_rate, sgfmill_read_rate
 from tengen.records.summary import summarise
 
 
@@ -203,9 +202,3 @@ def test_arrays_that_are_none_are_refused(tmp_path: Path) -> None:
     (tmp_path / "x.npz").write_bytes(b"not arrays")
     with pytest.raises(RecordError, match="not a collection of arrays"):
         writer.load_arrays(tmp_path / "x.npz")
-
-
-def test_reading_is_faster_than_sgfmill() -> None:
-    pytest.importorskip("sgfmill")
-    data = sample_collection(60)
-    assert sgf_read_rate(data, 0.3) > 10 * sgfmill_read_rate(data, 0.5)

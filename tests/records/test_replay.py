@@ -10,8 +10,8 @@ import pytest
 
 from tengen.board import BLACK, WHITE, Rules
 from tengen.errors import IllegalMoveError, RecordError
+from tengen.lab.speed import sample_games
 from tengen.records import Corpus, loads, read_games
-from tengen.records.bench import sample_collection
 from tengen.records.replay import Refusal, board_at, check, positions
 
 KO = "(;SZ[5];B[ba];W[ca];B[ab];W[db];B[bc];W[cc];B[cb];W[bb];B[cb])"
@@ -79,7 +79,7 @@ def test_rules_of_the_record_decide_about_suicide(tmp_path: Path) -> None:
 
 
 def test_games_played_by_the_board_are_not_refused(tmp_path: Path) -> None:
-    (tmp_path / "x.sgf").write_bytes(sample_collection(20))
+    (tmp_path / "x.sgf").write_bytes(sample_games(20))
     assert refusals(tmp_path) == []
     games = [item for item in check(Corpus(tmp_path)) if not isinstance(item, Refusal)]
     assert sum(len(batch) for batch in games) == 20

@@ -1,0 +1,265 @@
+"""Measure speed on one core, side by side with other libraries where they are installed.
+
+A `Contest` is one kind of work, done by us and by a peer. Rounds of both alternate and the best
+round of each counts, because the machine may be busy with other things; a peer that is not
+installed leaves its ratio empty. Prints nothing.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from tengen.board import Board, play_random, playouts
+from tengen.board.playouts import Kind
+from tengen.board.replay_kernels import replay_games
+from tengen.records import Corpus
+from tengen.records.record import GameRecord
+from tengen.records.sgf_properties import parse_result
+
+GAMES = 300
+"""Games of a file that are read and replayed."""
+ROUNDS = 3
+SECONDS = 1.0
+"""How long one round of one side lasts, about."""
+
+Work = Callable[[], float]
+"""Do some work on one core and return how many units were done."""
+Maker = Callable[[Path], Work]
+"""Prepare work; gets a file of SGF games, one a line."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One kind of work, and who else does it."""
+
+    name: str
+    unit: str
+    ours: Maker
+    peer: Maker | None = None
+    peer_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What was measured, in units a CPU second; None without a peer."""
+
+    name: str
+    unit: str
+    ours: float
+    peer: float | None
+    peer_name: str | None
+    ratio: float | None
+
+
+def compare(names: Iterable[str], games: Path | None = None) -> Iterator[Speed]:
+    """Measure the contests of these names; on the first games of a file, or on random ones."""
+    if games is None:
+        data = sample_games()
+    else:
+        data = b"\n".join(games.read_bytes().splitlines()[:GAMES])
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "games.sgf"
+        place.write_bytes(data)
+        for name in names:
+            yield measure(CONTESTS[name], place)
+
+
+def measure(
+    contest: Contest, games: Path, *, rounds: int = ROUNDS, seconds: float = SECONDS
+) -> Speed:
+    """Run both sides in turn."""
+    ours, theirs, peer_name = contest.ours(games), None, contest.peer_name
+    if contest.peer is not None:
+        try:
+            theirs = contest.peer(games)
+        except ImportError:
+            peer_name = f"{peer_name} (not installed)"
+    ours()
+    best = best_peer = 0.0
+    for _ in range(rounds):
+        best = max(best, _rate(ours, seconds))
+        if theirs is not None:
+            best_peer = max(best_peer, _rate(theirs, seconds))
+    return Speed(
+        contest.name,
+        contest.unit,
+        round(best, 1),
+        round(best_peer, 1) if theirs else None,
+        peer_name,
+        round(best / best_peer, 1) if theirs else None,
+    )
+
+
+def sample_games(games: int = 60, plies: int = 240, seed: int = 1) -> bytes:
+    """Return SGF games of random moves on 19x19, one a line, for measuring without data."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for _ in range(games):
+        board = Board(19, rules="japanese")
+        play_random(board, plies, rng)
+        record = GameRecord(moves=board.moves, komi=6.5, rules="Japanese")
+        record.result = parse_result("W+Resign")
+        lines.append(record.sgf().replace(b"\n", b""))
+    return b"\n".join(lines) + b"\n"
+
+
+def _rate(work: Work, seconds: float) -> float:
+    """Return units a CPU second, repeating the work for about so many seconds."""
+    done, start = 0.0, time.process_time()
+    while (spent := time.process_time() - start) < seconds:
+        done += work()
+    return done / spent
+
+
+# ----- Our work -----
+
+
+def _playouts(size: int, kind: Kind, number: int, games: Path) -> Work:
+    """Play random games from the empty board."""
+    board, seeds = Board(size), count()
+
+    def work() -> float:
+        playouts(board, number, seed=next(seeds), kind=kind, threads=1)
+        return number
+
+    return work
+
+
+def _search(size: int, number: int, games: Path) -> Work:
+    """Search from the empty board, in playouts."""
+    from tengen.players.mcts import MctsPlayer
+
+    player, board, rng = MctsPlayer(playouts=number), Board(size), np.random.default_rng(1)
+
+    def work() -> float:
+        player.choose(board, rng)
+        return number
+
+    return work
+
+
+def _read(games: Path) -> Work:
+    """Read a file of games to arrays of moves, in games."""
+
+    def work() -> float:
+        return len(Corpus([games]).as_arrays())
+
+    return work
+
+
+def _replay(games: Path) -> Work:
+    """Replay games with every move checked, in moves."""
+    g = Corpus([games]).as_arrays()
+    refused = np.zeros(len(g), np.int64)
+
+    def work() -> float:
+        return float(
+            replay_games(
+                g.moves, g.colours, g.offsets, g.rows, g.cols,
+                g.setup, g.setup_colours, g.setup_offsets, 0, refused,
+            )
+        )  # fmt: skip
+
+    return work
+
+
+def _legal_masks(games: Path) -> Work:
+    """Find the legal moves under positional superko, 150 moves into a game."""
+    board = play_random(Board(19), 150, np.random.default_rng(2))
+
+    def work() -> float:
+        for _ in range(1000):
+            board.legal_mask()
+        return 1000
+
+    return work
+
+
+# ----- The peers' -----
+
+
+def _openspiel_games(size: int, games: Path) -> Work:
+    """Play random games through OpenSpiel's Python interface."""
+    import random
+
+    import pyspiel
+
+    game = pyspiel.load_game(f"go(board_size={size},komi=7.5)")
+    rng = random.Random(1)
+
+    def work() -> float:
+        for _ in range(5):
+            state = game.new_initial_state()
+            while not state.is_terminal():
+                state.apply_action(rng.choice(state.legal_actions()))
+        return 5
+
+    return work
+
+
+def _sgfmill_read(games: Path) -> Work:
+    """Read games with sgfmill."""
+    from sgfmill import sgf
+
+    lines = games.read_bytes().splitlines()[:40]
+
+    def work() -> float:
+        for line in lines:
+            game = sgf.Sgf_game.from_bytes(line)
+            for node in game.get_main_sequence():
+                node.get_move()
+        return len(lines)
+
+    return work
+
+
+def _sgfmill_replay(games: Path) -> Work:
+    """Replay games on sgfmill's board."""
+    from sgfmill import boards, sgf
+
+    sequences = [
+        [node.get_move() for node in sgf.Sgf_game.from_bytes(line).get_main_sequence()]
+        for line in games.read_bytes().splitlines()[:20]
+    ]
+
+    def work() -> float:
+        played = 0
+        for sequence in sequences:
+            board = boards.Board(19)
+            for colour, move in sequence:
+                if colour and move:
+                    board.play(*move, colour)
+                    played += 1
+        return played
+
+    return work
+
+
+CONTESTS: dict[str, Contest] = {
+    contest.name: contest
+    for contest in (
+        Contest(
+            "playouts-light-9x9", "games/s", partial(_playouts, 9, "light", 400),
+            partial(_openspiel_games, 9), "OpenSpiel",
+        ),
+        Contest(
+            "playouts-light-19x19", "games/s", partial(_playouts, 19, "light", 60),
+            partial(_openspiel_games, 19), "OpenSpiel",
+        ),
+        Contest("sgf-read", "games/s", _read, _sgfmill_read, "sgfmill"),
+        Contest("replay", "moves/s", _replay, _sgfmill_replay, "sgfmill"),
+        Contest("playouts-heavy-9x9", "games/s", partial(_playouts, 9, "heavy", 200)),
+        Contest("mcts-9x9", "playouts/s", partial(_search, 9, 1000)),
+        Contest("playouts-heavy-19x19", "games/s", partial(_playouts, 19, "heavy", 40)),
+        Contest("mcts-19x19", "playouts/s", partial(_search, 19, 300)),
+        Contest("legal-mask-19x19", "masks/s", _legal_masks),
+    )
+}  # fmt: skip

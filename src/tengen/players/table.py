@@ -1,0 +1,209 @@
+"""Keep a game between a person and a player: moves, undo, advice, the count at the end, its SGF.
+
+Knows whose turn it is and who has given up; draws nothing, reads no words. `tengen play` is this
+game in a terminal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import (
+    BLACK,
+    RESIGN,
+    WHITE,
+    Board,
+    format_gtp,
+    format_sgf,
+    index_of,
+    point_at,
+)
+from tengen.board.counting import Count
+from tengen.contracts import Analyser, Candidate, Player, Status
+from tengen.errors import IllegalMoveError
+from tengen.gtp.judging import Judge, PlayoutScorer, count_without
+from tengen.gtp.sgf import record_of_board
+from tengen.records.sgf_properties import format_text, parse_result
+
+OWNED = 0.6
+"""Ownership beyond which an estimate gives a point to somebody."""
+
+
+@dataclass
+class Table:
+    """A game under way: `human` is the person's colour, 0 for somebody who only watches."""
+
+    board: Board
+    player: Player
+    human: int
+    seed: int
+    resigned: int = 0
+    """Who gave up, if anybody."""
+    dead: set[int] = field(default_factory=set)
+    """Points of the stones that are taken off at the end."""
+    counted: Count | None = None
+    """The count of a game that ended by two passes."""
+
+    # ----- Moves -----
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return bool(self.resigned) or self.counted is not None
+
+    @property
+    def waits(self) -> bool:
+        """Whether the player has to move."""
+        return not self.over and self.board.turn != self.human
+
+    def play(self, move: int) -> None:
+        """Play a move, a pass or a resignation of the side to move; count if it ends the game.
+
+        Raises
+        ------
+        IllegalMoveError
+            If the rules forbid it, or the game is over.
+        """
+        if self.over:
+            raise IllegalMoveError("the game is over; undo takes it back, quit leaves")
+        if move == RESIGN:
+            self.resigned = self.board.turn
+            return
+        self.board.play(move)
+        if self.board.is_over:
+            self.finish()
+
+    def answer(self) -> int | None:
+        """Let the player move and return what it played.
+
+        A game that nobody takes part in is counted, with None, when it has gone on for too long.
+        """
+        board = self.board
+        if not self.human and len(board.moves) >= 3 * board.rows * board.cols:
+            self.finish()
+            return None
+        move = int(self.player.choose(board.copy(), self._generator()))
+        self.play(move)
+        return move
+
+    def undo(self) -> None:
+        """Take moves back until it is the person's turn again."""
+        if self.resigned:
+            self.resigned = 0
+            if self.board.turn == self.human:
+                return
+        mine = [n for n, (colour, _) in enumerate(self.board.moves) if colour == self.human]
+        if not mine:
+            raise IllegalMoveError("there is no move of yours to undo")
+        while len(self.board.moves) > mine[-1]:
+            self.board.undo()
+        self.counted = None
+        self.dead.clear()
+
+    def _generator(self) -> np.random.Generator:
+        """Return random numbers that follow from the seed and the number of moves."""
+        return np.random.default_rng([self.seed, len(self.board.moves)])
+
+    # ----- Advice -----
+
+    def advice(self) -> list[Candidate] | int:
+        """Return the moves that the player would think of here, or only its move."""
+        if self.over:
+            raise IllegalMoveError("the game is over")
+        board, rng = self.board.copy(), self._generator()
+        if not isinstance(self.player, Analyser):
+            return int(self.player.choose(board, rng))
+        *_, report = self.player.analyse(board, rng, interval=1e9, limited=True)
+        return list(report.candidates)
+
+    def estimate(self) -> tuple[float, NDArray[np.int8] | None]:
+        """Return a guess of the score, and who seems to own each point: 0, BLACK or WHITE."""
+        owners = self.judge.status(self.board).ownership
+        score = round(self.judge.estimate(self.board), 1)
+        if owners is None:
+            return score, None
+        likely = np.where(np.asarray(owners) > 0, BLACK, WHITE)
+        return score, np.where(np.abs(owners) > OWNED, likely, 0).astype(np.int8)
+
+    # ----- The end -----
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Who says what is dead."""
+        return Judge()
+
+    @property
+    def judge_learned(self) -> bool:
+        """Whether the judge is a learned scorer; without one, playouts decide."""
+        return not isinstance(self.judge.scorer, PlayoutScorer)
+
+    def finish(self) -> None:
+        """Count the game, with the dead stones as the judge sees them."""
+        self.dead = set(self.judge.status(self.board).stones(Status.DEAD))
+        self.counted = count_without(self.board, self.dead)
+
+    def turn_over(self, vertex: str) -> None:
+        """Take a block for dead, or for alive again, and count anew."""
+        if self.counted is None:
+            raise IllegalMoveError("stones are taken off after both have passed")
+        stones = set(self.board.block(vertex).stones)
+        self.dead = self.dead - stones if stones & self.dead else self.dead | stones
+        self.counted = count_without(self.board, self.dead)
+
+    def territory(self) -> dict[int, list[int]]:
+        """Return the row-major indices that a counted game gives to Black and to White."""
+        assert self.counted is not None
+        return {
+            colour: np.flatnonzero(self.counted.territory(colour)).tolist()
+            for colour in (BLACK, WHITE)
+        }
+
+    def fallen(self) -> list[int]:
+        """Return the row-major indices of the dead stones."""
+        return sorted(index_of(p, self.board.rows, self.board.cols) for p in self.dead)
+
+    @property
+    def result(self) -> str:
+        """The result as SGF's RE writes it; empty while the game goes on."""
+        if self.resigned:
+            return "W+R" if self.resigned == BLACK else "B+R"
+        return str(self.counted.result) if self.counted is not None else ""
+
+    # ----- What remains -----
+
+    def summary(self) -> dict[str, Any]:
+        """Return the game as plain values."""
+        b = self.board
+        return {
+            "player": self.player.name,
+            "colour": {BLACK: "black", WHITE: "white"}.get(self.human),
+            "size": [b.rows, b.cols],
+            "komi": b.komi,
+            "handicap": b.handicap,
+            "seed": self.seed,
+            "result": self.result or None,
+            "moves": [["-BW"[c], format_gtp(p, b.rows, b.cols)] for c, p in b.moves],
+            "dead": [format_gtp(p, b.rows, b.cols) for p in sorted(self.dead)],
+        }
+
+    def sgf(self) -> bytes:
+        """Return the game as SGF, with names, result, and territory when it was counted."""
+        b = self.board
+        record = record_of_board(b)
+        record.result = parse_result(self.result)
+        root, machine = record.tree.nodes[0], format_text(self.player.name)
+        root["PB"] = [b"You" if self.human == BLACK else machine]
+        root["PW"] = [b"You" if self.human == WHITE else machine]
+        root["AP"] = [b"tengen"]
+        if self.counted is not None:
+            last, territory = record.tree.nodes[-1], self.territory()
+            for name, indices in (("TB", territory[BLACK]), ("TW", territory[WHITE])):
+                points = [format_sgf(point_at(i, b.rows, b.cols), b.rows, b.cols) for i in indices]
+                if points:
+                    last[name] = [point.encode("ascii") for point in points]
+        return record.sgf() + b"\n"

@@ -1,0 +1,58 @@
+"""Every kind of work that `tengen bench` measures can be done; reading beats sgfmill by far."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tengen.cli import run
+from tengen.lab.speed import CONTESTS, measure, sample_games
+
+GAMES = sample_games(8, 60)
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    (tmp_path / "games.sgf").write_bytes(GAMES)
+    return tmp_path / "games.sgf"
+
+
+@pytest.mark.parametrize("name", CONTESTS)
+def test_our_side_does_something(name: str, games: Path) -> None:
+    work = CONTESTS[name].ours(games)
+    assert work() > 0
+
+
+def test_sample_games_are_one_a_line_and_follow_from_the_seed() -> None:
+    assert len(GAMES.splitlines()) == 8
+    assert GAMES == sample_games(8, 60) != sample_games(8, 60, seed=2)
+
+
+def test_reading_is_faster_than_sgfmill(games: Path) -> None:
+    pytest.importorskip("sgfmill")
+    games.write_bytes(sample_games(60, 200))
+    found = measure(CONTESTS["sgf-read"], games, rounds=1, seconds=0.4)
+    assert found.ratio is not None and found.ratio > 10
+    assert (found.peer_name, found.unit) == ("sgfmill", "games/s")
+
+
+def test_a_missing_peer_leaves_the_ratio_empty(
+    games: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sgfmill", None)
+    found = measure(CONTESTS["replay"], games, rounds=1, seconds=0.01)
+    assert (found.peer, found.ratio) == (None, None)
+    assert found.peer_name == "sgfmill (not installed)" and found.ours > 0
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str], games: Path) -> None:
+    words = ["bench", "--only", "legal-mask-19x19", "--json", "--quiet"]
+    assert run([*words, "--games", str(games)]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert list(row) == ["name", "unit", "ours", "peer", "peer_name", "ratio"]
+    assert row["name"] == "legal-mask-19x19" and row["ratio"] is None
+    assert run(["bench", "--only", "dancing"]) == 1
+    assert "nothing to measure is called 'dancing'" in capsys.readouterr().err
