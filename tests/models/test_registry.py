@@ -103,8 +103,20 @@ def test_the_command_lists_names_and_shows_cards(
     (entry,) = json.loads(capsys.readouterr().out)
     assert entry["name"] == "mine" and entry["results"][0]["value"] == 12
     assert run(["models"]) == 0
+    assert "12.000 elo" in capsys.readouterr().out
+    assert run(["models", "mine"]) == 0
     assert "elo 12" in capsys.readouterr().out
     assert run(["models", "mine", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["what"] == "A toy."
     assert run(["models", "theirs"]) == 1
     assert "no model called" in capsys.readouterr().err
+
+
+def test_the_list_fits_a_screen_with_whole_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["models"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24 and max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in lines[1:]] == [entry.name for entry in list_models()]
