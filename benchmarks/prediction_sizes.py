@@ -17,9 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tengen.learners.move_prediction.dictionary import GAMES_PER_JOB, PatternCounter, cut_into_jobs
-from tengen.learners.move_prediction.learner import usable_games
-from tengen.learners.move_prediction.paper import (
-    PaperSettings,
+from tengen.learners.move_prediction.paper_training import (
     count_games,
     count_job,
     halves,
@@ -27,6 +25,7 @@ from tengen.learners.move_prediction.paper import (
     untrained,
 )
 from tengen.learners.move_prediction.reading import read_games
+from tengen.learners.move_prediction.settings import PaperSettings
 from tengen.records.arrays import GameArrays
 
 
@@ -68,7 +67,7 @@ def main() -> None:
     parser.add_argument("games")
     parser.add_argument("--sizes", default="2000,5000,10000,20000")
     args = parser.parse_args()
-    games, _ = usable_games(read_games([args.games], 19)[0])
+    games, _ = read_games([args.games], 19)
     sizes = [int(size) for size in args.sizes.split(",")]
     for _ in training(games, PaperSettings(games=2, minimum=1)):  # compiles before the clock
         pass

@@ -25,14 +25,14 @@ from tengen.lab.steps import Context, Step, run_steps
 if __name__ == "__main__":
     td = opening_td.Size(games=120, curve_every=20, curve_games=10, set_games=30, pair_games=4,
                          shipped_games=10, sets=("A", "ABCDE"))
-    mp = move_prediction.Size(games=60, test_games=20, sizes=(30, 60), widths=(0.9,))
+    mp = move_prediction.Size(made=60, games=60, test_games=20, sizes=(30, 60), widths=(0.9,))
     small = (("rows", 9), ("cols", 9), ("moves", 6), ("population", 6))
     ev = opening_evolution.Size(generations=12, every=3, games=10, starts=1, changes=small)
     steps = [
         Step("ladder", "ground", "L", partial(ground.ladder, size=ground.Size(games=2))),
         Step("opening-td", "opening-td", "T", partial(opening_td.quick, size=td)),
         Step("opening-td-inputs", "opening-td", "I", partial(opening_td.features, size=td)),
-        Step("move-prediction", "move-prediction", "M", partial(move_prediction.quick, size=mp)),
+        Step("move-prediction", "move-prediction", "M", partial(move_prediction.tables, size=mp)),
         Step("opening-evolution", "opening-evolution", "E",
              partial(opening_evolution.quick, size=ev)),
     ]

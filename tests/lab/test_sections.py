@@ -17,7 +17,6 @@ from tengen.lab.plots import draw
 from tengen.lab.sections import (
     ground,
     move_prediction,
-    move_prediction_full,
     opening_evolution,
     opening_td,
     player,
@@ -35,7 +34,7 @@ SCORING = scoring.Size(games=6, test_games=3, steps=10, epochs=5)
 ISN = symmetry_network.Size(
     games=12, linear_games=4, snapshots=2, pair_games=2, match_games=2, large_games=1
 )
-MP = move_prediction.Size(games=20, test_games=6, sizes=(10, 20), widths=(0.0, 0.9))
+MP = move_prediction.Size(made=20, games=20, test_games=6, sizes=(10, 20), widths=(0.0, 0.9))
 SMALL = (("rows", 9), ("cols", 9), ("moves", 4), ("population", 4))
 EVOLUTION = opening_evolution.Size(generations=4, every=2, games=4, starts=1, changes=SMALL)
 PLAYER = player.Size(playouts=8, games=((9, 1),), levels=(1, 2, 4), level_games=1)
@@ -53,7 +52,7 @@ TINY = [
     pytest.param(
         "symmetry-network", partial(symmetry_network.quick, size=ISN), id="symmetry", marks=slow
     ),
-    pytest.param("move-prediction", partial(move_prediction.quick, size=MP), id="prediction"),
+    pytest.param("move-prediction", partial(move_prediction.tables, size=MP), id="prediction"),
     pytest.param(
         "opening-evolution", partial(opening_evolution.quick, size=EVOLUTION), id="evolution"
     ),
@@ -142,10 +141,12 @@ FULL = {
     "scoring": partial(scoring.full_scorer, members=1, epochs=3, rounds=2, held_out=0.5),
     "symmetry-network": partial(symmetry_network.full, games=6, linear_games=2, snapshot_every=2,
                                 pair_games=2, match_games=2),
-    "move-prediction": partial(move_prediction_full.paper, games=8, sizes=(8,), widths=(0.9,),
-                               reranked=(0, 20), board=9),
-    "move-prediction-strong": partial(move_prediction_full.strong, games=8, share=0.5, board=9),
-    "move-prediction-match": partial(move_prediction_full.match, games=1, trained_on=8, board=9),
+    "move-prediction": partial(move_prediction.tables, size=move_prediction.Size(
+        made=0, board=9, games=8, sizes=(8,), widths=(0.9,), reranked=(0, 20))),
+    "move-prediction-strong": partial(
+        move_prediction.strong, size=move_prediction.StrongSize(games=8, share=0.5, board=9)),
+    "move-prediction-match": partial(
+        move_prediction.match, size=move_prediction.MatchSize(games=1, trained_on=8, board=9)),
     "opening-evolution-dense": partial(opening_evolution.full, generations=2, every=1, seeds=1,
                                        games=2, starts=1, changes=(("population", 2),)),
     "opening-evolution-better": partial(

@@ -41,8 +41,9 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
     """Give a command the options of its settings: no command names them again.
 
     A parameter whose type is a settings class (see `models.settings`) is replaced by one option a
-    field, less those in `leave`; the command receives the settings made of them. A parameter of
-    type `Said` receives the names that the user gave, for `models.runs.resumed_settings`. Goes
+    field, less those in `leave`; the command receives the settings made of them. An option that
+    several of its settings classes have goes to all of them, each with its own default. A parameter
+    of type `Said` receives the names that the user gave, for `models.runs.resumed_settings`. Goes
     below `@app.command()`.
     """
 
@@ -54,30 +55,31 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
         kinds: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
         said = [name for name, hint in hints.items() if hint is Said]
         own = [name for name in signature.parameters if name not in (*kinds, *said)]
-        fields = {
-            field.name: (parameter, field)
-            for parameter, kind in kinds.items()
-            for field in fields_of(kind)
-            if field.about is not None and field.name not in leave
-        }
+        fields: dict[str, list[tuple[str, SettingField]]] = {}
+        for parameter, kind in kinds.items():
+            for field in fields_of(kind):
+                if field.about is not None and field.name not in leave:
+                    fields.setdefault(field.name, []).append((parameter, field))
 
         @functools.wraps(command)
         def call(context: typer.Context, **values: Any) -> Any:
             parts: dict[str, dict[str, Any]] = {parameter: {} for parameter in kinds}
             given = set()
-            for name, (parameter, field) in fields.items():
+            for name, places in fields.items():
                 value = values.pop(name)
                 source = context.get_parameter_source(name)
                 if source is not None and source.name != "DEFAULT":
                     given.add(name)
-                    parts[parameter][name] = tuple(value) if field.many else value
+                    for parameter, field in places:
+                        parts[parameter][name] = tuple(value) if field.many else value
             made = {parameter: kinds[parameter](**parts[parameter]) for parameter in kinds}
             return command(**values, **made, **dict.fromkeys(said, Said(given)))
 
         parameters = [_parameter("context", typer.Context)]
         for name in signature.parameters:
             if name in kinds:
-                parameters += [_option(f) for parent, f in fields.values() if parent == name]
+                first = [places[0] for places in fields.values()]
+                parameters += [_option(field) for parent, field in first if parent == name]
             elif name in own:
                 parameters.append(_parameter(name, hints[name], signature.parameters[name].default))
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

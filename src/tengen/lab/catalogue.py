@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tengen.lab.sections import (
     ground,
-    move_prediction_full,
+    move_prediction,
     opening_evolution,
     opening_td,
     player,
@@ -24,7 +24,7 @@ EXPERIMENTS = (
     *opening_td.EXPERIMENTS,
     *scoring.EXPERIMENTS,
     *symmetry_network.EXPERIMENTS,
-    *move_prediction_full.EXPERIMENTS,
+    *move_prediction.EXPERIMENTS,
     *opening_evolution.EXPERIMENTS,
     *player.EXPERIMENTS,
 )

@@ -51,7 +51,14 @@ from tengen import __version__
 from tengen.errors import RunError, SpecError
 from tengen.models.checkpoints import Checkpoint, Checkpoints
 from tengen.models.files import sweep, write_atomic
-from tengen.models.settings import differences, fingerprint, fixed, from_plain, to_plain
+from tengen.models.settings import (
+    differences,
+    fields_of,
+    fingerprint,
+    fixed,
+    from_plain,
+    to_plain,
+)
 
 CONFIG, METRICS, LOCK = "config.toml", "metrics.jsonl", ".lock"
 CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
@@ -262,13 +269,15 @@ def resumed_settings(
 ) -> Settings:
     """Return the settings of the run in a folder, with those that the user `said` as in `settings`.
 
-    So that `--resume` need not repeat what the run was begun with. Without a run: `settings`.
+    So that `--resume` need not repeat what the run was begun with. Without a run: `settings`. Names
+    that are none of theirs are passed over: a command may have other settings, too.
     """
     found = read_run(folder)
     if found is None:
         return settings
     there = from_plain(type(settings), found.settings, where=f"{Path(folder) / CONFIG}")
-    changes = {name: getattr(settings, name) for name in said}
+    theirs = {field.name for field in fields_of(type(settings))}
+    changes = {name: getattr(settings, name) for name in said if name in theirs}
     return dataclasses.replace(there, **changes)  # type: ignore[type-var]
 
 

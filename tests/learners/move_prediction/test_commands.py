@@ -90,12 +90,33 @@ def test_the_top_move_plays_a_match_and_families_are_left_out(folder, capsys, mo
     match = [*table, "--table", "match", "--values", "2", "--opponent", "random", "--keep", "kept"]
     row = json.loads(said(capsys, match).out)[0]
     assert row["trained_on"] == 8 and row["games"] == 2 and row["faults"] == 0
-    assert (folder / "kept" / "paper-8.safetensors").exists()
+    assert (folder / "kept" / "move-prediction" / "paper-8.safetensors").exists()
     families = [*table, "--table", "families", "--values", "history"]
     rows = json.loads(said(capsys, families).out)
     assert [row["without"] for row in rows] == ["nothing", "history"]
     # Three of the twelve games are held out: the same ones for both rows.
     assert rows[0]["positions"] == rows[1]["positions"] == 120
+
+
+@pytest.mark.parametrize("recipe", ["full", "paper"])
+def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch, recipe) -> None:
+    monkeypatch.chdir(tmp_path)
+    train = ["move-prediction", "train", str(folder / "train.sgf"), "--size", "7", "--quiet"]
+    train += ["--recipe", recipe, "--games", "4", "--out", "model.safetensors"]
+    said(capsys, train)
+    first = (tmp_path / "model.safetensors").read_bytes()
+    kept = sorted(tmp_path.glob("runs/model/checkpoints/*"))
+    again = said(capsys, [*train, "--seed", "2"], status=1).err
+    assert "runs/model: holds a run; --resume" in again
+    others = [str(folder / "test.sgf") if word.endswith("train.sgf") else word for word in train]
+    assert "begun with other games" in said(capsys, [*others, "--resume"], status=1).err
+    asked = said(capsys, [*train, "--resume", "--minimum", "7"], status=1).err
+    assert "minimum" in asked and "7 asked" in asked
+    assert sorted(tmp_path.glob("runs/model/checkpoints/*")) == kept
+    # What was said at the beginning need not be said again.
+    resumed = ["move-prediction", "train", str(folder / "train.sgf"), "--size", "7", "--recipe"]
+    said(capsys, [*resumed, recipe, "--out", "model.safetensors", "--resume", "--quiet"])
+    assert (tmp_path / "model.safetensors").read_bytes() == first
 
 
 @pytest.mark.slow
@@ -125,7 +146,9 @@ def test_a_killed_training_goes_on_to_the_same_model(folder, tmp_path) -> None:
     [
         (["move-prediction", "evaluate", "test.sgf", "--model", "nothing"], "nothing"),
         (["move-prediction", "experiment", "train.sgf", "--test", "test.sgf", "--size", "7",
-          "--table", "five"], "--table 'five'"),
+          "--table", "five"], "table is 'five', none of widths"),
+        (["move-prediction", "train", "train.sgf", "--size", "7", "--width", "1", "--out",
+          "x.safetensors"], "--width is no setting of the full recipe"),
         (["move-prediction", "train", "test.sgf", "--size", "13", "--out", "x.safetensors"],
          "no games of size 13"),
         (["move-prediction", "experiment", "train.sgf", "--size", "7", "--table", "reranked",

@@ -11,8 +11,9 @@ from prediction_games import tasteful_games
 
 from tengen.learners.move_prediction import dictionary as dictionary_module
 from tengen.learners.move_prediction.dictionary import PatternCounter, count_patterns
-from tengen.learners.move_prediction.paper import PaperSettings, learn_frequencies
-from tengen.learners.move_prediction.training import Settings, train_full
+from tengen.learners.move_prediction.paper_training import learn_frequencies
+from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
+from tengen.learners.move_prediction.training import train_full
 
 GAMES = 7
 
@@ -67,7 +68,7 @@ def cluster() -> Iterator[None]:
 @pytest.mark.filterwarnings("ignore")  # Ray leaves sockets to the end of the interpreter
 def test_a_cluster_counts_and_trains_as_one_process_does(cluster: None) -> None:
     same_everywhere(ray="auto")
-    games, settings = tasteful_games(GAMES), Settings(minimum=2, side=2, absolute=False)
+    games, settings = tasteful_games(GAMES), FullSettings(minimum=2, side=2, anywhere=True)
     alone, together = train_full(games, settings), train_full(games, settings, ray="auto")
     assert np.array_equal(alone.weights, together.weights)
     assert np.array_equal(alone.vectors, together.vectors)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from prediction_games import tasteful_games
 
 from tengen.board import Board
 from tengen.contracts import check_learner, check_policy, sample_boards
-from tengen.errors import ModelError, TengenError
-from tengen.learners.move_prediction import MovePredictor
+from tengen.errors import ModelError, RunError, SpecError, TengenError
+from tengen.learners.move_prediction import FullSettings, MovePredictor, PaperSettings
 from tengen.learners.move_prediction import training as training_module
 from tengen.learners.move_prediction.kernels import priors_kernel, workspace
 from tengen.learners.move_prediction.model import recent_moves
-from tengen.learners.move_prediction.training import Settings, train_full
+from tengen.learners.move_prediction.training import train_full
 from tengen.models import load_model, save_model
 
-SMALL = {"minimum": 3, "side": 4, "absolute": False}
+SMALL = FullSettings(minimum=3, side=4, anywhere=True)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +61,7 @@ def test_plies_of_an_opening_can_be_left_out(trained: MovePredictor) -> None:
     assert late.positions == int((fresh.lengths() - 30).sum())
     assert np.array_equal(late.hits[1:], whole.hits[1:]) and not late.hits[0].any()
     seen: list[int] = []
-    settings = Settings(minimum=2, side=2, absolute=False, first_ply=30)
+    settings = FullSettings(minimum=2, side=2, anywhere=True, first_ply=30)
     games = tasteful_games(6)
     train_full(games, settings, on_report=lambda report: seen.append(report.positions))
     assert 0 < sum(seen) <= int((games.lengths() - 30).sum())
@@ -68,7 +70,7 @@ def test_plies_of_an_opening_can_be_left_out(trained: MovePredictor) -> None:
 def test_a_stopped_training_goes_on_exactly(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(training_module, "CHUNK", 2)
     games = tasteful_games(6)
-    settings = Settings(minimum=2, side=2, absolute=False)
+    settings = FullSettings(minimum=2, side=2, anywhere=True)
     whole = train_full(games, settings)
 
     class Stopped(Exception):
@@ -78,13 +80,25 @@ def test_a_stopped_training_goes_on_exactly(tmp_path, monkeypatch) -> None:
         if report.games == 4:
             raise Stopped
 
-    with pytest.raises(Stopped):
-        train_full(games, settings, run=tmp_path, on_report=stop)
-    resumed = train_full(games, settings, run=tmp_path, resume=True)
+    learner = MovePredictor(settings=settings)
+    with pytest.raises(Stopped), learner.open_run(tmp_path, games) as run:
+        learner.fit(games, run=run, on_report=stop)
+    with learner.open_run(tmp_path, games, resume=True) as run:
+        resumed = learner.fit(games, run=run).model_
+        assert [row["step"] for row in run.rows()] == [2, 4, 6]
     assert np.array_equal(whole.vectors, resumed.vectors)
     assert np.array_equal(whole.dense, resumed.dense)
-    with pytest.raises(ModelError, match="other settings"):
-        train_full(games, Settings(minimum=3), run=tmp_path, resume=True)
+    other = MovePredictor(settings=FullSettings(minimum=3, side=2, anywhere=True))
+    for wrong, lessons, words, goes_on in (
+        (learner, games, "holds a run; --resume", False),
+        (other, games, "minimum 2 there, 3 asked", True),
+        (learner, tasteful_games(6, seed=9), "begun with other games", True),
+        (MovePredictor(settings=PaperSettings()), games, "holds a run of .* full recipe", True),
+    ):
+        with pytest.raises(RunError, match=words):
+            wrong.open_run(tmp_path, lessons, resume=goes_on)
+    with pytest.raises(RunError, match="begun with other start"):
+        learner.open_run(tmp_path, games, start=learner, resume=True)
 
 
 def test_the_kernel_gives_the_priors_of_the_policy(trained: MovePredictor) -> None:
@@ -129,7 +143,7 @@ def test_superko_gets_no_prior(trained: MovePredictor) -> None:
 
 
 def test_a_model_with_coordinates_says_what_it_can_serve(tmp_path) -> None:
-    predictor = MovePredictor(settings={**SMALL, "absolute": True, "games": 2})
+    predictor = MovePredictor(settings=replace(SMALL, anywhere=False, games=2))
     predictor.fit(tasteful_games(3))
     with pytest.raises(ModelError, match="serves 7x7, not 9x9"):
         predictor.priors(Board(9))
@@ -159,7 +173,7 @@ def test_models_whose_parts_do_not_fit_are_refused(tmp_path, trained: MovePredic
         save_model(path, {**tensors, name: tensors[name][:-1]}, card)
         with pytest.raises(ModelError, match="not a whole full predictor"):
             MovePredictor.load(path)
-    paper = MovePredictor(recipe="paper", settings={"top": 3}).fit(tasteful_games(4))
+    paper = MovePredictor(settings=PaperSettings(top=3)).fit(tasteful_games(4))
     paper.save(path)
     tensors, card = load_model(path)
     odd = {
@@ -190,7 +204,7 @@ def test_eight_bits_a_number_lose_next_to_nothing(tmp_path, trained: MovePredict
 
 
 def test_a_blend_lies_between_two_models(trained: MovePredictor) -> None:
-    more = MovePredictor(settings={**SMALL, "games": 4, "seed": 5}).fit(
+    more = MovePredictor(settings=replace(SMALL, games=4, seed=5)).fit(
         tasteful_games(8, seed=300), start=trained
     )
     assert not np.array_equal(more.model_.weights, trained.model_.weights)
@@ -199,19 +213,36 @@ def test_a_blend_lies_between_two_models(trained: MovePredictor) -> None:
     half = trained.blended(more, 0.5)
     assert np.allclose(half.model_.weights, (trained.model_.weights + more.model_.weights) / 2)
     check_policy(half, boards=sample_boards(1, ((7, 7),)))
-    other = MovePredictor(settings={**SMALL, "minimum": 9}).fit(tasteful_games(5, seed=9))
+    other = MovePredictor(settings=replace(SMALL, minimum=9)).fit(tasteful_games(5, seed=9))
     with pytest.raises(TengenError, match="same dictionary"):
         trained.blended(other, 0.5)
-    paper = MovePredictor(recipe="paper", settings={"top": 3}).fit(tasteful_games(4))
+    paper = MovePredictor(settings=PaperSettings(top=3)).fit(tasteful_games(4))
     with pytest.raises(TengenError, match="full recipe"):
         trained.blended(paper, 0.5)
 
 
 def test_senseless_recipes_and_games_are_refused() -> None:
-    with pytest.raises(TengenError, match="neither 'full' nor 'paper'"):
-        MovePredictor(recipe="soup").fit(tasteful_games(2))
-    with pytest.raises(TengenError, match="no usable games"):
+    with pytest.raises(SpecError, match="share is 2, more than 1"):
+        FullSettings(share=2.0)
+    with pytest.raises(TengenError, match=r"2 of 2 games .* fewer than 10 moves"):
         MovePredictor().fit(tasteful_games(2, plies=5))
+
+
+def test_cards_of_older_models_are_read(tmp_path, trained: MovePredictor) -> None:
+    path = tmp_path / "old.safetensors"
+    trained.save(path)
+    tensors, card = load_model(path)
+    for recipe, words in (
+        ({"recipe": "full", "settings": {"absolute": False, "seed": 3}}, ""),
+        ({"recipe": "full", "settings": {"soup": 1}}, "no setting is called 'soup'"),
+        ({"recipe": "soup"}, "'soup' is none of full, paper"),
+    ):
+        save_model(path, tensors, card.model_copy(update={"recipe": recipe}))
+        if words:
+            with pytest.raises(ModelError, match=words):
+                MovePredictor.load(path)
+        else:
+            assert MovePredictor.load(path).settings == FullSettings(anywhere=True, seed=3)
 
 
 def test_a_family_left_out_stays_out() -> None:
@@ -219,14 +250,14 @@ def test_a_family_left_out_stays_out() -> None:
     from tengen.learners.move_prediction.feature_kernels import DIRECT
 
     games = tasteful_games(4)
-    settings = Settings(minimum=2, side=2, absolute=False, without=("history", "patterns"))
+    settings = FullSettings(minimum=2, side=2, anywhere=True, without=("history", "patterns"))
     model = train_full(games, settings)
     assert len(model.weights) == DIRECT
     for first, last in ranges(("history",)):
         assert not np.abs(model.weights[first:last]).max() > 1e-10
     assert np.abs(model.weights).max() > 1e-3
     with pytest.raises(TengenError, match="no family of features is called 'soup'"):
-        train_full(games, Settings(minimum=2, absolute=False, without=("soup",)))
+        train_full(games, FullSettings(minimum=2, anywhere=True, without=("soup",)))
     assert all(0 <= a < b <= DIRECT for name in GROUPS for a, b in ranges((name,)))
 
 

@@ -7,10 +7,14 @@ import pytest
 from prediction_games import tasteful_game
 
 from tengen.board import Board, ladder_kernels
-from tengen.learners.move_prediction import feature_kernels, training_kernels
+from tengen.learners.move_prediction import (
+    FullSettings,
+    MovePredictor,
+    feature_kernels,
+    training_kernels,
+)
 from tengen.learners.move_prediction import network_kernels as net
 from tengen.learners.move_prediction.dictionary import count_patterns
-from tengen.learners.move_prediction.learner import MovePredictor
 from tengen.learners.move_prediction.model import FullModel
 from tengen.records.arrays import from_records
 
@@ -29,11 +33,7 @@ def small_model(seed: int = 1, absolute: bool = False) -> FullModel:
 
 
 def predictor_of(model: FullModel) -> MovePredictor:
-    predictor = MovePredictor()
-    predictor.model_ = model
-    predictor.sizes_ = []
-    predictor._rooms = {}
-    return predictor
+    return MovePredictor.of(model, FullSettings(anywhere=True), [])
 
 
 def board_after(record, symmetry: int = 0, swap: bool = False) -> Board:

@@ -10,14 +10,15 @@ from prediction_games import tasteful_games
 
 from tengen.board import Board
 from tengen.contracts import check_policy, sample_boards
-from tengen.errors import ModelError
 from tengen.learners.move_prediction import MovePredictor
 from tengen.learners.move_prediction.evaluation import TOPS
 from tengen.learners.move_prediction.family_kernels import salt
 from tengen.learners.move_prediction.maxent import solve
-from tengen.learners.move_prediction.paper import PaperSettings, samples, train_paper
 from tengen.learners.move_prediction.paper_kernels import FAMILY, feature_count
-from tengen.learners.move_prediction.patterns import PAPER_TEMPLATES, PatternHasher
+from tengen.learners.move_prediction.paper_training import samples, train_paper
+from tengen.learners.move_prediction.patterns import PatternHasher
+from tengen.learners.move_prediction.settings import PAPER_TEMPLATES, PaperSettings
+from tengen.models import Run
 
 SIZE = 7
 
@@ -63,7 +64,7 @@ def test_dictionary_and_frequencies_are_those_of_slow_counting() -> None:
 
 def test_reranking_changes_nothing_at_and_beyond_its_rank() -> None:
     games, fresh = tasteful_games(40), tasteful_games(10, seed=500)
-    predictor = MovePredictor(recipe="paper", settings={"top": 5}).fit(games)
+    predictor = MovePredictor(settings=PaperSettings(top=5)).fit(games)
     reranked = predictor.evaluate(fresh)
     predictor.model_.top = 0
     plain = predictor.evaluate(fresh)
@@ -109,19 +110,19 @@ def test_a_stopped_training_goes_on_exactly(tmp_path) -> None:
         if line.startswith("re-ranker pass 2"):
             raise Stopped
 
-    with pytest.raises(Stopped):
-        train_paper(games, settings, run=tmp_path, on_report=stop)
+    with pytest.raises(Stopped), Run.open(tmp_path, "paper", settings) as run:
+        train_paper(games, settings, run=run, on_report=stop)
     told: list[str] = []
-    resumed = train_paper(games, settings, run=tmp_path, resume=True, on_report=told.append)
+    with Run.open(tmp_path, "paper", settings, resume=True) as run:
+        resumed = train_paper(games, settings, run=run, on_report=told.append)
+        assert [row["step"] for row in run.rows()] == [0, 1, 2, 3]
     assert len(told) == 1 and told[0].startswith("re-ranker pass 3")
     assert np.array_equal(whole.weights, resumed.weights) and resumed.top == 3
     assert np.array_equal(whole.frequency, resumed.frequency)
-    with pytest.raises(ModelError, match="other settings"):
-        train_paper(games, PaperSettings(top=4), run=tmp_path, resume=True)
 
 
 def test_a_weaker_players_history_is_not_the_experts() -> None:
-    predictor = MovePredictor(recipe="paper", settings={"top": 5}).fit(tasteful_games(40))
+    predictor = MovePredictor(settings=PaperSettings(top=5)).fit(tasteful_games(40))
     fresh = tasteful_games(10, seed=500)
     rates = []
     for rank in (0, 1, 20, -20):
@@ -134,7 +135,7 @@ def test_a_weaker_players_history_is_not_the_experts() -> None:
 
 
 def test_it_is_a_policy_that_keeps_its_file(tmp_path) -> None:
-    predictor = MovePredictor(recipe="paper", settings={"top": 5}).fit(tasteful_games(20))
+    predictor = MovePredictor(settings=PaperSettings(top=5)).fit(tasteful_games(20))
     boards = sample_boards(2, ((SIZE, SIZE),))
     check_policy(predictor, boards=boards)
     path = tmp_path / "paper.safetensors"
@@ -148,7 +149,7 @@ def test_it_is_a_policy_that_keeps_its_file(tmp_path) -> None:
 
 def test_priors_do_not_depend_on_how_a_symmetric_board_lies() -> None:
     # Five candidates cannot be mirror images of each other all four or eight ways.
-    predictor = MovePredictor(recipe="paper", settings={"top": 5}).fit(tasteful_games(30))
+    predictor = MovePredictor(settings=PaperSettings(top=5)).fit(tasteful_games(30))
     for moves in ("", "B D4"):
         grid = predictor.priors(Board(SIZE, moves=moves))[:-1].reshape(SIZE, SIZE)
         assert grid.max() > 1.5 * grid[grid > 0].min()

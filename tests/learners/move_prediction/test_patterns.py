@@ -9,6 +9,7 @@ from tengen.board import BLACK, WHITE, Board
 from tengen.board.kernels import is_legal
 from tengen.learners.move_prediction import patterns
 from tengen.learners.move_prediction.pattern_kernels import REACH, RING_LIMITS, RINGS, SPAN
+from tengen.learners.move_prediction.settings import PAPER_TEMPLATES
 
 
 def turned(o: int, dr: int, dc: int) -> tuple[int, int]:
@@ -139,6 +140,6 @@ def test_hasher_of_a_board_is_that_of_its_moves() -> None:
 def test_template_sizes_are_the_published_ones() -> None:
     sizes = [patterns.template_size(ring) for ring in range(RINGS - 1)]
     assert sizes == [5, 9, 13, 21, 29, 37, 49, 61, 73, 105, 141]
-    assert [patterns.template_size(r) for r in patterns.PAPER_TEMPLATES[:-1]] == [
+    assert [patterns.template_size(r) for r in PAPER_TEMPLATES[:-1]] == [
         5, 9, 13, 21, 37, 61, 105,
     ]  # fmt: skip

@@ -10,8 +10,7 @@ from tengen.board import parse_gtp
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import reading
 from tengen.learners.move_prediction.dictionary import GAMES_PER_JOB, cut_into_jobs
-from tengen.learners.move_prediction.learner import usable_games
-from tengen.learners.move_prediction.reading import read_games
+from tengen.learners.move_prediction.reading import read_games, refuse_unsuitable
 from tengen.learners.move_prediction.replay_kernels import mark_legal
 from tengen.records.arrays import from_records
 from tengen.records.record import GameRecord
@@ -55,7 +54,7 @@ def test_moves_lie_on_disk_and_are_not_copied(mixed, monkeypatch) -> None:
     path, good = mixed
     whole, _ = read_games([str(path)], 7)
     assert isinstance(whole.moves.base, np.memmap) and isinstance(whole.colours.base, np.memmap)
-    assert usable_games(whole)[0] is whole
+    refuse_unsuitable(whole)
     monkeypatch.setattr(reading, "MERGE", 1)
     again, _ = read_games([str(path), str(path)], 7)
     assert len(again) == 2 * len(good)

@@ -1,125 +1,84 @@
-"""Move prediction (Araki 2007): the paper's tables in small on games of our own, and at full scale.
+"""Move prediction (Araki 2007): the paper's tables, the recipe beyond them, a match against GNU Go.
 
-The experiments themselves are in `tengen.learners.move_prediction`.
+One function an experiment, with sizes: small on games of our own, or at the paper's scale on the
+games of a corpus. The rows are measured in `lab.move_prediction`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tengen.errors import SpecError, TengenError
 from tengen.lab import papers
-from tengen.lab.content import Figure, Picture, Plot, Result, Table, line, percent, table
-from tengen.lab.pictures import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, heat, pattern
-from tengen.lab.steps import Context
-from tengen.lab.verdicts import Comparison, above, compare
-from tengen.statistics import wald_difference
+from tengen.lab.content import Result, percent, table
+from tengen.lab.prediction_tables import (
+    FULL,
+    QUICK,
+    RANKS,
+    Row,
+    Size,
+    Tables,
+    card_rows,
+    cell,
+    cells,
+    directions,
+    growth,
+    measure_tables,
+    rule,
+    shown,
+)
+from tengen.lab.steps import Context, Experiment
+from tengen.lab.verdicts import compare
+from tengen.models.settings import check_settings, setting
+
+if TYPE_CHECKING:
+    from tengen.records.arrays import GameArrays
 
 TRAIN, TEST = "tom9d-train.sgf", "tom9d-dev.sgf"
 STRONG = ("kgs6d-train.sgf", "tom9d-train.sgf")
 STRONG_TESTS = ("kgs6d-dev.sgf", "tom9d-dev.sgf")
 
 
-@dataclass(frozen=True)
-class Size:
-    """How many games are made and learned from."""
-
-    games: int = 400
-    test_games: int = 80
-    board: int = 9
-    sizes: tuple[int, ...] = (50, 100, 200, 400)
-    widths: tuple[float, ...] = (0.0, 0.5, 0.9)
-    reranked: tuple[int, ...] = (0, 20, 40)
-    patterns: int = 12
+# ----- Tables I to IV -----
 
 
-QUICK = Size()
+def tables(context: Context, size: Size) -> Result:
+    """Repeat Tables I to IV and draw what was learned; every row is kept as soon as it is there."""
+    from tengen.lab.prediction_pictures import opinions, telling_patterns
+    from tengen.learners.move_prediction import PaperSettings
 
-
-def quick(context: Context, size: Size = QUICK) -> Result:
-    """Repeat Tables I to III on games of the rule player; draw what was learned."""
-    from tengen.lab import move_prediction as experiments
-
-    train = sample_games(size.games, size.board, context.seed, context.between(0, 0.2, "game"))
-    test = sample_games(size.test_games, size.board, context.seed + 1)
-    context.at(0.25, "Table I: widths")
-    most = max(size.sizes)
-    tables = context.once(
-        "move-prediction/tables",
-        lambda: {
-            "widths": _told(
-                context, 0.25, experiments.widths(
-                    train, test, games=most, seed=context.seed, values=size.widths
-                ),
-            ),
-            "reranked": _told(
-                context, 0.45, experiments.reranked(
-                    train, test, games=most, seed=context.seed, values=size.reranked
-                ),
-            ),
-            "sizes": _told(
-                context, 0.65,
-                (_sized(train, test, games, context.seed) for games in size.sizes),
-            ),
-        },
-    )  # fmt: skip
+    if size.made:
+        tell = context.between(0, 0.2, "game")
+        train = sample_games(size.made, size.board, context.seed, tell)
+        test = sample_games(size.test_games, size.board, context.seed + 1)
+    else:
+        train, test = (_read(context, (name,), size.board) for name in (TRAIN, TEST))
+    settings = PaperSettings(games=size.games, seed=context.seed)
+    found = measure_tables(context, size, train, test, settings)
     context.at(0.9, "patterns")
-    last = tables["sizes"][-1]
-    figures: list[Figure] = [
-        Plot(
-            "Table III in small: accuracy by the number of training games",
-            "training games", "share of moves foreseen",
-            [
-                line(f"first {rank}" if rank > 1 else "first choice",
-                     [row["games"] for row in tables["sizes"]],
-                     [row[f"top{rank}"] for row in tables["sizes"]])
-                for rank in (1, 5, 10)
-            ],
-            bottom=0.0, top=1.0,
-        ),
-        *telling_patterns(train, most, context.seed, size.patterns),
-        *opinions(),
-    ]  # fmt: skip
     return Result(
-        text=f"The paper's recipe learns from {size.games} games of our rule player against "
-        f"itself on {size.board}x{size.board} and foresees the moves of {size.test_games} others "
-        f"({last['positions']} positions). The rule player is no expert and easier to foresee in "
-        "some places, so these rates are not the paper's; how they move with W, n and the number "
-        "of games can be compared. The small boards below are the patterns that tell most: the red "
-        "point is the move, black stones are those of whoever moves.",
-        tables=shown_tables(tables),
-        figures=figures,
-        comparisons=[*_small(tables), *rule_rows(tables["reranked"]), *card_rows()],
+        text=_about(size, found),
+        tables=shown(found),
+        figures=[
+            growth(found["sizes"]),
+            *telling_patterns(train, settings, size.patterns),
+            *opinions(),
+        ],
+        comparisons=[
+            *(directions(found) if size.made else cells(found)),
+            *rule(found["reranked"]),
+            *(card_rows() if size.made else []),
+        ],
     )
 
 
-def _told(context: Context, share: float, rows: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Collect rows of a table, saying how far it is."""
-    found = []
-    for row in rows:
-        found.append({k: v for k, v in row.items() if k not in ("phases", *TIMES)})
-        context.at(
-            share + 0.03 * len(found), ", ".join(f"{k} {v}" for k, v in list(row.items())[:1])
-        )
-    return found
-
-
-TIMES = ("seconds", "processor_seconds", "memory_gb")
-
-
-def _sized(train: Any, test: Any, games: int, seed: int) -> dict[str, Any]:
-    """Train the paper's recipe on so many games and measure it."""
-    from tengen.lab import move_prediction as experiments
-
-    return next(iter(experiments.reranked(train, test, games=games, seed=seed, values=(20,)))) | {
-        "games": games
-    }
-
-
-def sample_games(games: int, size: int, seed: int, tell: Any = lambda done, of: None) -> Any:
+def sample_games(
+    games: int, size: int, seed: int, tell: Callable[[int, int], None] = lambda done, of: None
+) -> GameArrays:
     """Return games of the rule player against itself from random openings, as arrays."""
     from tengen.board import Board, play_random, play_to_end
     from tengen.players import make_player
@@ -137,221 +96,264 @@ def sample_games(games: int, size: int, seed: int, tell: Any = lambda done, of: 
     return from_records(records)
 
 
-# ----- Tables -----
+def _read(context: Context, names: Sequence[str], size: int) -> GameArrays:
+    """Read the usable games of one board size from collections of the corpus."""
+    from tengen.learners.move_prediction.reading import read_games
+
+    return read_games([str(context.games(name)) for name in names], size)[0]
 
 
-def shown_tables(tables: dict[str, list[dict[str, Any]]]) -> list[Table]:
-    """Return Tables I, II and III with the paper's figures beside ours."""
-    out = []
-    if tables.get("widths"):
-        rows = [
-            [f"{row['width']:g}", percent(row["top1"], row["interval"]),
-             percent(papers.MP_WIDTHS[row["width"]])]
-            for row in tables["widths"]
-        ]  # fmt: skip
-        out.append(table("Table I: width factor W", ["W", "first choice", "paper"], rows))
-    if tables.get("reranked"):
-        columns = ["n"]
-        for rank in (1, 5, 10, 20):
-            columns += [f"first {rank}", "paper"]
-        ranked: list[list[object]] = []
-        for row in tables["reranked"]:
-            paper = papers.MP_RERANKED.get(row["top"])
-            cells: list[object] = [row["top"] or "none"]
-            for k, rank in enumerate((1, 5, 10, 20)):
-                cells += [percent(row[f"top{rank}"]), percent(paper[k]) if paper else ""]
-            ranked.append(cells)
-        out.append(table("Table II: candidates re-ranked", columns, ranked))
-    if tables.get("sizes"):
-        rows = []
-        for row in tables["sizes"]:
-            paper = papers.MP_SIZES.get(row["games"])
-            rows.append(
-                [
-                    f"{row['games']:,}", percent(row["top1"], row["interval"]),
-                    percent(row["top5"]), percent(row["top10"]),
-                    " / ".join(f"{100 * p:.1f}" for p in paper[:3]) if paper else "",
-                ]
+def _about(size: Size, found: Tables) -> str:
+    if not size.made:
+        return f"Training and test games: {TRAIN}, {TEST} (the paper: GoGoD)."
+    return (
+        f"The paper's recipe learns from {size.made} games of our rule player against "
+        f"itself on {size.board}x{size.board} and foresees the moves of {size.test_games} others "
+        f"({found['sizes'][-1]['positions']} positions). The rule player is no expert and easier "
+        "to foresee in some places, so these rates are not the paper's; how they move with W, n "
+        "and the number of games can be compared. The small boards below are the patterns that "
+        "tell most: the red point is the move, black stones are those of whoever moves."
+    )
+
+
+# ----- Beyond the paper -----
+
+
+@dataclass(frozen=True)
+class StrongSize:
+    """How much of the experts' games the full recipe learns from."""
+
+    games: int = 16_000
+    share: float = 0.3
+    board: int = 19
+
+
+def strong(context: Context, size: StrongSize) -> Result:
+    """Train the full recipe and measure it on all experts' games kept for that."""
+    from tengen.learners.move_prediction import FullSettings, MovePredictor
+
+    folder = context.place("move-prediction")
+    path = folder / "predictor.safetensors"
+    if not path.is_file():
+        games = _read(context, STRONG, size.board)
+        settings = FullSettings(games=size.games, share=size.share, seed=context.seed)
+        learner = MovePredictor(settings=settings)
+        with learner.open_run(folder / "training", games, resume=True) as run:
+            learner.fit(
+                games, run=run, workers=context.workers,
+                on_report=lambda report: context.at(0.5, str(report)[:60]),
             )  # fmt: skip
-        columns = ["training games", "first choice", "first five", "first ten", "paper, %"]
-        out.append(table("Tables III and IV: training games", columns, rows))
-    return out
-
-
-def _small(tables: dict[str, list[dict[str, Any]]]) -> list[Comparison]:
-    """Set the small tables beside the paper's; other games, so no verdict on the rates."""
-    widths = {row["width"]: row for row in tables["widths"]}
-    best = max(widths.values(), key=lambda row: row["top1"])
-    plain, chosen = tables["reranked"][0], tables["reranked"][1]
-    first, last = tables["sizes"][0], tables["sizes"][-1]
-    return [
-        compare(
-            "Table I", "best width factor", None, None, paper_text="0.9 (0.5 to 1.0 tied)",
-            our_text=f"{best['width']:g}: {percent(best['top1'], best['interval'])}",
-            why="Other games and fewer: the rates cannot be compared.",
-        ),
-        compare(
-            "Table II", "re-ranking 20 candidates helps the first choice", None, None,
-            holds=_better(chosen, plain), full=False, paper_text="21.05 to 28.24 %",
-            our_text=f"{percent(plain['top1'])} to {percent(chosen['top1'])}",
-            why="The re-ranker is told the last four moves, the frequencies are not.",
-        ),
-        compare(
-            "Table III", "more games, better predictions", None, None, holds=_better(last, first),
-            paper_text="31.04 to 33.94 % (5,000 to 20,000)", full=False,
-            our_text=f"{percent(first['top1'])} to {percent(last['top1'])} ({first['games']} to "
-            f"{last['games']})", why="The same direction, on other games.",
-        ),
-    ]  # fmt: skip
-
-
-def _better(row: dict[str, Any], other: dict[str, Any]) -> bool | None:
-    """Tell whether one row's first choice is the better: None where chance may have made it so."""
-    counts = [(each["top1"] * each["positions"], each["positions"]) for each in (row, other)]
-    return above(wald_difference(*counts), 0.0)
-
-
-def rule_rows(rows: list[dict[str, Any]]) -> list[Comparison]:
-    """Check the rule behind Table II's equal entries: n candidates change nothing from rank n."""
-    worst = max((row["beyond"] for row in rows if row["beyond"] is not None), default=None)
-    if worst is None:
-        return []
-    return [
-        compare(
-            "Table II",
-            "re-ranking n moves changes nothing from rank n on",
-            None,
-            None,
-            holds=worst < 0.005,
-            paper_text="equal entries",
-            our_text=f"{100 * worst:.2f} points",
-            why="Moves of equal frequency share credit, which is all that may differ.",
+        learner.save(path, data=f"{size.games} games of {', '.join(STRONG)}")
+    predictor = MovePredictor.load(path)
+    rows, comparisons = [], []
+    for number, name in enumerate(STRONG_TESTS):
+        context.at(0.8 + 0.1 * number, name)
+        got: Row = context.once(
+            f"move-prediction/strong-{number}",
+            lambda name=name: predictor.evaluate(_read(context, (name,), size.board)).summary(),  # type: ignore[misc]
         )
-    ]
-
-
-def card_rows() -> list[Comparison]:
-    """Return what the cards of the shipped predictors say of experts' games."""
-    from tengen.models import list_models
-
-    rows = []
-    for info in list_models():
-        if info.name != "predictor-19x19" or info.card is None:
-            continue
-        for got in info.card.results:
-            for rank, paper in zip((1, 5, 10, 20), papers.MP_SIZES[20000], strict=True):
-                if got.what.startswith(f"top{rank} on"):
-                    rows.append(
-                        compare(
-                            "Table IV", f"rank {rank}: {info.name}{got.what[4:].strip('0')}, "
-                            "from its card", paper, got.value, got.interval, unit="%",
-                            why=f"The full recipe, {got.count:,} moves of other experts; not "
-                            "measured in this run but when the model was made.",
-                        )
-                    )  # fmt: skip
-    return rows
-
-
-# ----- Pictures -----
-
-
-def telling_patterns(train: Any, games: int, seed: int, count: int) -> list[Picture]:
-    """Draw the patterns of the paper's dictionary that say most about where one plays."""
-    from tengen.board import Board
-    from tengen.learners.move_prediction.paper import PaperSettings, halves, learn_frequencies
-    from tengen.learners.move_prediction.pattern_kernels import RING_LIMITS
-
-    settings = PaperSettings(seed=seed, games=games)
-    part, _ = halves(train, settings)
-    model = learn_frequencies(train, part, settings)
-    number = {int(key): i + 1 for i, key in enumerate(model.dictionary.keys)}
-    seen: dict[int, int] = {}
-    shown: dict[int, list[str]] = {}
-    for game in part[:200]:
-        record = train.record(int(game))
-        board = Board(record.rows, record.cols)
-        keys = iter(_keys(train, int(game), settings.templates))
-        for colour, point in record.moves:
-            if point:
-                row, col = point // (record.cols + 1) - 1, point % (record.cols + 1) - 1
-                known = [
-                    (number[int(key)], ring)
-                    for key, ring in zip(next(keys), settings.templates, strict=True)
-                    if int(key) in number
-                ]
-                # The largest known pattern is the one that counts; whole boards tell nobody much.
-                if known and known[-1][1] <= LARGEST_SHOWN:
-                    feature, ring = known[-1]
-                    seen[feature] = seen.get(feature, 0) + 1
-                    if feature not in shown:
-                        limit = int(RING_LIMITS[ring])
-                        shown[feature] = _cells(board.grid(), row, col, colour, limit)
-            board.push(point, colour)
-    worth = sorted(
-        (f for f in shown if seen[f] >= 3), key=lambda f: (-model.frequency[f], -seen[f], f)
+        rows.append(
+            [name, got["positions"], percent(got["top1"], got["interval"]),
+             *(percent(got[f"top{rank}"]) for rank in RANKS[1:])]
+        )  # fmt: skip
+        for rank, figure in zip(RANKS, papers.MP_SIZES[20000], strict=True):
+            why = "Beyond the paper: softmax, more features, vectors."
+            what = f"full recipe on {name}, rank {rank}"
+            comparisons.append(cell("Table IV", what, figure, got, rank, why))
+    others = ", ".join(f"{who} {percent(rate)}" for who, rate in papers.MP_OTHERS.items())
+    columns = ["games", "positions", "first choice", "first 5", "first 10", "first 20"]
+    note = f"First choices of others, on other games: {others}."
+    return Result(
+        tables=[table("The full recipe", columns, rows, note=note)], comparisons=comparisons
     )
-    return [
-        Picture(f"played {percent(float(model.frequency[f]))} of the time", pattern(shown[f]))
-        for f in worth[:count]
-    ]
 
 
-LARGEST_SHOWN = 5
-"""The largest template that is drawn, as a ring: up to three points away."""
+# ----- Against GNU Go -----
 
 
-def _keys(games: Any, game: int, templates: tuple[int, ...]) -> Any:
-    """Return the keys of all templates at every move of one game, passes left out."""
-    from tengen.learners.move_prediction import paper_kernels
-    from tengen.learners.move_prediction.tables import Tables
+@dataclass(frozen=True)
+class MatchSize:
+    """How many games are played, and by what."""
 
-    rows, cols = int(games.rows[game]), int(games.cols[game])
-    tables = Tables.of(rows, cols)
-    out = np.zeros((int(games.lengths()[game]), len(templates)), np.int64)
-    n = paper_kernels.expert_patterns(
-        games.moves, games.colours, games.offsets, np.array([game]), rows, cols,
-        tables.empty, tables.hash_keys, tables.ring_of, np.array(templates, np.int64), out,
+    games: int = 20
+    trained_on: int = 2000
+    board: int = 19
+    opponent: str = ""
+    """Spec of the other player; GNU Go at level 10 by default."""
+
+
+def match(context: Context, size: MatchSize) -> Result:
+    """Let the top move of the paper's recipe, trained on the corpus, play GNU Go."""
+    return _match(context, size, lambda: _read(context, (TRAIN,), size.board))
+
+
+def _match(context: Context, size: MatchSize, train: Callable[[], GameArrays]) -> Result:
+    """Let the paper's recipe play; a model of as many games that lies there is used as it is."""
+    import shutil
+
+    from tengen.arena.results import match_result
+    from tengen.lab.tournaments import play, standings
+    from tengen.learners.move_prediction import MovePredictor, PaperSettings
+    from tengen.players import gnugo
+
+    if not size.opponent and shutil.which("gnugo") is None:
+        return Result(text="GNU Go is not on the PATH, so its match was not played.")
+    folder = context.place("move-prediction")
+    model = folder / f"paper-{size.trained_on}.safetensors"
+    if not model.is_file():
+        settings = PaperSettings(games=size.trained_on, seed=context.seed)
+        MovePredictor(settings=settings).fit(train()).save(model)
+    other = size.opponent or "gnugo-10"
+    results = play(
+        folder / f"match-{size.trained_on}.sqlite",
+        {
+            "games": size.games, "size": size.board, "seed": context.seed,
+            "players": {
+                "paper": {"spec": f'greedy:policy="{model}"'},
+                other: {"spec": size.opponent or gnugo(10)},
+            },
+        },
+        workers=context.workers,
+        tell=context.between(0.3, 1.0, "games"),
     )  # fmt: skip
-    return out[: int(n)]
+    played = match_result("paper", other, results.rows, results.voids)
+    why = f"{played.games} games against {other} (GNU Go is version 3.8 here)."
+    return Result(
+        tables=[standings(results, f"The paper's top move, {size.board}x{size.board}")],
+        comparisons=[
+            compare(
+                "Section IV-D", "one game against GNU Go 3.6", 0.0, played.win_rate_a,
+                played.interval, unit="%", aim=0, paper_text="lost", why=why,
+            )
+        ],
+        data={"rows": [{"trained_on": size.trained_on, **played.value()}]},
+    )  # fmt: skip
 
 
-def _cells(board: Any, row: int, col: int, mover: int, limit: int) -> list[str]:
-    """Return the pattern around a point as lines of cells; the template is d <= `limit`."""
-    rows, cols = board.shape
-    reach = max(d for d in range(1, 8) if 2 * d <= limit)
-    lines = []
-    for dr in range(-reach, reach + 1):
-        text = ""
-        for dc in range(-reach, reach + 1):
-            r, c = row + dr, col + dc
-            if abs(dr) + abs(dc) + max(abs(dr), abs(dc)) > limit:
-                text += UNKNOWN
-            elif not (0 <= r < rows and 0 <= c < cols):
-                text += OUTSIDE
-            else:
-                stone = int(board[r, c])
-                text += EMPTY if stone == 0 else OWN if stone == mover else ENEMY
-        lines.append(text)
-    return lines
+# ----- A single table on games of one's own -----
 
 
-def opinions() -> list[Picture]:
-    """Draw what the shipped predictor expects in a position."""
-    from tengen.board import Board
-    from tengen.lab.sections.symmetry_network import POSITION
-    from tengen.models import has_model, load_policy
+STUDIES = ("widths", "reranked", "sizes", "history", "families", "match")
 
-    if not has_model("predictor-small"):
-        return []
-    board = Board(9, moves=POSITION)
-    chances = np.asarray(load_policy("predictor-small").priors(board))[:-1]
-    order = np.argsort(-chances)[:5]
-    labels = {int(i): f"{100 * chances[i]:.0f}" for i in order if chances[i] >= 0.02}
-    svg = heat(board, np.sqrt(chances), cell=22)
-    text = "".join(
-        f'<text x="{22 * (1 + i % 9)}" y="{22 * (1 + i // 9) + 3.5}" font-size="9.5" fill="#fff" '
-        f'text-anchor="middle">{label}</text>'
-        for i, label in labels.items()
+
+@dataclass(frozen=True)
+class Study:
+    """One table of the paper, or of what goes beyond it, on any games."""
+
+    table: str = setting("sizes", "Which table.", choices=STUDIES)
+    games: int = setting(2000, "Training games.", least=2)
+    values: str | None = setting(None, "Comma-separated rows to compute; match: games to play.")
+    share: float = setting(0.3, "families: part of the positions.", least=0.001, most=1)
+    exact: bool = setting(False, "widths: solve to the optimum, samples in memory.")
+    alpha: float = setting(0.3, "Learning rate of the re-ranker.", least=0.001)
+    opponent: str = setting("", "match: spec of the other player; GNU Go, level 10, if empty.")
+    seed: int = setting(0, "Every random choice follows from it.")
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def rows(self) -> list[Any]:
+        """Return the rows that `values` asks for: families, widths or whole numbers.
+
+        Raises
+        ------
+        SpecError
+            If it is no such list.
+        """
+        kind: Any = {"families": str.strip, "widths": float}.get(self.table, int)
+        try:
+            return [kind(value) for value in (self.values or "").split(",") if value]
+        except ValueError:
+            raise SpecError(f"--values {self.values!r} is not a list of numbers") from None
+
+
+def study(context: Context, wanted: Study, train: GameArrays, test: GameArrays) -> Result:
+    """Make one table; `data["rows"]` holds its rows."""
+    from tengen.learners.move_prediction import PaperSettings
+
+    values = wanted.rows()
+    if wanted.table == "match":
+        board = int(train.rows[0])
+        number = values[0] if values else MatchSize.games
+        result = _match(
+            context, MatchSize(number, wanted.games, board, wanted.opponent), lambda: train
+        )
+        if not result.data:
+            raise TengenError(result.text)
+        return result
+    settings = PaperSettings(games=wanted.games, seed=wanted.seed, alpha=wanted.alpha)
+    if wanted.table == "families":
+        return _families(context, wanted, train, test, values)
+    if wanted.table == "history":
+        return _history(context, train, test, settings, values or [0, 1, 5, 20])
+    size = replace(
+        FULL,
+        widths=tuple(values or FULL.widths) if wanted.table == "widths" else (),
+        reranked=tuple(values or FULL.reranked) if wanted.table == "reranked" else (),
+        sizes=tuple(values or [wanted.games]) if wanted.table == "sizes" else (),
     )
-    svg = svg.replace("</svg>", text + "</svg>")
-    return [Picture("predictor-small: chances of Black's next move, in %", svg)]
+    found = measure_tables(context, size, train, test, settings, exact=wanted.exact)
+    comparisons = rule(found["reranked"])
+    return Result(tables=shown(found), comparisons=comparisons, data={"rows": found[wanted.table]})
+
+
+def _history(
+    context: Context, train: GameArrays, test: GameArrays, settings: Any, ranks: Sequence[int]
+) -> Result:
+    """Tell the re-ranker weaker moves than the experts' (section V)."""
+    from tengen.lab.move_prediction import PaperTables
+
+    tables_, rows = PaperTables(train, test, settings), []
+    for number, rank in enumerate(ranks):
+        context.at(number / len(ranks), f"earlier moves of rank {rank}")
+        rows += tables_.history(rank)
+    told = [
+        [row["replaced"], row["history_rank"] or "", percent(row["top1"], row["interval"]),
+         percent(row["top5"])]
+        for row in rows
+    ]  # fmt: skip
+    columns = ["earlier moves replaced", "by rank", "first choice", "first five"]
+    return Result(tables=[table("Section V: weaker history", columns, told)], data={"rows": rows})
+
+
+def _families(
+    context: Context, wanted: Study, train: GameArrays, test: GameArrays, names: Sequence[str]
+) -> Result:
+    """Train the full recipe without each of its families of features."""
+    from tengen.lab.move_prediction import without_family
+    from tengen.learners.move_prediction import FullSettings
+    from tengen.learners.move_prediction.ablation import GROUPS
+
+    settings = FullSettings(
+        games=wanted.games, share=wanted.share, seed=wanted.seed, dictionary_games=wanted.games
+    )
+    rows = []
+    chosen = ("", *(names or GROUPS))
+    for number, family in enumerate(chosen):
+        context.at(number / len(chosen), f"without {family or 'nothing'}")
+        rows.append(without_family(train, test, settings, family))
+    told = [
+        [row["without"], percent(row["top1"], row["interval"]), percent(row["top5"]),
+         percent(row["top20"]), f"{row['log_loss']:.3f}",
+         f"{row['log_loss'] - rows[0]['log_loss']:+.3f}"]
+        for row in rows
+    ]  # fmt: skip
+    columns = ["without", "first choice", "first five", "first twenty", "log loss", "loss added"]
+    title = "What each family of features adds"
+    return Result(tables=[table(title, columns, told)], data={"rows": rows})
+
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment(
+        "move-prediction", "move-prediction", "Tables I to IV", tables, quick=QUICK, full=FULL,
+        minutes=(0.3, 90), needs=(TRAIN, TEST),
+    ),
+    Experiment(
+        "move-prediction-strong", "move-prediction", "Beyond the paper", strong,
+        full=StrongSize(), minutes=(1, 60), needs=(*STRONG, *STRONG_TESTS),
+    ),
+    Experiment(
+        "move-prediction-match", "move-prediction", "Against GNU Go", match, full=MatchSize(),
+        minutes=(1, 30), needs=(TRAIN,),
+    ),
+)  # fmt: skip

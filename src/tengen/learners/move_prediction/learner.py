@@ -1,12 +1,13 @@
 """Offer move prediction as an estimator and a policy: fit, save, load, priors, evaluate.
 
-Two recipes share the class. `full` is a softmax over all legal moves with tactical features,
-patterns and a small network; `paper` is the pipeline of Araki et al. 2007. Which one a model file
-holds stands in its card.
+Two recipes share the class, each with settings of its own: `full` is a softmax over all legal moves
+with tactical features, patterns and a small network; `paper` is the pipeline of Araki et al. 2007.
+Which one a model file holds stands in its card.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -14,10 +15,20 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.errors import ModelError, TengenError
-from tengen.learners.move_prediction.evaluation import PHASE, PHASES, TOPS, Measured, Stopwatch
-from tengen.learners.move_prediction.reading import suitable
-from tengen.models import Card, Measurement, load_model, save_model
+from tengen.errors import ModelError, SpecError, TengenError
+from tengen.learners.move_prediction.evaluation import TOPS, Measured, Stopwatch
+from tengen.learners.move_prediction.reading import refuse_unsuitable
+from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
+from tengen.models import (
+    Card,
+    Measurement,
+    Run,
+    fingerprint,
+    from_plain,
+    load_model,
+    save_model,
+    to_plain,
+)
 
 if TYPE_CHECKING:
     from tengen.board import Board
@@ -28,24 +39,27 @@ if TYPE_CHECKING:
 KIND = "move-prediction"
 PASS_PRIOR = 1e-4
 """What is left for a pass while there are other legal moves: passes are not predicted."""
+RECIPES: dict[str, type[FullSettings | PaperSettings]] = {
+    "full": FullSettings,
+    "paper": PaperSettings,
+}
+USUAL = FullSettings()
 
 
 class MovePredictor:
     """Say how likely a strong player is to choose each legal move.
 
-    Parameters
-    ----------
-    recipe
-        `full` or `paper`.
-    settings
-        Keyword arguments of `training.Settings` (full) or `paper.PaperSettings` (paper).
-
-    It does not judge positions, and it never foresees a pass.
+    `settings` are a `FullSettings` or a `PaperSettings`, and so choose the recipe. It judges no
+    positions, and it never foresees a pass.
     """
 
-    def __init__(self, *, recipe: str = "full", settings: dict[str, Any] | None = None) -> None:
-        self.recipe = recipe
+    def __init__(self, *, settings: FullSettings | PaperSettings = USUAL) -> None:
         self.settings = settings
+
+    @property
+    def recipe(self) -> str:
+        """Return `full` or `paper`."""
+        return "full" if isinstance(self.settings, FullSettings) else "paper"
 
     # ----- Learning -----
 
@@ -53,42 +67,72 @@ class MovePredictor:
         self,
         games: GameArrays,
         *,
-        run: Path | None = None,
-        resume: bool = False,
+        run: Run[Any] | None = None,
         workers: int = 1,
         ray: str | None = None,
         start: MovePredictor | None = None,
-        on_report: Any = None,
+        on_report: Callable[[Any], None] = lambda report: None,
     ) -> Self:
-        """Learn from games of one size; see `training.train_full` and `paper.train_paper`.
+        """Learn from games of one size, as `reading.read_games` gives them.
 
-        `start` is a predictor of the full recipe whose dictionary and weights are the beginning.
+        With `run` it keeps its states there and goes on from the last. `start` is a predictor of
+        the full recipe whose dictionary and weights are the beginning. Games with stones set up
+        or fewer than ten moves raise `TengenError`.
         """
-        usable, self.left_out_ = usable_games(games)
-        options: dict[str, Any] = {"run": run, "resume": resume, "workers": workers, "ray": ray}
-        if on_report is not None:
-            options["on_report"] = on_report
-        given = self.settings or {}
-        if self.recipe == "full":
-            from tengen.learners.move_prediction.training import Settings, train_full
+        refuse_unsuitable(games)
+        if isinstance(self.settings, FullSettings):
+            from tengen.learners.move_prediction.training import train_full
 
-            if start is not None:
-                options["start"] = _beginning(start, bool(given.get("absolute", True)))
-            self.model_: FullModel | PaperModel = train_full(usable, Settings(**given), **options)
-        elif self.recipe == "paper":
-            from tengen.learners.move_prediction.paper import PaperSettings, train_paper
-
-            self.model_ = train_paper(usable, PaperSettings(**given), **options)
+            self.model_: FullModel | PaperModel = train_full(
+                games, self.settings, run=run, workers=workers, ray=ray, on_report=on_report,
+                start=None if start is None else _beginning(start, self.settings),
+            )  # fmt: skip
         else:
-            raise TengenError(f"recipe {self.recipe!r} is neither 'full' nor 'paper'")
-        self.sizes_ = self._served(int(usable.rows[0]), int(usable.cols[0]))
+            from tengen.learners.move_prediction.paper_training import train_paper
+
+            self.model_ = train_paper(
+                games, self.settings, run=run, workers=workers, ray=ray, on_report=on_report
+            )
+        size = int(games.rows[0]), int(games.cols[0])
+        self.sizes_ = [size] if self.model_.absolute else []
         self.card_: Card | None = None
         self._rooms: dict[tuple[int, int], Any] = {}
         return self
 
-    def _served(self, rows: int, cols: int) -> list[tuple[int, int]]:
-        """Return the sizes a model can serve; empty for all."""
-        return [(rows, cols)] if self.model_.absolute else []
+    def open_run(
+        self,
+        folder: str | PathLike[str],
+        games: GameArrays,
+        *,
+        start: MovePredictor | None = None,
+        resume: bool = False,
+    ) -> Run[FullSettings | PaperSettings]:
+        """Claim a folder for the training of this predictor on these games, for `fit`.
+
+        Raises
+        ------
+        RunError
+            If it holds another run, or the same one without `resume`.
+        """
+        data = {"games": fingerprint(games.moves, games.colours, games.offsets)}
+        if start is not None:
+            data["start"] = fingerprint(*start.model_.tensors().values())
+        name = f"{KIND}, {self.recipe} recipe"
+        return Run.open(folder, name, self.settings, data=data, resume=resume)
+
+    @classmethod
+    def of(
+        cls,
+        model: FullModel | PaperModel,
+        settings: FullSettings | PaperSettings,
+        sizes: list[tuple[int, int]],
+        card: Card | None = None,
+    ) -> Self:
+        """Make a predictor of a model that is there; `sizes` are those it serves, empty for all."""
+        learner = cls(settings=settings)
+        learner.model_, learner.sizes_, learner.card_ = model, sizes, card
+        learner._rooms = {}
+        return learner
 
     def blended(self, other: MovePredictor, share: float) -> MovePredictor:
         """Return a predictor between this one (share 0) and another (share 1); full recipe only."""
@@ -96,11 +140,8 @@ class MovePredictor:
 
         if not (isinstance(self.model_, FullModel) and isinstance(other.model_, FullModel)):
             raise TengenError("only models of the full recipe can be blended")
-        mixed = MovePredictor(settings=other.settings)
-        mixed.model_ = self.model_.blended(other.model_, share)
-        mixed.sizes_ = [size for size in self.sizes_ if size in other.sizes_]
-        mixed.left_out_, mixed.card_, mixed._rooms = 0, None, {}
-        return mixed
+        sizes = [size for size in self.sizes_ if size in other.sizes_]
+        return MovePredictor.of(self.model_.blended(other.model_, share), other.settings, sizes)
 
     # ----- Files -----
 
@@ -119,8 +160,8 @@ class MovePredictor:
             kind=KIND,
             what=f"Predicts experts' moves ({self.recipe} recipe, {self.model_.features} features)",
             data=data,
-            recipe={"recipe": self.recipe, "settings": self.settings or {}},
-            seed=int((self.settings or {}).get("seed", 0)),
+            recipe={"recipe": self.recipe, "settings": to_plain(self.settings)},
+            seed=self.settings.seed,
             results=results or [],
             sizes=self.sizes_,
         )
@@ -131,24 +172,20 @@ class MovePredictor:
         """Read what `save` wrote; raise `ModelError` for anything else."""
         tensors, card = load_model(path, kind=KIND)
         recipe = str(card.recipe.get("recipe", "full"))
-        learner = cls(recipe=recipe, settings=card.recipe.get("settings") or None)
-        absolute = bool(card.sizes)
+        model: FullModel | PaperModel
         try:
+            settings = _settings(recipe, card.recipe.get("settings") or {})
             if recipe == "paper":
                 from tengen.learners.move_prediction.paper_model import PaperModel
 
-                learner.model_ = PaperModel.from_tensors(tensors, card.sizes)
+                model = PaperModel.from_tensors(tensors, card.sizes)
             else:
                 from tengen.learners.move_prediction.model import FullModel
 
-                learner.model_ = FullModel.from_tensors(tensors, absolute=absolute)
-        except (IndexError, KeyError, ValueError) as failure:
+                model = FullModel.from_tensors(tensors, absolute=bool(card.sizes))
+        except (IndexError, KeyError, SpecError, ValueError) as failure:
             raise ModelError(f"{path}: not a whole {recipe} predictor ({failure})") from None
-        learner.sizes_ = [(int(rows), int(cols)) for rows, cols in card.sizes]
-        learner.card_ = card
-        learner.left_out_ = 0
-        learner._rooms = {}
-        return learner
+        return cls.of(model, settings, [(int(rows), int(cols)) for rows, cols in card.sizes], card)
 
     # ----- Use -----
 
@@ -156,8 +193,7 @@ class MovePredictor:
         """Raise `ModelError` if the model cannot serve boards of this size."""
         if self.sizes_ and (rows, cols) not in self.sizes_:
             served = ", ".join(f"{r}x{c}" for r, c in self.sizes_)
-            card: Card | None = getattr(self, "card_", None)
-            name = "this predictor" if card is None else card.name
+            name = "this predictor" if self.card_ is None else self.card_.name
             raise ModelError(
                 f"{name} serves {served}, not {rows}x{cols}; one trained with --anywhere, such as "
                 "predictor-small, serves every size"
@@ -199,47 +235,35 @@ class MovePredictor:
 
         Plies before `first_ply`, such as random openings, are left out too (full recipe only).
         """
-        usable, self.left_out_ = usable_games(games)
-        measured = Measured(games=len(usable))
-        for rows, cols in sorted(set(zip(usable.rows, usable.cols, strict=True))):
+        refuse_unsuitable(games)
+        measured, spare = Measured(games=len(games)), Measured()
+        for rows, cols in sorted(set(zip(games.rows, games.cols, strict=True))):
             self.check_size(int(rows), int(cols))
         # Compile before the clock starts.
-        self.model_.evaluate(usable.take([0]), np.array(TOPS), *_blank())
+        self.model_.evaluate(games.take([0]), np.array(TOPS), spare.hits, spare.counts)
         with Stopwatch() as watch:
             measured.loss = self.model_.evaluate(
-                usable, np.array(TOPS), measured.hits, measured.counts, first_ply
+                games, np.array(TOPS), measured.hits, measured.counts, first_ply
             )
         measured.seconds = watch.seconds
         return measured
 
 
-def _beginning(start: MovePredictor, absolute: bool) -> FullModel:
+def _settings(recipe: str, given: dict[str, Any]) -> FullSettings | PaperSettings:
+    """Return the settings that a card tells; older cards say `absolute` for not `anywhere`."""
+    if recipe not in RECIPES:
+        raise SpecError(f"recipe {recipe!r} is none of {', '.join(RECIPES)}")
+    known = {name: value for name, value in given.items() if name != "absolute"}
+    if "absolute" in given:
+        known["anywhere"] = not given["absolute"]
+    return from_plain(RECIPES[recipe], known)
+
+
+def _beginning(start: MovePredictor, settings: FullSettings) -> FullModel:
     """Return a copy of a predictor's model to go on from."""
     from tengen.learners.move_prediction.model import FullModel
 
     if not isinstance(start.model_, FullModel):
         raise TengenError("only a model of the full recipe can be a start")
     tensors = {name: array.copy() for name, array in start.model_.exact().items()}
-    return FullModel.from_tensors(tensors, absolute=absolute)
-
-
-def _blank() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return counters to throw away."""
-    measured = Measured()
-    return measured.hits, measured.counts
-
-
-def usable_games(games: GameArrays) -> tuple[GameArrays, int]:
-    """Return the games to learn from, and how many others there were.
-
-    Games with handicap or other stones set before the first move are left out, and games of
-    fewer than ten moves.
-    """
-    good = suitable(games)
-    if not good.any():
-        raise TengenError("no usable games: all have stones set up or fewer than ten moves")
-    # Games that are all good are not copied: they may be more than memory holds.
-    return games if good.all() else games.where(good), int(len(games) - good.sum())
-
-
-__all__ = ["KIND", "PASS_PRIOR", "PHASE", "PHASES", "MovePredictor", "usable_games"]
+    return FullModel.from_tensors(tensors, absolute=not settings.anywhere)

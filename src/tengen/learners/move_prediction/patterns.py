@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.int64]
 
-PAPER_TEMPLATES = (0, 1, 2, 3, 5, 7, 9, 11)
-"""The paper's eight templates as rings: d <= 2, 3, 4, 5, 7, 9, 12 and the whole board."""
-
-DENSE_TEMPLATES = (1, 2, 3, 4, 5, 6, 7, 11)
-"""The alternative eight for comparison: d <= 3, 4, ..., 9 and the whole board."""
-
 KEY_SEED = 20070401
 """The seed of the key table: hashes in model files depend on it, so it never changes."""
 

@@ -95,7 +95,17 @@ def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, LeftOut]:
     return games, out
 
 
-def suitable(games: GameArrays) -> NDArray[np.bool_]:
+def refuse_unsuitable(games: GameArrays) -> None:
+    """Raise `TengenError` unless all games are such as `read_games` gives; legality is trusted."""
+    good = int(_suitable(games).sum())
+    if good < len(games) or not good:
+        raise TengenError(
+            f"{len(games) - good} of {len(games)} games have stones set up or fewer than "
+            f"{SHORTEST} moves: no usable games for a predictor"
+        )
+
+
+def _suitable(games: GameArrays) -> NDArray[np.bool_]:
     """Tell which games begin on the empty board and are long enough."""
     bare = (np.diff(games.setup_offsets) == 0) & (games.handicap == 0)
     return np.asarray(bare & (games.lengths() >= SHORTEST), dtype=np.bool_)
@@ -106,7 +116,7 @@ def _usable(batch: GameArrays, size: int, out: LeftOut) -> GameArrays:
     fits = (batch.rows == size) & (batch.cols == size)
     out.other_sizes += int(len(batch) - fits.sum())
     part = batch if fits.all() else batch.where(fits)
-    good = suitable(part)
+    good = _suitable(part)
     out.unsuitable += int(len(part) - good.sum())
     part = part if good.all() else part.where(good)
     legal = np.zeros(len(part), np.bool_)

@@ -6,46 +6,25 @@ that was stopped goes on from its last checkpoint and ends with the same weights
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.errors import ModelError, TengenError
+from tengen.errors import TengenError
 from tengen.learners.move_prediction import ablation
 from tengen.learners.move_prediction.dictionary import count_patterns
 from tengen.learners.move_prediction.model import FullModel
+from tengen.learners.move_prediction.settings import FullSettings
 from tengen.learners.move_prediction.training_kernels import train_games
-from tengen.models import Checkpoints
+from tengen.models import Run
 from tengen.records.arrays import GameArrays
 
 CHUNK = 200
 """Games between two reports, and between two possible checkpoints."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to train; every number that the result depends on."""
-
-    seed: int = 0
-    games: int | None = None  # the first so many after the shuffle; all by default
-    dictionary_games: int = 6000  # of these, so many make the dictionary
-    minimum: int = 10  # occurrences that make a pattern a feature
-    share: float = 1.0  # of the positions of each game
-    passes: int = 1
-    absolute: bool = True  # coordinates of the 19x19 board as features
-    rate_weights: float = 0.1
-    rate_vectors: float = 0.05
-    rate_network: float = 0.001
-    first_ply: int = 0  # earlier plies, such as random openings, are not learned from
-    batch: int = 8
-    side: int = 32  # games that are played side by side
-    without: tuple[str, ...] = ()  # families of features to leave out, see `ablation.GROUPS`
 
 
 @dataclass
@@ -62,10 +41,9 @@ class Report:
 
 def train_full(
     games: GameArrays,
-    settings: Settings,
+    settings: FullSettings,
     *,
-    run: Path | None = None,
-    resume: bool = False,
+    run: Run[Any] | None = None,
     workers: int = 1,
     ray: str | None = None,
     start: FullModel | None = None,
@@ -73,36 +51,27 @@ def train_full(
 ) -> FullModel:
     """Train a model on games of one size; learning rates fall linearly to zero.
 
-    With `run`, checkpoints are kept in that folder and `resume` goes on from the last. With
-    `start`, its dictionary and weights are the beginning.
+    With `run`, a state is kept after every chunk, and a training that was stopped goes on from it.
+    With `start`, its dictionary and weights are the beginning.
     """
     rows, cols = _one_size(games)
-    order = np.random.default_rng(settings.seed).permutation(len(games))
-    order = order[: settings.games]
-    checkpoints = None if run is None else Checkpoints(run / "checkpoints", keep=2)
-    found = checkpoints.latest() if checkpoints is not None and resume else None
-    if found is not None:
-        # A setting that came later than the checkpoint had what is now its default.
-        begun = {**asdict(Settings()), **found.state["settings"]}
-        if json.dumps(begun, sort_keys=True) != json.dumps(asdict(settings), sort_keys=True):
-            raise ModelError(f"{run}: was begun with other settings; start afresh or use the same")
-        state = _State.from_arrays(found.arrays, settings.absolute)
-        done = found.step
+    order = np.random.default_rng(settings.seed).permutation(len(games))[: settings.games]
+    done = 0
+    if run is not None and run.start is not None:
+        done, state = run.start.step, _State.from_arrays(run.start.arrays, settings)
+    elif start is not None:
+        # Learned weights are not to be thrown about by the large first steps of a new training.
+        state = _State.of(start, weight_squares=1.0, vector_squares=1e-2)
     else:
-        if start is None:
-            chosen = np.sort(order[: settings.dictionary_games])
-            families = ablation.families(settings.without)
-            counter = count_patterns(
-                games, rows, cols, which=chosen, families=families, workers=workers, ray=ray
-            )
-            keys, _ = counter.chosen(settings.minimum)
-            start = FullModel.new(keys, absolute=settings.absolute, seed=settings.seed)
-            state = _State.of(start)
-            state.freeze(settings.without)
-        else:
-            # Learned weights are not to be thrown about by the large first steps of a new training.
-            state = _State.of(start, weight_squares=1.0, vector_squares=1e-2)
-        done = 0
+        chosen = np.sort(order[: settings.dictionary_games])
+        families = ablation.families(settings.without)
+        counter = count_patterns(
+            games, rows, cols, which=chosen, families=families, workers=workers, ray=ray
+        )
+        keys, _ = counter.chosen(settings.minimum)
+        absolute = not settings.anywhere
+        state = _State.of(FullModel.new(keys, absolute=absolute, seed=settings.seed))
+        state.freeze(settings.without)
     total = len(order) * settings.passes
     began = time.process_time()
     while done < total:
@@ -111,9 +80,10 @@ def train_full(
             games, chunk, rows, cols, settings, 1.0 - done / total, settings.seed + done
         )
         done += len(chunk)
-        if checkpoints is not None:
-            checkpoints.save(done, state.arrays(), {"settings": asdict(settings)})
         n = max(positions, 1)
+        if run is not None:
+            run.note(done, positions=positions, loss=loss / n, top1=hits / n)
+            run.save(done, state.arrays())
         seconds = time.process_time() - began
         on_report(Report(done, total, positions, loss / n, hits / n, seconds))
     return state.model
@@ -167,9 +137,9 @@ class _State:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], absolute: bool) -> _State:
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]], settings: FullSettings) -> _State:
         names = ("weight_squares", "vector_squares", "first", "second", "step")
-        model = FullModel.from_tensors(arrays, absolute=absolute)
+        model = FullModel.from_tensors(arrays, absolute=not settings.anywhere)
         return cls(model, *(arrays[name].copy() for name in names))
 
     def train(
@@ -178,7 +148,7 @@ class _State:
         chunk: NDArray[np.int64],
         rows: int,
         cols: int,
-        settings: Settings,
+        settings: FullSettings,
         rate: float,
         seed: int,
     ) -> tuple[float, float, int]:
@@ -188,8 +158,8 @@ class _State:
             self.model.arrays(rows, cols), self.weight_squares, self.vector_squares,
             self.first, self.second, self.step, np.full(len(self.model.weights), -1, np.int64),
             settings.first_ply, settings.side, settings.batch, settings.share, seed,
-            rate * settings.rate_weights, rate * settings.rate_vectors,
-            rate * settings.rate_network,
+            *(rate * (settings.rate * full) for full in
+              (settings.rate_weights, settings.rate_vectors, settings.rate_network)),
         )  # fmt: skip
         return float(loss), float(hits), int(positions)
 

@@ -8,46 +8,29 @@ at each legal point, with counters of its own for "no pattern". Half B trains th
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.errors import ModelError
 from tengen.learners.move_prediction import paper_kernels
 from tengen.learners.move_prediction.dictionary import PatternCounter, cut_into_jobs
 from tengen.learners.move_prediction.paper_games_kernels import count_games, learn_games
 from tengen.learners.move_prediction.paper_model import PaperModel
-from tengen.learners.move_prediction.patterns import PAPER_TEMPLATES
+from tengen.learners.move_prediction.settings import PaperSettings
 from tengen.learners.move_prediction.tables import Dictionary, Tables
-from tengen.models import Checkpoints
 from tengen.parallel import map_jobs
 
 if TYPE_CHECKING:
     from tengen.learners.move_prediction.dictionary import Counts, Job
+    from tengen.models import Run
     from tengen.records.arrays import GameArrays
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class PaperSettings:
-    """How to train; `width` is the paper's W, `top` its n."""
-
-    seed: int = 0
-    games: int | None = None  # the first so many after the shuffle; all by default
-    minimum: int = 2
-    width: float = 0.9
-    top: int = 20
-    passes: int = 3  # over half B
-    alpha: float = 0.3  # learning rate of FTRL-proximal; 0.1 stays further from the optimum
-    templates: tuple[int, ...] = PAPER_TEMPLATES
 
 
 def count_job(job: tuple[Job, tuple[int, ...]]) -> Counts:
@@ -68,8 +51,7 @@ def train_paper(
     games: GameArrays,
     settings: PaperSettings,
     *,
-    run: Path | None = None,
-    resume: bool = False,
+    run: Run[Any] | None = None,
     workers: int = 1,
     ray: str | None = None,
     on_report: Callable[[str], None] = lambda line: None,
@@ -77,35 +59,26 @@ def train_paper(
     """Train the paper's recipe on games of one size.
 
     `workers` and `ray` share the counting of patterns; the result does not depend on them. With
-    `run`, a checkpoint is kept there after the frequencies and after each pass of the re-ranker,
-    and `resume` goes on from it, with the same result.
-
-    Raises
-    ------
-    ModelError
-        If the checkpoint is of a training with other settings.
+    `run`, a state is kept after the frequencies and after each pass of the re-ranker, and a
+    training that was stopped goes on from it.
     """
     part_a, part_b = halves(games, settings)
-    checkpoints = None if run is None else Checkpoints(run / "checkpoints", keep=1)
-    found = checkpoints.latest() if checkpoints is not None and resume else None
-    told = json.loads(json.dumps(asdict(settings)))
     size = int(games.rows[0]), int(games.cols[0])
     state: ReRankerState | None = None
-    if found is not None:
-        if found.state.get("settings") != told:
-            raise ModelError(f"{run}: was begun with other settings; start afresh or use the same")
-        model = untrained(found.arrays["keys"], found.arrays["frequency"], settings, size)
-        state = ReRankerState(found.arrays["memory"].copy(), found.step)
+    if run is not None and run.start is not None:
+        kept = run.start.arrays
+        model = untrained(kept["keys"], kept["frequency"], settings, size)
+        state = ReRankerState(kept["memory"].copy(), run.start.step)
     else:
         model = learn_frequencies(
             games, part_a, settings, workers=workers, ray=ray, on_report=on_report
         )
 
     def keep(state: ReRankerState) -> None:
-        if checkpoints is not None:
+        if run is not None:
+            run.note(state.passes, loss=state.loss)
             arrays = {"keys": model.dictionary.keys, "frequency": model.frequency}
-            arrays["memory"] = state.memory
-            checkpoints.save(state.passes, arrays, {"settings": told})
+            run.save(state.passes, {**arrays, "memory": state.memory})
 
     if settings.top > 0:
         learn_reranker(games, part_b, model, settings, state=state, keep=keep, on_report=on_report)
@@ -165,6 +138,8 @@ class ReRankerState:
 
     memory: FloatArray
     passes: int = 0
+    loss: float | None = None
+    """Of the last pass."""
 
 
 def learn_reranker(
@@ -194,7 +169,7 @@ def learn_reranker(
             model.tables(rows, cols), model.frequency, settings.top, state.memory, penalty,
             settings.alpha, np.zeros((0, 0), np.int64),
         )  # fmt: skip
-        state.passes += 1
+        state.passes, state.loss = number + 1, float(loss)
         keep(state)
         seconds = time.process_time() - began
         on_report(f"re-ranker pass {number + 1}, loss {loss:.0f}, {seconds:.1f} s")
