@@ -13,7 +13,7 @@ called mistakes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -174,22 +174,57 @@ def review_game(
     IllegalMoveError
         If the record has an illegal move; the message names it.
     """
+    positions = []
+    for position in judge_positions(record, player, policy=policy, seed=seed):
+        positions.append(position)
+        on_position()
+    return assemble(
+        record, positions, judge=judge, player=player.name, policy=policy_name, seed=seed
+    )
+
+
+def judge_positions(
+    record: GameRecord,
+    player: Analyser,
+    *,
+    policy: Policy | None = None,
+    seed: int = 0,
+    done: Sequence[Position] = (),
+) -> Iterator[Position]:
+    """Yield what is thought of each position, the one before the first move first.
+
+    `done` are the first positions from an earlier time; they are not judged again.
+    """
     if not isinstance(player, Analyser):
         raise SpecError(f"the player {player!r} cannot say what it thinks; take mcts")
-    boards = list(_boards(record))
-    positions: list[Position] = []
-    for number, board in enumerate(boards):
-        if board.is_over and positions:
-            positions.append(_carried(board, positions[-1]))
+    last = done[-1] if done else None
+    for number, board in enumerate(boards_of(record)):
+        if number < len(done):
+            continue
+        if board.is_over and last is not None:
+            last = _carried(board, last)
         else:
-            positions.append(_judge(board, player, policy, seed, number))
-        on_position()
+            last = _judge(board, player, policy, seed, number)
+        yield last
+
+
+def assemble(
+    record: GameRecord,
+    positions: list[Position],
+    *,
+    judge: Judge | None = None,
+    player: str = "",
+    policy: str = "",
+    seed: int = 0,
+) -> Review:
+    """Make a review of a game whose positions are all judged."""
     moves = [
-        _review_move(number, record.moves[number - 1], positions[number - 1], positions[number])
+        review_move(number, record.moves[number - 1], positions[number - 1], positions[number])
         for number in range(1, len(positions))
     ]
-    ending = _count(boards[-1], judge or Judge()) if is_finished(record, boards[-1]) else None
-    return Review(record, positions, moves, ending, player.name, policy_name, seed)
+    end = positions[-1].board
+    ending = _count(end, judge or Judge()) if is_finished(record, end) else None
+    return Review(record, positions, moves, ending, player, policy, seed)
 
 
 def is_finished(record: GameRecord, board: Board) -> bool:
@@ -197,7 +232,7 @@ def is_finished(record: GameRecord, board: Board) -> bool:
     return board.is_over or record.result.kind in ("score", "draw")
 
 
-def _boards(record: GameRecord) -> Iterator[Board]:
+def boards_of(record: GameRecord) -> Iterator[Board]:
     """Yield the board before each move and after the last."""
     end = board_at(record)  # tells the place of an illegal move
     for board, _ in positions(record):
@@ -248,7 +283,7 @@ def _carried(board: Board, last: Position) -> Position:
     )
 
 
-def _review_move(
+def review_move(
     number: int, played: tuple[int, int], before: Position, after: Position
 ) -> MoveReview:
     """Compare the positions before and after a move."""
