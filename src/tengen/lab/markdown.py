@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tengen.lab.content import Result
-from tengen.lab.page import Page, Section
-from tengen.lab.verdicts import Comparison
+from tengen.lab.page import Page, Row, Section
+from tengen.lab.recorded import Run
 
 
 def results_page(page: Page) -> str:
@@ -15,11 +15,12 @@ def results_page(page: Page) -> str:
         "# Results",
         "",
         f"Made by `{page.command}`. Intervals are at 95 %. A verdict sets our figure beside the "
-        "paper's: agrees, better, worse, refuted, or not measured at this scale.",
+        "paper's: agrees, better, worse, refuted, or not measured at this scale. Where this run is "
+        "too small, the verdict is that of a large run recorded earlier, and says so.",
         "",
     ]
     for section in page.sections:
-        if section.blocks:
+        if section.blocks or section.runs:
             lines += _section(section)
     lines += ["## Cost", ""]
     columns = ["step", "time", "processor time", "peak memory", "the paper's experiment"]
@@ -34,17 +35,33 @@ def _section(section: Section) -> list[str]:
     if section.authors:
         lines += [f"After {section.authors}. {section.line}", ""]
     lines += beside(section.comparisons)
+    lines += recorded_lines(section.runs)
     for block in section.blocks:
         lines += [f"### {block.title}", "", *result_lines(block.result)]
     return lines
 
 
-def beside(rows: Sequence[Comparison]) -> list[str]:
+def beside(rows: Sequence[Row]) -> list[str]:
     """Return the papers' figures beside ours, nothing where there are none."""
     if not rows:
         return []
-    columns = ["where", "what", "paper", "ours", "verdict", "why"]
-    return grid(columns, [(r.where, r.what, r.paper, r.ours, r.verdict, r.why) for r in rows])
+    columns = ["where", "what", "paper", "this run", "recorded", "verdict", "why"]
+    return grid(
+        columns,
+        [
+            (r.where, r.what, r.paper, r.ours, r.recorded,
+             f"{r.verdict} (recorded)" if r.by_record else r.verdict, r.why)
+            for r in rows
+        ],
+    )  # fmt: skip
+
+
+def recorded_lines(runs: Sequence[Run]) -> list[str]:
+    """Return the recorded runs with how they were made, nothing where there are none."""
+    if not runs:
+        return []
+    rows = [(f"`{r.command}`", r.date, r.seeds, r.games, r.page) for r in runs]
+    return ["Recorded runs:", "", *grid(["command", "date", "seeds", "games", "more"], rows)]
 
 
 def result_lines(result: Result) -> list[str]:

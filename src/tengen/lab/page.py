@@ -16,6 +16,7 @@ from tengen import __version__
 from tengen.lab.content import Result
 from tengen.lab.papers import PAPERS
 from tengen.lab.progress import span
+from tengen.lab.recorded import Recorded, Run, recorded_runs
 from tengen.lab.steps import FULL, QUICK, Kept, Step, settings_of
 from tengen.lab.verdicts import UNMEASURED, WORDS, Comparison
 
@@ -40,6 +41,23 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Row:
+    """A claim of a paper beside what this run found and what a large run had found before."""
+
+    where: str
+    what: str
+    paper: str
+    ours: str
+    """What this run found, empty where it did not look."""
+    recorded: str
+    """What a recorded run found, empty where there is none."""
+    verdict: str
+    why: str
+    by_record: bool
+    """Whether the verdict is the recorded run's, because this one is too small for one."""
+
+
+@dataclass(frozen=True)
 class Section:
     """A part of the page: what a paper said, what was found, and what was not run."""
 
@@ -49,20 +67,30 @@ class Section:
     line: str
     blocks: Sequence[Block]
     missing: Sequence[Step]
+    runs: Sequence[Run] = ()
+    """The recorded runs that speak of the same paper."""
 
     @property
-    def comparisons(self) -> list[Comparison]:
-        """All figures and claims of the paper beside ours."""
-        return [row for block in self.blocks for row in block.result.comparisons]
+    def comparisons(self) -> list[Row]:
+        """All figures and claims beside ours: those of this run, then what else is recorded."""
+        recorded = [figure for run in self.runs for figure in run.figures]
+        rows = []
+        told = set()
+        for block in self.blocks:
+            for found in block.result.comparisons:
+                known = next((figure for figure in recorded if figure.answers(found)), None)
+                rows.append(_row(found, known))
+                told.add(known)
+        return rows + [_record_alone(figure) for figure in recorded if figure not in told]
 
     @property
-    def decided(self) -> list[Comparison]:
+    def decided(self) -> list[Row]:
         """Those that have a verdict."""
         return [row for row in self.comparisons if row.verdict != UNMEASURED]
 
     @property
-    def open(self) -> list[Comparison]:
-        """Those that this run is too small for."""
+    def open(self) -> list[Row]:
+        """Those that this run is too small for, and nothing is recorded of."""
         return [row for row in self.comparisons if row.verdict == UNMEASURED]
 
     @property
@@ -101,7 +129,7 @@ class Page:
     complete: bool
 
     @property
-    def comparisons(self) -> list[Comparison]:
+    def comparisons(self) -> list[Row]:
         """All figures and claims of all papers."""
         return [row for section in self.sections for row in section.comparisons]
 
@@ -140,7 +168,30 @@ def _section(key: str, steps: Sequence[Step], done: Mapping[str, Kept]) -> Secti
         for step in mine
         if step.name in done
     ]
-    return Section(key, *PARTS[key], blocks, [step for step in mine if step.name not in done])
+    missing = [step for step in mine if step.name not in done]
+    return Section(key, *PARTS[key], blocks, missing, recorded_runs(key))
+
+
+def _row(found: Comparison, known: Recorded | None) -> Row:
+    """Set a claim beside what is recorded of it, which decides where this run is too small to."""
+    if known is None:
+        return Row(
+            found.where, found.what, found.paper, found.ours, "", found.verdict, found.why, False
+        )
+    record = known.comparison()
+    decides = found.verdict == UNMEASURED
+    judge = record if decides else found
+    return Row(
+        found.where, found.what, found.paper, found.ours, record.ours, judge.verdict, judge.why,
+        decides,
+    )  # fmt: skip
+
+
+def _record_alone(known: Recorded) -> Row:
+    record = known.comparison()
+    return Row(
+        record.where, record.what, record.paper, "", record.ours, record.verdict, record.why, True
+    )
 
 
 def _cost(steps: Sequence[Step], done: Mapping[str, Kept]) -> list[Cost]:

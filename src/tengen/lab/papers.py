@@ -152,6 +152,8 @@ MP_OTHERS = {
     "Wistuba, Schmidt-Thieme 2013": 0.41,
     "Clark, Storkey 2015 (KGS)": 0.444,
 }
+MP_MATCH = 0.0
+"""Section IV-D: its one game against GNU Go 3.6 was lost."""
 MP_POSITIONS = 100_000
 """About how many positions stand behind a figure of Tables I to IV."""
 
