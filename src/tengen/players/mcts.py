@@ -26,6 +26,8 @@ from tengen.players import mcts_kernels as k
 SLICE_SECONDS = 0.05
 """How long a thread searches before it looks at the clock."""
 
+SCALE = 8.0
+"""Points that turn even chances into 73 %, for an evaluator that does not know its own."""
 BARRED = 1e12
 """Prior visits, all lost twice over, of a move that may not be looked at."""
 
@@ -152,8 +154,8 @@ class MctsPlayer:
     mix: float = 0.5
     prior_weight: float = 10.0
     explore: float = 0.0
-    scale: float = 8.0
-    """Points of score that an evaluator's win probability bends over."""
+    scale: float | None = None
+    """Points of score that turn even chances into 73 %; the evaluator's own if not given."""
     max_nodes: int = 400_000
     root_moves: frozenset[int] | None = None
     """Look at no other moves in the position itself; see `only`."""
@@ -167,6 +169,8 @@ class MctsPlayer:
             raise SpecError("mcts needs at least one playout and one thread")
         if self.seconds is not None and not self.seconds > 0:
             raise SpecError(f"mcts cannot think for {self.seconds} seconds")
+        if self.scale is not None and not self.scale > 0:
+            raise SpecError(f"mcts cannot bend values over {self.scale} points")
         if self.clock == "processor" and self.threads > 1:
             raise SpecError("the processor's clock is for one thread")
 
@@ -296,7 +300,13 @@ class MctsPlayer:
             tree.tf[first : first + count, k.F_POLICY] = priors[cells]
         if self.evaluator is not None:
             value = float(self.evaluator.values([board])[0])
-            tree.tf[node, k.F_EVAL] = win_probability(value, self.scale)
+            tree.tf[node, k.F_EVAL] = win_probability(value, self._scale)
+
+    @property
+    def _scale(self) -> float:
+        """The scale in force: what was asked for, or what stands in the model's card."""
+        own = getattr(self.evaluator, "scale", None) if self.scale is None else self.scale
+        return SCALE if own is None else float(own)
 
     def _settings(self, board: Board) -> NDArray[np.float64]:
         settings = np.zeros(k.C_WIDTH)

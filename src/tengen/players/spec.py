@@ -176,6 +176,13 @@ PLAYERS: dict[str, PlayerKind] = {
                 Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
                 _POLICY,
                 Option("model", "evaluator", _MODEL.help, parameter="evaluator"),
+                Option(
+                    "scale",
+                    "float",
+                    "points of the model's values that turn even chances into 73 %",
+                    "as its card says, or 8",
+                    least=0.0,
+                ),
                 Option("threads", "int", "trees side by side", "1", least=1),
                 _CLOCK,
                 Option("resign", "float", "win rate below which it resigns", "0.03", least=0.0),

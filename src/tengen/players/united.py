@@ -44,6 +44,11 @@ NETWORK_MIX = 0.1
 a fifth of the playouts and earns nothing.
 """
 
+NETWORK_SCALE = 8.0
+"""Points over which its values bend into chances: what the player was tuned and rated with. Its
+card says 6, which fits its own games best.
+"""
+
 EXPAND_AT = 6.0
 """Visits before a leaf asks the predictor: its opinion costs as much as several playouts."""
 
@@ -200,6 +205,7 @@ class UnitedPlayer:
             policy=policy,
             evaluator=network,
             mix=NETWORK_MIX,
+            scale=NETWORK_SCALE,
             expand_at=EXPAND_AT if policy is not None or network is not None else 2.0,
             threads=self.threads,
             clock=self.clock,

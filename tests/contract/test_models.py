@@ -1,0 +1,137 @@
+"""Every shipped model keeps the contracts of what it offers, and honours the scale of its card."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tengen.board import Board
+from tengen.contracts import (
+    ContractBroken,
+    Evaluator,
+    Policy,
+    Scorer,
+    check_evaluator,
+    check_policy,
+    check_scorer,
+    sample_boards,
+    win_probability,
+)
+from tengen.models import KINDS, list_models, load_learner, load_model, save_model
+from tengen.players import make_player
+from tengen.players.mcts import MctsPlayer
+
+MODELS = {info.name: info for info in list_models()}
+OFFERS = {
+    "symmetry-network": {Evaluator, Policy},
+    "move-prediction": {Policy},
+    "scoring": {Scorer},
+    "life": {Evaluator},
+    "opening-td": {Evaluator, Policy},
+    "opening-evolution": {Evaluator},
+}
+"""What models of a kind are for; they may offer more."""
+CHECKS: dict[Any, Any] = {
+    Evaluator: check_evaluator,
+    Policy: check_policy,
+    Scorer: check_scorer,
+}
+
+
+@cache
+def load(name: str) -> Any:
+    return load_learner(name)
+
+
+def boards_for(name: str) -> list[Board]:
+    card = MODELS[name].card
+    assert card is not None
+    return sample_boards(3, card.sizes[:1])
+
+
+def test_every_kind_and_every_model_is_known() -> None:
+    assert set(OFFERS) == set(KINDS)
+    for info in MODELS.values():
+        assert info.card is not None, info.error
+        assert info.card.kind in KINDS and info.card.name == info.name
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_shipped_model_keeps_its_contracts(name: str) -> None:
+    model, card = load(name), MODELS[name].card
+    assert card is not None
+    for offer in OFFERS[card.kind]:
+        assert isinstance(model, offer), f"{name} does not offer {offer.__name__}"
+    for offer, check in CHECKS.items():
+        if isinstance(model, offer):
+            try:
+                check(model, boards=boards_for(name))
+            except ContractBroken as broken:
+                if name.startswith("evolved") and "komi" in str(broken):
+                    pytest.xfail("evolved openings do not know komi yet")
+                raise
+
+
+WITH_SCALE = [name for name, info in MODELS.items() if info.card and info.card.scale]
+
+
+@pytest.mark.parametrize("name", WITH_SCALE)
+def test_the_scale_of_a_card_is_the_models(name: str, tmp_path: Path) -> None:
+    tensors, card = load_model(name)
+    assert load(name).scale == card.scale
+    save_model(tmp_path / "bent.safetensors", tensors, card.model_copy(update={"scale": 3.25}))
+    found = load_learner(tmp_path / "bent.safetensors").scale
+    if found != 3.25 and card.kind == "symmetry-network":
+        pytest.xfail("symmetry networks take no scale from their card yet")
+    assert found == 3.25
+
+
+class Sure:
+    """An evaluator that always sees Black ahead by 6 points."""
+
+    scale = 3.0
+
+    def values(self, boards: list[Board]) -> np.ndarray:
+        return np.full(len(boards), 6.0)
+
+
+def leaf_values(player: MctsPlayer) -> set[float]:
+    """Search a little and return what the tree noted of the evaluator."""
+    from tengen.players import mcts_kernels as k
+
+    board = Board(5)
+    player.seconds, player.playouts = None, 60
+    kept: list[Any] = []
+    trees = MctsPlayer._trees
+
+    def spy(self: MctsPlayer, board: Board, rng: np.random.Generator) -> Any:
+        kept.extend(trees(self, board, rng))
+        return kept
+
+    MctsPlayer._trees = spy  # type: ignore[method-assign]
+    try:
+        player.choose(board, np.random.default_rng(1))
+    finally:
+        MctsPlayer._trees = trees  # type: ignore[method-assign]
+    (tree,) = kept
+    asked = tree.ti[:, k.T_COUNT] > 0
+    return {round(float(v), 6) for v in tree.tf[asked, k.F_EVAL]}
+
+
+def test_search_bends_values_over_the_models_scale() -> None:
+    own = Sure()
+    assert leaf_values(MctsPlayer(evaluator=own)) == {round(win_probability(6.0, 3.0), 6)}
+    told = MctsPlayer(evaluator=own, scale=12.0)
+    assert leaf_values(told) == {round(win_probability(6.0, 12.0), 6)}
+    assert make_player("mcts:playouts=10,model=isn-best,scale=12").scale == 12.0
+    assert make_player("mcts:playouts=10,model=isn-best")._scale == 6.0
+    assert make_player("mcts:playouts=10,model=area")._scale == 8.0
+
+
+def test_the_united_player_keeps_the_scale_it_was_rated_with() -> None:
+    search = make_player("tengen:playouts=10").search(Board(9))
+    assert search.scale == 8.0 and search.evaluator is not None
