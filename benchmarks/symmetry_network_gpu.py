@@ -6,8 +6,8 @@
     python $S batches --games 4096       what the number of games in a round changes
     python $S train --runs paper,colour --batch 32 --games 860000 --out FOLDER
 
-Needs torch, nvcc and a CUDA GPU of compute capability 8 or more; no Numba if `--zobrist FILE.npy`
-gives the board's hash keys (np.save of tengen.board.kernels.ZOBRIST).
+Needs torch, nvcc and a CUDA GPU of compute capability 8 or more. `train` writes every run as a
+folder of snapshots, OUT/NAME, for `tengen symmetry-network experiment OUT/NAME`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from tengen.learners.symmetry_network import gpu, rewards
+from symmetry_cuda import training as gpu
+from tengen.board.kernels import ZOBRIST
+from tengen.learners.symmetry_network import rewards
 from tengen.learners.symmetry_network.features import Categories
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.packing import Packing
@@ -105,7 +107,7 @@ def evaluate(args) -> list[dict]:
     exact64 = TorchNetwork(architecture, free, torch.float64).cuda()
     part = symbols[:2000].view(-1, size, size)
     with torch.no_grad():
-        reference = exact64.values(part, table)
+        reference = white_values(exact64, part, table)
     rows = []
     for name, exact in (("exact (two halves)", True), ("fast (half)", False)):
         values = gpu.evaluate(library, flat, small, symbols, exact=exact)
@@ -146,13 +148,13 @@ def evaluate(args) -> list[dict]:
         chunk = symbols[:16384].view(-1, size, size)
         with torch.no_grad():
             for compiled in (False, True):
-                call = torch.compile(plain.values) if compiled else plain.values
+                call = torch.compile(white_values) if compiled else white_values
                 try:
-                    ms = median_ms(lambda c=call, b=chunk: c(b, small))
+                    ms = median_ms(lambda c=call, b=chunk, n=plain: c(n, b, small))
                 except Exception as failure:
                     print("torch failed:", repr(failure)[:200], flush=True)
                     continue
-                error = (plain.values(part, small).double() - reference).abs()
+                error = (white_values(plain, part, small).double() - reference).abs()
                 rows.append(
                     {
                         "what": f"PyTorch {dtype} compiled={compiled}",
@@ -169,6 +171,14 @@ def evaluate(args) -> list[dict]:
     return rows
 
 
+def white_values(network: TorchNetwork, symbols: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    """Return White's value of every board; `table` is `rewards.value_table`."""
+    outputs = torch.sigmoid(network(symbols)).permute(0, 2, 3, 1)
+    state = torch.where(symbols < 6, 2, torch.where(symbols < 12, 1, 0)).long()
+    rows = table.to(outputs)[state]
+    return (rows[..., :7] * outputs).sum((1, 2, 3)) + rows[..., 8].sum((1, 2))
+
+
 def raw_boards(args, architecture, free) -> dict:
     """Time evaluation from stones alone: blocks, liberties, categories, in 2 rounds."""
     size, boards = args.size, min(args.boards, 100_000)
@@ -178,7 +188,7 @@ def raw_boards(args, architecture, free) -> dict:
     params = np.zeros(1, gpu.PARAMS)
     params["table"], params["cats"] = rewards.value_table(0.4, 0.4), Categories().packed()
     block = torch.as_tensor(np.frombuffer(params.tobytes(), np.uint8).copy(), device="cuda")
-    keys = torch.as_tensor(zobrist(args)[:, : (size + 2) * (size + 1) + 1].copy(), device="cuda")
+    keys = torch.as_tensor(ZOBRIST[:, : (size + 2) * (size + 1) + 1].copy(), device="cuda")
     values = torch.empty(boards, device="cuda")
     zs = torch.empty(boards * size * size, device="cuda")
 
@@ -202,14 +212,6 @@ def raw_boards(args, architecture, free) -> dict:
     }
 
 
-def zobrist(args) -> np.ndarray:
-    if args.zobrist:
-        return np.load(args.zobrist)
-    from tengen.board.kernels import ZOBRIST
-
-    return ZOBRIST
-
-
 def chosen(args, names: str, batch: int) -> list[Settings]:
     runs = [RUNS[name] for name in names.split(",")]
     return [replace(r, batch=batch, games=args.games, size=args.size) for r in runs]
@@ -221,7 +223,7 @@ def rounds(args) -> list[dict]:
     if args.reference:
         stored = np.load(args.reference)
         runs = [replace(RUNS["paper"], seed=5, batch=len(stored["stats"]), size=9)]
-        training = gpu.GpuTraining(runs, zobrist=zobrist(args))
+        training = gpu.GpuTraining(runs)
         training.restore(stored["free"][None], 0)
         training.advance()
         stats = training.stats.cpu().numpy()
@@ -246,8 +248,7 @@ def rounds(args) -> list[dict]:
             [
                 replace(RUNS["paper"], seed=i, batch=batch, rate=1e-4, linear_games=0)
                 for i in range(n)
-            ],
-            zobrist=zobrist(args),
+            ]
         )
         for _ in range(6):
             training.advance()
@@ -284,7 +285,7 @@ def batches(args) -> list[dict]:
             for r in (5e-6, 2e-5)
             for s in (0, 1)
         ]
-        training = gpu.GpuTraining(runs, zobrist=zobrist(args))
+        training = gpu.GpuTraining(runs)
         training.free[1], training.free[3] = training.free[0], training.free[2]
         start = training.free.clone()
         begin = time.perf_counter()
@@ -311,58 +312,32 @@ def batches(args) -> list[dict]:
 
 
 def train(args) -> list[dict]:
-    """Train the named runs side by side; write snapshots.npz and metrics.jsonl."""
+    """Train the named runs side by side; write their snapshots and metrics.jsonl."""
     names = args.runs.split(",")
-    settings = chosen(args, args.runs, args.batch)
-    training = gpu.GpuTraining(settings, zobrist=zobrist(args))
-    marks, numbers = [0], [training.free.cpu().numpy()]
+    training = gpu.GpuTraining(chosen(args, args.runs, args.batch))
+    folders = [args.out / name for name in names]
     if args.resume:
-        stored = np.load(args.resume)
-        assert stored["names"].tolist() == names, stored["names"]
-        marks, numbers = list(stored["games"]), list(stored["free"])
-        training.restore(numbers[-1], int(marks[-1]))
+        training.resume(folders)
+    else:
+        training.keep(folders)
     metrics = (args.out / "metrics.jsonl").open("a")
     begin = time.perf_counter()
     played = training.done
 
-    def keep() -> None:
-        np.savez(
-            args.out / "snapshots.npz",
-            names=names,
-            games=np.array(marks),
-            free=np.array(numbers),
-            recipes=[json.dumps(s.recipe) for s in settings],
-        )
-
     def watch(report) -> bool:
-        marks.append(report["games"])
-        numbers.append(report.pop("free"))
+        training.keep(folders)
         report["seconds"] = time.perf_counter() - begin
         metrics.write(json.dumps({"names": names, **report}) + "\n")
         metrics.flush()
         rate = (report["games"] - played) / report["seconds"]
-        print(
-            report["games"],
-            f"{report['seconds']:.0f} s, {rate:.0f} games/s each",
-            "error",
-            [round(e, 4) for e in report["error"]],
-            flush=True,
-        )
-        if len(marks) % 5 == 0:
-            keep()
+        errors = [round(e, 4) for e in report["error"]]
+        print(f"{report['games']} in {report['seconds']:.0f} s, {rate:.0f}/s each, error {errors}")
         ahead = args.snapshot_every / max(rate, 1e-9)
         return report["seconds"] + ahead * 1.1 < args.seconds
 
     training.train(args.games, snapshot_every=args.snapshot_every, watch=watch)
-    keep()
-    return [
-        {
-            "what": "training",
-            "runs": names,
-            "games": training.done,
-            "seconds": time.perf_counter() - begin,
-        }
-    ]
+    seconds = time.perf_counter() - begin
+    return [{"what": "training", "runs": names, "games": training.done, "seconds": seconds}]
 
 
 def main() -> None:
@@ -372,7 +347,6 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=0, help="19 for evaluate, 9 otherwise")
     parser.add_argument("--boards", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--zobrist", type=Path)
     parser.add_argument("--reference", type=Path)
     parser.add_argument("--runs", default="paper")
     parser.add_argument("--batch", type=int, default=32)
@@ -381,7 +355,7 @@ def main() -> None:
         "--seconds", type=float, default=1e9, help="stop after a snapshot near this time"
     )
     parser.add_argument("--snapshot-every", type=int, default=20_000)
-    parser.add_argument("--resume", type=Path)
+    parser.add_argument("--resume", action="store_true", help="go on from the newest snapshots")
     args = parser.parse_args()
     args.size = args.size or (19 if args.what == "evaluate" else 9)
     args.out.mkdir(parents=True, exist_ok=True)

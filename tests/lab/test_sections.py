@@ -32,7 +32,13 @@ TD = opening_td.Size(
 )
 SCORING = scoring.Size(games=6, test_games=3, steps=10, epochs=5)
 ISN = symmetry_network.Size(
-    games=12, linear_games=4, snapshots=2, pair_games=2, match_games=2, large_games=1
+    games=12,
+    linear_games=4,
+    rate=5e-5,
+    snapshot_every=6,
+    pair_games=2,
+    match_games=2,
+    large_games=1,
 )
 MP = move_prediction.Size(made=20, games=20, test_games=6, sizes=(10, 20), widths=(0.0, 0.9))
 SMALL = (("rows", 9), ("cols", 9), ("moves", 4), ("population", 4))
@@ -48,9 +54,12 @@ TINY = [
     pytest.param(
         "scoring-failure", partial(scoring.failure, size=SCORING), id="failure", marks=slow
     ),
-    pytest.param("symmetry-weights", symmetry_network.numbers, id="weights"),
+    pytest.param("symmetry-weights", partial(symmetry_network.numbers, boards=(5,)), id="weights"),
     pytest.param(
-        "symmetry-network", partial(symmetry_network.quick, size=ISN), id="symmetry", marks=slow
+        "symmetry-network",
+        partial(symmetry_network.training, size=ISN),
+        id="symmetry",
+        marks=slow,
     ),
     pytest.param("move-prediction", partial(move_prediction.tables, size=MP), id="prediction"),
     pytest.param(
@@ -139,8 +148,6 @@ FULL = {
                                    only=("paper", "scalar"), expert="playouts:8"),
     "scoring-failure": partial(scoring.full_failure, counts=(6,), steps=5),
     "scoring": partial(scoring.full_scorer, members=1, epochs=3, rounds=2, held_out=0.5),
-    "symmetry-network": partial(symmetry_network.full, games=6, linear_games=2, snapshot_every=2,
-                                pair_games=2, match_games=2),
     "move-prediction": partial(move_prediction.tables, size=move_prediction.Size(
         made=0, board=9, games=8, sizes=(8,), widths=(0.9,), reranked=(0, 20))),
     "move-prediction-strong": partial(

@@ -87,9 +87,6 @@ def train(
     single: Annotated[
         bool, typer.Option("--single", help="One output instead of seven; no captures, no eyes.")
     ] = False,
-    augment: Annotated[
-        bool, typer.Option("--augment", help="Learn from games turned by a random symmetry.")
-    ] = False,
     maxlib: Annotated[
         float, typer.Option("--maxlib", min=0, max=1, help="Share of games against maxlib.")
     ] = 0.0,
@@ -124,7 +121,6 @@ def train(
         single=single,
         capture=0.0 if single else 0.4,
         stone=1.0 if single else 0.4,
-        augment=augment,
         maxlib=maxlib,
         anneal=anneal,
         categories=Categories(mode=categories, eyes=eyes),
@@ -159,60 +155,6 @@ def train(
         "error": last.error if last is not None else None,
     }
     emit(value, as_json=as_json, text=f"{path} after {learner.games_} games")
-
-
-@app.command()
-def teach(
-    out: Annotated[Path, typer.Option("--out", help="The model to write.")],
-    games: Annotated[int, typer.Option("--games", min=1, help="The rule player's games.")] = 20_000,
-    size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
-    layers: Annotated[int, typer.Option("--layers", min=1, help="Stacked hidden layers.")] = 1,
-    steps: Annotated[int, typer.Option("--steps", min=0, help="Recurrent steps.")] = 0,
-    categories: Annotated[
-        str, typer.Option("--categories", help="eyes, liberties, mixed, both or none.")
-    ] = "liberties",
-    turn: Annotated[
-        bool, typer.Option("--turn/--no-turn", help="Tell the network who has just moved.")
-    ] = True,
-    rate: Annotated[float, typer.Option("--rate", min=0, help="Adam's, at the start.")] = 3e-3,
-    batch: Annotated[int, typer.Option("--batch", min=1, help="Games a step.")] = 16,
-    epochs: Annotated[int, typer.Option("--epochs", min=1)] = 1,
-    seed: Seed = 0,
-    workers: Workers = 1,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Learn from games that the rule player finishes after a random move, not from self-play."""
-    from tengen.lab.teacher import teacher_games
-    from tengen.learners.symmetry_network import Categories, Settings, SymmetryNetwork
-    from tengen.learners.symmetry_network.teaching import teach as learn
-
-    settings = Settings(
-        trace=1.0,
-        size=size,
-        layers=layers,
-        steps=steps,
-        turn=turn,
-        seed=seed,
-        games=games,
-        taught=True,
-        categories=Categories(mode=categories),
-    )
-    remark(f"{games} games by the rule player", quiet=quiet)
-    played = teacher_games(games, size=size, seed=seed, workers=workers)
-    errors: list[float] = []
-    with progress("games", games * epochs, quiet=quiet) as bar:
-
-        def watch(done: int, error: float) -> None:
-            errors.append(error)
-            bar.advance(done - bar.done, f"error {error:.4f}")
-
-        options: dict[str, Any] = {"rate": rate, "batch": batch, "epochs": epochs}
-        free = learn(settings, played, workers=workers, watch=watch, **options)
-    network = SymmetryNetwork.from_free(free, settings, games)
-    network.save(out)
-    value = {"model": str(out), "games": games, "error": errors[-1] if errors else None}
-    emit(value, as_json=as_json, text=f"{out} after {games} games")
 
 
 @app.command()
@@ -392,17 +334,15 @@ def show(
 def experiment(
     snapshots: Annotated[
         Path | None,
-        typer.Argument(help="Figure 1: a run's folder, or the snapshots.npz of a GPU training."),
+        typer.Argument(help="Figure 1: a run's folder."),
     ] = None,
     which: Annotated[
         str,
         typer.Option(
             "--table",
-            help="figure1, or a comparison: categories, outputs, tying, depth, opponents, "
-            "evolution.",
+            help="figure1, or a comparison: categories, outputs, tying, depth, opponents.",
         ),
     ] = "figure1",
-    run: Annotated[str, typer.Option("--run", help="Which training of a snapshots.npz.")] = "paper",
     games: Annotated[
         int | None,
         typer.Option("--games", min=1, help="Per pair of snapshots (10); or per match (200)."),
@@ -427,8 +367,9 @@ def experiment(
     quiet: Quiet = False,
 ) -> None:
     """Draw the paper's Figure 1 with a trend test, or compare designs after equal training."""
-    from tengen.cli.symmetry_tables import compare, figure1
+    from tengen.cli.symmetry_tables import compare, figure_1
     from tengen.errors import SpecError
+    from tengen.lab.symmetry_network import Tournament
 
     if which != "figure1":
         compare(
@@ -447,4 +388,5 @@ def experiment(
         return
     if snapshots is None:
         raise SpecError("figure1 needs the folder of a training")
-    figure1(snapshots, run, games or 10, size, komi, beta, seed, workers, as_json, quiet)
+    tournament = Tournament(games or 10, size, komi, beta, seed)
+    figure_1(snapshots, tournament, workers=workers, as_json=as_json, quiet=quiet)

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tengen.cli.common import emit, progress, remark, table
 
+if TYPE_CHECKING:
+    from tengen.lab.symmetry_network import Tournament
 
-def figure1(
-    snapshots: Path,
-    run: str,
-    games: int,
-    size: int,
-    komi: float,
-    beta: float,
-    seed: int,
-    workers: int,
-    as_json: bool,
-    quiet: bool,
+
+def figure_1(
+    folder: Path, tournament: Tournament, *, workers: int, as_json: bool, quiet: bool
 ) -> None:
     """Let all snapshots of a training play each other."""
-    from dataclasses import asdict
-
+    from tengen.lab import symmetry_network
     from tengen.learners.symmetry_network.learner import load_snapshots
-    from tengen.learners.symmetry_network.matches import learning_curve, round_robin
 
-    players = load_snapshots(snapshots, run)
+    players = load_snapshots(folder)
     pairs = len(players) * (len(players) - 1) // 2
     with progress("pairs", pairs, quiet=quiet) as bar:
-        points = round_robin(
-            players,
-            games=games,
-            size=size,
-            komi=komi,
-            beta=beta,
-            seed=seed,
-            workers=workers,
-            watch=lambda _i, _j: bar.advance(),
+        curve = symmetry_network.figure_1(
+            *(players, tournament), workers=workers, watch=lambda _done, _of: bar.advance()
         )
-    curve = learning_curve([p.games_ for p in players], points, games)
     emit(asdict(curve), as_json=as_json)
     if not as_json:
         rows = zip(curve.games, curve.rates, curve.intervals, strict=True)
@@ -46,7 +32,9 @@ def figure1(
             (g, f"{100 * r:.1f} %", f"{100 * a:.1f} to {100 * b:.1f}") for g, r, (a, b) in rows
         ]
         table("Figure 1", ("games", "won", "95 %"), shown)
-        print(f"Spearman {curve.correlation:.2f}, p = {curve.p_value:.2g}; best {curve.best}")
+        if curve.correlation is not None and curve.p_value is not None:
+            print(f"Spearman {curve.correlation:.2f}, p = {curve.p_value:.2g}")
+        print(f"best after {curve.best} games")
 
 
 def compare(
@@ -62,20 +50,18 @@ def compare(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Train the variants of a table and print how they fare."""
-    from dataclasses import asdict
-
+    """Train the designs of a table and print how they fare."""
+    from tengen.lab.symmetry_network import compare_designs
     from tengen.learners.symmetry_network import Settings
-    from tengen.learners.symmetry_network.studies import study
 
     base = Settings(
         games=train_games, linear_games=train_games // 5, rate=rate, anneal=0.4, size=size
     )
-    rows = study(
+    rows = compare_designs(
         which,
         base,
         seeds=list(seeds),
-        matches=games,
+        games=games,
         folder=out,
         only=only,
         workers=workers,

@@ -113,6 +113,7 @@ ISN_WEIGHTS = 714
 ISN_CONNECTIONS = 2310
 """Connections of a cell as the paper counts them."""
 ISN_GAMES = 860_000
+ISN_RATE = 5e-6
 ISN_BEST = 580_000
 """Figure 1: games behind the best of 44 snapshots; 430 games a point, noisy and rising."""
 ISN_CGOS = {9: 500, 19: 1000}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.board import Board, point_at
 from tengen.board.kernels import (
     BLACK,
     COLOUR,
@@ -20,15 +19,12 @@ from tengen.board.kernels import (
     new_state,
     play_move,
 )
-from tengen.board.simple_kernels import BY_BLOCK, liberty_balance, maxlib_move
 from tengen.learners.symmetry_network import evaluation_kernels as ek
 from tengen.learners.symmetry_network import game_kernels as gk
-from tengen.learners.symmetry_network import packing
+from tengen.learners.symmetry_network import gradient_kernels as grk
 from tengen.learners.symmetry_network.features import Categories, exchanged_inputs, stone_inputs
 from tengen.learners.symmetry_network.network import Architecture, forward, gradient
-from tengen.learners.symmetry_network.opponent_kernels import most_liberties
 from tengen.learners.symmetry_network.packing import Packing
-from tengen.learners.symmetry_network.representations import ELEMENTS
 from tengen.learners.symmetry_network.rewards import target_table, value_table
 
 TABLE = value_table(0.4, 0.4).astype(np.float32)
@@ -46,11 +42,6 @@ def network(seed: int = 0, **options):
 
 def inside(field: np.ndarray, rows: int, cols: int) -> np.ndarray:
     return field[:-1].reshape(rows + 2, cols + 1, -1)[1:-1, 1:]
-
-
-def test_packing_repeats_the_kernels_numbers():
-    for name in ("HIDDEN", "OUT", "CELL", "FIRST_OUT", "REACH"):
-        assert getattr(packing, name) == getattr(ek, name)
 
 
 @pytest.mark.parametrize(
@@ -99,36 +90,6 @@ def test_exchanged_weights_judge_the_exchanged_board():
 
 def exchanged_of(symbols: np.ndarray) -> np.ndarray:
     return np.array(exchanged_inputs(12))[symbols]
-
-
-def test_turning_changes_only_weights_that_are_not_tied():
-    for tied in (True, False):
-        architecture, free, _ = network(6, tied=tied, mixtures=({"T": 12},))
-        pack = Packing(architecture)
-        flat = pack.flat(free)
-        for word in ELEMENTS:
-            turned = pack.turned(flat, word)
-            assert np.array_equal(turned, flat) == (tied or word == "")
-            assert np.array_equal(pack.turned(turned, word, back=True), flat)
-
-
-def test_most_liberties_is_maxlib():
-    rng = np.random.default_rng(3)
-    board = Board(7)
-    for _ in range(60):
-        seen = np.zeros(1024, np.int64)
-        word = np.array([rng.integers(2**62)], np.uint64)
-        ours = most_liberties(board.state, seen, board.turn, word)
-        mask = board.legal_mask()
-        theirs = maxlib_move(board.state, board.turn, BY_BLOCK, mask, word)
-        values = []
-        for p in (ours, theirs):
-            trial = board.state.copy()
-            play_move(trial, p, board.turn)
-            values.append(liberty_balance(trial, board.turn, BY_BLOCK, np.empty_like(trial[0])))
-        assert values[0] == pytest.approx(values[1])
-        legal = np.flatnonzero(mask[:-1])
-        board.push(int(theirs) if rng.random() < 0.5 else point_at(int(rng.choice(legal)), 7, 7))
 
 
 def test_tanh_is_accurate():
@@ -253,7 +214,7 @@ def test_gradient_of_a_game_is_that_of_the_definition(options):
         for i, p in enumerate(cells):
             if t == 0:
                 q = np.zeros(5, np.float32)
-                gk.decode(stones[1, p], outs[1], p, q)
+                grk.decode(stones[1, p], outs[1], p, q)
                 assert q.sum() == pytest.approx(1)
                 aim[i] = 0.1 * q + 0.9 * aim[i]
             reads = {EMPTY: (0, 3, 4), BLACK: (2, 6), WHITE: (1, 5)}[int(stones[t, p])]
@@ -264,8 +225,8 @@ def test_gradient_of_a_game_is_that_of_the_definition(options):
     grads = np.zeros(Packing(architecture).size, np.float32)
     pack = Packing(architecture)
     into = pack.split(grads)
-    gk.td_gradient(
-        *((net, net), TARGETS, 0.9, 0, plies, -1, xs, stones, outs, classes, rows, cols, False),
+    grk.td_gradient(
+        *((net, net), TARGETS, 0.9, plies, -1, xs, stones, outs, classes, rows, cols, False),
         (into, into),
     )
     learned = pack.collect(grads)
@@ -277,14 +238,14 @@ def test_final_classes():
     for p, colour in ((6, BLACK), (7, BLACK), (12, BLACK), (11, BLACK), (9, WHITE), (14, WHITE)):
         play_move(s, p, colour)
     classes = np.empty(s.shape[1], np.int64)
-    gk.final_classes(s, classes)
+    grk.final_classes(s, classes)
     assert s[HEAD, 6] in (6, 7, 11, 12)
-    assert classes[6] == gk.BLACK_STONE
-    assert classes[9] == gk.WHITE_STONE
-    assert classes[8] == gk.NOBODY
+    assert classes[6] == grk.BLACK_STONE
+    assert classes[9] == grk.WHITE_STONE
+    assert classes[8] == grk.NOBODY
     play_move(s, 8, BLACK)
     play_move(s, 13, BLACK)
     play_move(s, 18, BLACK)
-    gk.final_classes(s, classes)
-    assert classes[16] == classes[17] == gk.BLACK_POINT
-    assert classes[19] == gk.NOBODY
+    grk.final_classes(s, classes)
+    assert classes[16] == classes[17] == grk.BLACK_POINT
+    assert classes[19] == grk.NOBODY

@@ -153,3 +153,23 @@ def test_initial_network_speaks_through_its_biases():
     outputs, _ = forward(Architecture(), Architecture().initial(0), np.full((3, 3), 12))
     expected = 1 / (1 + np.exp(-np.array(features.INITIAL_BIASES)))
     assert np.allclose(outputs, expected)
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+def test_torch_agrees(steps):
+    torch = pytest.importorskip("torch")
+    from tengen.learners.symmetry_network.torch_network import TorchNetwork
+
+    architecture = Architecture(steps=steps)
+    rng = np.random.default_rng(1)
+    free = rng.normal(0, 0.3, architecture.size)
+    symbols, errors = rng.integers(0, 13, (6, 7)), rng.normal(size=(6, 7, 7))
+    outputs, _ = forward(architecture, free, symbols)
+    module = TorchNetwork(architecture, free)
+    single = torch.sigmoid(module(torch.as_tensor(symbols[None])))[0].permute(1, 2, 0)
+    assert np.abs(single.detach().numpy() - outputs).max() < 1e-5
+    double = TorchNetwork(architecture, free, torch.float64)
+    net = double(torch.as_tensor(symbols[None]))[0].permute(1, 2, 0)
+    (net * torch.as_tensor(errors)).sum().backward()
+    expected = gradient(architecture, free, symbols, errors)
+    assert np.abs(double.free.grad.numpy() - expected).max() < 1e-10

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.board import Board
+from tengen.board import BLACK, WHITE, Board
+from tengen.contracts import check_evaluator
 from tengen.learners.symmetry_network import SymmetryNetwork
+from tengen.learners.symmetry_network.matches import play_match
+from tengen.players import make_player
 
 POSITIONS = (
     (9, "B E5 W C3 B G7 W G3"),
@@ -38,3 +41,33 @@ def test_answers_do_not_change(name):
         assert np.abs(network.ownership(board)).sum() == pytest.approx(owned, abs=2e-3)
         assert int(rated.argmax()) == best
         assert rated.max() == pytest.approx(worth, abs=2e-3)
+
+
+@pytest.mark.parametrize(("name", "weights"), [("isn-9x9", 714), ("isn-best", 354)])
+def test_shipped_networks(name, weights):
+    network = SymmetryNetwork.load(name)
+    assert network.architecture.weights == weights
+    assert network.games_ == 860_000
+    result = play_match(network, None, games=6, seed=2)
+    assert result.win_rate == 1
+    check_evaluator(network)
+
+
+def test_the_evolved_network_holds_its_own_against_maxlib():
+    network = SymmetryNetwork.load("isn-evolved")
+    assert network.architecture.weights == 714 and network.settings.turn
+    result = play_match(network, "maxlib", games=40, beta=1e9, komi=7.5, seed=6, openings=4)
+    assert result.win_rate > 0.5
+
+
+def test_the_taught_network_beats_maxlib_at_one_ply():
+    network = SymmetryNetwork.load("isn-taught")
+    assert network.architecture.weights == 12_203 and network.wide is not None
+    check_evaluator(network)
+    rng = np.random.default_rng(3)
+    ours, theirs = make_player("greedy:model=isn-taught"), make_player("maxlib")
+    for colour in (BLACK, WHITE):
+        board = Board(9, komi=7.5)
+        while not board.is_over and len(board.moves) < 250:
+            board.play((ours if board.turn == colour else theirs).choose(board, rng))
+        assert board.area_score() * (1 if colour == BLACK else -1) > 0

@@ -1,13 +1,13 @@
-"""Internal symmetry networks (Blair 2008): the weights counted and drawn, a short training, Figure
-1.
+"""Report on internal symmetry networks (Blair 2008): weights counted and drawn, training, Figure 1.
 
-The experiments themselves are in `tengen.learners.symmetry_network`.
+The experiments themselves are in `tengen.lab.symmetry_network`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from tengen.lab.content import Picture, Plot, Result, line, percent, table
 from tengen.lab.pictures import heat, kernel_sheet
 from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, above, compare
+
+if TYPE_CHECKING:
+    from tengen.learners.symmetry_network import SymmetryNetwork
 
 POSITION = "B E5 W C3 B G3 W C6 B F7 W G6 B G7 W H7 B H6 W H8 B F6 W H5"
 """A fight on 9x9, to look at."""
@@ -35,25 +38,28 @@ MEANINGS = {
 class Size:
     """How much is trained and played."""
 
-    games: int = 3000
-    linear_games: int = 600
-    rate: float = 5e-5
-    snapshots: int = 6
-    pair_games: int = 20
-    match_games: int = 100
-    large_games: int = 10
+    games: int
+    linear_games: int
+    rate: float
+    snapshot_every: int
+    pair_games: int
+    match_games: int
+    large_games: int  # on 19x19
 
 
-QUICK = Size()
+QUICK = Size(3000, 600, 5e-5, 500, 20, 100, 10)
+"""A few minutes, at ten times the paper's rate."""
+FULL = Size(papers.ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)
+"""As the paper."""
 
 
-def numbers(context: Context) -> Result:
-    """Count the weights, check the symmetry and draw the shipped network's kernels."""
+def numbers(context: Context, boards: Sequence[int]) -> Result:
+    """Count the weights, check the symmetry on boards and draw the shipped network's kernels."""
     from tengen.learners.symmetry_network import network as definition
 
     architecture = definition.Architecture()
     free = np.random.default_rng(context.seed).normal(0, 0.3, architecture.size)
-    error = max(definition.equivariance_error(architecture, free, size=n) for n in (5, 9, 13))
+    error = max(definition.equivariance_error(architecture, free, size=n) for n in boards)
     connections = sum(t.connections for t in architecture.parts.values() if len(t.shape) == 3)
     tied = definition.Architecture(colour=True)
     rows = [
@@ -89,7 +95,7 @@ def numbers(context: Context) -> Result:
                 holds=error < 1e-12, paper_text="exactly",
                 our_text="exactly, but for rounding (below 1e-12)" if error < 1e-12
                 else f"up to {error:.1g}",
-                why="All eight elements, boards of 5x5, 9x9 and 13x13, random weights.",
+                why=f"All eight elements, sizes {', '.join(map(str, boards))}, random weights.",
             ),
         ],
     )  # fmt: skip
@@ -127,14 +133,12 @@ def kernels() -> list[Picture]:
     ]  # fmt: skip
 
 
-def quick(context: Context, size: Size = QUICK) -> Result:
-    """Train a small network, let its snapshots meet, look at what the shipped one sees."""
+def training(context: Context, size: Size) -> Result:
+    """Train a network, let its snapshots meet, look at what the shipped ones can do and see."""
+    from tengen.lab.symmetry_network import Tournament, figure_1
     from tengen.learners.symmetry_network import Settings, SymmetryNetwork
     from tengen.learners.symmetry_network.learner import load_snapshots
-    from tengen.learners.symmetry_network.matches import learning_curve, play_match, round_robin
-    from tengen.models import has_model
 
-    every = size.games // size.snapshots
     settings = Settings(
         games=size.games, linear_games=size.linear_games, rate=size.rate, seed=context.seed
     )
@@ -143,51 +147,68 @@ def quick(context: Context, size: Size = QUICK) -> Result:
     learned = SymmetryNetwork(settings=settings, workers=context.workers).fit_run(
         folder,
         resume=True,
-        snapshot_every=every,
-        checkpoint_every=min(every, 250),
+        snapshot_every=size.snapshot_every,
+        checkpoint_every=max(1, min(2000, size.snapshot_every // 2)),
         watch=lambda progress: tell(progress.games, size.games),
     )
-    players = load_snapshots(folder)
-    pairs = len(players) * (len(players) - 1) // 2
-    played = [0]
-
-    def watch(i: int, j: int) -> None:
-        played[0] += 1
-        context.at(0.6 + 0.2 * played[0] / pairs, f"pair {played[0]}/{pairs}")
-
-    def tournament() -> dict[str, Any]:
-        points = round_robin(
-            players, games=size.pair_games, seed=context.seed, workers=context.workers, watch=watch
-        )
-        curve = learning_curve([p.games_ for p in players], points, size.pair_games)
-        return _plain(asdict(curve))
-
-    curve = context.once("symmetry-network/figure1", tournament)
-    rows, comparisons = [], []
-    matches: list[tuple[str, Any, Any, str, int, int]] = [
-        ("trained here", learned, None, "random", 9, size.match_games),
-        *(
-            (name, SymmetryNetwork.load(name), None, "random", 9, size.match_games)
-            for name in ("isn-9x9", "isn-best")
-            if has_model(name)
+    tournament = Tournament(games=size.pair_games, seed=context.seed)
+    curve = context.once(
+        "symmetry-network/figure1",
+        lambda: asdict(
+            figure_1(
+                load_snapshots(folder),
+                tournament,
+                workers=context.workers,
+                watch=context.between(0.6, 0.8, "pair"),
+            )
         ),
+    )
+    rows, comparisons = _matches(context, learned, size)
+    return Result(
+        text=f"A network of the paper's shape learns for {size.games:,} games (the paper: "
+        f"{papers.ISN_GAMES:,}) at a rate of {size.rate:g} (the paper: {papers.ISN_RATE:g}). No "
+        "look-ahead anywhere: it plays by judging the position after each move. The boards below "
+        "show what the shipped isn-best thinks of one position: who owns what (black and white "
+        "squares), and its seven outputs, the redder the likelier.",
+        tables=[
+            table("Matches, moves drawn with beta 20, komi 3.5",
+                  ["network", "against", "board", "games", "wins"], rows)
+        ],
+        figures=[curve_plot(curve), *views()],
+        comparisons=[*_trend(curve, size), *comparisons],
+        data=curve,
+    )  # fmt: skip
+
+
+def _matches(
+    context: Context, learned: SymmetryNetwork, size: Size
+) -> tuple[list[list[Any]], list[Comparison]]:
+    """Play what was learned and the shipped networks; return a table's rows and the verdicts."""
+    from tengen.learners.symmetry_network import SymmetryNetwork
+    from tengen.learners.symmetry_network.matches import play_match
+    from tengen.models import has_model
+
+    shipped = {n: SymmetryNetwork.load(n) for n in ("isn-9x9", "isn-best") if has_model(n)}
+    matches: list[tuple[str, SymmetryNetwork, SymmetryNetwork | None, int, int]] = [
+        ("trained here", learned, None, 9, size.match_games),
+        *((name, network, None, 9, size.match_games) for name, network in shipped.items()),
     ]
-    if has_model("isn-9x9"):
-        paper = SymmetryNetwork.load("isn-9x9")
-        matches.append(("isn-9x9", paper, learned, "trained here", 9, size.match_games))
-        matches.append(("isn-9x9", paper, None, "random", 19, size.large_games))
-    for number, (name, a, b, opponent, board, games) in enumerate(matches):
+    if "isn-9x9" in shipped:
+        matches.append(("isn-9x9", shipped["isn-9x9"], learned, 9, size.match_games))
+        matches.append(("isn-9x9", shipped["isn-9x9"], None, 19, size.large_games))
+    rows: list[list[Any]] = []
+    comparisons = []
+    for number, (name, a, b, board, games) in enumerate(matches):
+        opponent = "random" if b is None else "trained here"
         context.at(0.8 + 0.2 * number / len(matches), f"{name} against {opponent}")
         got = play_match(a, b, games=games, size=board, seed=context.seed, workers=context.workers)
-        rows.append(
-            [name, opponent, f"{board}x{board}", games, percent(got.win_rate, got.interval)]
-        )
-        if opponent == "trained here":
+        shown = percent(got.win_rate, got.interval)
+        rows.append([name, opponent, f"{board}x{board}", games, shown])
+        if b is not None and size.games < papers.ISN_GAMES:
             comparisons.append(
                 compare(
-                    "Figure 1", f"860,000 games (shipped) against {size.games}", None, None,
-                    holds=above(got.interval), paper_text="rising",
-                    our_text=percent(got.win_rate, got.interval),
+                    "Figure 1", f"{papers.ISN_GAMES:,} games (shipped) against {size.games:,}",
+                    None, None, holds=above(got.interval), paper_text="rising", our_text=shown,
                     why=f"{games} games, beta 20, komi 3.5: more training is stronger.",
                 )
             )  # fmt: skip
@@ -195,46 +216,34 @@ def quick(context: Context, size: Size = QUICK) -> Result:
             comparisons.append(
                 compare(
                     "Section V", "the same weights play on 19x19", None, None,
-                    holds=above(got.interval), paper_text="CGOS 1000",
-                    our_text=f"{percent(got.win_rate, got.interval)} against random",
+                    holds=above(got.interval), paper_text=f"CGOS {papers.ISN_CGOS[19]}",
+                    our_text=f"{shown} against random",
                     why="Trained on 9x9 only; a rating needs the server's opponents.",
                 )
             )  # fmt: skip
-    comparisons.append(
+    return rows, comparisons
+
+
+def _trend(curve: dict[str, Any], size: Size) -> list[Comparison]:
+    """Return the verdicts on the shape of Figure 1."""
+    p, best = curve["p_value"], f"{curve['best']:,} of {size.games:,} games"
+    rising = p is not None and p < 0.05 and curve["correlation"] > 0
+    shown = "none" if p is None else f"Spearman {curve['correlation']:.2f}, p = {p:.2g}"
+    return [
         compare(
-            "Figure 1",
-            "best snapshot",
-            None,
-            None,
-            paper_text="580,000 games",
-            our_text=f"{curve['best']:,} of {size.games:,}",
-            why="A few minutes of training; the shipped networks had the paper's 860,000 games.",
-        )
-    )
-    return Result(
-        text=f"A network of the paper's shape learns for {size.games:,} games (the paper: "
-        f"{papers.ISN_GAMES:,}) at ten times the paper's rate. No look-ahead anywhere: it plays by "
-        "judging the position after each move. The boards below show what the shipped isn-best "
-        "thinks of one position: who owns what (black and white squares), and its seven outputs, "
-        "the redder the likelier.",
-        tables=[
-            table("Matches, moves drawn with beta 20, komi 3.5",
-                  ["network", "against", "board", "games", "wins"], rows)
-        ],
-        figures=[figure_1(curve), *views()],
-        comparisons=comparisons,
-    )  # fmt: skip
+            "Figure 1", "strength rises with training", None, None, holds=rising,
+            full=size.games >= papers.ISN_GAMES, paper_text="noisy, rising", our_text=shown,
+            why="Trend over the trained snapshots; the paper tests none.",
+        ),
+        compare(
+            "Figure 1", "best snapshot", None, None, paper_text=f"{papers.ISN_BEST:,} games",
+            our_text=best, holds=None,
+            why="Neighbours differ by less than the noise of 430 games, so the place is chance.",
+        ),
+    ]  # fmt: skip
 
 
-def _plain(curve: dict[str, Any]) -> dict[str, Any]:
-    """Replace what JSON does not know: a trend over equal rates has no correlation."""
-    return {
-        name: None if isinstance(value, float) and not np.isfinite(value) else value
-        for name, value in curve.items()
-    }
-
-
-def figure_1(curve: dict[str, Any]) -> Plot:
+def curve_plot(curve: dict[str, Any]) -> Plot:
     """Draw the snapshots' win rates over training."""
     trend = ""
     if curve["correlation"] is not None and curve["p_value"] is not None:
@@ -265,78 +274,15 @@ def views() -> list[Picture]:
     return figures
 
 
-# ----- At the paper's scale -----
-
-
-def full(
-    context: Context, *, games: int = papers.ISN_GAMES, linear_games: int = 5000,
-    snapshot_every: int = 20_000, pair_games: int = 10, match_games: int = 400,
-) -> Result:  # fmt: skip
-    """Train as long as the paper did and play its Figure 1."""
-    from tengen.learners.symmetry_network import Settings, SymmetryNetwork
-    from tengen.learners.symmetry_network.learner import load_snapshots
-    from tengen.learners.symmetry_network.matches import learning_curve, play_match, round_robin
-
-    folder = context.place("symmetry-network")
-    tell = context.between(0.0, 0.9, "game of self-play")
-    settings = Settings(games=games, linear_games=linear_games, seed=context.seed)
-    learned = SymmetryNetwork(settings=settings, workers=context.workers).fit_run(
-        folder, resume=True, snapshot_every=snapshot_every,
-        checkpoint_every=min(2000, snapshot_every),
-        watch=lambda progress: tell(progress.games, games),
-    )  # fmt: skip
-    players = load_snapshots(folder)
-
-    def tournament() -> dict[str, Any]:
-        points = round_robin(
-            players, games=pair_games, seed=context.seed, workers=context.workers,
-            watch=lambda i, j: context.at(0.9 + 0.08 * i / len(players), f"snapshot {i}"),
-        )  # fmt: skip
-        curve = learning_curve([p.games_ for p in players], points, pair_games)
-        return _plain(asdict(curve))
-
-    curve = context.once("symmetry-network/figure1", tournament)
-    got = play_match(learned, None, games=match_games, seed=context.seed, workers=context.workers)
-    return Result(
-        tables=[
-            table("After all games", ["against", "games", "wins"],
-                  [["random", match_games, percent(got.win_rate, got.interval)]])
-        ],
-        figures=[figure_1(curve)],
-        comparisons=_trend(curve, games),
-    )  # fmt: skip
-
-
-def _trend(curve: dict[str, Any], games: int) -> list[Comparison]:
-    p = curve["p_value"]
-    rising = p is not None and p < 0.05 and curve["correlation"] > 0
-    complete = games >= papers.ISN_GAMES
-    shown = "none" if p is None else f"Spearman {curve['correlation']:.2f}, p = {p:.2g}"
-    return [
-        compare(
-            "Figure 1", "strength rises with training", None, None, holds=rising,
-            full=complete, paper_text="noisy, rising", our_text=shown,
-            why="Trend over the trained snapshots; the paper tests none.",
-        ),
-        compare(
-            "Figure 1", "best snapshot", None, None, paper_text=f"{papers.ISN_BEST:,} games",
-            our_text=f"{curve['best']:,} games", holds=None,
-            why="Neighbours differ by less than the noise of 430 games, so the place is chance.",
-        ),
-    ]  # fmt: skip
-
+BOARDS = (5, 9, 13)
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
-        "symmetry-weights", "symmetry-network", "714 weights, drawn", lambda c, _: numbers(c),
-        quick=True, full=True, minutes=(0.1, 0.1),
+        "symmetry-weights", "symmetry-network", "714 weights, drawn", numbers,
+        quick=BOARDS, full=BOARDS, minutes=(0.1, 0.1),
     ),
     Experiment(
-        "symmetry-network", "symmetry-network", "A short training", quick, quick=QUICK,
-        minutes=(1.3, 1.3),
-    ),
-    Experiment(
-        "symmetry-network", "symmetry-network", "Figure 1", lambda c, size: full(c, **size),
-        full={}, minutes=(1, 300),
+        "symmetry-network", "symmetry-network", "Self-play and Figure 1", training,
+        quick=QUICK, full=FULL, minutes=(1.3, 300),
     ),
 )  # fmt: skip

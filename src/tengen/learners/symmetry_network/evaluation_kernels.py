@@ -38,7 +38,6 @@ REACH = 9 * OUT  # what a hidden cell adds to: the outputs of nine neighbours
 ONE = 1 << 20
 COUNT = 1 << 40  # sums over liberties carry their number above this bit
 EMPTY_POINT, OFF_BOARD = 12, 13
-SECOND = 5  # the mode of categories that a move may change far from its stone
 
 # Weights in float32: table (9 * inputs, CELL) what an input adds to a neighbour's net inputs; bias
 # (CELL); oh, flat (HIDDEN, 9, OUT), what a hidden unit adds to its neighbours' outputs. Further
@@ -46,6 +45,11 @@ SECOND = 5  # the mode of categories that a move may change far from its stone
 # (layers, HIDDEN) their biases, and again (layers) 1 if the inputs are added once more, as in a
 # recurrent step.
 Net = namedtuple("Net", "table bias oh deep inner again")
+
+# A side that judges: nets, the weights for positions in which White has just moved and those for
+# Black (the same twice if the network is not told); cats, how blocks are sorted; table, what a
+# vertex is worth; prize, the reward per captured stone; beta, how moves are drawn (see `duel`).
+Side = namedtuple("Side", "nets cats table prize beta")
 
 # A position as the network sees it (one per network and game), all over bordered points: x inputs;
 # net (N, CELL) net inputs; h (N, HIDDEN) hidden units; out (N, OUT) outputs; value of a vertex;
@@ -108,7 +112,7 @@ def make_work(n, width):
         np.zeros((3, n), np.int64),
         # The paper's order: O E N W S NE NW SW SE.
         np.array([0, 1, -width, -1, width, 1 - width, -1 - width, width - 1, width + 1], np.int64),
-        np.zeros((5, n), np.int64),
+        np.zeros((4, n), np.int64),
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),
         np.zeros((n, CELL), np.float32),
@@ -170,59 +174,6 @@ def symbol(kind, colour):
 
 
 @kernel
-def _by_second(libs, second):
-    """Return the category of a block by its liberties and those one step further."""
-    if libs == 1:
-        return min(second, 2)
-    if libs == 2:
-        return 3 + (second > 1) + (second > 3)
-    if libs == 3:
-        return 6 + (second > 2)
-    if libs == 4:
-        return 8 + (second > 3)
-    return 10 if libs == 5 else 11
-
-
-@kernel
-def _second_liberties(s, work, first, mark):
-    """Count the points next to a block's liberties that are empty, or liberties of a friend there.
-
-    The liberties themselves bear `mark` in the first stamp and are not counted.
-    """
-    width = s[SCALARS, COLS] + 1
-    stamp, far = work.stamp[0], work.stamp[4]
-    me = s[COLOUR, first]
-    count = 0
-    x = first
-    while True:
-        for k in range(4):
-            q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
-            if s[COLOUR, q] != EMPTY or far[q] == mark:
-                continue
-            far[q] = mark
-            for m in range(4):
-                r = q + (1 if m == 0 else -1 if m == 1 else width if m == 2 else -width)
-                if s[COLOUR, r] == EMPTY and stamp[r] != mark and far[r] != mark:
-                    far[r] = mark
-                    count += 1
-                elif s[COLOUR, r] == me and s[HEAD, r] != first and far[s[HEAD, r]] != mark:
-                    far[s[HEAD, r]] = mark
-                    y = r
-                    while True:
-                        for i in range(4):
-                            z = y + (1 if i == 0 else -1 if i == 1 else width if i == 2 else -width)
-                            if s[COLOUR, z] == EMPTY and stamp[z] != mark and far[z] != mark:
-                                far[z] = mark
-                                count += 1
-                        y = s[NEXT, y]
-                        if y == r:
-                            break
-        x = s[NEXT, x]
-        if x == first:
-            return count
-
-
-@kernel
 def weigh_liberties(s, out, work, cats):
     """Fill what each point counts as a liberty, from a position's outputs, for the next one.
 
@@ -275,10 +226,7 @@ def categorise(s, view, work, cats):
                     break
             view.sz[p] = sz
             view.sa[p] = sa
-            if cats[0] == SECOND:
-                kind = _by_second(sz >> 40, _second_liberties(s, work, p, mark))
-            else:
-                kind = category(sz, sa, cats)
+            kind = category(sz, sa, cats)
             view.cat[p] = kind
             sort = symbol(kind, c)
             while True:

@@ -47,9 +47,9 @@ Z_EMPTY, Z_WHITE, Z_BLACK, A_WHITE, A_BLACK, A_OF_WHITE, A_OF_BLACK = range(7)
 # stone would be worth less than nothing to its owner, and an untrained network would only pass.
 INITIAL_BIASES = (0.0, 1.0, -1.0, -2.0, -2.0, -2.0, -2.0)
 
-CATEGORY_MODES = {"eyes": 0, "liberties": 1, "none": 2, "mixed": 3, "both": 4, "second": 5}
+CATEGORY_MODES = {"eyes": 0, "liberties": 1, "none": 2, "mixed": 3, "both": 4}
 WIDE = 12
-"""Categories of `both` and `second`; their inputs beyond the paper's follow its fourteen."""
+"""Categories of `both`; their inputs beyond the paper's follow its fourteen."""
 
 
 @dataclass(frozen=True)
@@ -59,25 +59,25 @@ class Categories:
     mode `eyes` is the paper's; `liberties` the one it tried first (1, 2, 3, 4, 5, 6 or more
     liberties); `none` puts every block into C1; `mixed` is ours: C6 two eyes, else C1 one liberty,
     C2 two, else C5 one eye, else C3 three liberties, C4 more. `both` has twelve: no eye and 1 to 6
-    liberties, one eye and 1 to 4 or more, two eyes and up to 3 or more. `second` has twelve too: by
-    liberties and second liberties, the empty points next to liberties and the liberties of friends
-    that a liberty would join: 1 with 0, 1, 2 or more; 2 with up to 1, up to 3, more; 3 with up to 2
-    or more; 4 with up to 3 or more; 5; 6 or more.
+    liberties, one eye and 1 to 4 or more, two eyes and up to 3 or more.
     """
 
     mode: str = "eyes"
     eyes: tuple[float, float] = (0.5, 1.5)
     openings: tuple[float, float] = (0.5, 1.5)
 
+    def __post_init__(self) -> None:
+        """Refuse a way of sorting that does not exist."""
+        if self.mode not in CATEGORY_MODES:
+            raise SpecError(f"categories {self.mode!r}: choose from {', '.join(CATEGORY_MODES)}")
+
     @property
     def count(self) -> int:
         """Return how many categories there are."""
-        return WIDE if self.mode in ("both", "second") else CATEGORIES
+        return WIDE if self.mode == "both" else CATEGORIES
 
     def packed(self) -> np.ndarray:
         """Return mode and thresholds as the five whole numbers the kernels take."""
-        if self.mode not in CATEGORY_MODES:
-            raise SpecError(f"categories {self.mode!r}: choose from {', '.join(CATEGORY_MODES)}")
         limits = [round(v * 2**20) for v in (*self.eyes, *self.openings)]
         return np.array([CATEGORY_MODES[self.mode], *limits], np.int64)
 

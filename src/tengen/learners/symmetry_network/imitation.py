@@ -120,7 +120,6 @@ def design(layers: int, units: int, *, size: int = 19, seed: int = 0) -> Setting
         capture=0.0,
         stone=1.0,
         seed=seed,
-        taught=True,
         experts=True,
     )
 

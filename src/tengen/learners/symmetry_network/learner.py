@@ -5,7 +5,6 @@ Values and maps are turned to Black's view at this edge; inside, everything is W
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -17,7 +16,13 @@ from numpy.typing import NDArray
 
 from tengen.board.kernels import BLACK, WHITE
 from tengen.errors import ModelError, SpecError
-from tengen.learners.symmetry_network.evaluation_kernels import Net, make_view, make_work
+from tengen.learners.symmetry_network.evaluation_kernels import (
+    HIDDEN,
+    Net,
+    Side,
+    make_view,
+    make_work,
+)
 from tengen.learners.symmetry_network.features import (
     EXCHANGED_OUTPUTS,
     EXCHANGED_SIGNS,
@@ -26,7 +31,7 @@ from tengen.learners.symmetry_network.features import (
 )
 from tengen.learners.symmetry_network.game_kernels import rate_moves, settle
 from tengen.learners.symmetry_network.network import Architecture
-from tengen.learners.symmetry_network.packing import HIDDEN, Packing
+from tengen.learners.symmetry_network.packing import Packing
 from tengen.learners.symmetry_network.rewards import value_table
 from tengen.learners.symmetry_network.settings import Settings
 from tengen.learners.symmetry_network.training import Progress, Trainer, train_run
@@ -163,7 +168,7 @@ class SymmetryNetwork:
         In the rewards it was trained on (captures and stones 0.4 each, not points of score), which
         is what it plays by. Illegal moves are -inf. Much faster than `values` of every successor.
         """
-        return self._rated(board, self.table, self.prize)
+        return self._rated(board, self.table, self._chosen.capture)
 
     def move_scores(self, board: Board) -> FloatArray:
         """Return the area score that the side to move expects after each move, komi included.
@@ -241,6 +246,10 @@ class SymmetryNetwork:
         other = packing.exchanged(flat) if self._chosen.turn else flat
         return packing.split(flat), packing.split(other)
 
+    def side(self, beta: float) -> Side:
+        """Return what the kernels want to know of a side that plays by this network."""
+        return Side(self.nets, self.cats, self.table, self._chosen.capture, beta)
+
     def net_after(self, mover: int) -> Net:
         """Return the weights for positions in which this colour has just moved."""
         return self.nets[1 if mover == BLACK else 0]
@@ -269,19 +278,12 @@ class SymmetryNetwork:
             table[state, z], table[state, 8] = 2, -1
         return table
 
-    @property
-    def prize(self) -> float:
-        """Return the reward per captured stone when moves are compared."""
-        return self._chosen.capture
-
     # ----- Files -----
 
     def save(self, path: str | os.PathLike[str], card: Card | None = None) -> None:
         """Write the model; `card` overrides what is said of it."""
         settings = self._chosen
-        how = "of self-play"
-        if settings.taught:
-            how = "of experts" if settings.experts else "by the rule player after a random move"
+        how = "of experts" if settings.experts else "of self-play"
         if card is None:
             card = Card(
                 name=Path(path).stem,
@@ -339,30 +341,15 @@ def _scratch(board: Board) -> tuple[Any, Any]:
     return make_view(n), make_work(n, board.cols + 1)
 
 
-def load_snapshots(folder: str | os.PathLike[str], run: str = "") -> list[SymmetryNetwork]:
-    """Load the snapshots of a training in the order of their games.
-
-    `folder` is a run's folder (or its `snapshots`), or the `snapshots.npz` of a GPU training, of
-    which `run` names one.
+def load_snapshots(folder: str | os.PathLike[str]) -> list[SymmetryNetwork]:
+    """Load the snapshots of a run's folder in the order of their games.
 
     Raises
     ------
     ModelError
         If there are none.
     """
-    path = Path(folder)
-    if path.suffix == ".npz":
-        with np.load(path) as stored:
-            names = stored["names"].tolist()
-            if run not in names:
-                raise ModelError(f"{path}: no training {run!r} in it; there are {', '.join(names)}")
-            i = names.index(run)
-            settings = Settings.from_recipe(json.loads(str(stored["recipes"][i])))
-            size = settings.architecture.size
-            pairs = zip(stored["games"], stored["free"], strict=True)
-            return [SymmetryNetwork.from_free(f[i, :size], settings, int(g)) for g, f in pairs]
-    inner = path / "snapshots"
-    files = sorted((inner if inner.is_dir() else path).glob("*.safetensors"))
+    files = sorted((Path(folder) / "snapshots").glob("*.safetensors"))
     if not files:
-        raise ModelError(f"{path}: no snapshots in it")
+        raise ModelError(f"{os.fspath(folder)}: no snapshots in it")
     return [SymmetryNetwork.load(file) for file in files]

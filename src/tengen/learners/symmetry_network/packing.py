@@ -7,12 +7,18 @@ are filled up with zeros. The arrays of a Net lie one after the other in one fla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import SpecError
+from tengen.learners.symmetry_network.evaluation_kernels import (
+    CELL,
+    FIRST_OUT,
+    HIDDEN,
+    OUT,
+    REACH,
+    Net,
+)
 from tengen.learners.symmetry_network.features import (
     EXCHANGED_OUTPUTS,
     EXCHANGED_SIGNS,
@@ -21,18 +27,10 @@ from tengen.learners.symmetry_network.features import (
     exchanged_inputs,
 )
 from tengen.learners.symmetry_network.network import Architecture
-from tengen.learners.symmetry_network.representations import SQUARE, move
-
-if TYPE_CHECKING:
-    from tengen.learners.symmetry_network.evaluation_kernels import Net
 
 FloatArray = NDArray[np.float64]
 FlatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
-
-# The kernels' own numbers, repeated here so that packing needs no compiler; a test compares them.
-HIDDEN, OUT, CELL, FIRST_OUT = 12, 8, 24, 16
-REACH = 9 * OUT
 
 SIZE = 9 * INPUTS * CELL + CELL + HIDDEN * REACH
 """Length of all arrays of a Net together for the paper's shape."""
@@ -97,23 +95,6 @@ class Packing:
         """
         return np.asarray(flat[self._other] * self._other_sign)
 
-    def turned(
-        self, flat: NDArray[np.floating], word: str, *, back: bool = False
-    ) -> NDArray[np.floating]:
-        """Return the weights that judge a board as `flat` judges it turned by a word of generators.
-
-        `back` undoes it, which is also the way of gradients.
-        """
-        order = list(range(9))
-        for generator in word:
-            order = [SQUARE.index(move(generator, SQUARE[k])) for k in order]
-        if back:
-            order = np.argsort(order).tolist()
-        p = self.places
-        moved = {**p, "table": p["table"][order], "oh": p["oh"][:, order]}
-        moved["deep"] = p["deep"][:, order]
-        return np.asarray(flat[np.concatenate([part.reshape(-1) for part in moved.values()])])
-
     def _copies(self, name: str, shape: tuple[int, ...]) -> list[IntArray]:
         """Return where the dense weights of a part stand, once per copy, each of their shape."""
         p, hidden = self.places, self.architecture.layers[0].size
@@ -160,8 +141,6 @@ class Packing:
 
 def split(flat: FlatArray, again: IntArray | None = None) -> Net:
     """Return a flat array as the arrays of a Net, sharing its memory; `again` as in a Net."""
-    from tengen.learners.symmetry_network.evaluation_kernels import Net
-
     again = np.zeros(0, np.int64) if again is None else again
     layers = len(again)
     table = len(flat) - SIZE + 9 * INPUTS * CELL - layers * HIDDEN * (9 * HIDDEN + 1)

@@ -30,8 +30,11 @@ def mixture_of(units: int) -> dict[str, int]:
 
 
 SELF_PLAY = ("games", "linear_games", "batch", "rate", "decay", "trace", "beta", "hidden_scale",
-             "maxlib", "augment", "anneal")  # fmt: skip
+             "maxlib", "anneal")  # fmt: skip
 """The settings that say how games are played and learned from in self-play."""
+
+RETIRED = ("augment", "taught")
+"""Settings that older files may have and that change nothing in how a network judges."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,6 @@ class Settings:
     layers: int = 1  # hidden layers of the same mixture, one on the other
     steps: int = 0  # recurrent steps after the first
     single: bool = False  # one output instead of seven; wants capture 0, stone 1 and no eyes
-    augment: bool = False  # learn from every game turned by a random symmetry
-    taught: bool = False  # learned from others' games by Adam, not by self-play
     experts: bool = False  # learned to rank experts' moves by the board after them
     anneal: float = 0.0  # share of the games, at the end, over which the rate falls to nothing
 
@@ -106,7 +107,7 @@ class Settings:
     @classmethod
     def from_recipe(cls, recipe: dict[str, Any]) -> Settings:
         """Make settings from what `recipe` gave."""
-        values = dict(recipe)
+        values = {name: value for name, value in recipe.items() if name not in RETIRED}
         chosen = dict(values.pop("categories", {}))
         for name in ("eyes", "openings"):
             if name in chosen:

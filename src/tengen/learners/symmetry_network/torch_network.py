@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import TengenError
-from tengen.learners.symmetry_network.features import INPUTS, OFF_BOARD
+from tengen.learners.symmetry_network.features import OFF_BOARD
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.representations import SIDES, SQUARE, Offset
 from tengen.learners.symmetry_network.tying import Tying
@@ -84,17 +84,6 @@ class TorchNetwork(Module):  # type: ignore[misc]
             weights, bias = self.dense(f"H{i}"), self.dense(f"B{i}")
             hidden = torch.tanh(functional.conv2d(hidden, weights, bias, padding=1))
         return direct + functional.conv2d(hidden, self.dense("OH"), padding=1)
-
-    def values(self, symbols: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
-        """Return White's value of every board; `table` is `rewards.value_table`."""
-        outputs = torch.sigmoid(self(symbols))
-        if self.architecture.inputs != INPUTS:
-            raise TengenError("values are for the paper's fourteen inputs")
-        state = torch.where(symbols < 6, 2, torch.where(symbols < 12, 1, 0)).long()
-        rows = table.to(outputs)[state]
-        return (rows[..., :7] * outputs.permute(0, 2, 3, 1)).sum((1, 2, 3)) + rows[..., 8].sum(
-            (1, 2)
-        )
 
 
 def _as_image(

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import SpecError, TengenError
+from tengen.learners.symmetry_network.evaluation_kernels import Side
 from tengen.learners.symmetry_network.game_kernels import self_play
 from tengen.learners.symmetry_network.packing import FlatArray, Packing
-from tengen.learners.symmetry_network.representations import ELEMENTS
 from tengen.learners.symmetry_network.rewards import target_table, value_table
 from tengen.learners.symmetry_network.settings import Settings
 from tengen.models.checkpoints import Checkpoints
@@ -76,9 +76,8 @@ class Trainer:
 
         results = list(pool.map(play, games)) if pool is not None else [play(i) for i in games]
         total = np.zeros((sides, self.packing.size))
-        for i, row in zip(games, grads, strict=True):
-            word = self._word(i)
-            total += [self.packing.turned(g, word, back=True) for g in row] if word else row
+        for row in grads:
+            total += row
         if settings.turn:
             total[0] += self.packing.exchanged(total[1])
         gradient = self.packing.collect(total[0])
@@ -95,39 +94,14 @@ class Trainer:
         self, flats: tuple[FlatArray, FlatArray], index: int, linear: bool, grads: FlatArray
     ) -> tuple[float, ...]:
         """Play one game and write its gradient, by who has just moved if the network knows it."""
-        split = self.packing.split
-        s, word = self.settings, self._word(index)
-        learned = [self.packing.turned(flat, word) for flat in flats] if word else flats
-        return tuple(
-            float(v)
-            for v in self_play(
-                (split(flats[0]), split(flats[1])),
-                (split(learned[0]), split(learned[1])),
-                self._cats,
-                self._table,
-                self._targets,
-                s.capture,
-                s.size,
-                s.size,
-                s.beta,
-                s.trace,
-                3 * s.size**2,
-                s.seed,
-                index,
-                linear,
-                s.maxlib,
-                s.turn,
-                bool(word),
-                (split(grads[0]), split(grads[-1])),
-            )
+        split, s = self.packing.split, self.settings
+        nets = split(flats[0]), split(flats[1])
+        side = Side(nets, self._cats, self._table, s.capture, s.beta)
+        found = self_play(
+            *(side, self._targets, s.size, s.size, s.trace, 3 * s.size**2, s.seed, index),
+            *(linear, s.maxlib, s.turn, (split(grads[0]), split(grads[-1]))),
         )
-
-    def _word(self, index: int) -> str:
-        """Return by which symmetry a game is turned before it is learned from."""
-        if not self.settings.augment:
-            return ""
-        stream = np.random.SeedSequence([self.settings.seed, index]).generate_state(1)
-        return ELEMENTS[int(stream[0]) % len(ELEMENTS)]
+        return tuple(float(value) for value in found)
 
     def run(self, until: int | None = None, *, report_every: int = 1000) -> Iterator[Progress]:
         """Train until `until` games are done, reporting about every so many of them."""

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from tengen.errors import SpecError
 from tengen.learners.symmetry_network import wide_kernels as wk
-from tengen.learners.symmetry_network.evaluation_kernels import make_view, make_work
+from tengen.learners.symmetry_network.evaluation_kernels import OUT, make_view, make_work
 from tengen.learners.symmetry_network.network import Architecture
-from tengen.learners.symmetry_network.packing import MUTE, OUT
+from tengen.learners.symmetry_network.packing import MUTE
 
 FloatArray = NDArray[np.float64]
 Weights = NDArray[np.float32]

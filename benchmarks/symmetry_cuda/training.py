@@ -1,4 +1,6 @@
-"""Train many networks side by side on one GPU, and evaluate positions there; needs torch and nvcc.
+"""Train many symmetry networks side by side on one GPU, and evaluate positions there.
+
+Needs torch and nvcc. What it compiles is kept in, and loaded from, a folder of the user alone.
 
 `GpuTraining` runs independent trainings of equal batch and board size. Each plays the same games as
 the CPU would (see selfplay.cu) as long as rounding does not tip a draw, and gives the same
@@ -9,9 +11,10 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import shutil
+import stat
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,8 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.board.kernels import ZOBRIST
 from tengen.errors import SpecError, TengenError
+from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.learners.symmetry_network.features import CATEGORIES
+from tengen.learners.symmetry_network.learner import load_snapshots
 from tengen.learners.symmetry_network.packing import SIZE, Packing
 from tengen.learners.symmetry_network.rewards import target_table, value_table
 from tengen.learners.symmetry_network.settings import Settings
@@ -63,15 +69,34 @@ def build(source: str, size: int, *, options: Sequence[str] = ()) -> ctypes.CDLL
         raise TengenError(f"{source}: needs CUDA's compiler nvcc on the PATH")
     path = HERE / source
     mark = hashlib.sha256(path.read_bytes() + repr((size, options)).encode()).hexdigest()[:16]
-    library = Path(tempfile.gettempdir()) / f"tengen-{path.stem}-{size}-{mark}.so"
+    library = private_folder() / f"{path.stem}-{size}-{mark}.so"
     if not library.exists():
+        fresh = library.with_suffix(f".{os.getpid()}.so")
         command = [nvcc, "-O3", "-arch=native", f"-DSIZE={size}", "-shared", "-Xcompiler", "-fPIC"]
         done = subprocess.run(
-            [*command, *options, str(path), "-o", str(library)], capture_output=True, text=True
+            [*command, *options, str(path), "-o", str(fresh)], capture_output=True, text=True
         )
         if done.returncode:
             raise TengenError(f"{source}: nvcc failed: {done.stderr.strip().splitlines()[-1:]}")
+        fresh.replace(library)
     return ctypes.CDLL(str(library))
+
+
+def private_folder(base: Path | None = None) -> Path:
+    """Return a folder for compiled code into which nobody else can put any; made if missing.
+
+    Raises
+    ------
+    TengenError
+        If it is a link, belongs to another user, or others may write to it or read it.
+    """
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(base or home) / "tengen-cuda"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise TengenError(f"{folder}: must be a folder of yours alone (mode 700) to load code from")
+    return folder
 
 
 def pointer(tensor: torch.Tensor) -> ctypes.c_void_p:
@@ -90,7 +115,7 @@ def unknown_options(settings: Settings) -> list[str]:
     >>> unknown_options(Settings(turn=True, layers=3))
     ['turn', 'layers']
     """
-    names = ["turn", "anneal", "augment", "single", "steps"]
+    names = ["turn", "anneal", "single", "steps"]
     unknown = [name for name in names if getattr(settings, name)]
     if settings.layers > 1:
         unknown.append("layers")
@@ -106,7 +131,6 @@ class GpuTraining:
         self,
         runs: Sequence[Settings],
         *,
-        zobrist: NDArray[np.int64],
         device: str = "cuda",
         options: Sequence[str] = (),
     ) -> None:
@@ -130,7 +154,7 @@ class GpuTraining:
             start = r.architecture.initial(r.seed, r.hidden_scale)
             self.free[i, : len(start)] = self._tensor(start)
         points = (first.size + 2) * (first.size + 1) + 1
-        self.zobrist = self._tensor(np.ascontiguousarray(zobrist[:, :points]))
+        self.zobrist = self._tensor(np.ascontiguousarray(ZOBRIST[:, :points]))
         self.params = self._tensor(np.frombuffer(self._pack().tobytes(), np.int64).copy())
         self._buffers(first.size)
 
@@ -183,6 +207,24 @@ class GpuTraining:
         self.grads = torch.zeros(games, SIZE, dtype=torch.float32, **options)
         self.stats = torch.zeros(games, 5, dtype=torch.float64, **options)
 
+    def keep(self, folders: Sequence[Path]) -> None:
+        """Write a snapshot of every training into its folder."""
+        for free, settings, folder in zip(self.free.cpu().numpy(), self.runs, folders, strict=True):
+            network = SymmetryNetwork.from_free(
+                free[: settings.architecture.size], settings, self.done
+            )
+            network.save(folder / "snapshots" / f"isn-{self.done:07d}.safetensors")
+
+    def resume(self, folders: Sequence[Path]) -> None:
+        """Go on from the newest snapshots, which must be of these trainings and of one age."""
+        free = self.free.cpu().numpy()
+        last = [load_snapshots(folder)[-1] for folder in folders]
+        for i, (network, settings) in enumerate(zip(last, self.runs, strict=True)):
+            if network.settings != settings or network.games_ != last[0].games_:
+                raise SpecError(f"{folders[i]}: snapshots of another training or of another age")
+            free[i, : len(network.free_)] = network.free_
+        self.restore(free, last[0].games_)
+
     def restore(self, free: NDArray[np.float64], done: int) -> None:
         """Go on from free numbers saved after `done` games."""
         self.free = self._tensor(free.copy())
@@ -218,7 +260,7 @@ class GpuTraining:
         snapshot_every: int = 20_000,
         watch: Callable[[dict[str, Any]], bool] = lambda _: True,
     ) -> None:
-        """Train until `until` games each; `watch` gets statistics and numbers at every snapshot.
+        """Train until `until` games each; `watch` gets statistics at every snapshot.
 
         It stops early when `watch` returns False.
         """
@@ -234,7 +276,6 @@ class GpuTraining:
                 values = sums.cpu().numpy()
                 report = {
                     "games": self.done,
-                    "free": self.free.cpu().numpy(),
                     "plies": (values[:, 0] / count).tolist(),
                     "ended": (values[:, 1] / count).tolist(),
                     "score": (values[:, 2] / count).tolist(),

@@ -1,42 +1,39 @@
-"""The CUDA self-play, compiled for the host, plays the same games; PyTorch agrees if installed."""
+"""The CUDA self-play, compiled for the host, plays the same games; code comes from safe places."""
 
 from __future__ import annotations
 
 import ctypes
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tengen.board.kernels import ZOBRIST
-from tengen.errors import SpecError
-from tengen.learners import symmetry_network
-from tengen.learners.symmetry_network import Settings, gpu, packing
+from tengen.errors import SpecError, TengenError
+from tengen.learners.symmetry_network import Settings, packing
+from tengen.learners.symmetry_network.evaluation_kernels import Side
 from tengen.learners.symmetry_network.features import Categories
 from tengen.learners.symmetry_network.game_kernels import self_play
-from tengen.learners.symmetry_network.network import Architecture, forward, gradient
+from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.packing import Packing, split
 from tengen.learners.symmetry_network.rewards import target_table, value_table
 
-SOURCE = Path(symmetry_network.__file__).parent / "selfplay.cu"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+SOURCE = BENCHMARKS / "symmetry_cuda" / "selfplay.cu"
 SIZE = 5
-PARAMS = np.dtype(
-    [
-        ("beta", "f8"),
-        ("trace", "f8"),
-        ("capture", "f8"),
-        ("maxlib", "f8"),
-        ("table", "f4", (3, 9)),
-        ("targets", "f4", (7, 5)),
-        ("cats", "i4", 5),
-        ("pad", "i4"),
-        ("seed", "u8"),
-        ("first", "i8"),
-    ],
-    align=True,
-)
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from symmetry_cuda import training
+
+    yield training
+    for name in [name for name in sys.modules if name.startswith("symmetry_cuda")]:
+        del sys.modules[name]
 
 
 def address(array: np.ndarray) -> ctypes.c_void_p:
@@ -45,12 +42,12 @@ def address(array: np.ndarray) -> ctypes.c_void_p:
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
 @pytest.mark.parametrize("mode", ["eyes", "liberties", "mixed"])
-def test_the_same_games_as_the_kernels(tmp_path, mode):
+def test_the_same_games_as_the_kernels(tmp_path, mode, gpu):
     library = tmp_path / "host.so"
     command = ["g++", "-O1", "-x", "c++", "-DHOST", f"-DSIZE={SIZE}", "-shared", "-fPIC", "-w"]
     subprocess.run([*command, str(SOURCE), "-o", str(library)], check=True)
     host = ctypes.CDLL(str(library))
-    assert host.isn_sizes(0) == PARAMS.itemsize
+    assert host.isn_sizes(0) == gpu.PARAMS.itemsize
     assert host.isn_sizes(3) == packing.SIZE
     architecture = Architecture()
     pack = Packing(architecture)
@@ -58,7 +55,7 @@ def test_the_same_games_as_the_kernels(tmp_path, mode):
     flat = pack.flat(architecture.initial(0) + rng.normal(0, 0.2, architecture.size))
     categories = Categories(mode=mode).packed()
     games, limit = 4, 3 * SIZE * SIZE
-    params = np.zeros(1, PARAMS)
+    params = np.zeros(1, gpu.PARAMS)
     params["beta"], params["trace"], params["capture"] = 4, 0.9, 0.4
     params["table"], params["targets"] = value_table(0.4, 0.4), target_table(0.4)
     params["cats"], params["seed"], params["first"] = categories, 9, 2
@@ -75,39 +72,32 @@ def test_the_same_games_as_the_kernels(tmp_path, mode):
     for i in range(games):
         ours = np.zeros(packing.SIZE, np.float32)
         row = self_play(
-            *((split(flat), split(flat)), (split(flat), split(flat)), categories, table, targets),
-            *(0.4, SIZE, SIZE, 4.0, 0.9, limit, 9, 2 + i, False, 0.0, False, False),
-            (split(ours), split(ours)),
+            *(Side((split(flat), split(flat)), categories, table, 0.4, 4.0), targets),
+            *(SIZE, SIZE, 0.9, limit, 9, 2 + i, False, 0.0, False, (split(ours), split(ours))),
         )
         assert stats[i, :3].tolist() == [float(v) for v in row[:3]]
         a, b = pack.collect(ours), pack.collect(grads[i])
         assert np.abs(a - b).max() < 1e-4 * np.abs(a).max()
 
 
-def test_a_training_that_the_gpu_does_not_know_is_refused_by_name():
+def test_a_training_that_the_gpu_does_not_know_is_refused_by_name(gpu):
     pytest.importorskip("torch")
     known = Settings(categories=Categories(mode="mixed"), colour=True, maxlib=0.5)
     assert gpu.unknown_options(known) == []
     runs = [known, Settings(turn=True, steps=2), Settings(categories=Categories(mode="both"))]
     with pytest.raises(SpecError, match="categories both, steps, turn;"):
-        gpu.GpuTraining(runs, zobrist=ZOBRIST)
+        gpu.GpuTraining(runs)
 
 
-@pytest.mark.parametrize("steps", [0, 2])
-def test_torch_agrees(steps):
-    torch = pytest.importorskip("torch")
-    from tengen.learners.symmetry_network.torch_network import TorchNetwork
-
-    architecture = Architecture(steps=steps)
-    rng = np.random.default_rng(1)
-    free = rng.normal(0, 0.3, architecture.size)
-    symbols, errors = rng.integers(0, 13, (6, 7)), rng.normal(size=(6, 7, 7))
-    outputs, _ = forward(architecture, free, symbols)
-    module = TorchNetwork(architecture, free)
-    single = torch.sigmoid(module(torch.as_tensor(symbols[None])))[0].permute(1, 2, 0)
-    assert np.abs(single.detach().numpy() - outputs).max() < 1e-5
-    double = TorchNetwork(architecture, free, torch.float64)
-    net = double(torch.as_tensor(symbols[None]))[0].permute(1, 2, 0)
-    (net * torch.as_tensor(errors)).sum().backward()
-    expected = gradient(architecture, free, symbols, errors)
-    assert np.abs(double.free.grad.numpy() - expected).max() < 1e-10
+def test_compiled_code_is_loaded_only_from_a_folder_of_the_user_alone(gpu, tmp_path):
+    folder = gpu.private_folder(tmp_path)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert gpu.private_folder(tmp_path) == folder
+    folder.chmod(0o770)
+    with pytest.raises(TengenError, match="yours alone"):
+        gpu.private_folder(tmp_path)
+    folder.rmdir()
+    (tmp_path / "planted").mkdir()
+    folder.symlink_to(tmp_path / "planted")
+    with pytest.raises(TengenError, match="yours alone"):
+        gpu.private_folder(tmp_path)

@@ -1,0 +1,1 @@
+"""Train and evaluate symmetry networks in CUDA; no command of `tengen` needs it."""

@@ -1,0 +1,71 @@
+"""Figure 1 of symmetry networks with its trend, and designs compared, on tiny sizes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tengen.cli import run
+from tengen.errors import SpecError
+from tengen.lab.symmetry_network import DESIGNS, Tournament, figure_1, learning_curve
+from tengen.learners.symmetry_network import Settings, SymmetryNetwork
+
+
+def test_tables_of_designs(tmp_path, capsys):
+    options = ["--train-games", "8", "--games", "2", "--size", "5", "--json", "--quiet"]
+    keep = ["--out", str(tmp_path)]
+    assert run(["symmetry-network", "experiment", "--table", "opponents", *options, *keep]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert [row["weights"] for row in value["rows"]] == [714, 714]
+    assert value["rows"][0]["against_first"] is None
+    assert 0 <= value["rows"][1]["against_first"] <= 1
+    assert len(list(tmp_path.glob("*.safetensors"))) == 2
+    assert run(["symmetry-network", "experiment", "--table", "opponents", *options, *keep]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["rows"][1]["against_first"] == value["rows"][1]["against_first"]
+    assert again["rows"][1]["seconds"] == 0
+    assert run(["symmetry-network", "experiment", "--table", "stars", *options]) == 1
+    assert "opponents" in capsys.readouterr().err
+    assert run(["symmetry-network", "experiment", "--json"]) == 1
+    assert "folder" in capsys.readouterr().err
+
+
+def test_every_table_has_a_reference_and_valid_settings():
+    for designs in DESIGNS.values():
+        assert len(designs) > 1
+        for changes in designs.values():
+            assert replace(Settings(), **changes).architecture.size > 0
+
+
+def test_snapshots_play_each_other(tmp_path, capsys):
+    settings = Settings(games=8, linear_games=8, batch=2, rate=2e-4, size=5)
+    SymmetryNetwork(settings=settings).fit_run(tmp_path, snapshot_every=2, checkpoint_every=2)
+    options = ["--games", "2", "--size", "5", "--json", "--quiet"]
+    assert run(["symmetry-network", "experiment", str(tmp_path), *options]) == 0
+    curve = json.loads(capsys.readouterr().out)
+    assert curve["games"] == [0, 2, 4, 6, 8]
+    assert sum(curve["rates"]) == pytest.approx(2.5)
+    assert curve["best"] in curve["games"]
+    assert run(["symmetry-network", "experiment", str(tmp_path / "none"), *options]) == 1
+    assert "no snapshots" in capsys.readouterr().err
+
+
+def test_trend_test_sees_a_trend():
+    games = list(range(0, 200_000, 20_000))
+    n = len(games)
+    points = np.array(
+        [[5.0 + (i - j) * 0.4 if i != j else 0.0 for j in range(n)] for i in range(n)]
+    )
+    curve = learning_curve(games, points, 10)
+    assert curve.p_value < 0.01
+    assert curve.best == games[-1]
+    # Without a trend there is nothing to test.
+    assert learning_curve(games, np.full((n, n), 5.0), 10).p_value is None
+
+
+def test_one_snapshot_is_too_few():
+    with pytest.raises(SpecError, match="at least two"):
+        figure_1([SymmetryNetwork.load("isn-9x9")], Tournament(games=2))
