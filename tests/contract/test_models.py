@@ -84,10 +84,7 @@ def test_the_scale_of_a_card_is_the_models(name: str, tmp_path: Path) -> None:
     tensors, card = load_model(name)
     assert load(name).scale == card.scale
     save_model(tmp_path / "bent.safetensors", tensors, card.model_copy(update={"scale": 3.25}))
-    found = load_learner(tmp_path / "bent.safetensors").scale
-    if found != 3.25 and card.kind == "symmetry-network":
-        pytest.xfail("symmetry networks take no scale from their card yet")
-    assert found == 3.25
+    assert load_learner(tmp_path / "bent.safetensors").scale == 3.25
 
 
 class Sure:

@@ -66,7 +66,8 @@ class SymmetryNetwork:
     `free_` are the learned numbers, `games_` how many games they were learned from.
     """
 
-    scale = SCALE
+    scale: float = SCALE
+    """Points that turn even chances into 73 %; a file's card may say otherwise."""
 
     def __init__(self, *, settings: Settings | None = None, workers: int = 1) -> None:
         self.settings = settings
@@ -292,7 +293,7 @@ class SymmetryNetwork:
                 data=f"{self.games_} games {how} on {settings.size}x{settings.size}",
                 recipe=settings.recipe,
                 seed=settings.seed,
-                scale=SCALE,
+                scale=self.scale,
             )
         card = card.model_copy(update={"games": self.games_})
         save_model(path, {"free": self._learned}, card)
@@ -310,9 +311,11 @@ class SymmetryNetwork:
         try:
             settings = Settings.from_recipe(card.recipe)
             extra = card.model_extra or {}
-            return cls.from_free(tensors["free"], settings, int(extra.get("games", 0)))
+            network = cls.from_free(tensors["free"], settings, int(extra.get("games", 0)))
         except (TypeError, ValueError) as failure:
             raise ModelError(f"{os.fspath(path)}: its recipe makes no sense ({failure})") from None
+        network.scale = card.scale or SCALE
+        return network
 
     @property
     def _chosen(self) -> Settings:
