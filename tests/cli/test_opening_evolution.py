@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from tengen.cli import run
+from tengen.learners.opening_evolution import KIND, EvolutionSettings
+from tengen.models import Run
 
 SMALL = ["--size", "5", "--moves", "4", "--generations", "4", "--population", "4"]
 
@@ -31,16 +33,41 @@ def train(capsys: pytest.CaptureFixture[str], out: Path, *more: str) -> Any:
         ["--network", "spatial", "--plies", "2"],
         ["--network", "shared", "--strategy", "cma", "--starts", "2", "--random-plies", "2"],
         ["--network", "tied", "--hall-every", "1", "--starts", "2"],
-        ["--illegal-passes", "--chances", "1", "--colours", "black", "--remember"],
-        ["--handicap", "2", "--handicap-falls-every", "2", "--size", "9", "--opponent", "maxlib"],
+        ["--illegal-passes", "--colours", "black", "--remember", "--opponent", "maxlib + random"],
     ],
 )
 def test_training_takes_all_that_the_paper_planned(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, options: list[str]
 ) -> None:
-    plan = train(capsys, tmp_path, *options)["plan"]
-    assert plan["generations"] == 4
-    assert plan["network"] == (options[1] if options[0] == "--network" else "dense")
+    settings = train(capsys, tmp_path, *options)["settings"]
+    assert settings["generations"] == 4
+    assert settings["network"] == (options[1] if options[0] == "--network" else "dense")
+    assert settings["free"] == ("--illegal-passes" in options)
+
+
+def test_a_run_is_not_mixed_up_with_another(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    train(capsys, tmp_path / "oe", "--seed", "1", "--generations", "40")
+    states = sorted((tmp_path / "oe").rglob("*.safetensors"))
+    kept = [path.read_bytes() for path in states]
+    again = ["train", *SMALL, "--snapshot-every", "2", "--out", str(tmp_path / "oe")]
+    for more, reason in (
+        (["--seed", "2", "--generations", "20"], "holds a run; --resume goes on with it"),
+        (["--seed", "2", "--resume"], "seed 1 there, 2 asked"),
+        (["--seed", "1", "--resume", "--expert", "random"], "expert static there, random asked"),
+    ):
+        assert run(["opening-evolution", *again, *more, "--quiet"]) == 1
+        assert reason in capsys.readouterr().err
+    assert run(["opening-td", "train", "--out", str(tmp_path / "oe"), "--resume"]) == 1
+    assert "opening-evolution" in capsys.readouterr().err
+    with Run.open(tmp_path / "busy", KIND, EvolutionSettings()):
+        assert run(["opening-evolution", "train", "--out", str(tmp_path / "busy")]) == 1
+    assert "in use by another process" in capsys.readouterr().err
+    assert [path.read_bytes() for path in states] == kept
+    # More generations of the same run are welcome, without saying its settings again.
+    longer = ["train", "--resume", "--generations", "42", "--out", str(tmp_path / "oe")]
+    assert answer(capsys, *longer)["settings"]["seed"] == 1
 
 
 def test_evaluate_and_experiment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -50,26 +77,27 @@ def test_evaluate_and_experiment(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert found["games"] == 10 and 0 <= found["win_rate"] <= 1 and found["opponent"] == "random"
     found = answer(capsys, "evaluate", "--model", model, "--games", "10", "--player", "static")
     assert found["model"] == "static"
-    rival = str(tmp_path / "a" / "generation-0.safetensors")
+    rival = str(tmp_path / "a" / "snapshots" / "000000000.safetensors")
     found = answer(capsys, "evaluate", "--model", model, "--games", "10", "--rival", rival)
     assert found["opponent"] == rival
     runs = [str(tmp_path / name) for name in "ab"]
     options = ["--every", "2", "--games", "4", "--starts", "1", "--out", str(tmp_path)]
     found = answer(capsys, "experiment", *runs, *options)
     assert [row["generation"] for row in found["runs"][1]["rows"]] == [0, 2, 4]
-    assert found["over_seeds"]["runs"] == 2 and found["paper"]["trend"]["p"] > 0.3
-    assert json.loads((tmp_path / "experiment.json").read_text()) == found
-    assert "<svg" in (tmp_path / "a" / "round-robin.svg").read_text()
+    assert found["over_seeds"]["runs"] == 2
+    folder = tmp_path / "opening-evolution"
+    assert json.loads((folder / "result.json").read_text()) == found
+    assert "<svg" in (folder / "points-of-the-double-round-robin-a.svg").read_text()
     assert run(["opening-evolution", "experiment", *runs, *options, "--quiet"]) == 0
-    assert "over 2 seeds" in capsys.readouterr().out
+    assert "Over 2 seeds" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["experiment", "nowhere"], "nowhere: no run in there"),
-        (["experiment", "--method", "luck"], "method 'luck' is none of"),
-        (["train", "--network", "deep"], "network 'deep' is none of"),
+        (["experiment", "nowhere"], "nowhere: no run of opening-evolution in there"),
+        (["experiment", "--method", "luck"], "method is 'luck', none of"),
+        (["train", "--network", "deep"], "network is 'deep', none of"),
         (["evaluate", "--opponent", "nobody"], "nobody"),
     ],
 )

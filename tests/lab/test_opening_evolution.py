@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,80 +10,70 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen.board import Board
 from tengen.errors import TengenError
 from tengen.lab import opening_evolution as lab
-from tengen.lab import papers
-from tengen.learners.opening_evolution import NetworkPlayer, Plan, Setting, evolve, measure_with
-from tengen.models import Checkpoints
-from tengen.players import make_player
-from tengen.statistics import Rate, Trend
+from tengen.lab.sections.opening_evolution import paper_trend
+from tengen.learners.opening_evolution import EvolutionSettings, OpeningEvolution
+from tengen.models import write_atomic
 
-
-class Counter:
-    """An expert that counts the board as it stands, and how often it was asked."""
-
-    asked = 0
-
-    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> np.ndarray:
-        self.asked += len(boards)
-        return np.array([board.area_score() for board in boards])
-
-
-PLAN = Plan(network="dense", rows=5, cols=5, population=4, generations=4, moves=4, snapshot_every=2)
+PLAN = EvolutionSettings(
+    network="dense", rows=5, population=4, generations=4, moves=4, snapshot_every=2,
+    opponent="random",
+)  # fmt: skip
+HOW = lab.Judging(every=2, games=6, starts=1, seed=3)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    evolve(PLAN, measure_with([make_player("random")], Counter()), folder=tmp_path)
-    store, rng = Checkpoints(tmp_path / "snapshots", keep=9), np.random.default_rng(1)
-    assert store.steps() == [0, 2, 4]
-    for generation in store.steps():  # so short a run may keep one best throughout
-        store.save(generation, {"weights": rng.normal(0, 0.3, PLAN.shape().n_weights)}, {})
+    """Return a run whose three snapshots are different networks."""
+    lab.train(tmp_path, PLAN)
+    rng = np.random.default_rng(1)
+    assert list(lab.snapshots(tmp_path)) == [0, 2, 4]
+    for path in lab.snapshots(tmp_path).values():  # so short a run may keep one best throughout
+        model = OpeningEvolution(settings=PLAN)
+        model.weights_ = rng.normal(0, 0.3, PLAN.shape().n_weights)
+        model.save(path)
     return tmp_path
 
 
 def test_the_papers_lines_are_as_flat_as_they_were() -> None:
-    """SPEC 5.6: Table I slope 0.417 per 1,000, p = 0.34; Table II slope 2.04 per 10,000, 0.18."""
+    """Table I: slope 0.417 per 1,000, p = 0.34; Table II: slope 2.04 per 10,000, p = 0.18."""
     for name, slope, r, p in (("dense", 0.417, 0.22, 0.34), ("spatial", 2.04, 0.57, 0.18)):
-        points = papers.EVOLUTION_POINTS[name]
-        trend = Trend.through(range(len(points)), points)
+        trend = paper_trend(name)
         found = (round(trend.slope, 3), round(trend.r, 2), round(trend.p, 2))
         assert found == (pytest.approx(slope, abs=0.005), r, p)
 
 
 def test_points_are_the_papers() -> None:
-    shape = PLAN.shape()
-    rng = np.random.default_rng(1)
-    entrants = {g: rng.normal(0, 0.3, shape.n_weights) for g in (0, 1, 2)}
-    setting = Setting(5, 5, 4, komi=0.0, random_plies=2)
-    points = lab.round_robin(shape, entrants, Counter(), setting, starts=3, seed=1)
-    # Two games a pair: win and loss give +1 together, a draw +2.
-    assert 6 <= sum(points.values()) <= 12
-    alike = lab.round_robin(shape, {0: entrants[0], 1: entrants[0]}, Counter(), setting, 3, seed=1)
-    assert alike[0] == alike[1]
+    # A win and a loss give +2 and -1, a draw +1 to both.
+    scores = {(0, 1): np.array([3.0, 1.0]), (0, 2): np.array([3.0, -1.0]), (1, 2): np.zeros(2)}
+    assert lab.round_robin([0, 1, 2], scores) == {0: 5.0, 1: 0.0, 2: 3.0}
+    assert lab.round_robin([0, 1], {(0, 1): np.array([2.0, -2.0] * 9)}) == {0: 1.0, 1: 1.0}
+
+
+def played(folder: Path) -> int:
+    return len((folder / "duels.jsonl").read_text().splitlines())
 
 
 def test_a_panel_is_asked_once(folder: Path) -> None:
-    panel, expert = {"random": make_player("random")}, Counter()
-    ask: dict[str, Any] = {"games": 10, "every": 2, "seed": 3}
-    first = lab.judge_run(folder, PLAN, panel, expert, **ask)
-    # Generations 0, 2, 4 against one of the panel, two of them against generation 0.
-    assert expert.asked == 50 and [row["generation"] for row in first["rows"]] == [0, 2, 4]
-    assert "generation 0" not in first["rows"][0]
-    again = lab.judge_run(folder, PLAN, panel, expert, **ask)
-    assert expert.asked == 50
-    assert json.dumps(again) == json.dumps(first)
-    lab.judge_run(folder, PLAN, panel, expert, **{**ask, "seed": 4})
-    assert expert.asked == 100
+    first = lab.judge_run(folder, HOW)
+    # Generations 0, 2, 4 against three of the panel, two of them against generation 0, three pairs.
+    assert played(folder) == 9 + 2 + 3
+    assert [row["generation"] for row in first["rows"]] == [0, 2, 4]
+    assert lab.FIRST not in first["rows"][0] and first["rows"][1][lab.FIRST]["games"] == 6
+    assert first["rows"][0]["panel"]["games"] == 18
+    assert list(first["round_robin"]["points"]) == ["0", "2", "4"]
+    again = lab.judge_run(folder, HOW)
+    assert played(folder) == 14 and json.dumps(again) == json.dumps(first)
+    lab.judge_run(folder, replace(HOW, seed=4))
+    assert played(folder) == 28
 
 
 def test_a_best_that_lasts_is_asked_once(folder: Path) -> None:
-    store = Checkpoints(folder / "snapshots", keep=9)
-    store.save(4, store.load(2).arrays, {})
-    panel, expert = {"random": make_player("random")}, Counter()
-    rows = lab.judge_run(folder, PLAN, panel, expert, games=10, every=2, seed=3)["rows"]
-    assert expert.asked == 30 and rows[1]["random"] == rows[2]["random"]
+    files = lab.snapshots(folder)
+    write_atomic(files[4], files[2].read_bytes())
+    rows = lab.judge_run(folder, HOW)["rows"]
+    assert played(folder) == 6 + 1 + 3 and rows[1]["random"] == rows[2]["random"]
 
 
 def judged(rates: list[float], games: int = 400) -> dict[str, Any]:
@@ -92,7 +81,7 @@ def judged(rates: list[float], games: int = 400) -> dict[str, Any]:
         {"generation": 10 * i, "panel": {"games": games, "win_rate": rate}}
         for i, rate in enumerate(rates)
     ]
-    points = {10 * i: 20 * rate for i, rate in enumerate(rates)}
+    points = {str(10 * i): 20 * rate for i, rate in enumerate(rates)}
     return {
         "rows": rows,
         "gain": vars(lab.Gain.of(rows)),
@@ -111,58 +100,49 @@ def test_learning_is_seen_and_its_absence_too() -> None:
     flat = lab.over_seeds([judged([0.5, 0.6, 0.5]), judged([0.5, 0.45, 0.49])])
     assert flat["p"] > 0.2 and flat["trend"]["p"] > 0.2
     # By hand: 200 and 240 of 400 have z = 2.84.
-    assert lab.Gain.of(judged([0.5, 0.6])["rows"]).z == pytest.approx(2.843, abs=0.001)
+    gain = lab.Gain.of(judged([0.5, 0.6])["rows"])
+    assert gain.z == pytest.approx(2.843, abs=0.001) and gain.p == pytest.approx(0.00223, abs=1e-5)
 
 
 def test_what_a_fitness_tells() -> None:
-    plan = replace(PLAN, colours="black")
-    static, panel = make_player("static"), {"random": make_player("random")}
-    found = lab.selection_noise(
-        plan, static, panel, Counter(), individuals=12, games=40, starts=(1, 8)
-    )
-    assert found["individuals"] == 12 and found["panel_games"] == 40
-    for name in ("as planned", "2 games", "16 games"):
+    plan = replace(PLAN, colours="black", opponent="static")
+    found = lab.selection_noise(plan, individuals=12, games=6, starts=(1, 8), judges=("static",))
+    assert found["individuals"] == 12 and found["panel_games"] == 18
+    for name in ("as planned", "2 games static", "16 games static"):
         assert -1 <= found[name]["r"] <= 1
     # A mean of sixteen games scatters less than one game.
-    assert found["16 games"]["spread"] < found["as planned"]["spread"]
+    assert found["16 games static"]["spread"] < found["as planned"]["spread"]
 
 
-def test_plans_are_the_papers_and_the_better_ones() -> None:
-    spatial, dense = lab.paper_plan("spatial", 1, 100), lab.paper_plan("dense", 1, 100)
-    assert (spatial.population, dense.population) == (20, 10)
+def test_methods_are_the_papers_and_the_better_ones() -> None:
+    spatial, dense = (lab.paper_method(name, 1, 100) for name in ("spatial", "dense"))
+    assert (spatial.individuals, dense.individuals) == (20, 10)
     assert spatial.starts == 1 and spatial.colours == "black" and spatial.strategy == "paper"
-    better = lab.better_plan("spatial", 1, 100)
+    better = lab.better_method("spatial", 1, 100)
     assert better.shape().n_weights == 158 and better.starts == 2 and not better.remember
-
-
-def test_a_plan_is_found_without_checkpoints(folder: Path) -> None:
-    for path in (folder / "checkpoints").iterdir():
-        path.unlink()
-    store = Checkpoints(folder / "snapshots", keep=9)
-    store.save(4, store.load(4).arrays, {"plan": vars(PLAN)})
-    assert lab.plan_of(folder) == PLAN
+    champion = lab.champion_method("dense", 1, 100)
+    assert champion.network == "tiled" and champion.hall_every == 60
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TengenError, match="no run in there"):
-        lab.plan_of(tmp_path)
+    with pytest.raises(TengenError, match="no run of opening-evolution in there"):
+        lab.run_settings(tmp_path)
     with pytest.raises(TengenError, match="no snapshots"):
         lab.snapshots(tmp_path)
 
 
 def test_figures_have_the_points_and_their_line() -> None:
-    points = {0: 1.0, 10: 3.0, 20: 2.0}
-    trend = Trend.through(list(points), list(points.values()))
-    figure = lab.figure("t", points, trend)
+    points = {"0": 1.0, "10": 3.0, "20": 2.0}
+    figure = lab.points_plot("t", points, {"slope": 0.05, "r": 0.5, "p": 0.6})
     assert figure.lines[0].y == [1.0, 3.0, 2.0]
     assert figure.lines[1].y == pytest.approx([1.5, 2.0, 2.5])
 
 
-def test_draws_count_half() -> None:
-    rate = Rate.of(np.array([3.0, 0.0, -2.0, 1.0]))
-    assert (rate.games, rate.win_rate, rate.mean_score) == (4, 0.625, 0.5)
-    shape = PLAN.shape()
-    player = NetworkPlayer(shape, np.zeros(shape.n_weights))
-    setting = Setting(5, 5, 4, 0.5, random_plies=2)
-    same = lab.against(player, player, Counter(), setting, 20, seed=1)
-    assert same.win_rate == 0.5  # each start with both colours
+def test_each_start_is_played_with_both_colours(folder: Path) -> None:
+    model = str(lab.snapshots(folder)[0])
+    duel = lab.Duel(model, model, "static", games=20, seed=1)
+    scores = lab.play_duel(duel)["scores"]
+    assert [scores[i] for i in range(0, 20, 2)] == [-scores[i] for i in range(1, 20, 2)]
+    # Any player may take the network's place.
+    other = lab.play_duel(replace(duel, player="random"))["scores"]
+    assert len(other) == 20 and other != scores

@@ -23,18 +23,19 @@ from tengen.lab.sections import ground, move_prediction, opening_evolution, open
 from tengen.lab.steps import Context, Step, run_steps
 
 if __name__ == "__main__":
-    td = opening_td.Size(games=120, curve_every=20, curve_games=10, set_games=30, pair_games=4,
-                         shipped_games=10, sets=("A", "ABCDE"))
+    curve = opening_td.CurveSize(games=120, curve_every=20, curve_games=10, shipped_games=10)
+    td = opening_td.TablesSize(games=30, pair_games=4, curve_games=0, features=("A", "ABCDE"))
     mp = move_prediction.Size(made=60, games=60, test_games=20, sizes=(30, 60), widths=(0.9,))
-    small = (("rows", 9), ("cols", 9), ("moves", 6), ("population", 6))
-    ev = opening_evolution.Size(generations=12, every=3, games=10, starts=1, changes=small)
+    small = (("rows", 9), ("moves", 6), ("population", 6))
+    ev = opening_evolution.BreedingSize(network="spatial", method="better", generations=12, every=3,
+                                        seeds=1, games=10, starts=1, changes=small)
     steps = [
         Step("ladder", "ground", "L", partial(ground.ladder, size=ground.Size(games=2))),
-        Step("opening-td", "opening-td", "T", partial(opening_td.quick, size=td)),
-        Step("opening-td-inputs", "opening-td", "I", partial(opening_td.features, size=td)),
+        Step("opening-td", "opening-td", "T", partial(opening_td.learning, size=curve)),
+        Step("opening-td-inputs", "opening-td", "I", partial(opening_td.tables, size=td)),
         Step("move-prediction", "move-prediction", "M", partial(move_prediction.tables, size=mp)),
         Step("opening-evolution", "opening-evolution", "E",
-             partial(opening_evolution.quick, size=ev)),
+             partial(opening_evolution.breeding, size=ev)),
     ]
     folder = Path(sys.argv[1])
     write_report(folder, steps, run_steps(steps, Context(folder, 7, 2)))

@@ -27,8 +27,9 @@ from tengen.lab.steps import Context
 from tengen.lab.verdicts import WORDS
 
 SETS = ("A", "ABCD", "ABCDE")
-TD = opening_td.Size(
-    games=20, curve_every=10, curve_games=4, set_games=6, pair_games=2, shipped_games=4, sets=SETS
+CURVE = opening_td.CurveSize(games=20, curve_every=10, curve_games=4, shipped_games=4)
+TABLES = opening_td.TablesSize(
+    games=6, pair_games=2, curve_games=0, features=SETS, expert="playouts:8"
 )
 SCORING = scoring.Size(games=6, test_games=3, steps=10, epochs=5)
 ISN = symmetry_network.Size(
@@ -41,16 +42,19 @@ ISN = symmetry_network.Size(
     large_games=1,
 )
 MP = move_prediction.Size(made=20, games=20, test_games=6, sizes=(10, 20), widths=(0.0, 0.9))
-SMALL = (("rows", 9), ("cols", 9), ("moves", 4), ("population", 4))
-EVOLUTION = opening_evolution.Size(generations=4, every=2, games=4, starts=1, changes=SMALL)
+SMALL = (("rows", 9), ("moves", 4), ("population", 4))
+BREEDING = opening_evolution.BreedingSize(
+    network="spatial", method="better", generations=4, every=2, seeds=1, games=4, starts=1,
+    changes=SMALL,
+)  # fmt: skip
 PLAYER = player.Size(playouts=8, games=((9, 1),), levels=(1, 2, 4), level_games=1)
 
 slow = pytest.mark.slow
 Run = Callable[[Context], Result]
 TINY = [
     pytest.param("ladder", partial(ground.ladder, size=ground.Size(games=1)), id="ladder"),
-    pytest.param("opening-td", partial(opening_td.quick, size=TD), id="opening-td"),
-    pytest.param("opening-td-inputs", partial(opening_td.features, size=TD), id="inputs"),
+    pytest.param("opening-td", partial(opening_td.learning, size=CURVE), id="opening-td"),
+    pytest.param("opening-td-inputs", partial(opening_td.tables, size=TABLES), id="inputs"),
     pytest.param(
         "scoring-failure", partial(scoring.failure, size=SCORING), id="failure", marks=slow
     ),
@@ -63,7 +67,12 @@ TINY = [
     ),
     pytest.param("move-prediction", partial(move_prediction.tables, size=MP), id="prediction"),
     pytest.param(
-        "opening-evolution", partial(opening_evolution.quick, size=EVOLUTION), id="evolution"
+        "opening-evolution", partial(opening_evolution.breeding, size=BREEDING), id="evolution"
+    ),
+    pytest.param(
+        "opening-evolution-paper",
+        partial(opening_evolution.paper_numbers, size=opening_evolution.PaperSize(games=2)),
+        id="evolution-paper",
     ),
     pytest.param("player", partial(player.parts, size=PLAYER), id="player", marks=slow),
     pytest.param("levels", partial(player.levels, size=PLAYER), id="levels", marks=slow),
@@ -142,10 +151,11 @@ FULL = {
     "ladder": partial(
         ground.ladder,
         size=ground.Size(games=1, ladder="9x9", only=("random", "maxlib", "static"))),
-    "opening-td": partial(opening_td.full, seeds=1, games=4, pair_games=2, sets=SETS,
-                          expert="playouts:8"),
-    "opening-td-variants": partial(opening_td.variants, seeds=1, games=4, match_games=2,
-                                   only=("paper", "scalar"), expert="playouts:8"),
+    "opening-td": partial(opening_td.learning, size=CURVE),
+    "opening-td-inputs": partial(opening_td.tables, size=opening_td.TablesSize(
+        games=4, pair_games=2, features=SETS, expert="playouts:8", seeds=2)),
+    "opening-td-variants": partial(opening_td.variants, size=opening_td.VariantsSize(
+        games=4, match_games=2, only=("scalar",), expert="playouts:8")),
     "scoring-failure": partial(scoring.full_failure, counts=(6,), steps=5),
     "scoring": partial(scoring.full_scorer, members=1, epochs=3, rounds=2, held_out=0.5),
     "move-prediction": partial(move_prediction.tables, size=move_prediction.Size(
@@ -154,11 +164,13 @@ FULL = {
         move_prediction.strong, size=move_prediction.StrongSize(games=8, share=0.5, board=9)),
     "move-prediction-match": partial(
         move_prediction.match, size=move_prediction.MatchSize(games=1, trained_on=8, board=9)),
-    "opening-evolution-dense": partial(opening_evolution.full, generations=2, every=1, seeds=1,
-                                       games=2, starts=1, changes=(("population", 2),)),
-    "opening-evolution-better": partial(
-        opening_evolution.full, network="spatial", method="better", generations=2, every=1, seeds=2,
-        games=2, starts=1, changes=SMALL),
+    "opening-evolution-dense": partial(
+        opening_evolution.breeding, size=opening_evolution.BreedingSize(
+            generations=2, every=1, seeds=1, games=2, starts=1, changes=(("population", 2),))),
+    "opening-evolution": partial(
+        opening_evolution.breeding, size=opening_evolution.BreedingSize(
+            network="spatial", method="better", generations=2, every=1, seeds=2, games=2, starts=1,
+            changes=SMALL)),
     "player": partial(player.parts, size=PLAYER),
 }  # fmt: skip
 

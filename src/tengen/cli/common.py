@@ -197,3 +197,10 @@ def progress(label: str, total: int | None, *, quiet: bool = False) -> Iterator[
         yield counter
     finally:
         counter.close()
+
+
+@contextmanager
+def shares(label: str, *, quiet: bool = False) -> Iterator[Callable[[float, str], None]]:
+    """Show how far a laboratory's experiment is: give its `Context` what this yields as `at`."""
+    with progress(label, 100, quiet=quiet) as bar:
+        yield lambda share, note: bar.advance(round(100 * share) - bar.done, note)

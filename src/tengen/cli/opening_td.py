@@ -1,158 +1,96 @@
-"""Train, evaluate and compare opening players (Huang 2003); only parse, call and print."""
+"""`tengen opening-td`: train, evaluate and compare opening players (Huang 2003)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Ray, Seed, Workers, emit, progress, remark, table
+from tengen.cli.common import (
+    Json,
+    Out,
+    Quiet,
+    Ray,
+    Resume,
+    Said,
+    Seed,
+    Workers,
+    derived_options,
+    emit,
+    progress,
+    remark,
+    shares,
+    table,
+)
+from tengen.lab.opening_td_experiment import TablesSize
+from tengen.learners.opening_td.settings import TDSettings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
-
-ExpertName = Annotated[
-    str,
-    typer.Option("--expert", help="Who finishes openings: builtin, playouts:N or a player's spec."),
-]
-Referee = Annotated[
-    str | None,
-    typer.Option("--referee", help="Who judges curves and matches; the expert, if not said."),
-]
-Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run.")]
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 
 
 @app.command()
+@derived_options(leave=("features",))
 def train(
+    settings: TDSettings,
+    said: Said,
     features: Annotated[
-        list[str] | None, typer.Option("--features", help="A and some of BCDE, or `all` sixteen.")
-    ] = None,
-    encoding: Annotated[
-        str, typer.Option("--encoding", help="scalar, binary, mixed, or e.g. scalar+CD.")
-    ] = "binary",
-    games: Annotated[int, typer.Option("--games", min=0, help="Openings to play.")] = 3000,
-    expert: ExpertName = "builtin",
-    referee: Referee = None,
-    opponent: Annotated[
-        str | None, typer.Option("--opponent", help="Train against this player, not by self-play.")
-    ] = None,
-    size: Annotated[int, typer.Option("--size", min=2, max=25, help="Board size.")] = 9,
-    plies: Annotated[
-        int | None, typer.Option("--plies", min=1, help="Length of the opening, both sides.")
-    ] = None,
-    komi: Annotated[float, typer.Option("--komi", help="White's compensation.")] = 5.5,
-    hidden: Annotated[int, typer.Option("--hidden", min=1, help="Hidden units.")] = 40,
-    alpha: Annotated[float, typer.Option("--alpha", help="Learning rate.")] = 0.5,
-    alpha_end: Annotated[
-        float | None, typer.Option("--alpha-end", help="Learning rate of the last game.")
-    ] = None,
-    trace: Annotated[float, typer.Option("--lambda", help="The lambda of TD(lambda).")] = 0.0,
-    target: Annotated[
-        str, typer.Option("--target", help="What is predicted: score, win or ownership.")
-    ] = "score",
-    explore: Annotated[float, typer.Option("--explore", help="Share of explored moves.")] = 0.1,
-    explore_end: Annotated[
-        float, typer.Option("--explore-end", help="The same at the last game.")
-    ] = 0.02,
-    temperature: Annotated[
-        float, typer.Option("--temperature", help="Of explored moves, in points.")
-    ] = 1.0,
-    random_plies: Annotated[
-        int, typer.Option("--random-plies", min=0, help="Random first plies, up to so many.")
-    ] = 0,
-    random_opponent: Annotated[
-        float, typer.Option("--random-opponent", help="Share of openings against random moves.")
-    ] = 0.0,
-    finishes: Annotated[
-        int, typer.Option("--finishes", min=1, help="Verdicts of the expert for each opening.")
-    ] = 1,
-    curve_every: Annotated[
-        int, typer.Option("--curve-every", min=1, help="Games between points of the curve.")
-    ] = 50,
-    curve_games: Annotated[
-        int, typer.Option("--curve-games", min=0, help="Games against random for each point.")
-    ] = 100,
+        list[str], typer.Option("--features", help="A and some of BCDE, or `all` sixteen.")
+    ] = ["ABCDE"],  # noqa: B006
     out: Out = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in --out, by its own settings.")
-    ] = False,
+    resume: Resume = False,
     workers: Workers = 1,
     ray: Ray = None,
-    seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Train opening players by temporal differences; several are trained side by side."""
-    from tengen.errors import TengenError
-    from tengen.lab import opening_td as lab
-    from tengen.learners.opening_td import SETS, FeatureSet
+    from tengen.lab.opening_td import TrainJob, train
+    from tengen.learners.opening_td import SETS
+    from tengen.models import resumed_settings
+    from tengen.parallel import map_jobs
 
-    chosen = features or ["ABCDE"]
-    chosen = list(SETS) if chosen == ["all"] else chosen
-    settings: dict[str, Any] = {
-        "encoding": encoding, "games": games, "rows": size, "komi": komi, "hidden": hidden,
-        "plies": plies if plies is not None else max(2, round(size * size / 4)),
-        "alpha": alpha, "alpha_end": alpha_end, "trace": trace, "target": target,
-        "explore": explore, "explore_end": explore_end, "temperature": temperature,
-        "random_plies": random_plies, "random_opponent": random_opponent, "finishes": finishes,
-        "seed": seed,
-    }  # fmt: skip
-    base = out if out is not None else Path("runs") / "opening-td" / f"{size}x{size}"
+    chosen = list(SETS) if features == ["all"] else features
+    base = out or Path("runs") / "opening-td" / f"{settings.rows}x{settings.rows}"
     jobs = []
     for letters in chosen:
-        FeatureSet(letters, encoding)
-        folder = base if len(chosen) == 1 and out is not None else base / f"{letters}-{encoding}"
+        own = replace(settings, features=letters)
+        alone = len(chosen) == 1 and out is not None
+        folder = base if alone else base / f"{letters}-{own.encoding}"
         if resume:
-            jobs.append(lab.read_job(folder))
-            continue
-        if (folder / "config.toml").is_file():
-            raise TengenError(f"{folder}: holds a run; --resume goes on, --out names another")
-        own = {**settings, "features": letters}
-        jobs.append(
-            lab.TrainJob(
-                str(folder), own, expert, opponent, curve_every, curve_games, referee=referee
-            )
-        )
+            own = resumed_settings(folder, own, said)
+        jobs.append(TrainJob(str(folder), own, resume))
     if len(jobs) == 1:
-        total = jobs[0].settings["games"]
-        with progress(f"training {chosen[0]} {encoding}", total, quiet=quiet) as bar:
-
-            def advance(learner: Any) -> None:
-                bar.advance(learner.games_ - bar.done)
-
-            curves = [lab.train(jobs[0], advance)]
+        with progress(
+            f"training {jobs[0].settings.name}", jobs[0].settings.games, quiet=quiet
+        ) as bar:
+            curves = [train(jobs[0], lambda games: bar.advance(games - bar.done))]
     else:
-        curves = lab.all_of(jobs, workers, ray)
-    runs = [
+        curves = list(map_jobs(train, jobs, workers=workers, ray=ray))
+    runs: list[dict[str, Any]] = [
         {
-            "features": job.settings["features"],
-            "encoding": job.settings["encoding"],
-            "games": job.settings["games"],
+            "features": job.settings.features,
+            "encoding": job.settings.encoding,
+            "games": job.settings.games,
             "folder": job.folder,
-            "model": str(Path(job.folder) / "model.safetensors"),
+            "model": job.model,
             "curve": curve,
         }
         for job, curve in zip(jobs, curves, strict=True)
     ]
     emit(runs[0] if len(runs) == 1 else runs, as_json=json)
     if not json:
-        rows = [
-            (
-                run["features"],
-                run["encoding"],
-                run["games"],
-                _rate(run["curve"][-1]) if run["curve"] else "not measured",
-                run["model"],
-            )
-            for run in runs
-        ]
-        table("", ["features", "encoding", "games", "against random", "model"], rows)
+        names = ("features", "encoding", "games")
+        rows = [(*(run[name] for name in names), _rate(run["curve"]), run["model"]) for run in runs]
+        table("", [*names, "against random", "model"], rows)
 
 
-def _rate(value: Any) -> str:
-    """Show a win rate with its interval."""
-    low, high = value["interval"]
-    return f"{value['win_rate']:.1%} [{low:.1%}, {high:.1%}]"
+def _rate(curve: list[dict[str, Any]]) -> str:
+    """Show the last win rate with its interval."""
+    from tengen.lab.content import percent
+
+    return percent(curve[-1]["win_rate"], curve[-1]["interval"]) if curve else "not measured"
 
 
 @app.command()
@@ -161,7 +99,9 @@ def evaluate(
     opponent: Annotated[
         str, typer.Option("--opponent", help="Who plays the other side of the openings.")
     ] = "random",
-    expert: ExpertName = "builtin",
+    expert: Annotated[
+        str, typer.Option("--expert", help="Who finishes openings: builtin, playouts:N, a player.")
+    ] = "builtin",
     model: Annotated[
         str, typer.Option("--model", help="Whose openings: a model's name or file.")
     ] = "td-best-9x9",
@@ -179,48 +119,33 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Play a model's openings against an opponent and let an expert finish them."""
-    from tengen.lab import opening_td as lab
+    from tengen.lab.opening_td import MatchJob, evaluate
 
-    value = lab.evaluate(
-        model, opponent, expert, games=games, random_plies=random_plies, seed=seed, workers=workers,
-        log=out, remark=lambda text: remark(text, quiet=quiet),
-    )  # fmt: skip
-    emit(
-        value,
-        as_json=json,
-        text=f"{model} against {opponent}, finished by {expert}: {_rate(value)} of "
-        f"{value['games']} games, mean score {value['mean_score']:+.1f}",
+    job = MatchJob(model, opponent, expert, games, seed, random_plies)
+    value = evaluate(
+        job,
+        workers=workers,
+        log=out,
+        tell=lambda done, of: remark(f"{done}/{of} parts played", quiet=quiet or of == 1),
     )
+    text = (
+        f"{model} against {opponent}, finished by {expert}: {_rate([value])} of {value['games']} "
+        f"games, mean score {value['mean_score']:+.1f}"
+    )
+    emit(value, as_json=json, text=text)
 
 
 @app.command()
+@derived_options()
 def experiment(
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Independent repetitions.")] = 1,
-    games: Annotated[int, typer.Option("--games", min=1, help="Training games a player.")] = 3000,
-    pair_games: Annotated[
-        int, typer.Option("--pair-games", min=2, help="Games of each match.")
-    ] = 100,
-    expert: ExpertName = "builtin",
-    referee: Referee = None,
-    features: Annotated[
-        list[str] | None, typer.Option("--features", help="Only these players; all sixteen else.")
-    ] = None,
-    judge: Annotated[
-        list[str] | None, typer.Option("--judge", help="Another expert for some of the openings.")
-    ] = None,
-    judge_games: Annotated[
-        int, typer.Option("--judge-games", min=1, help="Openings each of them finishes.")
-    ] = 6000,
+    size: TablesSize,
     variants: Annotated[
         bool, typer.Option("--variants", help="Compare variants of ABCDE instead of the tables.")
     ] = False,
     only: Annotated[
-        list[str] | None, typer.Option("--only", help="Only these variants (and `paper`).")
-    ] = None,
-    out: Out = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Accepted for symmetry: an experiment always goes on.")
-    ] = False,
+        list[str], typer.Option("--only", help="Only these variants (and `paper`).")
+    ] = [],  # noqa: B006
+    out: Annotated[Path, typer.Option("--out", help="Folder of the experiment.")] = Path("runs"),
     workers: Workers = 1,
     ray: Ray = None,
     seed: Seed = 0,
@@ -232,35 +157,19 @@ def experiment(
     A stopped experiment goes on; seeds may be run one at a time (--seed 3 --seeds 1) into the same
     folder and reported together (--seeds 5).
     """
-    del resume
-    from tengen.lab import opening_td as lab
-    from tengen.lab import opening_td_tables as tables
-    from tengen.lab import opening_td_variants as other
-    from tengen.lab.opening_td_judges import second_opinion
-    from tengen.learners.opening_td import SETS
+    from tengen.lab.opening_td_variants import VariantsSize
+    from tengen.lab.sections import opening_td as section
+    from tengen.lab.steps import Context
+    from tengen.lab.terminal import print_result
+    from tengen.lab.written import write_result
 
-    base = Path("runs") / "opening-td"
-    common: dict[str, Any] = {
-        "folder": out or base / ("variants" if variants else "experiment"),
-        "seeds": tuple(range(seed, seed + seeds)), "games": games, "expert": expert,
-        "referee": referee,
-    }  # fmt: skip
-    hands: dict[str, Any] = {
-        "workers": workers, "ray": ray, "remark": lambda text: remark(text, quiet=quiet),
-    }  # fmt: skip
-    if variants:
-        value = other.run(other.VariantPlan(**common, variants=other.chosen(only)), **hands)
-        sheets = other.sheets(value)
-    else:
-        sets = tuple(features) if features else SETS
-        plan = lab.Plan(**common, pair_games=pair_games, sets=sets)
-        lab.run(plan, **hands)
-        for name in judge or ():
-            second_opinion(plan, name, judge_games, **hands)
-        value = tables.report(plan, judge or ())
-        tables.write(plan, value)
-        sheets = list(tables.sheets(value))
-    emit(value, as_json=json)
+    with shares("experiment", quiet=quiet) as at:
+        context = Context(out, seed, workers, at=at, ray=ray)
+        if variants:
+            result = section.variants(context, VariantsSize.like(size, tuple(only)))
+        else:
+            result = section.tables(context, size)
+    write_result(out / "opening-td" / ("variants" if variants else "tables"), result)
+    emit(result.data, as_json=json)
     if not json:
-        for title, columns, rows in sheets:
-            table(title, columns, rows)
+        print_result(result)

@@ -1,124 +1,64 @@
-"""Run the experiments of openings by evolution (Kendall 2004) and set them beside the paper's
-tables.
+"""Run the experiments of openings by evolution (Kendall 2004): breed, ask a panel, test.
 
 The paper let the best networks of every 1,000th (10,000th) generation play a double round robin and
 saw a rising line of points, p = 0.34 and 0.18. Here the same is done from random starts, over
 several seeds; a fixed panel of opponents says whether anything was learned at all, and
 `selection_noise` how much a fitness tells of a network.
 
-What a run's folder has been asked once is kept there in `panel.jsonl` and not played again.
+What a run's folder has been asked once is kept there in `duels.jsonl` and not played again.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
 from tengen.lab.content import Line, Plot
+from tengen.lab.journal import Journal, Row
 from tengen.learners.opening_evolution import (
-    Evolution,
+    KIND,
+    Breeding,
+    EvolutionSettings,
     NetworkPlayer,
     OpeningEvolution,
-    Plan,
-    Setting,
-    Shape,
     match,
+    measure_on,
     measure_with,
 )
 from tengen.learners.opening_evolution.strategy import PaperStrategy, Population
-from tengen.models import Checkpoints
+from tengen.learners.opening_evolution.training import Measure
+from tengen.models import find_model
+from tengen.models.runs import SNAPSHOTS, Run, read_run
+from tengen.models.settings import from_plain
 from tengen.parallel import spawn_seeds
 from tengen.statistics import Rate, Trend
 
 PANEL = ("random", "maxlib", "static")
 """Opponents that stay the same, so that learning can be seen."""
+FIRST = "generation 0"
+START_PLIES = 4
+"""Random plies before each game that measures a network."""
 
 
-def snapshots(folder: Path) -> dict[int, NDArray[np.float64]]:
-    """Return the best weights of each kept generation of a run.
-
-    Raises
-    ------
-    TengenError
-        If the folder has none.
-    """
-    store = Checkpoints(folder / "snapshots")
-    found = {step: store.load(step).arrays["weights"] for step in store.steps()}
-    if not found:
-        raise TengenError(f"{folder}: no snapshots of a run in there")
-    return found
+# ----- Breeding -----
 
 
-def plan_of(folder: Path) -> Plan:
-    """Return the plan of a run, as its newest snapshot or checkpoint tells it.
-
-    Raises
-    ------
-    TengenError
-        If there is neither.
-    """
-    for name in ("checkpoints", "snapshots"):
-        found = Checkpoints(folder / name).latest()
-        if found is not None and "plan" in found.state:
-            return Plan(**found.state["plan"])
-    raise TengenError(f"{folder}: no run in there")
-
-
-def against(
-    player: Player, opponent: Player, expert: Expert, setting: Setting, games: int, seed: int
-) -> Rate:
-    """Play `games` openings, each start with both colours, and let the expert count them."""
-    seeds = spawn_seeds(seed, (games + 1) // 2)
-    return Rate.of(match(player, opponent, expert, setting, seeds)[:games])
-
-
-def round_robin(
-    shape: Shape,
-    entrants: dict[int, NDArray[np.float64]],
-    expert: Expert,
-    setting: Setting,
-    starts: int,
-    seed: int,
-    chances: int = 0,
-) -> dict[int, float]:
-    """Let all pairs play both colours from `starts` random starts; return points per 2 games a
-    pair.
-
-    Points as in the paper, win +2, loss -1, draw +1, averaged over starts so that the totals can be
-    read beside its tables.
-    """
-    points = dict.fromkeys(entrants, 0.0)
-    names = list(entrants)
-    players = {name: NetworkPlayer(shape, entrants[name], f"g{name}", chances) for name in names}
-    for i, a in enumerate(names):
-        for b in names[i + 1 :]:
-            seeds = spawn_seeds(seed, starts, a, b)
-            scores = match(players[a], players[b], expert, setting, seeds)
-            gain = np.where(scores > 0, 2.0, np.where(scores < 0, -1.0, 1.0))
-            loss = np.where(scores < 0, 2.0, np.where(scores > 0, -1.0, 1.0))
-            points[a] += float(gain.sum()) / starts
-            points[b] += float(loss.sum()) / starts
-    return points
-
-
-def paper_plan(network: str, seed: int, generations: int, every: int = 250) -> Plan:
+def paper_method(network: str, seed: int, generations: int, every: int = 250) -> EvolutionSettings:
     """Return the paper's experiment: one game as Black against one opponent, 10 or 20 networks.
 
     The games are the same whenever they are played, so that survivors need not play again.
     """
-    return Plan(
+    return EvolutionSettings(
         network=network,
-        population=20 if network == "spatial" else 10,
         generations=generations,
         colours="black",
         remember=True,
@@ -127,13 +67,13 @@ def paper_plan(network: str, seed: int, generations: int, every: int = 250) -> P
     )
 
 
-def better_plan(network: str, seed: int, generations: int, every: int = 25) -> Plan:
+def better_method(network: str, seed: int, generations: int, every: int = 25) -> EvolutionSettings:
     """Return the experiment that learns: openings judged by playouts, not by one finished game.
 
     The spatial network becomes `shared`, the dense one `tied`: few weights. Four games each from
     common random starts against two opponents; CMA-ES breeds.
     """
-    return Plan(
+    return EvolutionSettings(
         network={"spatial": "shared", "dense": "tied"}.get(network, network),
         population=20,
         generations=generations,
@@ -147,80 +87,238 @@ def better_plan(network: str, seed: int, generations: int, every: int = 25) -> P
     )
 
 
-def champion_plan(network: str, seed: int, generations: int, every: int = 20) -> Plan:
+def champion_method(
+    network: str, seed: int, generations: int, every: int = 20
+) -> EvolutionSettings:
     """Return the method of the champions: small steps of a mean, ever more games.
 
     The spatial network becomes `rich`, the dense one `tiled`. Half of the starts are against the
     hall of fame, which begins with the best of generation 0, the others against three opponents;
     what is beyond a clear win hardly counts. The shipped ones' own settings differ in opponents and
-    hall, see docs/results.md.
+    hall, see their cards.
     """
-    return Plan(
+    return replace(
+        better_method(network, seed, generations, every),
         network={"spatial": "rich", "dense": "tiled"}.get(network, network),
         population=24,
-        generations=generations,
-        random_plies=4,
-        starts=2,
         more_starts_every=20,
         hall_every=60,
         bend=30.0,
         strategy="mirror",
         opponent="static + random + sample:model=predictor-small,temperature=0",
-        expert="builtin:playouts=16",
-        seed=seed,
-        snapshot_every=every,
     )
 
 
-METHODS = {"paper": paper_plan, "better": better_plan, "champion": champion_plan}
-"""How to evolve, by name: network, seed, generations, snapshots every so many."""
+METHODS: dict[str, tuple[Callable[[str, int, int, int], EvolutionSettings], int]] = {
+    "paper": (paper_method, 5000),
+    "better": (better_method, 100),
+    "champion": (champion_method, 200),
+}
+"""How to evolve, by name: from network, seed, generations, snapshots every so many; and for how
+many generations, if not said.
+"""
+
+
+def measure_of(settings: EvolutionSettings, workers: int = 1, ray: str | None = None) -> Measure:
+    """Return who plays the games of a generation: threads here, or a Ray cluster."""
+    from tengen.players import make_expert
+
+    if ray is not None:
+        opponents = partial(_players, settings.opponent)
+        return measure_on(ray, opponents, partial(make_expert, settings.expert))
+    return measure_with(
+        [_players(settings.opponent) for _ in range(workers)], make_expert(settings.expert)
+    )
+
+
+def _players(specs: str) -> list[Player]:
+    """Make the players of specs that are joined by ` + `."""
+    from tengen.players import make_player
+
+    return [make_player(spec) for spec in specs.split(" + ")]
+
+
+def train(
+    folder: Path,
+    settings: EvolutionSettings,
+    *,
+    resume: bool = False,
+    workers: int = 1,
+    ray: str | None = None,
+    on_generation: Callable[[Breeding], None] = lambda breeding: None,
+) -> Path:
+    """Evolve a network in a run folder, from where the run stands; return the model's file."""
+    with Run.open(folder, KIND, settings, resume=resume) as run:
+        model = OpeningEvolution(settings=settings)
+        model.fit(measure_of(settings, workers, ray), run=run, on_generation=on_generation)
+        path = run.folder / "model.safetensors"
+        model.save(path)
+        return path
+
+
+def run_settings(folder: Path) -> EvolutionSettings:
+    """Return the settings of a run.
+
+    Raises
+    ------
+    TengenError
+        If the folder has no run of evolved openings.
+    """
+    found = read_run(folder)
+    if found is None or found.learner != KIND:
+        raise TengenError(f"{folder}: no run of {KIND} in there")
+    return from_plain(EvolutionSettings, found.settings, where=f"{folder}")
+
+
+def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
+    """Return the files of a run's bests, of every so many generations.
+
+    Raises
+    ------
+    TengenError
+        If the folder has none.
+    """
+    files = sorted((folder / SNAPSHOTS).glob("*.safetensors"))
+    found = {int(path.stem): path for path in files if int(path.stem) % every == 0}
+    if not found:
+        raise TengenError(f"{folder}: no snapshots of a run in there")
+    return found
+
+
+# ----- Games between openings -----
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Openings of an evolved network against anybody, each start played with both colours."""
+
+    model: str
+    opponent: str
+    """A player's spec, or the file of another evolved network."""
+    expert: str
+    games: int
+    seed: int
+    key: tuple[int, ...] = ()
+    """What else the starts are drawn from."""
+    random_plies: int = START_PLIES
+    player: str = ""
+    """Any player's spec, to take the network's place on the same terms."""
+
+
+def play_duel(duel: Duel) -> Row:
+    """Play a duel; the scores are the network's."""
+    model = _model(duel.model)
+    me = _side(duel.player) if duel.player else model.player()
+    seeds = spawn_seeds(duel.seed, (duel.games + 1) // 2, *duel.key)
+    terms = model.settings.terms(duel.random_plies)
+    scores = match(me, _side(duel.opponent), _expert(duel.expert), terms, seeds)
+    return {"scores": [float(score) for score in scores[: duel.games]]}
+
+
+@cache
+def _model(path: str) -> OpeningEvolution:
+    return OpeningEvolution.load(find_model(path))
+
+
+@cache
+def _side(spec: str) -> Player:
+    from tengen.players import make_player
+
+    return _model(spec).player() if spec.endswith(".safetensors") else make_player(spec)
+
+
+@cache
+def _expert(spec: str) -> Expert:
+    from tengen.players import make_expert
+
+    return make_expert(spec)
+
+
+# ----- Judging a run -----
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How a run is judged: every so many generations, games against each of the panel, starts."""
+
+    every: int
+    games: int
+    starts: int
+    seed: int
+    expert: str = "static"
 
 
 def judge_run(
     folder: Path,
-    plan: Plan,
-    panel: dict[str, Player],
-    expert: Expert,
+    how: Judging,
     *,
-    games: int,
-    every: int,
-    seed: int,
-    expert_name: str = "static",
-    on_step: Callable[[str], None] = lambda note: None,
+    workers: int = 1,
+    tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> dict[str, Any]:
-    """Measure a run's snapshots against the panel and against its own generation 0."""
-    shape = plan.shape()
-    setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies=4)
-    kept = {g: w for g, w in snapshots(folder).items() if g % every == 0}
-    players = {g: NetworkPlayer(shape, w, f"g{g}", plan.chances) for g, w in kept.items()}
-    first = players[min(kept)]
-    store = folder / "panel.jsonl"
-    lines = store.read_text().splitlines() if store.exists() else []
-    known = {json.dumps(row["key"]): row["rate"] for row in map(json.loads, lines)}
-    rows = []
-    for generation, me in players.items():
-        # A best that lasted plays the same games: it is asked once.
-        same = next(g for g in kept if np.array_equal(kept[g], kept[generation]))
-        row: dict[str, Any] = {"generation": generation}
-        for name, opponent in {**panel, "generation 0": first}.items():
-            if me is opponent:
-                continue
-            key = json.dumps([same, name, expert_name, games, seed])
-            if key not in known:
-                known[key] = asdict(against(me, opponent, expert, setting, games, seed))
-                with store.open("a") as out:
-                    out.write(json.dumps({"key": json.loads(key), "rate": known[key]}) + "\n")
-            row[name] = known[key]
-        row["panel"] = asdict(Rate.pooled(Rate(**row[name]) for name in panel))
-        rows.append(row)
-        on_step(f"generation {generation}")
-    trends = {}
-    for name in (*panel, "panel"):
-        trend = Trend.through(
-            [row["generation"] for row in rows], [row[name]["win_rate"] for row in rows]
-        )
-        trends[name] = asdict(trend)
-    return {"plan": asdict(plan), "rows": rows, "trends": trends, "gain": asdict(Gain.of(rows))}
+    """Measure a run's snapshots against the panel, its own generation 0, and each other."""
+    kept = snapshots(folder, how.every)
+    weights = {g: OpeningEvolution.load(path).weights_ for g, path in kept.items()}
+    # A best that lasted plays the same games: it is asked once.
+    same = {g: next(e for e in kept if np.array_equal(weights[e], weights[g])) for g in kept}
+    first = min(kept)
+    opponents = {**dict(zip(PANEL, PANEL, strict=True)), FIRST: str(kept[first])}
+    asked = f"{how.expert}|{how.seed}"
+    duels = {
+        f"{g} {name}|{how.games}|{asked}": Duel(str(kept[g]), spec, how.expert, how.games, how.seed)
+        for g in sorted(set(same.values()))
+        for name, spec in opponents.items()
+        if (g, name) != (first, FIRST)
+    }
+    pairs = [(a, b) for a in kept for b in kept if a < b]
+    for a, b in pairs:
+        robin = Duel(str(kept[a]), str(kept[b]), how.expert, 2 * how.starts, how.seed, (a, b))
+        duels[f"{a} {b}|{how.starts}|{asked}"] = robin
+    journal = Journal(folder / "duels.jsonl")
+    found = journal.complete(duels, play_duel, workers=workers, tell=tell)
+    scores = {row["key"]: np.array(row["scores"]) for row in found}
+    rows: list[dict[str, Any]] = []
+    for generation in kept:
+        rates = {
+            name: Rate.of(scores[key])
+            for name in opponents
+            if (key := f"{same[generation]} {name}|{how.games}|{asked}") in scores
+        }
+        panel = Rate.pooled([rates[name] for name in PANEL])
+        row = {name: asdict(rate) for name, rate in {**rates, "panel": panel}.items()}
+        rows.append({"generation": generation, **row})
+    robins = {pair: scores[f"{pair[0]} {pair[1]}|{how.starts}|{asked}"] for pair in pairs}
+    points = round_robin(list(kept), robins)
+    steps = [row["generation"] for row in rows]
+    trends = {
+        name: asdict(Trend.through(steps, [row[name]["win_rate"] for row in rows]))
+        for name in (*PANEL, "panel")
+    }
+    line = Trend.through(list(points), list(points.values()))
+    return {
+        "rows": rows,
+        "trends": trends,
+        "gain": asdict(Gain.of(rows)),
+        "round_robin": {
+            "points": {str(g): value for g, value in points.items()},
+            "trend": asdict(line),
+        },
+    }
+
+
+def round_robin(
+    entrants: list[int], scores: dict[tuple[int, int], NDArray[np.float64]]
+) -> dict[int, float]:
+    """Return each entrant's points per 2 games a pair, from the scores of the first of each pair.
+
+    Points as in the paper, win +2, loss -1, draw +1, averaged over starts so that the totals can be
+    read beside its tables.
+    """
+    points = dict.fromkeys(entrants, 0.0)
+    for (a, b), own in scores.items():
+        for entrant, view in ((a, own), (b, -own)):
+            gain = np.where(view > 0, 2.0, np.where(view < 0, -1.0, 1.0))
+            points[entrant] += 2 * float(gain.mean())
+    return points
 
 
 @dataclass(frozen=True)
@@ -243,7 +341,12 @@ class Gain:
         share = (n * a["win_rate"] + m * b["win_rate"]) / (n + m)
         width = math.sqrt(max(share * (1 - share), 1e-12) * (1 / n + 1 / m))
         z = (b["win_rate"] - a["win_rate"]) / width
-        return cls(a["win_rate"], b["win_rate"], z, float(stats.norm.sf(z)))
+        return cls(a["win_rate"], b["win_rate"], z, _above(z))
+
+
+def _above(z: float) -> float:
+    """Return the chance that a normal number exceeds z."""
+    return 0.5 * math.erfc(z / math.sqrt(2))
 
 
 def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -253,81 +356,78 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
     observation, the hardest question there is; `trend` is the line through all runs' panel rates,
     each run having a level of its own, and `points` likewise that through their round robins.
     """
+    from scipy import stats
+
     gains = [run["gain"] for run in runs]
     z = sum(gain["z"] for gain in gains) / math.sqrt(len(gains))
     steps = [gain["last"] - gain["first"] for gain in gains]
     # Equal steps have no scatter to test against.
     tested = len(set(steps)) > 1
     test = stats.ttest_1samp(steps, 0.0, alternative="greater") if tested else None
-    rates = [{row["generation"]: row["panel"]["win_rate"] for row in run["rows"]} for run in runs]
-    robins = [run["round_robin"]["points"] for run in runs if "round_robin" in run]
+    rates = [
+        (
+            [row["generation"] for row in run["rows"]],
+            [row["panel"]["win_rate"] for row in run["rows"]],
+        )
+        for run in runs
+    ]
+    robins = [run["round_robin"]["points"] for run in runs]
+    points = Trend.common([([int(g) for g in one], list(one.values())) for one in robins])
     return {
         "runs": len(runs),
         "first": float(np.mean([gain["first"] for gain in gains])),
         "last": float(np.mean([gain["last"] for gain in gains])),
-        "p": float(stats.norm.sf(z)),
+        "p": _above(z),
         "p_seeds": float(test.pvalue) if test else None,
-        "trend": asdict(_common_line(rates)),
-        "points": asdict(_common_line(robins)) if robins else None,
+        "trend": asdict(Trend.common(rates)),
+        "points": asdict(points),
     }
 
 
-def _common_line(runs: list[dict[int, float]]) -> Trend:
-    """Fit one slope through the values of several runs, each with a level of its own."""
-    return Trend.common([(list(run), list(run.values())) for run in runs])
+def points_plot(title: str, points: dict[str, float], trend: dict[str, float]) -> Plot:
+    """Return points over generations with their line, as in Figures 9 and 10."""
+    x, y = [int(generation) for generation in points], list(points.values())
+    middle = float(np.mean(y)) - trend["slope"] * float(np.mean(x))
+    straight = [middle + trend["slope"] * g for g in x]
+    lines = [Line("points", x, y), Line(f"trend, p = {trend['p']:.2g}", x, straight)]
+    return Plot(title, "generation", "points", lines)
+
+
+# ----- What a fitness tells -----
 
 
 def selection_noise(
-    plan: Plan,
-    opponent: Player | Sequence[Player],
-    panel: dict[str, Player],
-    expert: Expert,
+    settings: EvolutionSettings,
     *,
     individuals: int,
     games: int,
     starts: Sequence[int] = (1, 4),
-    judges: dict[str, Expert] | None = None,
+    judges: Sequence[str] = ("static", "builtin:playouts=16"),
 ) -> dict[str, Any]:
     """Ask how well a fitness foretells what a network wins against the panel.
 
-    Draws networks as generation 0 is drawn, measures the fitness of each as the plan does (and with
-    `starts` common random starts of both colours, finished by the expert or by other `judges`), and
-    correlates it with the rate over `games` games against each of the panel.
+    Draws networks as generation 0 is drawn, measures the fitness of each as the settings say (and
+    with `starts` common random starts of both colours, by each of the judges), and correlates it
+    with the rate over `games` games against each of the panel, finished by `static`.
     """
-    drawn = Evolution.begin(replace(plan, population=individuals + individuals % 2)).weights
-    shape = plan.shape()
-    setting = Setting(plan.rows, plan.cols, plan.moves, plan.komi, random_plies=4)
+    drawn = Breeding.begin(replace(settings, population=individuals + individuals % 2)).weights
+    shape, terms = settings.shape(), settings.terms(START_PLIES)
+    seeds = spawn_seeds(1, (games + 1) // 2)
     won = np.zeros(len(drawn))
     for i, weights in enumerate(drawn):
-        me = NetworkPlayer(shape, weights, chances=plan.chances)
-        rates = [against(me, other, expert, setting, games, 1).win_rate for other in panel.values()]
-        won[i] = float(np.mean(rates))
-    ways = {"as planned": (plan, expert)}
-    for judge, finisher in (judges or {"": expert}).items():
+        me = NetworkPlayer(shape, weights)
+        scores = [match(me, _side(o), _expert("static"), terms, seeds)[:games] for o in PANEL]
+        won[i] = Rate.of(np.concatenate(scores)).win_rate
+    ways = {"as planned": settings}
+    for judge in judges:
         for n in starts:
-            way = replace(plan, starts=n, colours="both", random_plies=4)
-            ways[f"{2 * n} games {judge}".strip()] = (way, finisher)
-    answer: dict[str, Any] = {"individuals": len(drawn), "panel_games": games * len(panel)}
-    for name, (way, finisher) in ways.items():
-        run = Evolution(way, PaperStrategy(Population(drawn, drawn), plan.seed))
-        found = measure_with([opponent], finisher)(run)
+            way = replace(settings, starts=n, colours="both", random_plies=START_PLIES)
+            ways[f"{2 * n} games {judge}"] = replace(way, expert=judge)
+    answer: dict[str, Any] = {"individuals": len(drawn), "panel_games": games * len(PANEL)}
+    for name, way in ways.items():
+        breeding = Breeding(way, PaperStrategy(Population(drawn, drawn), settings.seed))
+        found = measure_of(way)(breeding)
         line = Trend.through(found.tolist(), won.tolist())
         answer[name] = {"r": line.r, "p": line.p, "spread": float(found.std())}
     answer["panel_spread"] = float(won.std())
     return answer
-
-
-def figure(title: str, points: dict[int, float], trend: Trend) -> Plot:
-    """Return points over generations with their line, as in Figures 9 and 10."""
-    x = list(points)
-    middle = float(np.mean(list(points.values()))) - trend.slope * float(np.mean(x))
-    lines = [
-        Line("points", x, list(points.values())),
-        Line(f"trend, p = {trend.p:.2g}", x, [middle + trend.slope * g for g in x]),
-    ]
-    return Plot(title, "generation", "points", lines)
-
-
-def player_of(model: OpeningEvolution) -> Player:
-    """Return the model as a player of openings."""
-    return model.player()

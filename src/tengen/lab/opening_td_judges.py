@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,134 +11,114 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.lab.opening_td import ENCODINGS, Plan, append_line, expert_of, read_lines
-from tengen.learners.opening_td.training import opening_board
-from tengen.parallel import map_jobs
+from tengen.lab.journal import Journal, Row
+from tengen.lab.opening_td import expert_of
+from tengen.lab.opening_td_experiment import ENCODINGS, Played, players_of, seed_folder
+from tengen.lab.steps import Context
+from tengen.learners.opening_td import TDSettings, opening_board
 from tengen.statistics import spearman, wilson
 
 REPEATS = 1000
 """Resamples for the intervals of rank correlations."""
 
 
-def judged_file(plan: Plan, seed: int, expert: str) -> Path:
-    """Name the file with another expert's verdicts."""
-    name = re.sub(r"[^A-Za-z0-9]+", "-", expert).strip("-")[:24]
-    return plan.folder / f"seed-{seed}" / f"judged-{name}-{crc32(expert.encode()):08x}.jsonl"
-
-
 @dataclass(frozen=True)
 class JudgeJob:
     """One opening for another expert; `sign` is -1 where player A had White."""
 
-    key: str
-    game: int
     moves: tuple[int, ...]
+    terms: TDSettings
     sign: int
     first: float
+    """What the referee said, from player A's view."""
     expert: str
     seed: int
 
 
-def judge_one(job: JudgeJob) -> dict[str, Any]:
+def judge_one(job: JudgeJob) -> Row:
     """Let the expert finish one opening; both scores are from player A's view."""
-    board = opening_board(list(job.moves), 9, 9, 5.5)
+    board = opening_board(list(job.moves), job.terms)
     score = job.sign * float(expert_of(job.expert).finish([board], [job.seed])[0])
-    return {
-        "key": job.key, "game": job.game, "first": job.first, "second": score, "expert": job.expert,
-    }  # fmt: skip
+    return {"first": job.first, "second": score}
 
 
-def judge_jobs(plan: Plan, seed: int, expert: str, openings: int) -> list[JudgeJob]:
-    """List so many openings of one seed, as many of each match; colours alternate over matches.
+def judge_jobs(played: Played, seed: int, expert: str, openings: int) -> dict[str, JudgeJob]:
+    """Name so many openings of one seed, as many of each match; colours alternate over matches.
 
     Their order is drawn, so that a judge who is stopped has seen a fair sample of all players.
     """
-    lines = read_lines(plan.folder / f"seed-{seed}" / "matches.jsonl")
-    robins = [
-        line for line in lines if len({p.split("-")[1] for p in line["key"].split()[1:]}) == 1
-    ]
-    robins.sort(key=lambda line: str(line["key"]))
+    robins = [m for m in played.matches[seed] if len({e for _, e in players_of(m["key"])}) == 1]
+    robins.sort(key=lambda row: str(row["key"]))
     jobs = []
-    for number, line in enumerate(robins):
-        games = len(line["openings"])
+    for number, row in enumerate(robins):
+        games = len(row["openings"])
         for turn in range(min(games, max(1, openings // max(len(robins), 1)))):
             # Player A has Black in even games: which half comes first changes with match and seed.
             game = (turn + number + seed) % games
-            jobs.append(
-                JudgeJob(
-                    line["key"], game, tuple(line["openings"][game]), 1 if game % 2 == 0 else -1,
-                    line["scores"][game], expert, 77_000_000 + 1000 * number + game,
-                )
+            job = JudgeJob(
+                tuple(row["openings"][game]), played.size.terms, 1 if game % 2 == 0 else -1,
+                row["scores"][game], expert, 77_000_000 + 1000 * number + game,
             )  # fmt: skip
-    return [jobs[i] for i in np.random.default_rng(seed).permutation(len(jobs))]
+            jobs.append((f"{row['key']} {game}", job))
+    return {jobs[i][0]: jobs[i][1] for i in np.random.default_rng(seed).permutation(len(jobs))}
 
 
-def second_opinion(
-    plan: Plan,
-    expert: str,
-    openings: int,
-    *,
-    workers: int = 1,
-    ray: str | None = None,
-    remark: Callable[[str], None] = lambda _: None,
-) -> None:
+def second_opinions(context: Context, played: Played, expert: str) -> list[Row]:
     """Let another expert finish openings of the round robins, the same number of each match."""
-    for seed in plan.seeds:
-        log = judged_file(plan, seed, expert)
-        done = {(v["key"], v["game"]) for v in read_lines(log)}
-        jobs = [
-            job
-            for job in judge_jobs(plan, seed, expert, openings // len(plan.seeds))
-            if (job.key, job.game) not in done
-        ]
-        results = map_jobs(judge_one, jobs, workers=workers, ray=ray, ordered=False)
-        for number, verdict in enumerate(results):
-            append_line(log, verdict)
-            if number % 100 == 99:
-                remark(f"seed {seed}: {expert} {number + 1}/{len(jobs)}")
+    rows = []
+    for seed in played.matches:
+        jobs = judge_jobs(played, seed, expert, played.size.judge_games // len(played.matches))
+        rows += _verdicts(played.folder, seed, expert).complete(
+            jobs, judge_one, workers=context.workers, ray=context.ray,
+            tell=context.between(0.95, 1.0, f"seed {seed}: {expert}"),
+        )  # fmt: skip
+    return rows
+
+
+def _verdicts(folder: Path, seed: int, expert: str) -> Journal:
+    """Return the journal of another expert's verdicts."""
+    name = re.sub(r"[^A-Za-z0-9]+", "-", expert).strip("-")[:24]
+    return Journal(seed_folder(folder, seed) / f"judged-{name}-{crc32(expert.encode()):08x}.jsonl")
 
 
 # ----- Comparing -----
 
 
-def compare(
-    plan: Plan, expert: str, wins: dict[str, dict[str, list[float]]]
-) -> dict[str, Any] | None:
-    """Compare an expert's verdicts with the referee's; None where it has given none.
+def compare_judges(
+    expert: str, verdicts: list[Row], wins: dict[str, dict[str, list[float]]]
+) -> dict[str, Any]:
+    """Compare an expert's verdicts with the referee's.
 
     `wins` are the players' shares under the referee over all games, by encoding. Rank correlations
     are with those (`all_games`) and with the referee's winners of the very same openings
     (`same_openings`); their intervals come from drawing the openings anew.
     """
-    verdicts = [v for seed in plan.seeds for v in read_lines(judged_file(plan, seed, expert))]
-    if not verdicts:
-        return None
-    agree = [(v["first"] > 0) == (v["second"] > 0) for v in verdicts]
     scores = np.array([(v["first"], v["second"]) for v in verdicts])
-    even = np.abs(scores[:, 0]) < 5
+    agree = (scores[:, 0] > 0) == (scores[:, 1] > 0)
+    clear = np.abs(scores[:, 0]) >= 5
+    varied = bool(np.ptp(scores, axis=0).all())
+    ranks = {}
+    for encoding in ENCODINGS:
+        own = [v for v in verdicts if f"-{encoding}" in v["key"]]
+        if found := _ranks(own, wins[encoding]):
+            ranks[encoding] = found
     return {
         "expert": expert,
         "openings": len(verdicts),
-        "agreement": float(np.mean(agree)),
-        "interval": list(wilson(sum(agree), len(agree))),
-        "agreement_beyond_5_points": float(np.mean(np.array(agree)[~even])) if any(~even) else None,
-        "score_correlation": float(np.corrcoef(scores.T)[0, 1]),
-        "ranks": {
-            e: found
-            for e in ENCODINGS
-            if (found := _ranks(plan, [v for v in verdicts if f"-{e}" in v["key"]], wins[e]))
-        },
+        "agreement": float(agree.mean()),
+        "interval": list(wilson(int(agree.sum()), len(agree))),
+        "agreement_beyond_5_points": float(agree[clear].mean()) if clear.any() else None,
+        "score_correlation": float(np.corrcoef(scores.T)[0, 1]) if varied else None,
+        "ranks": ranks,
     }
 
 
-def _ranks(
-    plan: Plan, verdicts: list[dict[str, Any]], wins: dict[str, list[float]]
-) -> dict[str, Any] | None:
+def _ranks(verdicts: list[Row], wins: dict[str, list[float]]) -> dict[str, Any] | None:
     """Return rank correlations of the players' shares of wins, with intervals."""
-    players = {f: i for i, f in enumerate(f for f in plan.sets if wins[f])}
+    players = {f: i for i, f in enumerate(f for f in wins if wins[f])}
     rows = []
     for v in verdicts:
-        a, b = (name.split("-")[0] for name in v["key"].split()[1:])
+        (a, _), (b, _) = players_of(v["key"])
         if a in players and b in players:
             rows.append((players[a], players[b], _points(v["first"]), _points(v["second"])))
     if len(players) < 3 or not rows:
@@ -153,10 +132,7 @@ def _ranks(
     ]
     value = _correlations(table, overall)
     return {
-        name: {
-            "value": value[i],
-            "interval": _middle([pair[i] for pair in drawn]),
-        }
+        name: {"value": value[i], "interval": _middle([pair[i] for pair in drawn])}
         for i, name in enumerate(("all_games", "same_openings"))
     }
 
@@ -172,6 +148,7 @@ def _points(score: float) -> float:
 
 
 def _shares(table: NDArray[np.float64], column: int, players: int) -> NDArray[np.float64]:
+    """Return what share of its games each player won by one judge's verdicts."""
     a, b = table[:, 0].astype(int), table[:, 1].astype(int)
     won = np.bincount(a, table[:, column], players) + np.bincount(b, 1 - table[:, column], players)
     return np.asarray(
@@ -182,7 +159,7 @@ def _shares(table: NDArray[np.float64], column: int, players: int) -> NDArray[np
 def _correlations(
     table: NDArray[np.float64], overall: NDArray[np.float64]
 ) -> tuple[float | None, float | None]:
-    second = _shares(table, 3, len(overall))
-    first = _shares(table, 2, len(overall))
-    with_all, with_same = spearman(overall, second), spearman(first, second)
-    return with_all.r if with_all else None, with_same.r if with_same else None
+    """Correlate the other judge's ranks with the overall ones, and with the same openings'."""
+    first, second = (_shares(table, column, len(overall)) for column in (2, 3))
+    found = spearman(overall, second), spearman(first, second)
+    return found[0].r if found[0] else None, found[1].r if found[1] else None

@@ -6,21 +6,22 @@ openings and against the paper's own player of the same seed. Differences are te
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
-
-from tengen.errors import TengenError
-from tengen.lab import opening_td as lab
-from tengen.lab.opening_td_tables import Sheet, interval, mark
-from tengen.learners.opening_td import OpeningTD, play_match
-from tengen.models import write_atomic
+from tengen.errors import SpecError
+from tengen.lab.content import Table, table
+from tengen.lab.journal import Journal, Row
+from tengen.lab.opening_td import MatchJob, TrainJob, play, train
+from tengen.lab.opening_td_experiment import TrainingSize
+from tengen.lab.opening_td_tables import interval_of, mark
+from tengen.lab.steps import Context
+from tengen.learners.opening_td import KIND
+from tengen.models.runs import Run
+from tengen.models.settings import setting
 from tengen.parallel import map_jobs
-from tengen.statistics import mean_test
+from tengen.statistics import Rate, mean_test
 
 BASE = "paper"
 
@@ -35,139 +36,77 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "80 hidden": {"hidden": 80},
     "half against random": {"random_opponent": 0.5, "random_plies": 6},
     "against static": {"opponent": "static"},
-    "three finishes": {"finishes": 3},
 }
 """What each variant changes in the binary player ABCDE trained by self-play."""
 
 OPPONENTS = ("random", "maxlib", BASE)
 
 
-def chosen(names: Sequence[str] | None) -> tuple[str, ...]:
-    """Return these variants and the paper's player, or all; raise `TengenError` for others."""
-    for name in names or ():
-        if name not in VARIANTS:
-            raise TengenError(f"no variant {name!r}; there are: {', '.join(VARIANTS)}")
-    return tuple(dict.fromkeys((BASE, *names))) if names else tuple(VARIANTS)
-
-
 @dataclass(frozen=True)
-class VariantPlan:
+class VariantsSize(TrainingSize):
     """Which variants, how long, with which expert."""
 
-    folder: Path
-    seeds: tuple[int, ...] = (0,)
-    games: int = 3000
-    expert: str = "builtin"
-    match_games: int = 400
-    variants: tuple[str, ...] = tuple(VARIANTS)
-    settings: tuple[tuple[str, Any], ...] = ()
-    """Settings of all variants, as pairs, e.g. the board."""
-    referee: str | None = None
-    """Who judges the comparisons; the expert, if not said."""
-
-    def run_folder(self, name: str, seed: int) -> Path:
-        """Name the run folder of one training."""
-        return self.folder / f"{name.replace(' ', '-')}-{seed}"
-
-    def train_jobs(self) -> list[lab.TrainJob]:
-        """List the trainings."""
-        jobs = []
-        for seed in self.seeds:
-            for name in self.variants:
-                changed = {**dict(self.settings), **VARIANTS[name]}
-                opponent = changed.pop("opponent", None)
-                jobs.append(
-                    lab.TrainJob(
-                        str(self.run_folder(name, seed)),
-                        {**changed, "games": self.games, "seed": seed},
-                        self.expert,
-                        opponent,
-                        curve_games=0,
-                        checkpoint_every=500,
-                    )
-                )
-        return jobs
-
-
-@dataclass(frozen=True)
-class CompareJob:
-    """One trained variant against one opponent."""
-
-    name: str
-    seed: int
-    model: str
-    opponent: str
-    other: str
-    expert: str
-    games: int
-
-
-def compare(job: CompareJob) -> dict[str, Any]:
-    """Play one comparison."""
-    learner = OpeningTD.load(job.model)
-    result = play_match(
-        learner,
-        lab.side_of(job.other),
-        lab.expert_of(job.expert),
-        games=job.games,
-        seed=9_000_000 + job.seed,
-        shape=learner.shape,
-        komi=learner.komi,
-        plies=learner.plies,
+    match_games: int = setting(400, "Games of each comparison.", least=1)
+    only: tuple[str, ...] = setting(
+        (), "Only these variants, and the paper's player.", changeable=True
     )
-    return {
-        "key": f"{job.name}|{job.seed}|{job.opponent}",
-        "name": job.name,
-        "seed": job.seed,
-        "opponent": job.opponent,
-        "games": result.rate.games,
-        "win_rate": result.rate.win_rate,
-        "mean_score": result.rate.mean_score,
-    }
+
+    @classmethod
+    def like(cls, size: TrainingSize, only: tuple[str, ...] = ()) -> Self:
+        """Return the variants trained as another experiment's players are."""
+        common = {field.name: getattr(size, field.name) for field in fields(TrainingSize)}
+        return cls(**common, only=only)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.only:
+            if name not in VARIANTS:
+                raise SpecError(f"no variant {name!r}; there are: {', '.join(VARIANTS)}")
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants to train, the paper's player first."""
+        return tuple(dict.fromkeys((BASE, *self.only))) if self.only else tuple(VARIANTS)
 
 
-def run(
-    plan: VariantPlan,
-    *,
-    workers: int = 1,
-    ray: str | None = None,
-    remark: Callable[[str], None] = lambda _: None,
-) -> dict[str, Any]:
-    """Train and compare all variants, continuing what is there; return the table."""
-    jobs = plan.train_jobs()
-    for number, _ in enumerate(map_jobs(lab.train, jobs, workers=workers, ray=ray, ordered=False)):
-        remark(f"{number + 1}/{len(jobs)} variants trained")
-    log = plan.folder / "comparisons.jsonl"
-    lines = lab.read_lines(log)
-    done = {line["key"] for line in lines}
-    todo = [
-        job for job in _compare_jobs(plan) if f"{job.name}|{job.seed}|{job.opponent}" not in done
-    ]
-    for line in map_jobs(compare, todo, workers=workers, ray=ray, ordered=False):
-        lab.append_line(log, line)
-        lines.append(line)
-        remark(f"{line['key']}: {line['win_rate']:.1%}")
-    value = report(plan, lines)
-    write_atomic(plan.folder / "report.json", json.dumps(value, indent=1))
-    return value
+def train_job(folder: Path, size: VariantsSize, name: str, seed: int) -> TrainJob:
+    """Return the training of one variant."""
+    settings = replace(size.terms, expert=size.expert, curve_games=0, seed=seed, **VARIANTS[name])
+    return TrainJob(str(folder / f"{name.replace(' ', '-')}-{seed}"), settings)
 
 
-def _compare_jobs(plan: VariantPlan) -> list[CompareJob]:
-    jobs = []
-    for seed in plan.seeds:
-        base = str(plan.run_folder(BASE, seed) / "model.safetensors")
-        for name in plan.variants:
-            model = str(plan.run_folder(name, seed) / "model.safetensors")
-            for opponent in OPPONENTS:
-                if opponent == BASE and (name == BASE or BASE not in plan.variants):
-                    continue
+def match_jobs(folder: Path, size: VariantsSize, seeds: range) -> dict[str, MatchJob]:
+    """Name the comparisons."""
+    jobs = {}
+    for seed in seeds:
+        base = train_job(folder, size, BASE, seed).model
+        for name in size.variants:
+            model = train_job(folder, size, name, seed).model
+            for opponent in OPPONENTS[:2] if name == BASE else OPPONENTS:
                 other = base if opponent == BASE else opponent
-                judge = plan.referee or plan.expert
-                jobs.append(CompareJob(name, seed, model, opponent, other, judge, plan.match_games))
+                referee, number = size.judged_by, 9_000_000 + seed
+                job = MatchJob(model, other, referee, size.match_games, number)
+                jobs[f"{name}|{seed}|{opponent}"] = job
     return jobs
 
 
-def report(plan: VariantPlan, lines: list[dict[str, Any]]) -> dict[str, Any]:
+def play_variants(context: Context, folder: Path, size: VariantsSize) -> dict[str, Any]:
+    """Train and compare all variants, continuing what is there; return the table's numbers."""
+    seeds = range(context.seed, context.seed + size.seeds)
+    with Run.open(folder, f"{KIND} variants", size, resume=True):
+        jobs = [train_job(folder, size, name, seed) for seed in seeds for name in size.variants]
+        tell = context.between(0.0, 0.8, "variants trained")
+        trained = map_jobs(train, jobs, workers=context.workers, ray=context.ray, ordered=False)
+        for done, _ in enumerate(trained, 1):
+            tell(done, len(jobs))
+        rows = Journal(folder / "comparisons.jsonl").complete(
+            match_jobs(folder, size, seeds), play, workers=context.workers, ray=context.ray,
+            tell=context.between(0.8, 1.0, "comparisons"),
+        )  # fmt: skip
+    return report(size, rows)
+
+
+def report(size: VariantsSize, rows: list[Row]) -> dict[str, Any]:
     """Return win rates with intervals: over seeds if there are several, else over games.
 
     `p` tests over seeds whether a variant differs from the paper's player: by the difference of
@@ -175,41 +114,37 @@ def report(plan: VariantPlan, lines: list[dict[str, Any]]) -> dict[str, Any]:
     what Holm's rule lets stand among all variants against one opponent.
     """
     rates: dict[tuple[str, str], dict[int, float]] = {}
-    for line in lines:
-        if line["seed"] in plan.seeds:
-            rates.setdefault((line["name"], line["opponent"]), {})[line["seed"]] = line["win_rate"]
-    table: dict[str, dict[str, Any]] = {name: {} for name in plan.variants}
+    for row in rows:
+        name, seed, opponent = row["key"].split("|")
+        rates.setdefault((name, opponent), {})[int(seed)] = Rate.of(row["scores"]).win_rate
+    entries: dict[str, dict[str, Any]] = {name: {} for name in size.variants}
     for opponent in OPPONENTS:
         base = rates.get((BASE, opponent), {})
-        for name in plan.variants:
+        for name in size.variants:
             own = rates.get((name, opponent), {})
             if not own:
                 continue
-            low, high = interval(list(own.values()), plan.match_games)
-            gaps = [
-                own[s] - (0.5 if opponent == BASE else base[s])
-                for s in own
-                if opponent == BASE or s in base
-            ]
-            table[name][opponent] = {
-                "win_rate": float(np.mean(list(own.values()))),
-                "interval": [low, high],
-                "seeds": len(own),
+            values = list(own.values())
+            gaps = [rate - (0.5 if opponent == BASE else base[seed]) for seed, rate in own.items()]
+            entries[name][opponent] = {
+                "win_rate": sum(values) / len(values),
+                "interval": list(interval_of(values, size.match_games) or (0.0, 1.0)),
+                "seeds": len(values),
                 "p": None if name == BASE else mean_test(gaps, 0.0),
             }
-        mark([table[name][opponent] for name in plan.variants if opponent in table[name]])
+        mark([entries[name][opponent] for name in size.variants if opponent in entries[name]])
     return {
-        "games": plan.games,
-        "expert": plan.expert,
-        "referee": plan.referee or plan.expert,
-        "match_games": plan.match_games,
-        "seeds": list(plan.seeds),
-        "variants": table,
+        "games": size.games,
+        "expert": size.expert,
+        "referee": size.judged_by,
+        "match_games": size.match_games,
+        "seeds": sorted({seed for found in rates.values() for seed in found}),
+        "variants": entries,
     }
 
 
-def sheets(value: dict[str, Any]) -> list[Sheet]:
-    """Return the table of a report, ready to print."""
+def sheet(value: dict[str, Any]) -> Table:
+    """Return the table of a report."""
     rows = []
     for name, entries in value["variants"].items():
         cells = [name]
@@ -223,6 +158,6 @@ def sheets(value: dict[str, Any]) -> list[Sheet]:
             if entry["p"] is not None:
                 text += f" p={entry['p']:.3f}" + ("*" if entry["significant"] else "")
             cells.append(text)
-        rows.append(tuple(cells))
+        rows.append(cells)
     title = f"Variants of ABCDE after {value['games']} games: wins in %, against"
-    return [(title, ["variant", *OPPONENTS], rows)]
+    return table(title, ["variant", *OPPONENTS], rows)

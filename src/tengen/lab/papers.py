@@ -70,6 +70,10 @@ PAPERS: dict[str, Paper] = {
 TD_FIGURE_4 = {0: 0.50, 3000: 0.75}
 """Figure 4: player ABCDE against random, 100 games a point; "just over 75 %" at the end."""
 TD_CURVE_GAMES = 100
+TD_PLAYER_GAMES = 1500
+"""Games of a player behind a figure of Tables 1 and 3: 100 with each of fifteen others."""
+TD_TWIN_GAMES = 100
+"""Games behind a figure of Table 5."""
 TD_WINS: dict[str, dict[str, int]] = {
     # Table 1, 1,500 games a player. Its header is damaged; ABDE and ABCDE could be swapped.
     "scalar": {

@@ -42,6 +42,8 @@ class Context:
     """Hears what share of the step is done, and a few words on what is going on."""
     corpus: Path | None = None
     """Folder of game collections, for steps that need some."""
+    ray: str | None = None
+    """Address of a Ray cluster that does the work instead of the workers."""
 
     def place(self, name: str) -> Path:
         """Return a folder of a step's own, for checkpoints and databases."""

@@ -275,7 +275,10 @@ def resumed_settings(
     found = read_run(folder)
     if found is None:
         return settings
-    there = from_plain(type(settings), found.settings, where=f"{Path(folder) / CONFIG}")
+    try:
+        there = from_plain(type(settings), found.settings, where=f"{Path(folder) / CONFIG}")
+    except SpecError:
+        return settings  # another learner's run, or a damaged one: `Run.open` says which
     theirs = {field.name for field in fields_of(type(settings))}
     changes = {name: getattr(settings, name) for name in said if name in theirs}
     return dataclasses.replace(there, **changes)  # type: ignore[type-var]

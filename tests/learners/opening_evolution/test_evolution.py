@@ -11,15 +11,17 @@ import numpy as np
 import pytest
 
 from tengen.board import PASS, Board
+from tengen.contracts import check_evaluator, check_learner, sample_boards
 from tengen.errors import ModelError, TengenError
 from tengen.learners.opening_evolution import (
+    KIND,
+    Breeding,
     Dense,
-    Evolution,
+    EvolutionSettings,
     NetworkPlayer,
     OpeningEvolution,
-    Plan,
+    OpeningTerms,
     Population,
-    Setting,
     evolve,
     fitness,
     match,
@@ -27,6 +29,8 @@ from tengen.learners.opening_evolution import (
     next_generation,
 )
 from tengen.learners.opening_evolution.strategy import FIRST_SPREAD, CmaStrategy, MirrorStrategy
+from tengen.learners.opening_evolution.training import Measure
+from tengen.models import Run
 from tengen.players.opening import OpeningPlayer
 
 
@@ -55,7 +59,15 @@ class Counter:
         return np.array([board.area_score() for board in boards])
 
 
-PLAN = Plan(network="dense", rows=5, cols=5, population=6, generations=6, moves=4, snapshot_every=2)
+PLAN = EvolutionSettings(
+    network="dense", rows=5, population=6, generations=6, moves=4, snapshot_every=2
+)
+
+
+def evolve_in(folder: Path, settings: EvolutionSettings, measure: Measure) -> Breeding:
+    """Breed in a run's folder, going on where it stands."""
+    with Run.open(folder, KIND, settings, resume=True) as run:
+        return evolve(settings, measure, run=run)
 
 
 def weights_after(generations: int, workers: int = 1, **changes: object) -> np.ndarray:
@@ -84,25 +96,35 @@ def test_threads_do_not_matter_and_seeds_do() -> None:
 
 def test_resuming_gives_the_same_as_never_stopping(tmp_path: Path) -> None:
     measure = measure_with([Corner()], Counter())
-    evolve(replace(PLAN, generations=3), measure, folder=tmp_path)
-    resumed = evolve(PLAN, measure, folder=tmp_path, resume=True)
+    evolve_in(tmp_path, replace(PLAN, generations=3), measure)
+    resumed = evolve_in(tmp_path, PLAN, measure)
     assert resumed.generation == 6
     assert (resumed.weights == weights_after(6)).all()
-    assert sorted(p.name for p in (tmp_path / "snapshots").iterdir()) == [
-        f"{g:09d}.safetensors" for g in (0, 2, 4, 6)
-    ]
-    with pytest.raises(TengenError, match="differs in moves"):
-        evolve(replace(PLAN, moves=3), measure, folder=tmp_path, resume=True)
+    with pytest.raises(TengenError, match="moves 4 there, 3 asked"):
+        evolve_in(tmp_path, replace(PLAN, moves=3), measure)
+
+
+def test_snapshots_are_models_that_play(tmp_path: Path) -> None:
+    measure = measure_with([Corner()], Counter())
+    with Run.open(tmp_path, KIND, PLAN) as run:
+        model = OpeningEvolution(settings=PLAN).fit(measure, run=run)
+    files = sorted((tmp_path / "snapshots").iterdir())
+    assert [path.name for path in files] == [f"{g:09d}.safetensors" for g in (0, 2, 4, 6)]
+    assert (OpeningEvolution.load(files[-1]).weights_ == model.weights_).all()
+    first = Breeding.begin(PLAN)
+    first.step(measure)
+    assert (OpeningEvolution.load(files[0]).weights_ == first.first_best).all()
+    assert model.name == "evolved"
 
 
 def test_notes_of_generations_that_are_played_again_are_dropped(tmp_path: Path) -> None:
     measure = measure_with([Corner()], Counter())
-    evolve(replace(PLAN, generations=3), measure, folder=tmp_path)
+    evolve_in(tmp_path, replace(PLAN, generations=3), measure)
     notes = tmp_path / "metrics.jsonl"
-    kept = notes.read_text()
-    notes.write_text(kept + kept)  # as a kill after the checkpoint leaves it
-    evolve(PLAN, measure, folder=tmp_path, resume=True)
-    generations = [json.loads(line)["generation"] for line in notes.read_text().splitlines()]
+    with notes.open("a") as out:  # as a kill after the checkpoint leaves it
+        out.write('{"step": 4, "best": 0.0, "mean": 0.0}\n{"step": 5, "be')
+    evolve_in(tmp_path, PLAN, measure)
+    generations = [json.loads(line)["step"] for line in notes.read_text().splitlines()]
     assert generations == [1, 2, 3, 4, 5, 6]
 
 
@@ -114,7 +136,7 @@ def test_remembered_fitness_changes_nothing_where_games_do_not() -> None:
 
 
 def test_remembering_spares_half_the_games() -> None:
-    run = Evolution.begin(replace(PLAN, remember=True))
+    run = Breeding.begin(replace(PLAN, remember=True))
     assert len(run.pending) == 6
     run.step(measure_with([Corner()], Counter()))
     assert len(run.pending) == 3 and len(run.weights) == 6
@@ -128,12 +150,12 @@ def test_other_strategies_go_on_where_they_stopped(
     plan = replace(PLAN, strategy=strategy, **changes)  # type: ignore[arg-type]
     measure = measure_with([Corner()], Counter())
     whole = evolve(plan, measure)
-    evolve(replace(plan, generations=3), measure, folder=tmp_path)
-    resumed = evolve(plan, measure_with([Corner()] * 2, Counter()), folder=tmp_path, resume=True)
+    evolve_in(tmp_path, replace(plan, generations=3), measure)
+    resumed = evolve_in(tmp_path, plan, measure_with([Corner()] * 2, Counter()))
     assert (resumed.weights == whole.weights).all() and (resumed.best == whole.best).all()
     assert len(resumed.hall) == len(whole.hall) == (4 if changes else 0)
     # They start as widely as the paper's does.
-    first = Evolution.begin(replace(plan, population=40)).weights
+    first = Breeding.begin(replace(plan, population=40)).weights
     assert np.std(first) == pytest.approx(FIRST_SPREAD, rel=0.1)
 
 
@@ -168,7 +190,7 @@ def test_a_hall_of_fame_plays_every_other_start() -> None:
 def test_it_learns_to_beat_a_simple_opponent() -> None:
     # The counter likes whoever has more stones and surrounded points: easy to improve on.
     plan = replace(PLAN, generations=40, population=10)
-    run = Evolution.begin(plan)
+    run = Breeding.begin(plan)
     measure = measure_with([Corner()], Counter())
     first = measure(run).max()
     while run.generation < plan.generations:
@@ -177,24 +199,21 @@ def test_it_learns_to_beat_a_simple_opponent() -> None:
 
 
 def test_fitness_is_the_mean_over_colours() -> None:
-    shape, setting = PLAN.shape(), PLAN.setting(0)
+    shape, terms = PLAN.shape(), PLAN.terms()
     weights = np.random.default_rng(0).normal(0, 0.3, shape.n_weights)
     parts = [
-        fitness(shape, weights, Corner(), Counter(), setting, colours, [3])
+        fitness(NetworkPlayer(shape, weights), Corner(), Counter(), terms, colours, [3])
         for colours in ("black", "white", "both")
     ]
     assert parts[2] == pytest.approx((parts[0] + parts[1]) / 2)
 
 
 def test_opponents_by_start() -> None:
-    shape, setting = PLAN.shape(), replace(PLAN.setting(0), random_plies=2)
+    shape, terms = PLAN.shape(), PLAN.terms(random_plies=2)
     weights = np.random.default_rng(0).normal(0, 0.3, shape.n_weights)
-    rest = Counter(), setting, "both"
-    alone = [
-        fitness(shape, weights, other, *rest, [seed])  # type: ignore[arg-type]
-        for other, seed in ((Corner(), 3), (Last(), 4))
-    ]
-    both = fitness(shape, weights, [Corner(), Last()], *rest, [3, 4])  # type: ignore[arg-type]
+    me, rest = NetworkPlayer(shape, weights), (Counter(), terms, "both")
+    alone = [fitness(me, other, *rest, [seed]) for other, seed in ((Corner(), 3), (Last(), 4))]
+    both = fitness(me, [Corner(), Last()], *rest, [3, 4])
     assert both == pytest.approx(np.mean(alone))
 
 
@@ -217,73 +236,68 @@ def test_starts_become_more() -> None:
     plan = replace(PLAN, starts=2, more_starts_every=10)
     assert [len(plan.game_seeds(g)) for g in (0, 9, 10, 35)] == [2, 2, 3, 5]
     assert plan.game_seeds(35)[0] != plan.game_seeds(36)[0]
-    run = Evolution.begin(plan)
+    run = Breeding.begin(plan)
     run.generation = 10
     assert len(run.games().hall) == 3
 
 
 def test_a_bent_score_counts_little_beyond_its_bend() -> None:
-    shape, setting = PLAN.shape(), PLAN.setting(0)
+    shape, terms = PLAN.shape(), PLAN.terms()
     weights = np.random.default_rng(0).normal(0, 0.3, shape.n_weights)
-    args = shape, weights, Corner(), Counter(), setting
+    args = NetworkPlayer(shape, weights), Corner(), Counter(), terms
     plain = fitness(*args, "black", [3])
     assert fitness(*args, "black", [3], bend=2.0) == pytest.approx(2 * np.tanh(plain / 2))
 
 
-def test_a_handicap_helps_the_network() -> None:
-    plan = replace(PLAN, rows=9, cols=9, handicap=4)
-    shape = plan.shape()
-    weights = np.zeros(shape.n_weights)
-    for colour in ("black", "white"):
-        scores = [
-            fitness(shape, weights, Corner(), Counter(), setting, colour, [3])  # type: ignore[arg-type]
-            for setting in (plan.setting(0), replace(plan.setting(0), handicap=0))
-        ]
-        assert scores[0] > scores[1]
-
-
-def test_another_chance_after_an_illegal_choice() -> None:
+def test_an_illegal_choice_is_a_pass() -> None:
     board, rng = Board(5, moves="B C3 W C2"), np.random.default_rng(0)
     shape = Dense(5, 5, free=True, plies=1)
     weights = np.zeros(shape.n_weights)
     w1, w2 = shape.cut(weights)
-    w2[0] = 1.0
-    w1[[12, 17, 7], 0] = 3.0, 2.0, 1.0  # likes C3 best, then C2, both taken, then C4
-    choices = [NetworkPlayer(shape, weights, chances=n).choose(board, rng) for n in (0, 1, 2)]
-    assert choices == [PASS, PASS, board.point("C4")]
+    w1[12, 0] = w2[0] = 1.0  # likes C3 best, which is taken
+    assert NetworkPlayer(shape, weights).choose(board, rng) == PASS
 
 
 def test_matches_swap_colours_on_the_same_start() -> None:
     shape = PLAN.shape()
     weights = np.random.default_rng(0).normal(0, 0.3, shape.n_weights)
     me = NetworkPlayer(shape, weights)
-    setting = Setting(5, 5, 3, komi=0.0, random_plies=2)
-    scores = match(me, me, Counter(), setting, [1, 2, 3])
+    terms = OpeningTerms(5, 5, 3, komi=0.0, random_plies=2)
+    scores = match(me, me, Counter(), terms, [1, 2, 3])
     # Against itself the two games of a start are one game seen from both sides.
     assert (scores[::2] == -scores[1::2]).all() and len(set(scores[::2])) > 1
 
 
-def test_falling_handicap() -> None:
-    plan = replace(PLAN, rows=9, cols=9, handicap=3, handicap_falls_every=10)
-    assert [plan.setting(g).handicap for g in (0, 9, 10, 25, 99)] == [3, 3, 2, 1, 0]
-
-
 def test_models_come_back_and_refuse_other_boards(tmp_path: Path) -> None:
-    model = OpeningEvolution(plan=replace(PLAN, generations=1)).fit(
+    model = OpeningEvolution(settings=replace(PLAN, generations=1)).fit(
         measure_with([Corner()], Counter())
     )
     model.save(tmp_path / "m.safetensors")
     again = OpeningEvolution.load(tmp_path / "m.safetensors")
     board, rng = Board(5), np.random.default_rng(0)
-    assert (again.weights_ == model.weights_).all() and again.plan == model.plan
+    assert (again.weights_ == model.weights_).all() and again.settings == model.settings
     assert again.choose(board, rng) == model.choose(board, rng)
     assert again.values([board]).shape == (1,)
     with pytest.raises(ModelError, match="plays on 5x5, not on 9x9"):
         again.choose(Board(9), rng)
 
 
+def test_it_keeps_the_contracts(tmp_path: Path) -> None:
+    def fit(learner: OpeningEvolution) -> OpeningEvolution:
+        learner.settings = replace(PLAN, generations=2)
+        return learner.fit(measure_with([Corner()], Counter()))
+
+    def same(a: OpeningEvolution, b: OpeningEvolution) -> bool:
+        return a.settings == b.settings and bool((a.weights_ == b.weights_).all())
+
+    fitted = check_learner(OpeningEvolution, fit, tmp_path, same=same)
+    check_evaluator(fitted, boards=sample_boards(1, [(5, 5)]))
+    with pytest.raises(ModelError, match="evolved nothing yet"):
+        OpeningEvolution(settings=PLAN).values([Board(5)])
+
+
 def test_as_an_opening_player_it_looks_ahead_itself() -> None:
-    model = OpeningEvolution(plan=replace(PLAN, generations=1)).fit(
+    model = OpeningEvolution(settings=replace(PLAN, generations=1)).fit(
         measure_with([Corner()], Counter())
     )
     assert model.opening_plies == 8
@@ -298,13 +312,13 @@ def test_as_an_opening_player_it_looks_ahead_itself() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"network": "deep"}, "network 'deep' is none of"),
+        ({"network": "deep"}, "network is 'deep', none of"),
         ({"population": 5}, "has no half"),
-        ({"colours": "red"}, "colours 'red'"),
-        ({"strategy": "luck"}, "strategy 'luck' is none of"),
-        ({"plies": 3}, "3 plies"),
+        ({"colours": "red"}, "colours is 'red'"),
+        ({"strategy": "luck"}, "strategy is 'luck', none of"),
+        ({"plies": 3}, "plies is 3"),
     ],
 )
-def test_senseless_plans_are_refused(changes: dict[str, object], message: str) -> None:
+def test_senseless_settings_are_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(TengenError, match=message):
         replace(PLAN, **changes)  # type: ignore[arg-type]

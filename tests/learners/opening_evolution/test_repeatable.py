@@ -7,24 +7,31 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tengen.learners.opening_evolution import Plan, evolve, measure_on, measure_with
-from tengen.models import Checkpoints
+from tengen.learners.opening_evolution import (
+    KIND,
+    EvolutionSettings,
+    evolve,
+    measure_on,
+    measure_with,
+)
+from tengen.models import Run
 from tengen.players import make_expert, make_player
 
-SMALL = Plan(network="dense", rows=5, cols=5, population=6, generations=50, moves=4)
+SMALL = EvolutionSettings(network="dense", rows=5, population=6, generations=50, moves=4)
 REAL = (
-    Plan(network="dense", population=10, generations=50, colours="black"),
-    Plan(network="spatial", population=20, generations=50, colours="black"),
+    EvolutionSettings(network="dense", population=10, generations=50, colours="black"),
+    EvolutionSettings(network="spatial", population=20, generations=50, colours="black"),
 )
 
 
-def weights_of(plan: Plan, workers: int) -> np.ndarray:
+def weights_of(plan: EvolutionSettings, workers: int) -> np.ndarray:
     opponents = [make_player("static") for _ in range(workers)]
     return evolve(plan, measure_with(opponents, make_expert("static"))).weights
 
@@ -37,12 +44,12 @@ def cluster() -> Iterator[None]:
     ray.shutdown()
 
 
-def on_ray(plan: Plan) -> np.ndarray:
+def on_ray(plan: EvolutionSettings) -> np.ndarray:
     measure = measure_on("auto", partial(make_player, "static"), partial(make_expert, "static"))
     return evolve(plan, measure).weights
 
 
-def command(plan: Plan, folder: Path) -> list[str]:
+def command(plan: EvolutionSettings, folder: Path) -> list[str]:
     return [
         *(sys.executable, "-c", "from tengen.cli import main; main()"),
         *("opening-evolution", "train", "--quiet", "--resume"),
@@ -53,7 +60,7 @@ def command(plan: Plan, folder: Path) -> list[str]:
     ]
 
 
-def killed_and_resumed(plan: Plan, folder: Path) -> np.ndarray:
+def killed_and_resumed(plan: EvolutionSettings, folder: Path) -> np.ndarray:
     """Kill a training with signal 9 between two checkpoints, let it go on, return its weights."""
     notes = folder / "metrics.jsonl"
     process = subprocess.Popen(command(plan, folder), stdout=subprocess.DEVNULL)
@@ -63,12 +70,13 @@ def killed_and_resumed(plan: Plan, folder: Path) -> np.ndarray:
         time.sleep(0.002)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    stopped = Checkpoints(folder / "checkpoints").latest()
-    assert stopped is not None and 5 <= stopped.step < plan.generations
+    settings = replace(plan, snapshot_every=5)
+    with Run.open(folder, KIND, settings, resume=True) as run:
+        assert run.start is not None and 5 <= run.start.step < plan.generations
     subprocess.run(command(plan, folder), check=True, stdout=subprocess.DEVNULL)
-    last = Checkpoints(folder / "checkpoints").latest()
-    assert last is not None and last.step == plan.generations
-    return last.arrays["weights"]
+    with Run.open(folder, KIND, settings, resume=True) as run:
+        assert run.start is not None and run.start.step == plan.generations
+        return run.start.arrays["weights"]
 
 
 def test_small_runs_are_the_same_on_two_workers_and_after_a_kill(tmp_path: Path) -> None:
@@ -81,7 +89,7 @@ def test_small_runs_are_the_same_on_two_workers_and_after_a_kill(tmp_path: Path)
 @pytest.mark.filterwarnings("ignore")  # Ray leaves sockets to the end of the interpreter
 @pytest.mark.parametrize("plan", REAL, ids=lambda plan: plan.network)
 def test_the_papers_runs_are_the_same_however_they_are_run(
-    plan: Plan, cluster: None, tmp_path: Path
+    plan: EvolutionSettings, cluster: None, tmp_path: Path
 ) -> None:
     expected = weights_of(plan, 1)
     assert np.array_equal(expected, weights_of(plan, 2))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.lab.opening_evolution import against
-from tengen.learners.opening_evolution import OpeningEvolution, Setting
+from tengen.contracts import check_evaluator, sample_boards
+from tengen.lab.opening_evolution import Duel, play_duel
+from tengen.learners.opening_evolution import OpeningEvolution
 from tengen.models import find_model
-from tengen.players import make_expert, make_player
+from tengen.players import make_player
+from tengen.statistics import Rate
 
 CHAMPIONS = {
     "evolved-minimax-13x13": ("tiled", 2),
@@ -19,20 +21,17 @@ CHAMPIONS = {
 @pytest.mark.parametrize("name", CHAMPIONS)
 def test_champions_play_better_openings_than_random(name: str) -> None:
     model = OpeningEvolution.load(find_model(name))
-    assert model.plan is not None
     network, plies = CHAMPIONS[name]
-    assert model.plan.network == network and getattr(model.plan.shape(), "plies", 0) == plies
-    assert {result.count for result in model.card_.results} >= {400}
-    setting = Setting(random_plies=4)
-    rate = against(
-        model.player(), make_player("random"), make_expert("static"), setting, games=24, seed=5
-    )
+    assert model.settings.network == network and getattr(model.shape, "plies", 0) == plies
+    assert model.card is not None and {result.count for result in model.card.results} >= {400}
+    check_evaluator(model, boards=sample_boards(3, [(13, 13)]))
+    rate = Rate.of(play_duel(Duel(name, "random", "static", games=24, seed=5))["scores"])
     # At a true rate of 82 % fewer than 14 of 24 come once in 800 times; the seed is fixed.
     assert rate.win_rate > 0.55
 
 
 def test_a_champion_is_a_player_by_name() -> None:
     player = make_player("opening:model=evolved-minimax-13x13,moves=2,then=random")
-    from tengen.cli.opening_evolution import BEST
+    from tengen.lab.sections import opening_evolution as section
 
-    assert player.name and tuple(CHAMPIONS) == BEST
+    assert player.name and tuple(CHAMPIONS) == section.CHAMPIONS

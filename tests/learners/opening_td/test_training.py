@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,19 @@ from numpy.typing import NDArray
 from tengen.board import BLACK, WHITE, Board
 from tengen.contracts import check_evaluator, check_learner, check_policy, sample_boards
 from tengen.errors import ModelError, TengenError
-from tengen.learners.opening_td import OpeningTD, PlayoutJudge, Trainer, play_match
+from tengen.learners.opening_td import (
+    KIND,
+    OpeningTD,
+    PlayoutJudge,
+    TDSettings,
+    play_match,
+    training,
+)
 from tengen.learners.opening_td.candidate_kernels import rate_moves
-from tengen.learners.opening_td.features import dense_inputs, geometry
+from tengen.learners.opening_td.features import dense_inputs
 from tengen.learners.opening_td.network import gradient, make_net, predict
-from tengen.models import Checkpoints, load_evaluator
+from tengen.learners.opening_td.training import Lesson
+from tengen.models import Run, load_evaluator
 
 sys.path.insert(0, str(Path(__file__).parent))
 import slow_opening_td as slow
@@ -41,6 +50,12 @@ class CountingExpert:
 
 
 EXPERT = CountingExpert()
+
+
+def player(**settings: Any) -> OpeningTD:
+    return OpeningTD(settings=TDSettings(**settings))
+
+
 SMALL: dict[str, Any] = {"rows": 5, "plies": 10, "hidden": 6, "games": 6, "alpha": 0.3}
 
 
@@ -81,16 +96,15 @@ def test_gradient_is_the_numerical_one(outputs: int) -> None:
 def test_a_training_game_equals_the_slow_learner(
     features: str, encoding: str, target: str, trace: float
 ) -> None:
-    learner = OpeningTD(
+    learner = player(
         features=features, encoding=encoding, target=target, trace=trace, alpha=0.5, games=2,
         rows=9, hidden=8, explore=0.5, plies=14, seed=4, random_plies=2,
-    ).initialise()  # fmt: skip
-    trainer = Trainer(learner, EXPERT)
-    trainer.one_game()
+    ).draw()  # fmt: skip
+    lesson = Lesson(learner, EXPERT)
+    lesson.one_game()
     copy = slow.SlowLearner(tuple(w.copy() for w in learner.net_), 0.5, trace)
-    rate = trainer.rate(1)
-    assert rate == 0.5
-    game = trainer.one_game()
+    assert learner.settings.rate(1) == 0.5
+    game = lesson.one_game()
     replay(learner, copy, game.moves, game.score, target)
     for name in ("w1", "b1", "w2", "b2"):
         difference = np.abs(getattr(learner.net_, name) - getattr(copy, name)).max()
@@ -101,17 +115,17 @@ def replay(
     learner: OpeningTD, copy: slow.SlowLearner, moves: list[int], score: float, target: str
 ) -> None:
     """Let the slow learner learn from the same moves, checking the best values."""
-    _, memory = learner.work()
+    memory = learner.desk().memory
     board = Board(9, komi=5.5)
     before: tuple[Any, ...] | None = None
-    binary = dict(learner.chosen.binary())
+    binary = dict(learner.settings.chosen.binary())
     for ply, move in enumerate(moves):
         if memory.best[ply] >= 0:
             assert memory.best[ply] == pytest.approx(best_value(copy, board, learner), abs=1e-9)
             assert memory.chosen[ply] <= memory.best[ply]
         side = board.turn
         board.play(move)
-        x = slow.inputs(board.grid(), side, lead(board), learner.features, binary)
+        x = slow.inputs(board.grid(), side, lead(board), learner.settings.features, binary)
         cells = cells_of(board, side) if target == "ownership" else None
         if before is not None:
             copy.learn(*before, copy.black_view(x, side, cells))
@@ -148,37 +162,46 @@ def best_value(copy: slow.SlowLearner, board: Board, learner: OpeningTD) -> floa
                 after.grid(),
                 board.turn,
                 lead(after),
-                learner.features,
-                dict(learner.chosen.binary()),
+                learner.settings.features,
+                dict(learner.settings.chosen.binary()),
             )
             values.append(float(copy.output(x).mean()))
     return max(values)
 
 
 @pytest.mark.parametrize("opponent", [None, Corner()])
-def test_stopping_and_resuming_changes_nothing(opponent: Any, tmp_path: Path) -> None:
+def test_stopping_and_resuming_changes_nothing(
+    opponent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     options = {**SMALL, "games": 20, "explore": 0.4, "random_opponent": 0.3, "random_plies": 2}
-    whole = OpeningTD(**options).fit(EXPERT, opponent)
-    for until in (10, None):
-        learner = OpeningTD(**options)
-        Trainer(learner, EXPERT, opponent, checkpoints=Checkpoints(tmp_path)).run(until)
-        assert learner.games_ == (until or 20)
+    whole = player(**options).fit(EXPERT, opponent)
+
+    def stop(games: int) -> None:
+        if games == 10:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "CHECKPOINT_EVERY", 4)
+    with pytest.raises(KeyboardInterrupt), Run.open(tmp_path, KIND, whole.settings) as run:
+        player(**options).fit(EXPERT, opponent, run=run, on_game=stop)
+    with Run.open(tmp_path, KIND, whole.settings, resume=True) as run:
+        assert run.start is not None and run.start.step == 8
+        learner = player(**options).fit(EXPERT, opponent, run=run)
     for name in ("w1", "b1", "w2", "b2"):
         assert np.array_equal(getattr(whole.net_, name), getattr(learner.net_, name))
-    other = OpeningTD(**{**options, "alpha": 0.2})
-    with pytest.raises(TengenError, match="other settings"):
-        Trainer(other, EXPERT, checkpoints=Checkpoints(tmp_path)).run()
+    other = TDSettings(**{**options, "alpha": 0.2})
+    with pytest.raises(TengenError, match=r"alpha 0\.3 there, 0\.2 asked"):
+        Run.open(tmp_path, KIND, other, resume=True)
 
 
 def test_it_keeps_the_contracts(tmp_path: Path) -> None:
     def same(a: OpeningTD, b: OpeningTD) -> bool:
-        return a.settings() == b.settings() and all(
+        return a.settings == b.settings and all(
             np.array_equal(x.astype(np.float32), y.astype(np.float32))
             for x, y in zip(a.net_, b.net_, strict=True)
         )
 
     def fit(learner: OpeningTD) -> OpeningTD:
-        learner.games = 2
+        learner.settings = replace(learner.settings, games=2)
         return learner.fit(EXPERT)
 
     fitted = check_learner(OpeningTD, fit, tmp_path, same=same)
@@ -192,12 +215,12 @@ def test_it_keeps_the_contracts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["win", "ownership"])
 def test_other_targets_are_evaluators_too(target: str) -> None:
-    learner = OpeningTD(**SMALL, target=target).fit(EXPERT)
+    learner = player(**SMALL, target=target).fit(EXPERT)
     check_evaluator(learner, boards=sample_boards(2, [(5, 5)]))
 
 
 def test_colours_are_treated_alike() -> None:
-    learner = OpeningTD(rows=5, hidden=5, komi=0.0, seed=3).initialise()
+    learner = player(rows=5, hidden=5, komi=0.0, seed=3).draw()
     picture = ". X . . .\n. . O . .\n. X . O .\n. . . . .\n. . . . ."
     board = Board.from_ascii(picture, to_play=WHITE, komi=0.0)
     swapped = picture.replace("X", "#").replace("O", "X").replace("#", "O")
@@ -206,8 +229,8 @@ def test_colours_are_treated_alike() -> None:
 
 
 def test_matches_are_paired_and_repeatable() -> None:
-    a, b = (OpeningTD(**SMALL, seed=s).initialise() for s in (1, 2))
-    options: dict[str, Any] = {"games": 8, "seed": 5, "shape": (5, 5), "plies": 10}
+    a, b = (player(**SMALL, seed=s).draw() for s in (1, 2))
+    options: dict[str, Any] = {"games": 8, "seed": 5}
     first = play_match(a, b, EXPERT, **options)
     again = play_match(a, b, EXPERT, **options, batch=3)
     assert first.openings == again.openings and first.scores == again.scores
@@ -220,7 +243,6 @@ def test_matches_are_paired_and_repeatable() -> None:
 
 def test_kernel_and_move_by_move_games_agree() -> None:
     """A learner behind the Player door plays the moves it plays in the kernel."""
-    from tengen.learners.opening_td.matches import best_move
 
     class Wrapped:
         name = "wrapped"
@@ -229,11 +251,11 @@ def test_kernel_and_move_by_move_games_agree() -> None:
             self.learner = learner
 
         def choose(self, board: Board, rng: np.random.Generator) -> int:
-            return best_move(self.learner, board)
+            return self.learner.best_move(board)
 
-    a, b = (OpeningTD(**SMALL, seed=s).initialise() for s in (1, 2))
+    a, b = (player(**SMALL, seed=s).draw() for s in (1, 2))
     options: dict[str, Any] = {
-        "games": 2, "seed": 5, "shape": (5, 5), "plies": 10, "random_plies": 0,
+        "games": 2, "seed": 5, "terms": TDSettings(**SMALL), "random_plies": 0,
     }  # fmt: skip
     in_kernel = play_match(a, b, EXPERT, **options)
     by_moves = play_match(Wrapped(a), Wrapped(b), EXPERT, **options)
@@ -243,9 +265,8 @@ def test_kernel_and_move_by_move_games_agree() -> None:
 @pytest.mark.parametrize("encoding", ["scalar", "binary", "mixed"])
 def test_candidates_are_rated_as_the_positions_after_them(encoding: str) -> None:
     """What a move changes, added up, is the position after it; on crowded boards with captures."""
-    learner = OpeningTD(rows=6, hidden=7, seed=8, encoding=encoding).initialise()
-    room, _ = learner.work()
-    tables, layout = geometry(6, 6), learner.chosen.layout(6, 6)
+    learner = player(rows=6, hidden=7, seed=8, encoding=encoding).draw()
+    tables, layout, room, _ = learner.desk()
     rng = np.random.default_rng(0)
     board, captured = Board(6, komi=5.5), 0
     for _ in range(60):
@@ -257,7 +278,7 @@ def test_candidates_are_rated_as_the_positions_after_them(encoding: str) -> None
             after = board.copy()
             after.push(move)
             captured += sum(after.prisoners) - sum(board.prisoners)
-            x = dense_inputs(after, learner.chosen, friend=board.turn, komi=5.5)
+            x = dense_inputs(after, learner.settings.chosen, friend=board.turn, komi=5.5)
             assert rated[move] == pytest.approx(float(predict(learner.net_, x)[0]), abs=1e-12)
         board.play(int(rng.choice([p for p in board.legal_moves if p] or [0])))
     assert captured > 20
@@ -266,10 +287,10 @@ def test_candidates_are_rated_as_the_positions_after_them(encoding: str) -> None
 def test_settings_without_sense_are_refused(tmp_path: Path) -> None:
     for wrong in ({"target": "luck"}, {"explore": 2.0}, {"hidden": 0}, {"rows": 1}, {"plies": 0}):
         with pytest.raises(TengenError):
-            OpeningTD(**wrong).initialise()  # type: ignore[arg-type]
-    bad = OpeningTD(**SMALL).initialise()
+            player(**wrong).draw()  # type: ignore[arg-type]
+    bad = player(**SMALL).draw()
     bad.save(tmp_path / "a.safetensors")
-    bad.hidden = 7
+    bad.settings = replace(bad.settings, hidden=7)
     bad.save(tmp_path / "b.safetensors")
     assert OpeningTD.load(tmp_path / "a.safetensors").games_ == 0
     with pytest.raises(ModelError, match="shape"):
@@ -279,9 +300,9 @@ def test_settings_without_sense_are_refused(tmp_path: Path) -> None:
 def test_it_learns_to_beat_random() -> None:
     """A few hundred openings on a small board bring it many points forward."""
     judge = PlayoutJudge(16)
-    learner = OpeningTD(rows=7, plies=12, games=250, alpha=0.5, hidden=20, seed=1)
-    options: dict[str, Any] = {"games": 100, "seed": 3, "shape": (7, 7), "plies": 12}
-    before = play_match(learner.initialise(), "random", judge, **options)
+    learner = player(rows=7, plies=12, games=250, alpha=0.5, hidden=20, seed=1)
+    options: dict[str, Any] = {"games": 100, "seed": 3}
+    before = play_match(learner.draw(), "random", judge, **options)
     after = play_match(learner.fit(judge), "random", judge, **options)
-    assert after.mean_score > before.mean_score + 6
+    assert after.rate.mean_score > before.rate.mean_score + 6
     assert after.rate.win_rate > before.rate.win_rate + 0.1

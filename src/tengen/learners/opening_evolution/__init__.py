@@ -2,12 +2,11 @@
 about.
 
 `networks` says what a weight vector plays, `strategy` breeds vectors, `games` plays openings that
-an expert finishes, `judges` makes one expert of several, `training` runs generations with
+an expert finishes, `settings` says what to evolve and how, `training` runs generations with
 checkpoints, `learner` is the estimator.
 """
 
-from tengen.learners.opening_evolution.games import NetworkPlayer, Setting, fitness, match
-from tengen.learners.opening_evolution.judges import Jury, PlayedOn, make_judge
+from tengen.learners.opening_evolution.games import NetworkPlayer, OpeningTerms, fitness, match
 from tengen.learners.opening_evolution.learner import KIND, OpeningEvolution
 from tengen.learners.opening_evolution.networks import (
     SHAPES,
@@ -19,34 +18,22 @@ from tengen.learners.opening_evolution.networks import (
     Tied,
     Tiled,
 )
-from tengen.learners.opening_evolution.strategy import (
-    STRATEGIES,
-    Population,
-    next_generation,
-    rate_of_change,
-)
-from tengen.learners.opening_evolution.training import (
-    Evolution,
-    Plan,
-    evolve,
-    measure_on,
-    measure_with,
-)
+from tengen.learners.opening_evolution.settings import EvolutionSettings
+from tengen.learners.opening_evolution.strategy import STRATEGIES, Population, next_generation
+from tengen.learners.opening_evolution.training import Breeding, evolve, measure_on, measure_with
 
 __all__ = [
     "KIND",
     "SHAPES",
     "STRATEGIES",
+    "Breeding",
     "Dense",
-    "Evolution",
-    "Jury",
+    "EvolutionSettings",
     "NetworkPlayer",
     "OpeningEvolution",
-    "Plan",
-    "PlayedOn",
+    "OpeningTerms",
     "Population",
     "Rich",
-    "Setting",
     "Shape",
     "Shared",
     "Spatial",
@@ -54,10 +41,8 @@ __all__ = [
     "Tiled",
     "evolve",
     "fitness",
-    "make_judge",
     "match",
     "measure_on",
     "measure_with",
     "next_generation",
-    "rate_of_change",
 ]

@@ -153,13 +153,11 @@ def dense_value(s, me, w1, w2):
 
 
 @kernel
-def _candidate(s, i, me, free, barred, where, how):
+def _candidate(s, i, me, free, where, how):
     """List the inputs that change when `me` takes cell `i`; return how many, 0 if it may not.
 
     With `free` an illegal point is a candidate too, seen as if a stone stood there.
     """
-    if barred[i]:
-        return 0
     p = point_of(i, s[SCALARS, COLS])
     if is_legal(s, p, me):
         return changes(s, p, me, where, how, me)
@@ -322,7 +320,7 @@ def _descend(weights, cover, where, how, count, node, child, slot, touched, fres
 
 
 @kernel
-def best_move(s, weights, windows, cover, free, barred, width):
+def best_move(s, weights, windows, cover, free, width):
     """Return the point after which the network likes the position best, or PASS without any.
 
     `weights` are the windows' weights, the layer above them and the output; `windows` what
@@ -330,8 +328,7 @@ def best_move(s, weights, windows, cover, free, barred, width):
     cover[1] the place of that cell's weight in each. A dense network has no windows.
 
     With `width` 0 it looks one ply ahead; else two plies, at the `width` moves that look best
-    after one and every legal reply. With `free` illegal points are candidates too; `barred` cells
-    never are.
+    after one and every legal reply. With `free` illegal points are candidates too.
     """
     me = s[SCALARS, TURN]
     cols = s[SCALARS, COLS]
@@ -351,7 +348,7 @@ def best_move(s, weights, windows, cover, free, barred, width):
         _read_windows(x, weights, windows, cover, sums, bent, base)
     first, second = np.full(cells, NEVER), np.zeros(cells)
     for i in range(cells):
-        count = _candidate(s, i, me, free, barred, where, how)
+        count = _candidate(s, i, me, free, where, how)
         if count > 0:
             if dense:
                 _add_rows(w1, where, how, count, base, work)
@@ -379,7 +376,7 @@ def best_move(s, weights, windows, cover, free, barred, width):
         i = order[j]
         if first[i] <= NEVER:
             break
-        count = _candidate(s, i, me, free, barred, where, how)
+        count = _candidate(s, i, me, free, where, how)
         if dense:
             _add_rows(w1, where, how, count, base, base2)
         else:

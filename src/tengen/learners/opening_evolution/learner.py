@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,65 +11,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import BLACK, Board
-from tengen.errors import ModelError
+from tengen.errors import ModelError, TengenError
 from tengen.learners.opening_evolution.games import NetworkPlayer
-from tengen.learners.opening_evolution.networks import SHAPES, Shape, Weights
-from tengen.learners.opening_evolution.training import Evolution, Measure, Plan, evolve
+from tengen.learners.opening_evolution.networks import Shape, Weights
+from tengen.learners.opening_evolution.settings import DEFAULTS, EvolutionSettings
+from tengen.learners.opening_evolution.training import Breeding, Measure, evolve
 from tengen.models import Card, load_model, save_model
+from tengen.models.runs import Run
+from tengen.models.settings import fields_of, from_plain, to_plain
 
 KIND = "opening-evolution"
 
 
 class OpeningEvolution:
-    """A network evolved to play openings.
+    """A network evolved to play openings, after Kendall 2004.
 
     Parameters
     ----------
-    plan
-        What to evolve and how; see `Plan`.
+    settings
+        What to evolve and how; see `EvolutionSettings`.
     """
 
-    def __init__(self, *, plan: Plan | None = None) -> None:
-        self.plan = plan
-
     weights_: Weights
-    first_best_: Weights
-    shape_: Shape
-    card_: Card
+    card: Card | None
+
+    def __init__(self, *, settings: EvolutionSettings = DEFAULTS) -> None:
+        self.settings = settings
+        self.card = None
+
+    @property
+    def shape(self) -> Shape:
+        """What its weights mean."""
+        return self.settings.shape()
 
     def fit(
         self,
         measure: Measure,
         *,
-        folder: Path | None = None,
-        resume: bool = False,
-        on_generation: Callable[[Evolution], None] = lambda run: None,
+        run: Run[EvolutionSettings] | None = None,
+        on_generation: Callable[[Breeding], None] = lambda breeding: None,
     ) -> Self:
-        """Evolve; `measure_with` and `measure_on` make a measure from opponent and expert."""
-        plan = self.plan or Plan()
-        run = evolve(
-            plan,
-            measure,
-            folder=folder,
-            resume=resume,
-            on_generation=on_generation,
-        )
-        self.weights_, self.shape_ = run.best.copy(), plan.shape()
-        self.first_best_ = run.first_best.copy()
-        return self
+        """Evolve; `measure_with` and `measure_on` make a measure from opponent and expert.
 
-    def first_best(self) -> Self:
-        """Return the best of generation 0 of the same run, for comparison."""
-        twin = type(self)(plan=self.plan)
-        twin.weights_, twin.shape_ = self.first_best_, self.shape_
-        return twin
+        With a run it goes on from where that stands and leaves states and snapshots there.
+        """
+
+        def keep(generation: int, weights: Weights) -> None:
+            if run:
+                twin = type(self)(settings=self.settings)
+                twin.weights_ = weights
+                twin.save(run.snapshot(generation))
+
+        breeding = evolve(
+            self.settings, measure, run=run, on_best=keep, on_generation=on_generation
+        )
+        self.weights_ = breeding.best.copy()
+        return self
 
     def save(self, path: str | PathLike[str], card: Card | None = None) -> None:
         """Write the network with its card."""
-        plan = self.plan or Plan()
         card = card or Card(name=Path(path).stem, kind=KIND, what="an evolved opening player")
-        recipe: dict[str, Any] = {**card.recipe, **asdict(plan)}
-        save_model(path, {"weights": self.weights_}, card.model_copy(update={"recipe": recipe}))
+        recipe: dict[str, Any] = {**card.recipe, **to_plain(self.settings)}
+        self.card = save_model(
+            path, {"weights": self.weights_}, card.model_copy(update={"recipe": recipe})
+        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -82,17 +86,19 @@ class OpeningEvolution:
             For any other file.
         """
         tensors, card = load_model(path, kind=KIND)
-        known = Plan.__dataclass_fields__
+        # Recipes of older versions name settings that are gone.
+        known = {field.name for field in fields_of(EvolutionSettings)}
+        recipe = {key: value for key, value in card.recipe.items() if key in known}
         try:
-            plan = Plan(**{key: value for key, value in card.recipe.items() if key in known})
-            model = cls(plan=plan)
+            model = cls(settings=from_plain(EvolutionSettings, recipe, where="recipe"))
             model.weights_ = np.asarray(tensors["weights"], np.float64)
-        except (KeyError, TypeError, ValueError) as fault:
-            raise ModelError(f"{path}: no evolved network in it ({fault})") from None
-        model.shape_, model.card_ = plan.shape(), card
-        if model.weights_.shape != (model.shape_.n_weights,):
+        except (KeyError, TypeError, ValueError, TengenError) as fault:
+            raise ModelError(f"{fspath(path)}: no evolved network in it ({fault})") from None
+        model.card = card
+        if model.weights_.shape != (model.shape.n_weights,):
             raise ModelError(
-                f"{path}: {model.weights_.shape} weights for a network of {model.shape_.n_weights}"
+                f"{fspath(path)}: {model.weights_.shape} weights for a network of "
+                f"{model.shape.n_weights}"
             )
         return model
 
@@ -109,8 +115,9 @@ class OpeningEvolution:
         self._check(board)
         # Positions are judged after a move, by the side that made it.
         me = 3 - board.turn
-        value = self.shape_.value(self.weights_, board, me)
-        return (value if me == BLACK else -value) * board.rows * board.cols
+        value = self.shape.value(self.weights_, board, me) * board.rows * board.cols
+        # Evolved under one komi; another one moves the score by the difference.
+        return (value if me == BLACK else -value) - (board.komi - self.settings.komi)
 
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         """Choose the network's move, look-ahead included; a pass if it is illegal."""
@@ -119,25 +126,23 @@ class OpeningEvolution:
 
     def player(self) -> NetworkPlayer:
         """Return the network as a player that does not ask for the board's size."""
-        chances = self.plan.chances if self.plan else 0
-        return NetworkPlayer(self.shape_, self.weights_, self.name, chances)
+        return NetworkPlayer(self.shape, self.weights_, self.name)
 
     @property
     def opening_plies(self) -> int:
         """How many plies of a game it evolved for."""
-        return 2 * (self.plan or Plan()).moves
+        return 2 * self.settings.moves
 
     @property
     def name(self) -> str:
         """The model's name."""
-        return (getattr(self, "card_", None) and self.card_.name) or "evolved"
+        return self.card.name if self.card else "evolved"
 
     def _check(self, board: Board) -> None:
-        if (board.rows, board.cols) != (self.shape_.rows, self.shape_.cols):
+        rows, cols = self.shape.rows, self.shape.cols
+        if (board.rows, board.cols) != (rows, cols):
             raise ModelError(
-                f"model {self.name} plays on {self.shape_.rows}x{self.shape_.cols}, "
-                f"not on {board.rows}x{board.cols}"
+                f"model {self.name} plays on {rows}x{cols}, not on {board.rows}x{board.cols}"
             )
-
-
-__all__ = ["KIND", "SHAPES", "OpeningEvolution"]
+        if not hasattr(self, "weights_"):
+            raise ModelError(f"model {self.name} has evolved nothing yet: call fit")

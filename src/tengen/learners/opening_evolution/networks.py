@@ -8,7 +8,6 @@ weights are one float64 vector, as evolution wants them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import Board, index_of
+from tengen.board import Board
 from tengen.errors import ModelError
 from tengen.learners.opening_evolution import kernels
 
@@ -55,8 +54,8 @@ class Shape(Protocol):
         """Return the plain network that these weights stand for, and its weights."""
         ...
 
-    def move(self, weights: Weights, board: Board, barred: Sequence[int] = ()) -> int:
-        """Choose a point for the side to move, none of `barred`; superko is the caller's."""
+    def move(self, weights: Weights, board: Board) -> int:
+        """Choose a point for the side to move; superko is the caller's."""
         ...
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
@@ -94,10 +93,10 @@ class Dense:
         first = (self.rows * self.cols + 1) * self.hidden
         return weights[:first].reshape(-1, self.hidden), weights[first:]
 
-    def move(self, weights: Weights, board: Board, barred: Sequence[int] = ()) -> int:
+    def move(self, weights: Weights, board: Board) -> int:
         """Choose a point by look-ahead."""
         parts = (NO_WEIGHTS, *self.cut(weights)), NO_WINDOWS, NO_COVER
-        args = board.state, *parts, self.free, _mask(self, barred)
+        args = board.state, *parts, self.free
         return int(kernels.best_move(*args, self.rows * self.cols * (self.plies - 1)))
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
@@ -174,10 +173,10 @@ class Spatial:
     def _columns(self) -> tuple[NDArray[np.int64], ...]:
         return tuple(np.ascontiguousarray(column) for column in self.windows.T)
 
-    def move(self, weights: Weights, board: Board, barred: Sequence[int] = ()) -> int:
+    def move(self, weights: Weights, board: Board) -> int:
         """Choose the point after which the network likes the position best."""
         parts = self.cut(weights), self._columns, self.cover
-        args = board.state, *parts, self.free, _mask(self, barred)
+        args = board.state, *parts, self.free
         return int(kernels.best_move(*args, self.rows * self.cols * (self.plies - 1)))
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
@@ -207,10 +206,10 @@ class _Folded:
         shape, source, _ = self._copies
         return shape, np.concatenate(([0.0], weights))[source]
 
-    def move(self, weights: Weights, board: Board, barred: Sequence[int] = ()) -> int:
+    def move(self, weights: Weights, board: Board) -> int:
         """Choose a point as the plain network does."""
         shape, full = self.unfold(weights)
-        return shape.move(full, board, barred)
+        return shape.move(full, board)
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
         """Return the output for the side playing `colour`."""
@@ -354,14 +353,6 @@ def _orbit(r: int, c: int, rows: int, cols: int) -> tuple[int, int]:
     """Name the orbit of a cell under the symmetries of a rows x cols rectangle."""
     a, b = min(r, rows - 1 - r), min(c, cols - 1 - c)
     return (min(a, b), max(a, b)) if rows == cols else (a, b)
-
-
-def _mask(shape: Shape, barred: Sequence[int]) -> NDArray[np.bool_]:
-    """Mark the cells of points that may not be chosen."""
-    mask = np.zeros(shape.rows * shape.cols, np.bool_)
-    for point in barred:
-        mask[index_of(point, shape.rows, shape.cols)] = True
-    return mask
 
 
 def _check(weights: NDArray[Any], expected: int) -> None:

@@ -32,7 +32,7 @@ ENCODINGS: dict[str, dict[str, bool]] = {
     # The paper's own suggestion, which it did not try.
     "mixed": {"B": False, "C": True, "D": True, "E": False},
 }
-"""Which features are binary under each name; `scalar+CD` makes C and D binary besides."""
+"""Which features are binary under each name."""
 
 EDGE_STEPS = 4
 """Scalar distances to the edge are divided by this; binary ones end at this."""
@@ -64,22 +64,12 @@ class FeatureSet:
             raise TengenError(
                 f"features {letters!r} are not A followed by some of B, C, D, E in order"
             )
-        self.binary()
+        if self.encoding not in ENCODINGS:
+            raise TengenError(f"encoding {self.encoding!r} is none of {', '.join(ENCODINGS)}")
 
     def binary(self) -> Mapping[str, bool]:
-        """Tell which features are binary.
-
-        Raises
-        ------
-        TengenError
-            If the encoding is none of scalar, binary, mixed and scalar+LETTERS.
-        """
-        name, _, extra = self.encoding.partition("+")
-        if name not in ENCODINGS or set(extra) - set(FEATURES):
-            raise TengenError(
-                f"encoding {self.encoding!r} is none of {', '.join(ENCODINGS)}, or e.g. scalar+CD"
-            )
-        return {f: binary or f in extra for f, binary in ENCODINGS[name].items()}
+        """Tell which features are binary."""
+        return ENCODINGS[self.encoding]
 
     def nodes(self, feature: str) -> int:
         """Return how many inputs a feature has for each intersection."""

@@ -21,7 +21,6 @@ from tengen.board.kernels import (
     PASS,
     SCALARS,
     TURN,
-    clear,
     is_legal,
     play_move,
 )
@@ -271,10 +270,3 @@ def match_openings(
                 )
             play(s, memory, ply, move)
             moves[g, ply] = move
-
-
-@kernel
-def clear_states(states, rows, cols):
-    """Make all positions empty."""
-    for g in range(states.shape[0]):
-        clear(states[g], rows, cols)

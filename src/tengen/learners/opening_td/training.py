@@ -6,9 +6,8 @@ and continued gives the same weights, bit for bit, as one that was not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,237 +17,182 @@ from tengen.board.kernels import HASH, SCALARS, new_state
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
 from tengen.learners.opening_td import game_kernels
-from tengen.learners.opening_td.features import geometry
-from tengen.learners.opening_td.game_kernels import NETWORK, RANDOM, Memory
+from tengen.learners.opening_td.game_kernels import NETWORK, RANDOM
 from tengen.learners.opening_td.judges import OwnershipExpert
 from tengen.learners.opening_td.kernels import Net
-from tengen.learners.opening_td.network import CLIP
-from tengen.models import Checkpoints
+from tengen.learners.opening_td.matches import RANDOM_NAME, opening_board, play_match
+from tengen.learners.opening_td.model import OpeningModel
+from tengen.learners.opening_td.network import CLIP, score_to_output
+from tengen.learners.opening_td.settings import TDSettings
+from tengen.models.runs import Run
 
-if TYPE_CHECKING:
-    from tengen.learners.opening_td.learner import OpeningTD
+CHECKPOINT_EVERY = 250
+"""Games between the states of a run."""
 
 
-@dataclass
-class TrainedGame:
+@dataclass(frozen=True)
+class TrainedOpening:
     """One opening that was learned from."""
 
     moves: list[int]
     score: float
     """The expert's, from Black's view."""
-    memory: Memory = field(repr=False)
 
 
-class Trainer:
-    """Play openings with a learner and teach it; the learner is changed in place.
+def train(
+    model: OpeningModel,
+    expert: Expert,
+    opponent: Player | None = None,
+    *,
+    referee: Expert | None = None,
+    run: Run[TDSettings] | None = None,
+    on_game: Callable[[int], None] = lambda games: None,
+) -> None:
+    """Play all openings of the model's settings, from where the run stands; see `OpeningTD.fit`."""
+    settings = model.settings
+    lesson = Lesson(model, expert, opponent)
+    judge = referee or expert
+    if run and run.start:
+        model.net_ = Net(*(run.start.arrays[key].copy() for key in Net._fields))
+        model.games_ = run.start.step
+    else:
+        model.draw()
+        if run:
+            _note_curve(model, judge, run)
+    while model.games_ < settings.games:
+        lesson.one_game()
+        if run:
+            _note_curve(model, judge, run)
+            if model.games_ % CHECKPOINT_EVERY == 0 or model.games_ == settings.games:
+                run.save(model.games_, model.net_._asdict())
+        on_game(model.games_)
 
-    `on_game(learner, game)` is called after each game, with `learner.games_` already counted.
-    """
 
-    def __init__(
-        self,
-        learner: OpeningTD,
-        expert: Expert,
-        opponent: Player | None = None,
-        *,
-        checkpoints: Checkpoints | None = None,
-        every: int = 500,
-        on_game: Callable[[OpeningTD, TrainedGame], None] | None = None,
-        state: dict[str, Any] | None = None,
-    ) -> None:
-        learner.check()
-        if learner.target == "ownership" and not isinstance(expert, OwnershipExpert):
+def _note_curve(model: OpeningModel, referee: Expert, run: Run[TDSettings]) -> None:
+    """Note one point of the learning curve, if it is time: games against random openings."""
+    settings = model.settings
+    if settings.curve_games == 0 or model.games_ % settings.curve_every:
+        return
+    seed = 1_000_003 * (settings.seed + 1) + model.games_
+    rate = play_match(model, RANDOM_NAME, referee, games=settings.curve_games, seed=seed).rate
+    run.note(
+        model.games_,
+        win_rate=rate.win_rate,
+        interval=list(rate.interval),
+        mean_score=rate.mean_score,
+    )
+
+
+class Lesson:
+    """Play openings with a model and teach it; the model is changed in place."""
+
+    def __init__(self, model: OpeningModel, expert: Expert, opponent: Player | None = None) -> None:
+        if model.settings.target == "ownership" and not isinstance(expert, OwnershipExpert):
             raise TengenError("a target of ownership needs an expert with `finish_ownership`")
-        self.learner, self.expert, self.opponent = learner, expert, opponent
-        self.checkpoints, self.every, self.on_game = checkpoints, every, on_game
-        self.state: dict[str, Any] = {} if state is None else state
-        """What else checkpoints should carry; the learning curve, for instance."""
+        self.model, self.expert, self.opponent = model, expert, opponent
 
-    def run(self, until: int | None = None) -> OpeningTD:
-        """Train up to `until` games (all of them by default), from the newest checkpoint if any."""
-        learner = self.learner
-        if not self._resume():
-            learner.initialise()
-        last = learner.games if until is None else min(until, learner.games)
-        for _ in self.play(last - learner.games_):
-            if self.checkpoints is not None and learner.games_ % self.every == 0:
-                self.save()
-        if self.checkpoints is not None:
-            self.save()
-        return learner
-
-    def play(self, games: int) -> Iterator[TrainedGame]:
-        """Play and learn from so many further games, one after the other."""
-        for _ in range(games):
-            game = self.one_game()
-            if self.on_game is not None:
-                self.on_game(self.learner, game)
-            yield game
-
-    def one_game(self) -> TrainedGame:
+    def one_game(self) -> TrainedOpening:
         """Play the next opening, learn from it, and count it."""
-        learner, number = self.learner, self.learner.games_
-        _, memory = learner.work()
+        model, settings, number = self.model, self.model.settings, self.model.games_
+        tables, layout, room, memory = model.desk()
         if self.opponent is None:
             self._play_in_kernel(number)
         else:
-            self._play_opponent(number)
+            self._play_opponent(number, self.opponent)
         moves = [int(m) for m in memory.move]
         score, target = self._verdict(moves, number)
-        room, _ = learner.work()
+        last, rate = settings.opening_plies - 1, settings.rate(number)
         game_kernels.learn(
-            memory,
-            learner.plies - 1,
-            target,
-            learner.net_,
-            geometry(*learner.shape),
-            learner.chosen.layout(*learner.shape),
-            room,
-            self.rate(number),
-            learner.trace,
+            memory, last, target, model.net_, tables, layout, room, rate, settings.trace
         )
-        learner.games_ += 1
-        return TrainedGame(moves, score, memory)
-
-    # ----- What changes over the games -----
-
-    def _share(self, number: int) -> float:
-        """Return how far the training has come at a game, 0 to 1."""
-        return number / max(self.learner.games - 1, 1)
-
-    def rate(self, number: int) -> float:
-        """Return the learning rate of a game; it falls geometrically."""
-        learner = self.learner
-        if learner.alpha_end is None:
-            return learner.alpha
-        return float(learner.alpha * (learner.alpha_end / learner.alpha) ** self._share(number))
-
-    def explore(self, number: int) -> float:
-        """Return the chance of exploring in a game; it falls linearly."""
-        learner = self.learner
-        return learner.explore + (learner.explore_end - learner.explore) * self._share(number)
-
-    # ----- Playing -----
+        model.games_ += 1
+        return TrainedOpening(moves, score)
 
     def _lot(self, number: int) -> tuple[int, bool]:
         """Draw a game's number of random first plies and whether one side plays at random."""
-        learner = self.learner
-        if learner.random_plies == 0 and learner.random_opponent == 0:
+        settings = self.model.settings
+        if settings.random_plies == 0 and settings.random_opponent == 0:
             return 0, False
-        rng = np.random.default_rng([learner.seed, number, 1])
-        plies = int(rng.integers(learner.random_plies + 1))
-        return plies, bool(rng.random() < learner.random_opponent)
+        rng = np.random.default_rng([settings.seed, number, 1])
+        plies = int(rng.integers(settings.random_plies + 1))
+        return plies, bool(rng.random() < settings.random_opponent)
 
     def _play_in_kernel(self, number: int) -> None:
-        learner = self.learner
-        room, memory = learner.work()
+        """Play against itself, or against random moves, learning from both sides' moves."""
+        model, settings = self.model, self.model.settings
+        tables, layout, room, memory = model.desk()
         random_plies, against_random = self._lot(number)
         who = [NETWORK, RANDOM if against_random else NETWORK]
         if number % 2:
             who.reverse()
-        state = new_state(*learner.shape)
         game_kernels.train_opening(
-            state,
-            learner.net_,
-            learner.komi,
-            geometry(*learner.shape),
-            learner.chosen.layout(*learner.shape),
+            new_state(*settings.shape),
+            model.net_,
+            settings.komi,
+            tables,
+            layout,
             memory,
             room,
-            np.zeros(learner.outputs),
-            learner.plies,
-            self.rate(number),
-            learner.trace,
-            self.explore(number),
-            learner.temperature_in_outputs,
+            np.zeros(settings.outputs),
+            settings.opening_plies,
+            settings.rate(number),
+            settings.trace,
+            settings.exploration(number),
+            settings.temperature_in_outputs,
             random_plies,
             who[0],
             who[1],
-            learner.seed,
+            settings.seed,
             number,
         )
 
-    def _play_opponent(self, number: int) -> None:
+    def _play_opponent(self, number: int, opponent: Player) -> None:
         """Play against somebody who is asked move by move; learn from both sides' moves."""
-        learner = self.learner
-        assert self.opponent is not None
-        room, memory = learner.work()
-        tables, layout = geometry(*learner.shape), learner.chosen.layout(*learner.shape)
-        target = np.zeros(learner.outputs)
-        rng = np.random.default_rng([learner.seed, number, 2])
+        model, settings = self.model, self.model.settings
+        tables, layout, room, memory = model.desk()
+        target = np.zeros(settings.outputs)
+        explore, temperature = settings.exploration(number), settings.temperature_in_outputs
+        rng = np.random.default_rng([settings.seed, number, 2])
         word = rng.integers(0, 2**63, size=1, dtype=np.uint64)
         random_plies, _ = self._lot(number)
-        board = Board(*learner.shape, komi=learner.komi)
+        board = Board(*settings.shape, komi=settings.komi)
         own = BLACK if number % 2 == 0 else WHITE
         game_kernels.start(board.state, memory)
-        for ply in range(learner.plies):
-            position = (board.state, learner.net_, learner.komi, tables, layout, memory, ply, room)
+        for ply in range(settings.opening_plies):
             if ply < random_plies:
                 move = game_kernels.choose_random(board.state, tables, memory, ply, room, word)
             elif board.turn == own:
-                temperature = learner.temperature_in_outputs
-                move = game_kernels.choose(*position, self.explore(number), temperature, word)
+                move = game_kernels.choose(
+                    board.state, model.net_, settings.komi, tables, layout, memory, ply, room,
+                    explore, temperature, word,
+                )  # fmt: skip
             else:
-                move = self.opponent.choose(board, rng)
+                move = opponent.choose(board, rng)
                 memory.best[ply] = memory.chosen[ply] = -1
                 if move < PASS:
-                    raise TengenError(f"{self.opponent.name} resigned in the opening")
+                    raise TengenError(f"{opponent.name} resigned in the opening")
             memory.move[ply], memory.side[ply] = move, board.turn
             board.push(int(move))
             memory.hashes[ply + 1] = board.state[SCALARS, HASH]
             game_kernels.after_ply(
-                board.state, memory, ply, learner.net_, learner.komi, tables, layout, room, target,
-                self.rate(number), learner.trace,
+                board.state, memory, ply, model.net_, settings.komi, tables, layout, room, target,
+                settings.rate(number), settings.trace,
             )  # fmt: skip
 
     def _verdict(self, moves: list[int], number: int) -> tuple[float, NDArray[np.float64]]:
         """Ask the expert; return the score and the target, both from Black's view."""
-        learner = self.learner
-        board = opening_board(moves, *learner.shape, learner.komi)
-        seeds = expert_seeds(learner.seed, number, learner.finishes)
-        boards = [board] * learner.finishes
-        if learner.target == "ownership":
+        settings = self.model.settings
+        board = opening_board(moves, settings)
+        word = np.random.SeedSequence([settings.seed, number, 3]).generate_state(1, np.uint64)[0]
+        seed = int(word >> np.uint64(1))
+        if settings.target == "ownership":
             assert isinstance(self.expert, OwnershipExpert)
-            owners = self.expert.finish_ownership(boards, seeds).mean(axis=0)
+            owners = self.expert.finish_ownership([board], [seed])[0]
             target = np.clip((owners + 1) / 2, CLIP, 1 - CLIP)
-            return float(owners.sum()) - learner.komi, target
-        scores = self.expert.finish(boards, seeds)
-        targets = np.mean([learner.target_of(float(score)) for score in scores], axis=0)
-        return float(np.mean(scores)), targets
-
-    # ----- Checkpoints -----
-
-    def save(self) -> None:
-        """Write a checkpoint of this moment."""
-        assert self.checkpoints is not None
-        learner = self.learner
-        state = {"settings": learner.settings(), "more": self.state}
-        self.checkpoints.save(learner.games_, learner.net_._asdict(), state)
-
-    def _resume(self) -> bool:
-        """Go back to the newest checkpoint; tell whether there was one."""
-        latest = None if self.checkpoints is None else self.checkpoints.latest()
-        if latest is None:
-            return False
-        if latest.state.get("settings") != self.learner.settings():
-            assert self.checkpoints is not None
-            raise TengenError(f"{self.checkpoints.folder}: holds a training with other settings")
-        self.learner.net_ = Net(*(latest.arrays[key].copy() for key in Net._fields))
-        self.learner.games_ = latest.step
-        self.state.clear()
-        self.state.update(latest.state["more"])
-        return True
-
-
-def opening_board(moves: list[int], rows: int, cols: int, komi: float) -> Board:
-    """Return the board after an opening."""
-    board = Board(rows, cols, komi=komi)
-    for move in moves:
-        board.push(move)
-    return board
-
-
-def expert_seeds(seed: int, number: int, count: int) -> list[int]:
-    """Return the expert's seeds for a game."""
-    words = np.random.SeedSequence([seed, number, 3]).generate_state(count, np.uint64)
-    return [int(w >> np.uint64(1)) for w in words]
+            return float(owners.sum()) - settings.komi, target
+        score = float(self.expert.finish([board], [seed])[0])
+        if settings.target == "win":
+            goal = min(max(1.0 if score > 0 else 0.5 if score == 0 else 0.0, CLIP), 1 - CLIP)
+        else:
+            goal = score_to_output(score, settings.largest)
+        return score, np.array([goal])

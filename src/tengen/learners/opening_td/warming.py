@@ -22,11 +22,13 @@ def warm_up() -> None:
     """Compile everything that training, matches and evaluation call."""
     from tengen.learners.opening_td.features import dense_inputs
     from tengen.learners.opening_td.learner import OpeningTD
-    from tengen.learners.opening_td.matches import best_move, play_match
+    from tengen.learners.opening_td.matches import play_match
+    from tengen.learners.opening_td.settings import TDSettings
 
-    learner = OpeningTD(rows=5, plies=4, games=2, hidden=3).fit(_Nobody())
-    play_match(learner, "random", _Nobody(), games=2, seed=1, shape=(5, 5), plies=4)
+    settings = TDSettings(rows=5, plies=4, games=2, hidden=3)
+    learner = OpeningTD(settings=settings).fit(_Nobody())
+    play_match(learner, "random", _Nobody(), games=2, seed=1)
     board = Board(5)
-    best_move(learner, board)
+    learner.best_move(board)
     learner.values([board])
-    dense_inputs(board, learner.chosen, friend=1, komi=5.5)
+    dense_inputs(board, settings.chosen, friend=1, komi=5.5)

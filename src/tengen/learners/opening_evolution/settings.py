@@ -1,0 +1,116 @@
+"""Say what to evolve and how: everything a run's result depends on. Knows no training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tengen.errors import SpecError
+from tengen.learners.opening_evolution.games import COLOURS, OpeningTerms
+from tengen.learners.opening_evolution.networks import SHAPES, Shape
+from tengen.learners.opening_evolution.strategy import STRATEGIES
+from tengen.models.settings import check_settings, setting
+
+DENSE = ("dense", "tied", "tiled")
+"""The networks of the paper's first experiment, which bred 10 individuals; the second bred 20."""
+
+
+@dataclass(frozen=True)
+class EvolutionSettings:
+    """How openings are evolved.
+
+    `opponent` and `expert` are names for the record and for commands: `OpeningEvolution.fit` is
+    given the players themselves, by its measure.
+    """
+
+    network: str = setting(
+        "dense",
+        "dense (169-55-1, look-ahead), spatial (one unit a window); with few weights, tied by "
+        "symmetry: tied and tiled (dense), shared and rich (spatial).",
+        choices=SHAPES,
+    )
+    generations: int = setting(5000, "Generations to breed.", least=0, changeable=True)
+    population: int = setting(0, "Individuals; 0 for the paper's: dense 10, spatial 20.", least=0)
+    rows: int = setting(13, "Board size.", least=3, most=25, option="size")
+    cols: int | None = None
+    """Columns of the board; None for a square."""
+    moves: int = setting(15, "Opening moves of each side.", least=1)
+    komi: float = setting(7.5, "White's compensation.")
+    colours: str = setting("both", "Which side the network plays.", choices=COLOURS)
+    plies: int = setting(0, "Look-ahead; 0 for the paper's: dense 2, spatial 1.", least=0, most=2)
+    free: bool = setting(
+        False, "An illegal choice is a pass, as the paper's text has it.", option="illegal-passes"
+    )
+    random_plies: int = setting(
+        0, "Random plies before each game; the same for all of a generation.", least=0
+    )
+    starts: int = setting(
+        1, "Games of each colour an individual; more cut the noise of selection.", least=1
+    )
+    more_starts_every: int = setting(
+        0, "One more start every so many generations; 0 for never.", least=0
+    )
+    bend: float = setting(
+        0.0, "Points beyond which a score hardly counts for more; 0 for none.", least=0
+    )
+    strategy: str = setting(
+        "paper",
+        "paper (mu + mu), cma (CMA-ES, a diagonal matrix), mirror (small mirrored steps).",
+        choices=STRATEGIES,
+    )
+    remember: bool = setting(
+        False, "Survivors keep their fitness; right where games do not change."
+    )
+    hall_every: int = setting(
+        0,
+        "Let the best enter a hall of fame so often, after the best of generation 0; every other "
+        "start is against somebody in there. 0 for no hall.",
+        least=0,
+    )
+    opponent: str = setting(
+        "static", "Who plays the other side; several, joined by ' + ', take the starts in turn."
+    )
+    expert: str = setting("static", "Who finishes the games and counts them.")
+    snapshot_every: int = setting(250, "Keep the best network so often.", least=1, changeable=True)
+    seed: int = setting(0, "Every random choice follows from it.")
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.population % 2:
+            raise SpecError(f"a population of {self.population} has no half")
+
+    @property
+    def individuals(self) -> int:
+        """How many are bred, the paper's number if not said."""
+        return self.population or (10 if self.network in DENSE else 20)
+
+    def shape(self) -> Shape:
+        """Return the network's shape."""
+        return _shape(self.network, self.rows, self.cols or self.rows, self.free, self.plies)
+
+    def terms(self, random_plies: int | None = None) -> OpeningTerms:
+        """Return what a game of openings is, with other random plies before it if said."""
+        plies = self.random_plies if random_plies is None else random_plies
+        return OpeningTerms(self.rows, self.cols or self.rows, self.moves, self.komi, plies)
+
+    def starts_at(self, generation: int) -> int:
+        """Return how many games of each colour an individual of a generation plays."""
+        more = generation // self.more_starts_every if self.more_starts_every else 0
+        return self.starts + more
+
+    def game_seeds(self, generation: int) -> list[int]:
+        """Return the seeds of a generation's games: common random numbers for all individuals."""
+        sequence = np.random.SeedSequence([self.seed, generation, 7])
+        return [int(word) for word in sequence.generate_state(self.starts_at(generation))]
+
+
+DEFAULTS = EvolutionSettings()
+
+
+@lru_cache(maxsize=16)
+def _shape(network: str, rows: int, cols: int, free: bool, plies: int) -> Shape:
+    """Make a shape once: its tables take as long as some games."""
+    kind = SHAPES[network]
+    return kind(rows, cols, free=free, plies=plies or kind.plies)
