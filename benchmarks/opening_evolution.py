@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 
-from tengen.learners.opening_evolution import Evolution, Plan, measure_with
+from tengen.learners.opening_evolution import Breeding, EvolutionSettings, measure_with
 from tengen.players import make_expert, make_player
 
 GENERATIONS = 12
@@ -17,9 +17,10 @@ GENERATIONS = 12
 
 def main() -> None:
     rows = []
-    for network, population in (("spatial", 20), ("dense", 10)):
+    for network in ("spatial", "dense"):
         for workers in (1, 2):
-            run = Evolution.begin(Plan(network=network, population=population, colours="black"))
+            settings = EvolutionSettings(network=network, colours="black")
+            run = Breeding.begin(settings)
             opponents = [make_player("static") for _ in range(workers)]
             measure = measure_with(opponents, make_expert("static"))
             run.step(measure)
@@ -32,7 +33,7 @@ def main() -> None:
             rows.append(
                 {
                     "network": network,
-                    "population": population,
+                    "population": settings.individuals,
                     "workers": workers,
                     "wall_best": round(min(walls), 3),
                     "wall_mean": round(sum(walls) / len(walls), 3),

@@ -19,14 +19,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tengen.board import Board
-from tengen.learners.opening_td import OpeningTD, Trainer
+from tengen.board import Board, random_point
+from tengen.learners.opening_td import OpeningTD, TDSettings
 from tengen.learners.opening_td.candidate_kernels import evaluate, rate_moves
-from tengen.learners.opening_td.features import dense_inputs, geometry
+from tengen.learners.opening_td.features import dense_inputs
 from tengen.learners.opening_td.game_kernels import after_ply, learn, play, start
 from tengen.learners.opening_td.kernels import Net, best_orientation, constant_sums, position_keys
-from tengen.learners.opening_td.matches import random_point
 from tengen.learners.opening_td.network import gradient, predict
+from tengen.learners.opening_td.training import Lesson
 
 
 @njit
@@ -75,12 +75,11 @@ def by_games() -> list[dict[str, float]]:
     """Time trainings of several lengths."""
     rows = []
     for games in (50, 100, 200, 400):
-        learner = OpeningTD(games=games).initialise()
-        trainer = Trainer(learner, Even())
-        trainer.one_game()
+        lesson = Lesson(OpeningTD(settings=TDSettings(games=games)).draw(), Even())
+        lesson.one_game()
         begin = time.process_time()
-        for _ in trainer.play(games - 1):
-            pass
+        for _ in range(games - 1):
+            lesson.one_game()
         spent = time.process_time() - begin
         rows.append({"games": games, "seconds": spent, "ms_per_game": 1000 * spent / (games - 1)})
     return rows
@@ -89,9 +88,8 @@ def by_games() -> list[dict[str, float]]:
 def prepared(learner: OpeningTD, stones: int) -> Board:
     """Play random stones into the learner's memory; the last position is ready to learn from."""
     rng = np.random.default_rng(1)
-    room, memory = learner.work()
-    tables, layout = geometry(*learner.shape), learner.chosen.layout(*learner.shape)
-    board = Board(*learner.shape, komi=5.5)
+    tables, layout, room, memory = learner.desk()
+    board = Board(*learner.settings.shape, komi=5.5)
     start(board.state, memory)
     target = np.zeros(1)
     for ply in range(stones):
@@ -110,14 +108,14 @@ def prepared(learner: OpeningTD, stones: int) -> Board:
 
 def learning_step(features: str, encoding: str, size: int, stones: int) -> dict[str, object]:
     """Time one sparse and one dense learning step on the same position."""
-    learner = OpeningTD(features=features, encoding=encoding, rows=size, plies=stones).initialise()
+    settings = TDSettings(features=features, encoding=encoding, rows=size, plies=stones)
+    learner = OpeningTD(settings=settings).draw()
     board = prepared(learner, stones)
-    room, memory = learner.work()
-    tables, layout = geometry(*learner.shape), learner.chosen.layout(*learner.shape)
+    tables, layout, room, memory = learner.desk()
     goal = np.array([0.5])
     work = (memory, stones - 1, goal, learner.net_, tables, layout, room)
     sparse = seconds(lambda: learn_often(*work, 300), 1) / 300
-    x = dense_inputs(board, learner.chosen, friend=int(memory.side[stones - 1]), komi=5.5)
+    x = dense_inputs(board, settings.chosen, friend=int(memory.side[stones - 1]), komi=5.5)
 
     def dense() -> None:
         error = goal - predict(learner.net_, x)
@@ -137,10 +135,9 @@ def rating() -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for encoding in ("scalar", "binary"):
         for stones in (4, 10, 18):
-            learner = OpeningTD(encoding=encoding, plies=stones).initialise()
+            learner = OpeningTD(settings=TDSettings(encoding=encoding, plies=stones)).draw()
             board = prepared(learner, stones)
-            room, _ = learner.work()
-            tables, layout = geometry(9, 9), learner.chosen.layout(9, 9)
+            tables, layout, room, _ = learner.desk()
             none = np.zeros(1, np.int64)
 
             work = (board.state, learner.net_, tables, layout, room)
