@@ -62,7 +62,8 @@ def test_a_run_is_not_mixed_up_with_another(
     assert run(["opening-td", "train", "--out", str(tmp_path / "oe"), "--resume"]) == 1
     assert "opening-evolution" in capsys.readouterr().err
     with Run.open(tmp_path / "busy", KIND, EvolutionSettings()):
-        assert run(["opening-evolution", "train", "--out", str(tmp_path / "busy")]) == 1
+        busy = ["train", "--resume", "--out", str(tmp_path / "busy")]
+        assert run(["opening-evolution", *busy]) == 1
     assert "in use by another process" in capsys.readouterr().err
     assert [path.read_bytes() for path in states] == kept
     # More generations of the same run are welcome, without saying its settings again.
