@@ -243,10 +243,13 @@ def _comparisons(data: dict[str, Any], size: BreedingSize) -> list[Comparison]:
         )  # fmt: skip
     whole = data["over_seeds"]
     p = whole["p"]
+    what = f"{size.length} generations improve the opening"
+    if paper:
+        what = f"{what} ({size.network} network, the paper's method)"
     rows.append(
         compare(
-            "Conclusion", f"breeding improves the opening ({size.method}, {size.network})", None,
-            None, holds=True if p < 0.05 else False if paper or p > 0.95 else None,
+            "Conclusion", what, None, None,
+            holds=True if p < 0.05 else False if paper or p > 0.95 else None,
             paper_text="they learn", full=paper or size.seeds > 1,
             our_text=f"{percent(whole['first'])} to {percent(whole['last'])}, p = {p:.2g}",
             why=f"Wins against the panel, generation 0 and {size.length}, seeds: {whole['runs']}; "
