@@ -31,7 +31,7 @@ CURVE = opening_td.CurveSize(games=20, curve_every=10, curve_games=4, shipped_ga
 TABLES = opening_td.TablesSize(
     games=6, pair_games=2, curve_games=0, features=SETS, expert="playouts:8"
 )
-SCORING = scoring.Size(games=6, test_games=3, steps=10, epochs=5)
+SCORING = scoring.Size(made=6, test_games=3, steps=10, epochs=5)
 ISN = symmetry_network.Size(
     games=12,
     linear_games=4,
@@ -156,8 +156,10 @@ FULL = {
         games=4, pair_games=2, features=SETS, expert="playouts:8", seeds=2)),
     "opening-td-variants": partial(opening_td.variants, size=opening_td.VariantsSize(
         games=4, match_games=2, only=("scalar",), expert="playouts:8")),
-    "scoring-failure": partial(scoring.full_failure, counts=(6,), steps=5),
-    "scoring": partial(scoring.full_scorer, members=1, epochs=3, rounds=2, held_out=0.5),
+    "scoring-failure": partial(
+        scoring.failure, size=scoring.Size(made=0, counts=(6,), steps=5)),
+    "scoring": partial(scoring.scorer, size=scoring.Size(
+        made=0, members=1, epochs=3, rounds=2, held_out=0.5)),
     "move-prediction": partial(move_prediction.tables, size=move_prediction.Size(
         made=0, board=9, games=8, sizes=(8,), widths=(0.9,), reranked=(0, 20))),
     "move-prediction-strong": partial(

@@ -3,14 +3,15 @@
 Works on plain arrays (rows x columns of EMPTY, BLACK, WHITE), row 0 at the top, so that it serves
 boards, records and the learned scorer alike. `count_territory` counts in the Japanese way,
 carefully (no points in seki and in false eyes) or plainly (flood fill); `count_area` in the
-Chinese way; `tromp_taylor` takes every stone on the board for alive. Each returns a `Count` that
-says what counted for what.
+Chinese way; `count_by_rules` and `count_board` in the way that rules or a board's own say;
+`tromp_taylor` takes every stone on the board for alive. Each returns a `Count` that says what
+counted for what.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,10 @@ import numpy.typing as npt
 from tengen.board import counting_kernels as k
 from tengen.board.counting_reach_kernels import BLACK, WHITE
 from tengen.errors import TengenError
+
+if TYPE_CHECKING:
+    from tengen.board.board import Board
+    from tengen.board.rules import Rules
 
 Method = Literal["careful", "plain"]
 Grid = npt.NDArray[np.int8]
@@ -248,6 +253,31 @@ def count_area(
     kinds = np.zeros(stones.shape, np.int8)
     k.plain_kinds(stones, fallen, kinds)
     return Count("area", "plain", stones, fallen, kinds, komi, handicap)
+
+
+def count_by_rules(
+    grid: npt.ArrayLike,
+    dead: npt.ArrayLike | None,
+    rules: Rules,
+    *,
+    method: Method = "careful",
+    komi: float = 0.0,
+    prisoners: tuple[int, int] = (0, 0),
+    handicap: int = 0,
+) -> Count:
+    """Count by area or by territory, as the rules say; `handicap` is the number of stones."""
+    if rules.scoring == "area":
+        bonus = handicap_compensation(handicap, rules.handicap_bonus)
+        return count_area(grid, dead, komi=komi, handicap=bonus)
+    return count_territory(grid, dead, method=method, komi=komi, prisoners=prisoners)
+
+
+def count_board(board: Board, dead: npt.ArrayLike | None, rules: Rules | None = None) -> Count:
+    """Count a position under its own rules, or others, given the mask of its dead stones."""
+    return count_by_rules(
+        board.grid(), dead, rules or board.rules, komi=board.komi, prisoners=board.prisoners,
+        handicap=board.handicap,
+    )  # fmt: skip
 
 
 def tromp_taylor(grid: npt.ArrayLike, komi: float = 0.0) -> Count:

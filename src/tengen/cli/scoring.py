@@ -2,96 +2,128 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Progress, Quiet, Seed, emit, remark, table
-from tengen.cli.scoring_life import app as life
-from tengen.cli.scoring_made import (
-    MAKER,
-    Made,
-    Maker,
-    described,
-    make_labelled,
-    parse_made,
-    play_made,
-    write_made,
+from tengen.cli.common import (
+    Json,
+    Out,
+    Progress,
+    Quiet,
+    Resume,
+    Said,
+    Seed,
+    Workers,
+    derived_options,
+    emit,
+    remark,
+    table,
 )
+from tengen.cli.scoring_life import app as life
+from tengen.lab.sections.scoring import Study
+from tengen.learners.scoring.settings import ScorerSettings
+
+if TYPE_CHECKING:
+    from tengen.learners.scoring.training import Making
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 app.add_typer(life, name="life")
 
+MAKER = "mcts:playouts=100,resign=0"
+"""Who plays the games that are made."""
+
 Files = Annotated[list[Path], typer.Argument(help="Files of games with counted results.")]
 Model = Annotated[str, typer.Option("--model", help="Name or file of the scorer.")]
+Maker = Annotated[str, typer.Option("--player", help="Who plays the games that are made.")]
 
 
 @app.command()
+@derived_options()
 def train(
-    games: Files,
-    hidden: Annotated[int, typer.Option("--hidden", min=1, help="Hidden units.")] = 16,
-    members: Annotated[int, typer.Option("--members", min=1, help="Networks that vote.")] = 4,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Batches of RPROP.")] = 100,
-    decay: Annotated[float, typer.Option("--decay", min=0.0, help="Weight decay.")] = 1e-4,
-    rounds: Annotated[int, typer.Option("--rounds", min=2, help="Rounds of the bootstrap.")] = 3,
-    without: Annotated[
+    files: Files,
+    settings: ScorerSettings,
+    said: Said,
+    made: Annotated[
         list[str] | None,
-        typer.Option("--without", help="Family of features to leave out; repeatable."),
+        typer.Option("--made", help="SIZE:GAMES to play and learn from, as 9:300; repeatable."),
     ] = None,
-    made: Made = None,
     player: Maker = MAKER,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes for --made.")] = 1,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the run.")] = Path("runs/scoring"),
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Use the features and games of before in --out.")
-    ] = False,
-    seed: Seed = 0,
+    workers: Workers = 1,
+    out: Out = None,
+    resume: Resume = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Learn from final scores alone; writes scorer.safetensors into --out.
+    """Learn from final scores alone; writes scorer.safetensors into --out (runs/scoring).
 
     With --made it first plays games of its own and learns from their known dead stones, too.
     """
-    from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.features import FAMILIES, columns
+    from tengen.learners.scoring.training import MODEL, train_scorer
+    from tengen.models import resumed_settings
     from tengen.records import Corpus
 
-    left_out = without or []
-    families = [name for name in FAMILIES if name not in left_out]
-    columns([*left_out, *families])  # names the one that does not exist
-    wanted = [parse_made(text) for text in made or []]
-    arrays = Corpus(games).as_arrays()
-    labelled = [
-        lesson
-        for size, count in wanted
-        for lesson in make_labelled(
-            out / f"made-{size}x{size}.sgf", count, size, player, seed,
-            workers=workers, resume=resume, quiet=quiet,
-        )
-    ]  # fmt: skip
-    bundle = described(arrays, out / "features.npz", resume=resume, quiet=quiet)
-    scorer = BlockScorer(
-        hidden=hidden, members=members, epochs=epochs, decay=decay, rounds=rounds,
-        families=families, seed=seed,
-    ).fit(arrays, bundle, made=labelled, tell=lambda line: remark(line, quiet=quiet))  # fmt: skip
-    path = out / "scorer.safetensors"
-    data = f"{len(bundle)} games of {', '.join(file.name for file in games)}; only their final "
-    data += "scores were used"
-    for (size, _), lesson in zip(wanted, labelled, strict=True):
-        data += f"; {len(lesson.bundle)} games on {size}x{size} made by {player}, played out"
-    scorer.save(path, data=data)
+    folder = out or Path("runs/scoring")
+    if resume:
+        settings = resumed_settings(folder, settings, said)
+    making = [_making(text, player) for text in made or []]
+    games = Corpus(files).as_arrays()
+    with _counters(quiet) as tell:
+        scorer = train_scorer(
+            games, settings, folder, making=making, resume=resume, workers=workers,
+            sources=", ".join(file.name for file in files), tell=tell,
+            report=lambda row: remark(_line(row), quiet=quiet),
+        )  # fmt: skip
     answer = {
-        "games": len(bundle),
-        "made": [
-            {"size": s, "games": len(m.bundle)} for (s, _), m in zip(wanted, labelled, strict=True)
-        ],
+        "games": scorer.games_,
+        "made": [{"size": size, "games": games} for size, games in scorer.made_.items()],
         "history": scorer.history_,
         "calibration": scorer.calibration_,
-        "model": str(path),
+        "model": str(folder / MODEL),
     }
-    emit(answer, as_json=json, text=f"{path}: learned from {len(bundle)} games")
+    emit(answer, as_json=json, text=f"{folder / MODEL}: learned from {scorer.games_} games")
+
+
+def _making(text: str, player: str) -> Making:
+    """Read SIZE:GAMES."""
+    from functools import partial
+
+    from tengen.errors import SpecError
+    from tengen.learners.scoring.training import Making
+    from tengen.players import make_player
+
+    size, _, count = text.partition(":")
+    if not (size.isdecimal() and count.isdecimal() and 5 <= int(size) <= 19 and int(count) > 0):
+        raise SpecError(f"--made takes SIZE:GAMES with a size from 5 to 19, as 9:300, not {text}")
+    make_player(player)  # a wrong spec is told before the first game
+    return Making(int(size), int(count), player, partial(make_player, player))
+
+
+def _line(row: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value:.4g}" for name, value in row.items())
+
+
+@contextmanager
+def _counters(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Show the progress of several things, each by its name."""
+    shown: dict[str, Progress] = {}
+
+    def tell(what: str, done: int, of: int) -> None:
+        if what not in shown:
+            shown[what] = Progress(what, of, quiet=quiet)
+        shown[what].advance()
+        if done == of:
+            shown[what].close()
+
+    try:
+        yield tell
+    finally:
+        for counter in shown.values():
+            counter.close()
 
 
 @app.command()
@@ -99,15 +131,22 @@ def make(
     size: Annotated[int, typer.Option("--size", min=5, max=19, help="Side of the board.")] = 9,
     games: Annotated[int, typer.Option("--games", min=1, help="Games to play.")] = 100,
     player: Maker = MAKER,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes.")] = 1,
+    workers: Workers = 1,
     out: Annotated[Path, typer.Option("--out", help="SGF file to write.")] = Path("made.sgf"),
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Make finished games whose dead stones are known (TB, TW), by playing on to the end."""
-    records = play_made(games, size, player, seed, workers=workers, quiet=quiet)
-    write_made(records, out)
+    from tengen.learners.scoring.made import make_games, write_games
+
+    making = _making(f"{size}:{games}", player)
+    with _counters(quiet) as tell:
+        records = make_games(
+            making.make, player, games, size, seed, workers=workers,
+            tell=lambda done: tell(f"{size}x{size} games", done, games),
+        )  # fmt: skip
+    write_games(records, out)
     answer = {"games": len(records), "played": games, "size": size, "seed": seed, "file": str(out)}
     emit(answer, as_json=json, text=f"{out}: {len(records)} games (of {games} that settled)")
 
@@ -139,27 +178,18 @@ def evaluate(
     """Compare the scorer's counts with recorded results."""
     import json as encoder
 
-    from tengen.errors import TengenError
+    from tengen.errors import SpecError, TengenError
     from tengen.learners.scoring import BlockScorer
     from tengen.learners.scoring import evaluation as ev
     from tengen.models import write_atomic
 
     if count not in ("careful", "plain"):
-        raise TengenError(f"--count is careful or plain, not {count!r}")
+        raise SpecError(f"--count is careful or plain, not {count!r}")
     missing = [str(path) for path in games if not path.exists()]
     if missing:
         raise TengenError(f"{', '.join(missing)}: no such file")
     scorer = BlockScorer.load(model)
-    counters: dict[str, Progress] = {}
-
-    def tell(name: str, done: int, of: int) -> None:
-        if name not in counters:
-            counters[name] = Progress(name, of, quiet=quiet)
-        counters[name].advance()
-        if done == of:
-            counters[name].close()
-
-    try:
+    with _counters(quiet) as tell:
         answer = ev.evaluate(
             scorer,
             games,
@@ -170,14 +200,14 @@ def evaluate(
             limit=limit,
             tell=tell,
         )
-    finally:
-        for counter in counters.values():
-            counter.close()
     if out is not None:
         write_atomic(out / "evaluation.json", encoder.dumps(answer))
-    if json:
-        emit(answer, as_json=True)
-        return
+    emit(answer, as_json=json)
+    if not json:
+        _print_evaluation(answer)
+
+
+def _print_evaluation(answer: dict[str, Any]) -> None:
     rows: list[tuple[Any, ...]] = [
         (
             name,
@@ -192,7 +222,7 @@ def evaluate(
         ]
     ]
     columns = ("scorer", "exact", "winner", "ms", "failed")
-    table(f"{answer['games']} games, {count} count", columns, rows)
+    table(f"{answer['games']} games, {answer['count']} count", columns, rows)
     sure = answer["exact_when_safe"]
     print(
         f"within one point {answer['within1']:.2%}; called safe {answer['safe']:.2%}"
@@ -201,99 +231,37 @@ def evaluate(
 
 
 @app.command()
+@derived_options()
 def experiment(
-    games: Files,
-    which: Annotated[
-        str,
-        typer.Option("--table", help="failure: the paper, fault by fault; parts: what each adds."),
-    ] = "failure",
-    counts: Annotated[
-        list[int] | None, typer.Option("--games", min=1, help="Games to train on; repeatable.")
-    ] = None,
-    steps: Annotated[int, typer.Option("--steps", min=1, help="Batches (failure).")] = 60,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Folds (parts).")] = 3,
-    members: Annotated[int, typer.Option("--members", min=1, help="Networks (parts).")] = 4,
+    files: Files,
+    wanted: Study,
     made: Annotated[
         list[Path] | None,
-        typer.Option("--made", help="Games of `scoring make` (parts); repeatable."),
+        typer.Option("--made", help="parts: games of `scoring make`; repeatable."),
     ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", help="Row to measure beside all families (parts); repeatable."),
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder to keep finished rows in.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for experiment.json.")] = None,
-    seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Repeat the paper's failure, or find by cross-validation what each part of ours is worth."""
     import json as encoder
 
-    from tengen.errors import TengenError
+    from tengen.lab.sections.scoring import study
+    from tengen.lab.steps import Context
+    from tengen.lab.terminal import print_result
+    from tengen.learners.scoring.made import read_labelled
     from tengen.models import write_atomic
     from tengen.records import Corpus
 
-    if which not in ("failure", "parts"):
-        raise TengenError(f"--table is failure or parts, not {which!r}")
-    arrays = Corpus(games).as_arrays()
-
-    def say(line: str) -> None:
-        remark(line, quiet=quiet)
-
-    if which == "failure":
-        from tengen.lab import scoring as lab
-
-        answer = lab.experiment(
-            arrays, counts=tuple(counts or (500, 3000)), steps=steps, seed=seed, say=say
+    games = Corpus(files).as_arrays()
+    with TemporaryDirectory() if out is None else nullcontext(out) as place:
+        context = Context(
+            Path(place), wanted.seed, 1, at=lambda share, note: remark(note, quiet=quiet)
         )
-    else:
-        from tengen.learners.scoring.made import read_labelled
-        from tengen.learners.scoring.training import Recipe
-        from tengen.learners.scoring.validation import compare_parts, further_parts
-
-        recipe = Recipe(members=members, seed=seed)
-        unknown = set(only or []) - set(rows := further_parts(recipe, bool(made)))
-        if unknown:
-            raise TengenError(f"--only {', '.join(unknown)}: there are {', '.join(rows)}")
-        arrays = arrays.take(range(min(*(counts or [len(arrays)]), len(arrays))))
-        kept = None if out is None else out / "features.npz"
-        bundle = described(arrays, kept, resume=True, quiet=quiet)
-        found = compare_parts(
-            bundle, recipe, folds=folds, made=read_labelled(made or []), only=only or (), seed=seed,
-            kept=None if out is None else out / "validations.npz", tell=say,
-        )  # fmt: skip
-        answer = {"games": len(bundle), "folds": folds, "seed": seed, "rows": found}
-    if out is not None:
-        write_atomic(out / "experiment.json", encoder.dumps(answer))
-    if json:
-        emit(answer, as_json=True)
-    elif which == "failure":
-        _print_failure(answer)
-    else:
-        _print_parts(answer)
-
-
-def _print_failure(answer: dict[str, Any]) -> None:
-    rows = [
-        (r["games"], r["energy"], r["optimiser"], r["gradient"], f"{r['last_error']:.4g}",
-         f"{r['largest_prediction']:.4g}", f"{r['exact']:.1%}")
-        for r in answer["runs"]
-    ]  # fmt: skip
-    columns = ("games", "energy", "optimiser", "gradient", "error", "largest", "exact")
-    table("Burzillo's network (paper: 0.0 % exact, -58,583,120)", columns, rows)
-    print("\n".join(answer["faults"]))
-
-
-def _print_parts(answer: dict[str, Any]) -> None:
-    sizes = [key for key in answer["rows"][0] if key.startswith("made_") and key.endswith("exact")]
-    rows = [
-        (
-            row["name"],
-            f"{row['exact']:.2%} [{row['interval'][0]:.1%}, {row['interval'][1]:.1%}]",
-            f"+{row['gained']} -{row['lost']}" if "gained" in row else "",
-            *(f"{row[key]:.2%}" for key in sizes),
-        )
-        for row in answer["rows"]
-    ]
-    columns = ("trained", "exact", "games changed", *(key.split("_")[1] + " made" for key in sizes))
-    table(f"{answer['games']} unseen games in {answer['folds']} folds", columns, rows)
+        result = study(context, wanted, games, lambda: read_labelled(made or []))
+        write_atomic(Path(place) / "experiment.json", encoder.dumps(result.data))
+    emit(result.data, as_json=json)
+    if not json:
+        print_result(result)

@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Seed, emit, progress, remark, table
+from tengen.cli.common import (
+    Json,
+    Out,
+    Quiet,
+    Resume,
+    Said,
+    derived_options,
+    emit,
+    progress,
+    remark,
+    table,
+)
+from tengen.learners.scoring.settings import LifeSettings
 
 app = typer.Typer(
     add_completion=False,
@@ -20,43 +32,40 @@ Scored = Annotated[str, typer.Option("--scorer", help="Scorer that says how game
 
 
 @app.command()
+@derived_options()
 def train(
-    games: Files,
-    hidden: Annotated[int, typer.Option("--hidden", min=1, help="Hidden units.")] = 24,
-    members: Annotated[int, typer.Option("--members", min=1, help="Networks that vote.")] = 2,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Batches of RPROP.")] = 120,
-    positions: Annotated[
-        int, typer.Option("--positions", min=1, help="Positions of each game to learn from.")
-    ] = 3,
-    count: Annotated[
-        int | None, typer.Option("--games", min=1, help="Games to learn from, drawn by the seed.")
-    ] = None,
+    files: Files,
+    settings: LifeSettings,
+    said: Said,
     scorer: Scored = "scorer",
-    out: Annotated[Path, typer.Option("--out", help="Folder of the run.")] = Path("runs/life"),
-    seed: Seed = 0,
+    out: Out = None,
+    resume: Resume = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Learn from the ends of games which blocks will live; writes life.safetensors into --out."""
-    from tengen.learners.scoring import BlockScorer, LifeEvaluator
+    from tengen.learners.scoring import BlockScorer
+    from tengen.learners.scoring.training import LIFE_MODEL, train_life
+    from tengen.models import resumed_settings
     from tengen.records import Corpus
 
-    arrays = Corpus(games).as_arrays()
-    if count is not None and count < len(arrays):
-        arrays = arrays.shuffled(seed).take(range(count))
+    folder = out or Path("runs/life")
+    if resume:
+        settings = resumed_settings(folder, settings, said)
+    games = Corpus(files).as_arrays()
     told: list[str] = []
 
-    def tell(line: str) -> None:
+    def report(line: str) -> None:
         told.append(line)
         remark(line, quiet=quiet)
 
-    model = LifeEvaluator(
-        hidden=hidden, members=members, epochs=epochs, positions=positions, seed=seed
-    )
-    with progress("positions", len(arrays) * positions, quiet=quiet) as bar:
-        model.fit(arrays, BlockScorer.load(scorer), tell=tell, advance=bar.advance)
-    path = out / "life.safetensors"
-    model.save(path, data=f"{model.games_} games of {', '.join(g.name for g in games)}")
+    most = min(settings.games or len(games), len(games))
+    with progress("positions", most * settings.positions, quiet=quiet) as bar:
+        model = train_life(
+            games, settings, BlockScorer.load(scorer), folder, resume=resume, report=report,
+            sources=", ".join(file.name for file in files), advance=bar.advance,
+        )  # fmt: skip
+    path = folder / LIFE_MODEL
     answer = {"games": model.games_, "scale": model.scale, "log": told, "model": str(path)}
     emit(answer, as_json=json, text=f"{path}: learned from {model.games_} games")
 

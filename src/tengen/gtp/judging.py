@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tengen.board import BLACK, Board, index_of, playouts
-from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
+from tengen.board.counting import Count, count_board
 from tengen.contracts.protocols import ScoreEstimator, Scorer
 from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
 
@@ -79,11 +79,7 @@ class Judge:
 
 def count_without(board: Board, dead: Iterable[int]) -> Count:
     """Count a position under its rules, given the points of its dead stones."""
-    grid = board.grid()
-    fallen = np.zeros(grid.shape, np.bool_)
+    fallen = np.zeros((board.rows, board.cols), np.bool_)
     for point in dead:
         fallen.flat[index_of(point, board.rows, board.cols)] = True
-    bonus = handicap_compensation(board.handicap, board.rules.handicap_bonus)
-    if board.rules.scoring == "area":
-        return count_area(grid, fallen, komi=board.komi, handicap=bonus)
-    return count_territory(grid, fallen, komi=board.komi, prisoners=board.prisoners)
+    return count_board(board, fallen)

@@ -14,7 +14,6 @@ import numpy as np
 
 from tengen.board import BLACK, WHITE
 from tengen.board.counting_kernels import territory_margin
-from tengen.lab import papers
 from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
 from tengen.learners.scoring.bundle import positions
 from tengen.learners.scoring.features import bordered, inside
@@ -168,14 +167,14 @@ def train_repaired(
     }
 
 
-def experiment(
+def train_versions(
     games: GameArrays,
     *,
     counts: Sequence[int] = (500, 3000),
     steps: int = 60,
     seed: int = 0,
     say: Callable[[str], None] = lambda line: None,
-) -> dict[str, Any]:
+) -> list[dict[str, Any]]:
     """Train every version of the paper on the first games after a shuffle by the seed."""
     runs = []
     for count in counts:
@@ -203,5 +202,4 @@ def experiment(
             f"{repaired['games']} games, repaired (soft score, Huber, 46 features): mean error "
             f"{repaired['last_error']:.4g}, exact {repaired['exact']:.1%}"
         )
-    paper = {"exact": papers.SCORING_EXACT, "predictions": papers.SCORING_PREDICTIONS}
-    return {"paper": paper, "runs": runs, "faults": list(FAULTS)}
+    return runs

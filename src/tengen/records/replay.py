@@ -37,9 +37,14 @@ class Refusal:
 
 
 def rules_of(record: GameRecord, otherwise: Rules | str = "japanese") -> Rules:
-    """Return the rules RU names, other ones when it names none we know."""
+    """Return the rules that RU names, other ones when it names none we know."""
+    return rules_named(record.rules, otherwise)
+
+
+def rules_named(name: str, otherwise: Rules | str = "japanese") -> Rules:
+    """Return the rules of a name as RU gives it, other ones when we know none of this name."""
     try:
-        return Rules.preset(record.rules)
+        return Rules.preset(name)
     except TengenError:
         return Rules.preset(otherwise) if isinstance(otherwise, str) else otherwise
 

@@ -24,6 +24,7 @@ from tengen.learners.scoring.life_features import (
     point_inputs,
     swapped,
 )
+from tengen.learners.scoring.settings import LifeSettings
 from tengen.models import load_evaluator, load_scorer
 from tengen.players.sources import make_evaluator
 from tengen.records import GameRecord
@@ -117,7 +118,7 @@ def test_points_seen_by_the_other_side_change_only_their_signs():
 
 def test_it_learns_and_keeps_the_contract(games, scorer, tmp_path):
     def fit(learner):
-        learner.epochs, learner.members, learner.hidden, learner.positions = 40, 1, 4, 2
+        learner.settings = LifeSettings(epochs=40, members=1, hidden=4, positions=2)
         return learner.fit(games, scorer)
 
     def same(a, b):
@@ -230,6 +231,10 @@ def test_commands_train_and_evaluate(tmp_path):
             "--positions", 1, "--json", "--quiet")
     )  # fmt: skip
     assert trained["games"] == 14
+    again = CliRunner().invoke(app, ["life", "train", str(file), "--out", str(tmp_path)])
+    assert "holds a run; --resume" in str(again.exception)
+    resumed = json.loads(run("train", file, "--out", tmp_path, "--resume", "--json", "--quiet"))
+    assert resumed == trained
     answer = json.loads(run("evaluate", file, "--model", trained["model"], "--json", "--quiet"))
     assert len(answer["phases"]) == 6 and "baselines" not in answer
     assert "correlation" in run("evaluate", file, "--model", trained["model"], "--quiet")

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from tengen.errors import ModelError, TengenError
-from tengen.learners.scoring import BlockScorer, validation
+from tengen.errors import ModelError, SpecError
+from tengen.lab import scoring_parts
+from tengen.lab.steps import Context
+from tengen.learners.scoring import BlockScorer
+from tengen.learners.scoring.bootstrap import Labelled, bootstrap
 from tengen.learners.scoring.bundle import gather
-from tengen.learners.scoring.features import FAMILIES, INPUTS, columns
-from tengen.learners.scoring.training import Labelled, Recipe, bootstrap
+from tengen.learners.scoring.features import INPUTS, columns
+from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
 from tengen.models.store import load_model, save_model
 from tengen.records.arrays import from_records
 
 sys.path.insert(0, str(Path(__file__).parent))
 from test_training import lone_stone
 
-QUICK = {"hidden": 3, "members": 1, "epochs": 8, "rounds": 2, "seed": 1}
+QUICK = ScorerSettings(hidden=3, members=1, epochs=8, rounds=2, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -38,30 +42,30 @@ def test_families_are_columns_in_order():
     assert list(columns(FAMILIES)) == list(range(INPUTS))
     assert list(columns(["attacks", "paper"]))[:48] == list(range(48))
     assert INPUTS == 142
-    with pytest.raises(TengenError, match="no family of features magic"):
-        columns(["paper", "magic"])
+    with pytest.raises(SpecError, match="families is 'magic', none of paper"):
+        ScorerSettings(families=("paper", "magic"))
 
 
 def test_a_model_names_its_inputs_and_comes_back_the_same(games, bundle, tmp_path):
-    scorer = BlockScorer(**QUICK, families=("paper", "attacks"))
+    scorer = BlockScorer(settings=replace(QUICK, families=("paper", "attacks")))
     scorer.fit(games, bundle)
     path = tmp_path / "scorer.safetensors"
     scorer.save(path)
     twin = BlockScorer.load(path)
-    assert twin.families == ("paper", "attacks")
+    assert twin.settings.families == ("paper", "attacks")
     reading, other = scorer.read(bundle.grids[0]), twin.read(bundle.grids[0])
     np.testing.assert_array_equal(reading.alive, other.alive)
     assert reading.safe_probability == other.safe_probability
 
 
 def test_a_card_without_families_is_that_of_an_older_model(games, bundle, tmp_path):
-    scorer = BlockScorer(**QUICK).fit(games, bundle)
+    scorer = BlockScorer(settings=QUICK).fit(games, bundle)
     path, old = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
     scorer.save(path)
     tensors, card = load_model(path)
     recipe = {k: v for k, v in card.recipe.items() if k != "families"}
     save_model(old, tensors, card.model_copy(update={"recipe": recipe}))
-    assert BlockScorer.load(old).families == tuple(FAMILIES)
+    assert BlockScorer.load(old).settings.families == FAMILIES
     for wrong in ({**recipe, "families": ["paper"]}, {**recipe, "families": ["magic"]},
                   {**recipe, "cascade": True}):  # fmt: skip
         save_model(old, tensors, card.model_copy(update={"recipe": wrong}))
@@ -75,7 +79,7 @@ def test_labelled_positions_teach_what_scores_alone_do_not(bundle):
     first = np.zeros(len(stone), np.bool_)
     first[bundle.start[:-1] + 2] = True
     labelled = Labelled(bundle, np.where(first, True, ~stone))
-    recipe = Recipe(**{**QUICK, "epochs": 40})
+    recipe = replace(QUICK, epochs=40)
     plain = bootstrap(bundle, recipe).logits(bundle)
     taught = bootstrap(bundle, recipe, made=[labelled] * 8).logits(bundle)
     assert (taught[first] > plain[first]).all()
@@ -83,18 +87,17 @@ def test_labelled_positions_teach_what_scores_alone_do_not(bundle):
 
 def test_unseen_games_are_judged_in_folds_and_a_break_costs_nothing(bundle, tmp_path, monkeypatch):
     labelled = Labelled(bundle, np.ones(len(bundle.block), np.bool_))
-    kept = tmp_path / "validations.npz"
-    settings = {"folds": 2, "made": [labelled], "kept": kept}
-    rows = validation.compare_parts(bundle, Recipe(**QUICK), **settings)
+    context, options = Context(tmp_path, 1, 1), {"folds": 2, "made": [labelled]}
+    rows = scoring_parts.compare_parts(context, bundle, QUICK, **options)
     names = [row["name"] for row in rows]
     assert names[0] == "all families" and "without attacks" in names
     assert names[-2:] == ["paper alone", "with made"]
     assert all(row["games"] == 24 and row["made_7x7_games"] == 24 for row in rows)
     assert rows[0]["exact"] == 0.75  # a quarter of the records is wrong
-    monkeypatch.setattr(validation, "bootstrap", None)
-    assert validation.compare_parts(bundle, Recipe(**QUICK), **settings) == rows
+    monkeypatch.setattr(scoring_parts, "bootstrap", None)
+    assert scoring_parts.compare_parts(context, bundle, QUICK, **options) == rows
     with pytest.raises(TypeError):
-        validation.compare_parts(bundle, Recipe(**{**QUICK, "seed": 2}), **settings)
+        scoring_parts.compare_parts(context, bundle, replace(QUICK, seed=2), **options)
 
 
 def test_the_commands_know_the_parts(tmp_path):
@@ -106,13 +109,13 @@ def test_the_commands_know_the_parts(tmp_path):
     done = CliRunner().invoke(
         app,
         ["train", str(file), *quick, "--made", "5:3", "--player", "mcts:playouts=20,resign=0",
-         "--without", "attacks", "--out", str(tmp_path), "--json"],
+         "--families", "paper", "--families", "surroundings", "--out", str(tmp_path), "--json"],
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     answer = json.loads(done.stdout)
     assert answer["made"][0]["size"] == 5 and answer["made"][0]["games"] > 0
     scorer = BlockScorer.load(tmp_path / "scorer.safetensors")
-    assert "attacks" not in scorer.families
+    assert scorer.settings.families == ("paper", "surroundings")
     done = CliRunner().invoke(
         app,
         ["experiment", str(file), "--table", "parts", "--folds", "2", "--members", "1", "--made",
@@ -122,6 +125,6 @@ def test_the_commands_know_the_parts(tmp_path):
     assert "without attacks" in done.stdout and "5x5 made" in done.stdout
     kept = json.loads((tmp_path / "experiment.json").read_text())
     assert kept["folds"] == 2 and len(kept["rows"]) == 2
-    for words in (["train", "--without"], ["experiment", "--table", "parts", "--only"]):
+    for words in (["train", "--families"], ["experiment", "--table", "parts", "--only"]):
         wrong = CliRunner().invoke(app, [words[0], str(file), *words[1:], "magic"])
         assert "magic" in str(wrong.exception)

@@ -150,13 +150,14 @@ def lone_stone(dead):
 
 
 def test_bootstrap_believes_games_that_add_up_and_no_others():
+    from tengen.learners.scoring.bootstrap import bootstrap
     from tengen.learners.scoring.bundle import gather
-    from tengen.learners.scoring.training import Recipe, bootstrap
+    from tengen.learners.scoring.settings import ScorerSettings
 
     games = from_records([lone_stone(True)] * 6 + [lone_stone(False)])
     bundle = gather(games)
     assert bundle.known.all()
-    recipe = Recipe(hidden=3, members=1, epochs=20, rounds=2, seed=1)
+    recipe = ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
     trained = bootstrap(bundle, recipe)
     assert trained.believed[:6].all()
     rows = slice(int(bundle.start[0]), int(bundle.start[1]))
@@ -216,8 +217,42 @@ def test_the_command_makes_the_same_scorer_again(tmp_path):
         assert done.exit_code == 0, done.output
         models.append(load_model(f"{words[1]}/scorer.safetensors"))
     (first, card), *others = models
-    assert "games.sgf" in card.data and card.recipe["seed"] == 0
+    assert "24 games of games.sgf" in card.data and card.recipe["seed"] == 0
     for tensors, other in others:
         assert other.sha256 == card.sha256
         for name in first:
             np.testing.assert_array_equal(tensors[name], first[name])
+
+
+def test_runs_are_not_mixed_up(tmp_path, capsys):
+    from tengen.cli import run as tengen
+    from tengen.models import read_metrics
+    from tengen.models.store import load_model
+
+    file, other = tmp_path / "games.sgf", tmp_path / "other.sgf"
+    file.write_bytes(b"\n".join(lone_stone(i % 4 > 0).utf8_sgf() for i in range(24)))
+    other.write_bytes(b"\n".join(lone_stone(i % 3 > 0).utf8_sgf() for i in range(24)))
+    out = tmp_path / "run"
+
+    def train(games, *words, status=0):
+        quick = ["--members", "1", "--out", str(out), "--quiet"]
+        assert tengen(["scoring", "train", str(games), *quick, *words]) == status
+        return capsys.readouterr().err
+
+    maker = ("--made", "5:3", "--player", "mcts:playouts=20,resign=0")
+    train(file, "--epochs", "4", *maker)
+    rows = read_metrics(out)
+    assert [row["step"] for row in rows] == list(range(1, len(rows) + 1)) and len(rows) == 7
+    tensors, card = load_model(out / "scorer.safetensors")
+    assert "made by mcts:playouts=20,resign=0" in card.data
+    assert "holds a run; --resume" in train(file, "--seed", "3", status=1)
+    assert "begun with other games" in train(other, "--resume", *maker, status=1)
+    assert "epochs 4 there, 5 asked" in train(file, "--resume", *maker, "--epochs", "5", status=1)
+    told = train(file, "--resume", "--made", "5:3", "--player", "random", status=1)
+    assert "begun with other made 5x5 (3 games by mcts:playouts=20,resign=0, not 3" in told
+    assert "made 5x5" in train(file, "--resume", status=1)
+    assert "twice" in train(file, "--resume", *maker, *maker, status=1)
+    train(file, "--resume", *maker)
+    again, _ = load_model(out / "scorer.safetensors")
+    assert all(np.array_equal(again[name], tensors[name]) for name in tensors)
+    assert read_metrics(out) == rows

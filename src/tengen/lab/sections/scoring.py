@@ -1,21 +1,29 @@
-"""Scoring finished games (Burzillo): the failure shown, repaired, and the shipped scorer beside it.
+"""Scoring finished games (Burzillo): the failure shown and repaired, and scorers that work.
 
-The experiments themselves are in `tengen.lab.scoring` and `tengen.learners.scoring`.
+One function an experiment, with sizes: small on games of our own, or on the games of a corpus. The
+paper's network is trained in `lab.scoring`, parts are compared in `lab.scoring_parts`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tengen.lab import papers
 from tengen.lab.content import Picture, Plot, Result, Table, line, percent, table
 from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, compare, number
+from tengen.models.settings import check_settings, setting
+
+if TYPE_CHECKING:
+    from tengen.board.counting import Method
+    from tengen.learners.scoring.bootstrap import Labelled
+    from tengen.records import GameArrays
 
 TRAIN = "kgs6d-scored-train.sgf"
-TESTS = {
+TESTS: dict[str, Method] = {
     "kgs6d-scored-dev.sgf": "careful",
     "ogs-scored-19x19-dev.sgf": "plain",
     "ogs-scored-9x9-dev.sgf": "plain",
@@ -24,50 +32,90 @@ TESTS = {
 
 @dataclass(frozen=True)
 class Size:
-    """How many games are made, and how long is trained."""
+    """What is learned from, and for how long."""
 
-    games: int = 120
+    made: int = 120
+    """Games of our own to learn from; 0 for the corpus."""
     test_games: int = 80
+    """Games of our own to measure on."""
     board: int = 9
+    counts: tuple[int, ...] = (120,)
+    """Games that the paper's network learns from."""
     steps: int = 60
+    members: int = 2
     epochs: int = 60
+    rounds: int = 2
+    held_out: float = 0.18
 
 
 QUICK = Size()
+FULL = Size(
+    made=0, test_games=0, board=19, counts=(500, 3000), members=4, epochs=100, rounds=3
+)  # fmt: skip
 
 
-def made(context: Context, name: str, count: int, board: int, seed: int, share: Any) -> Path:
+def _made(context: Context, name: str, count: int, board: int, seed: int, share: Any) -> Path:
     """Return a file of finished games of our own, made once."""
     from tengen.lab.finished import make_games
-    from tengen.models import write_atomic
+    from tengen.learners.scoring.made import write_games
 
     path = context.place("scoring") / f"{name}.sgf"
     if not path.is_file():
-        games = make_games(count, board, seed, workers=context.workers, tell=share)
-        write_atomic(path, b"\n".join(game.sgf() for game in games))
+        write_games(make_games(count, board, seed, workers=context.workers, tell=share), path)
     return path
 
 
-def failure(context: Context, size: Size = QUICK) -> Result:
-    """Train the paper's network on games of our own, as printed and repaired."""
-    from tengen.lab import scoring as lab
+def _train_file(context: Context, size: Size, most: float) -> Path:
+    if not size.made:
+        return context.games(TRAIN)
+    tell = context.between(0.0, most, "finished game")
+    return _made(context, "train", size.made, size.board, context.seed, tell)
+
+
+# ----- The failure -----
+
+
+def failure(context: Context, size: Size) -> Result:
+    """Train the paper's network as printed and repaired, on games of our own or of the corpus."""
     from tengen.records import Corpus
 
-    tell = context.between(0.0, 0.5, "finished game")
-    path = made(context, "train", size.games, size.board, context.seed, tell)
-    games = Corpus([path]).as_arrays()
-    context.at(0.6, "training the paper's network")
-    value = lab.experiment(games, counts=(len(games),), steps=size.steps, seed=context.seed)
+    games = Corpus([_train_file(context, size, 0.5)]).as_arrays()
+    text = "KGS games of players of 6 dan and stronger that ended by counting."
+    if size.made:
+        text = (
+            f"{len(games)} games of search by playouts on {size.board}x{size.board}, cut where "
+            "everything is settled; the true fate of each stone comes from playing on to the end "
+            "with either side to move. The learner is told the final score and nothing else. The "
+            "paper trained on professional 19x19 games."
+        )
+    return failure_of(context, games, size.counts, size.steps, text=text, full=not size.made)
+
+
+def failure_of(
+    context: Context,
+    games: GameArrays,
+    counts: Sequence[int],
+    steps: int,
+    *,
+    text: str = "",
+    full: bool = True,
+) -> Result:
+    """Train every version of the paper's network on the first games after a shuffle."""
+    from tengen.lab.scoring import FAULTS, train_versions
+
+    runs = train_versions(
+        games, counts=counts, steps=steps, seed=context.seed,
+        say=lambda line: context.at(0.6, line),
+    )  # fmt: skip
+    paper = {"exact": papers.SCORING_EXACT, "predictions": list(papers.SCORING_PREDICTIONS)}
     return Result(
-        text=f"{len(games)} games of search by playouts on {size.board}x{size.board}, cut where "
-        "everything is settled; the true fate of each stone comes from playing on to the end with "
-        "either side to move. The learner is told the final score and nothing else. The paper "
-        "trained on professional 19x19 games.",
-        points=value["faults"],
+        text=text,
+        points=FAULTS,
         points_title="Six reasons why the paper's network cannot learn",
-        tables=[failure_table(value["runs"])],
-        figures=[divergence(value["runs"])],
-        comparisons=failure_rows(value["runs"], full=False),
+        tables=[failure_table(runs)],
+        figures=[divergence(runs)],
+        comparisons=failure_rows(runs, full=full),
+        data={"paper": paper, "runs": runs, "faults": list(FAULTS)},
     )
 
 
@@ -137,64 +185,121 @@ def failure_rows(runs: list[dict[str, Any]], *, full: bool) -> list[Comparison]:
     ]  # fmt: skip
 
 
-def scorer(context: Context, size: Size = QUICK) -> Result:
-    """Train a small scorer on games of our own and measure it beside the shipped one."""
-    from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.baselines import SIMPLE, measure_simple
-    from tengen.learners.scoring.bundle import gather
-    from tengen.learners.scoring.cases import Tally, read_cases
-    from tengen.models import has_model
-    from tengen.records import Corpus
+# ----- Scorers that work -----
 
-    tell = context.between(0.0, 0.3, "finished game")
-    path = made(context, "train", size.games, size.board, context.seed, tell)
-    tell = context.between(0.3, 0.5, "unseen game")
-    test = made(context, "test", size.test_games, size.board, context.seed + 1, tell)
-    cases = read_cases([test])
-    judges = {}
-    own = context.place("scoring") / "small.safetensors"
-    if not own.is_file():
-        games = Corpus([path]).as_arrays()
-        bundle = gather(games)
-        context.at(0.6, "training a small scorer")
-        learned = BlockScorer(members=2, epochs=size.epochs, rounds=2, seed=context.seed)
-        learned.fit(games, bundle).save(own)
-    judges[f"learned here from {len(read_cases([path]))} scores"] = BlockScorer.load(own)
+
+def scorer(context: Context, size: Size) -> Result:
+    """Train a scorer from final scores; measure it and the shipped one on unseen games."""
+    from tengen.learners.scoring import BlockScorer
+    from tengen.learners.scoring.cases import read_cases
+    from tengen.models import has_model
+
+    learned = _learned(context, size)
+    if size.made:
+        tell = context.between(0.4, 0.5, "unseen game")
+        test = _made(context, "test", size.test_games, size.board, context.seed + 1, tell)
+        tests: dict[Path, Method] = {test: "careful"}
+    else:
+        tests = {context.games(name): method for name, method in TESTS.items()}
+    scores = len(read_cases([_train_file(context, size, 0.3)]))
+    judges = {f"learned here from {scores} scores": learned}
     if has_model("scorer"):
         judges["shipped scorer (3,368 games of 19x19)"] = BlockScorer.load("scorer")
-    rows, exact = [], {}
-    for step, (name, judge) in enumerate(judges.items()):
-        context.at(0.75 + 0.1 * step, name)
-        tally = Tally()
-        for case in cases:
-            tally.add(case.margin(judge.read(case.grid).dead, "careful"), case)
-        got = tally.rates()
-        exact[name] = got
-        rows.append([name, percent(got["exact"], got["exact_interval"]), percent(got["winner"])])
-    for name in ("playout majority", "benson", "all alive"):
-        if name in SIMPLE:
-            got = measure_simple(name, cases, "careful")
-            rows.append(
-                [name, percent(got["exact"], got["exact_interval"]), percent(got["winner"])]
-            )
-    shown = list(judges)[-1]
+    rows: list[list[object]] = []
+    comparisons: list[Comparison] = []
+    for number_, (path, method) in enumerate(tests.items()):
+        context.at(0.7 + 0.1 * number_, path.name)
+        for who, got in _measured(context, judges, path, method, engines=not size.made):
+            rate = percent(got["exact"], got["exact_interval"])
+            row: list[object] = [path.name, who, rate, percent(got["winner"])]
+            # Times are not the same again: no part of the small laboratory, which repeats itself.
+            rows.append(row if size.made else [*row, f"{1000 * got['seconds_per_game']:.1f}"])
+            if size.made and who in judges:
+                comparisons.append(_beside_werf(who, got))
+            elif who == next(iter(judges)):
+                comparisons.append(_beside_papers(path.name, got))
+    columns = ["games", "who says what is dead", "exact", "right winner"]
+    name, judge = list(judges.items())[-1]
     return Result(
-        text=f"{len(cases)} further games of our own, made the same way and not trained on. "
-        "All ways are counted alike; a game is exact if the count equals the true one. The truth "
-        "is that of a search by playouts which plays on, so it favours judges by playouts; the "
-        "games of people in the table above say more.",
-        tables=[table("Unseen finished games, 9x9", ["who says what is dead", "exact",
-                                                        "right winner"], rows)],
-        figures=_ownership(judges[shown], cases, shown),
-        comparisons=[_werf(name, got) for name, got in exact.items()] + shipped_rows(),
+        text=_about(size),
+        tables=[table("Unseen finished games", columns if size.made else [*columns, "ms a game"],
+                      rows)],
+        figures=_ownership(judge, read_cases([next(iter(tests))]), name),
+        comparisons=[*comparisons, *(shipped_rows() if size.made else [])],
     )  # fmt: skip
 
 
-def _werf(name: str, got: dict[str, Any]) -> Comparison:
+def _about(size: Size) -> str:
+    if not size.made:
+        return "Games of people, not trained on. All ways are counted alike."
+    return (
+        f"{size.test_games} further games of our own (less those that never settled), made the "
+        "same way and not trained on. All ways are counted alike; a game is exact if the count "
+        "equals the true one. The truth is that of a search by playouts which plays on, so it "
+        "favours judges by playouts; the games of people in the comparisons say more."
+    )
+
+
+def _learned(context: Context, size: Size) -> Any:
+    """Train a scorer in the step's folder, or take the one that is there."""
+    from tengen.learners.scoring import BlockScorer
+    from tengen.learners.scoring.settings import ScorerSettings
+    from tengen.learners.scoring.training import MODEL, train_scorer
+    from tengen.records import Corpus
+
+    folder = context.place("scoring") / "training"
+    if not (folder / MODEL).is_file():
+        path = _train_file(context, size, 0.3)
+        settings = ScorerSettings(
+            members=size.members, epochs=size.epochs, rounds=size.rounds, held_out=size.held_out,
+            seed=context.seed,
+        )  # fmt: skip
+        train_scorer(
+            Corpus([path]).as_arrays(), settings, folder, resume=True, sources=path.name,
+            report=lambda row: context.at(0.6, "training a scorer"),
+            tell=lambda what, done, of: context.at(0.3 + 0.3 * done / of, f"{what} {done}/{of}"),
+        )  # fmt: skip
+    return BlockScorer.load(folder / MODEL)
+
+
+def _measured(
+    context: Context, judges: dict[str, Any], path: Path, method: Method, *, engines: bool
+) -> list[tuple[str, dict[str, Any]]]:
+    """Measure scorers on one file, then the simple ways and, with `engines`, GNU Go."""
+    from tengen.learners.scoring.evaluation import evaluate
+
+    found: list[tuple[str, dict[str, Any]]] = []
+    for number_, (who, judge) in enumerate(judges.items()):
+        last = number_ == len(judges) - 1
+
+        def measure(judge: Any = judge, last: bool = last) -> dict[str, Any]:
+            return evaluate(
+                judge, [path], method=method, baselines=last, levels=(10,) if engines else (),
+                kept=context.place("scoring") / f"{path.stem}-gnugo.jsonl",
+            )  # fmt: skip
+
+        got = context.once(f"scoring/{path.stem}-{number_}", measure)
+        found.append((who, got))
+        found += [(each["name"], each) for each in got.get("baselines", [])]
+    return found
+
+
+def _beside_werf(who: str, got: dict[str, Any]) -> Comparison:
+    """Compare games of our own with van der Werf's games of people."""
     return compare(
-        "van der Werf 2004", f"9x9 positions scored right: {name}", papers.WERF_EXACT,
+        "van der Werf 2004", f"9x9 positions scored right: {who}", papers.WERF_EXACT,
         got["exact"], got["exact_interval"], unit="%", full=False,
         why="Other games: ours are our search's, theirs were played by people.",
+    )  # fmt: skip
+
+
+def _beside_papers(name: str, got: dict[str, Any]) -> Comparison:
+    """Compare games of people with the paper that has such games."""
+    werf = "9x9" in name
+    return compare(
+        "van der Werf 2004" if werf else "Section 5", f"scored right, {name}",
+        papers.WERF_EXACT if werf else papers.SCORING_EXACT, got["exact"], got["exact_interval"],
+        unit="%", why=f"{got['games']} games not trained on.",
     )  # fmt: skip
 
 
@@ -237,94 +342,76 @@ def _ownership(judge: Any, cases: list[Any], name: str) -> list[Picture]:
     return [Picture(title, svg)]
 
 
-# ----- At the paper's scale -----
+# ----- A single table on games of one's own -----
 
 
-def full_failure(
-    context: Context, *, counts: tuple[int, ...] = (500, 3000), steps: int = 60
+@dataclass(frozen=True)
+class Study:
+    """Which experiment on any games, and how long."""
+
+    table: str = setting(
+        "failure", "failure: the paper, fault by fault; parts: what each adds.",
+        choices=("failure", "parts"),
+    )  # fmt: skip
+    games: tuple[int, ...] = setting((), "Games to train on; repeatable (failure: 500, 3000).")
+    steps: int = setting(60, "failure: batches.", least=1)
+    folds: int = setting(3, "parts: folds.", least=2)
+    members: int = setting(4, "parts: networks that vote.", least=1)
+    only: tuple[str, ...] = setting((), "parts: row to measure beside all families; repeatable.")
+    seed: int = setting(0, "Every random choice follows from it.")
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+def study(
+    context: Context, wanted: Study, games: GameArrays, made: Callable[[], Sequence[Labelled]]
 ) -> Result:
-    """Repeat the paper's failure on the games of the corpus."""
-    from tengen.lab import scoring as lab
-    from tengen.records import Corpus
+    """Make one table; `data` are its numbers. `made` gives positions of known dead stones."""
+    if wanted.table == "failure":
+        return failure_of(context, games, wanted.games or FULL.counts, wanted.steps)
+    from tengen.lab.scoring_parts import compare_parts
+    from tengen.learners.scoring.settings import ScorerSettings
+    from tengen.learners.scoring.training import described, fingerprint_scored
 
-    games = Corpus([context.games(TRAIN)]).as_arrays()
-    value = lab.experiment(
-        games, counts=counts, steps=steps, say=lambda text: context.at(0.5, text)
-    )
-    return Result(
-        text="KGS games of players of 6 dan and stronger that ended by counting.",
-        points=value["faults"],
-        points_title="Six reasons why the paper's network cannot learn",
-        tables=[failure_table(value["runs"])],
-        figures=[divergence(value["runs"])],
-        comparisons=failure_rows(value["runs"], full=True),
-    )
+    games = games.take(range(min(*wanted.games, len(games)) if wanted.games else len(games)))
+    kept = context.place("scoring") / f"features-{fingerprint_scored(games)}.npz"
+
+    def tell(what: str, done: int, of: int) -> None:
+        if done % 250 == 0 or done == of:
+            context.at(done / of, f"{what} {done}/{of}")
+
+    bundle = described(games, kept, tell)
+    found = compare_parts(
+        context, bundle, ScorerSettings(members=wanted.members, seed=wanted.seed),
+        folds=wanted.folds, made=made(), only=wanted.only,
+    )  # fmt: skip
+    answer = {"games": len(bundle), "folds": wanted.folds, "seed": wanted.seed, "rows": found}
+    return Result(tables=[_parts_table(answer)], data=answer)
 
 
-def full_scorer(context: Context, *, games: int | None = None, **recipe: Any) -> Result:
-    """Train the scorer on the corpus from final scores and measure it on all dev files."""
-    from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.bundle import Bundle, gather
-    from tengen.learners.scoring.evaluation import evaluate
-    from tengen.records import Corpus
-
-    folder = context.place("scoring")
-    model = folder / "scorer.safetensors"
-    if not model.is_file():
-        arrays = Corpus([context.games(TRAIN)]).as_arrays()
-        arrays = arrays if games is None else arrays.take(range(min(games, len(arrays))))
-        kept = folder / "features.npz"
-        if not kept.is_file():
-            tell = context.between(0.0, 0.5, "features of game")
-            gather(arrays, tell=lambda done: tell(done, len(arrays))).save(kept)
-        learned = BlockScorer(seed=context.seed, **recipe)
-        learned.fit(arrays, Bundle.load(kept), tell=lambda text: context.at(0.6, text))
-        learned.save(model)
-    judge = BlockScorer.load(model)
-    rows, comparisons = [], []
-    for step, (name, count) in enumerate(TESTS.items()):
-        context.at(0.7 + 0.1 * step, name)
-        found = context.once(
-            f"scoring/{Path(name).stem}",
-            lambda name=name, count=count: evaluate(  # type: ignore[misc]
-                judge, [context.games(name)], method=count, baselines=True,
-                kept=folder / f"{Path(name).stem}-gnugo.jsonl",
-            ),
-        )  # fmt: skip
-        for who, got in [("learned here", found), *((b["name"], b) for b in found["baselines"])]:
-            rows.append(
-                [
-                    name, who, percent(got["exact"], got["exact_interval"]),
-                    percent(got["winner"]), f"{1000 * got['seconds_per_game']:.1f}",
-                ]
-            )  # fmt: skip
-        werf = "9x9" in name
-        comparisons.append(
-            compare(
-                "van der Werf 2004" if werf else "Section 5", f"scored right, {name}",
-                papers.WERF_EXACT if werf else papers.SCORING_EXACT, found["exact"],
-                found["exact_interval"], unit="%", why=f"{found['games']} games not trained on.",
-            )
-        )  # fmt: skip
-    columns = ["games", "who says what is dead", "exact", "right winner", "ms a game"]
-    title = "Finished games of people"
-    return Result(tables=[table(title, columns, rows)], comparisons=comparisons)
+def _parts_table(answer: dict[str, Any]) -> Table:
+    sizes = [key for key in answer["rows"][0] if key.startswith("made_") and key.endswith("exact")]
+    rows = [
+        [
+            row["name"],
+            percent(row["exact"], row["interval"]),
+            f"+{row['gained']} -{row['lost']}" if "gained" in row else "",
+            *(percent(row[key]) for key in sizes),
+        ]
+        for row in answer["rows"]
+    ]
+    columns = ["trained", "exact", "games changed", *(key.split("_")[1] + " made" for key in sizes)]
+    return table(f"{answer['games']} unseen games in {answer['folds']} folds", columns, rows)
 
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
-        "scoring-failure", "scoring", "A failure, and why", failure, quick=QUICK,
-        minutes=(0.8, 0.8),
+        "scoring-failure", "scoring", "A failure, and why", failure, quick=QUICK, full=FULL,
+        minutes=(0.8, 10), needs=(TRAIN,),
     ),
     Experiment(
-        "scoring", "scoring", "Scorers on unseen games", scorer, quick=QUICK, minutes=(0.6, 0.6)
-    ),
-    Experiment(
-        "scoring-failure", "scoring", "A failure, and why",
-        lambda c, size: full_failure(c, **size), full={}, minutes=(1, 10), needs=(TRAIN,),
-    ),
-    Experiment(
-        "scoring", "scoring", "A scorer learned from scores",
-        lambda c, size: full_scorer(c, **size), full={}, minutes=(1, 30), needs=(TRAIN, *TESTS),
+        "scoring", "scoring", "Scorers on unseen games", scorer, quick=QUICK, full=FULL,
+        minutes=(0.6, 30), needs=(TRAIN, *TESTS),
     ),
 )  # fmt: skip

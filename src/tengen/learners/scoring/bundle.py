@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tengen.board.counting import territory_margins
 from tengen.errors import TengenError
 from tengen.learners.scoring.blocks_context_kernels import flood_other
-from tengen.learners.scoring.features import INPUTS, Described, bordered, describe
+from tengen.learners.scoring.features import Described, bordered, describe
 from tengen.learners.scoring.kernels import last_positions
 from tengen.models.files import write_atomic
 from tengen.records import GameArrays
@@ -77,15 +77,6 @@ class Bundle:
                 return cls(**{item.name: stored[item.name] for item in fields(cls)})
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as wrong:
             raise TengenError(f"{path}: no features of finished games ({wrong})") from None
-
-    def belongs_to(self, games: GameArrays) -> bool:
-        """Tell whether these are the last positions of just these games, with today's features."""
-        grids, _ = positions(games)
-        return (
-            grids.shape == self.grids.shape
-            and bool((grids == self.grids).all())
-            and self.features.shape[1] == INPUTS
-        )
 
     def take(self, games: Ints) -> Bundle:
         """Return the positions of some games, in the order of their numbers."""

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import Rules
-from tengen.board.counting import Method, count_area, count_territory, handicap_compensation
+from tengen.board.counting import Method, count_by_rules
 from tengen.errors import TengenError
 from tengen.learners.scoring.bundle import positions
 from tengen.records import Corpus, GameArrays, GameRecord
+from tengen.records.replay import rules_named
 from tengen.statistics import wilson
 
 Grid = NDArray[np.int8]
@@ -40,20 +41,10 @@ class Case:
 
     def margin(self, dead: Bools, method: Method) -> float:
         """Return the score for Black, komi included, given the dead stones."""
-        if self.rules.scoring == "area":
-            bonus = handicap_compensation(self.handicap, self.rules.handicap_bonus)
-            return count_area(self.grid, dead, komi=self.komi, handicap=bonus).score
-        return count_territory(
-            self.grid, dead, method=method, komi=self.komi, prisoners=self.taken
-        ).score
-
-
-def rules_named(name: str) -> Rules:
-    """Return the rules of an RU, Japanese ones for names we do not know."""
-    try:
-        return Rules.preset(name)
-    except TengenError:
-        return Rules.preset("japanese")
+        return count_by_rules(
+            self.grid, dead, self.rules, method=method, komi=self.komi, prisoners=self.taken,
+            handicap=self.handicap,
+        ).score  # fmt: skip
 
 
 def read_cases(files: Sequence[str | Path]) -> list[Case]:

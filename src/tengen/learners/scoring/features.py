@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board.shapes import shape_table
-from tengen.errors import TengenError
 from tengen.learners.scoring.blocks_attack_kernels import ATTACKS, describe_attacks
 from tengen.learners.scoring.blocks_bond_kernels import BONDS, describe_bonds
 from tengen.learners.scoring.blocks_context_kernels import (
@@ -24,6 +23,7 @@ from tengen.learners.scoring.blocks_context_kernels import (
 )
 from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks
 from tengen.learners.scoring.blocks_playout_kernels import finish
+from tengen.learners.scoring.settings import FAMILIES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,15 +31,9 @@ Ints = NDArray[np.int64]
 LIGHT, HEAVY = 48, 40
 """Playouts of each kind for each side to begin."""
 SEED = 11
-FAMILIES = {
-    "paper": PAPER,
-    "surroundings": SURROUNDINGS,
-    "groups": GROUPS,
-    "bonds": BONDS,
-    "attacks": ATTACKS,
-}
-"""Families of features by name, in the order of their columns, and how many each has."""
-INPUTS = sum(FAMILIES.values())
+WIDTHS = dict(zip(FAMILIES, (PAPER, SURROUNDINGS, GROUPS, BONDS, ATTACKS), strict=True))
+"""How many features each family has."""
+INPUTS = sum(WIDTHS.values())
 # Of the surroundings: mean heavy and light ownership of the block's own stones, and Benson life.
 HEAVY_MEAN, LIGHT_MEAN, UNCONDITIONAL = PAPER + 4, PAPER + 5, PAPER + 6
 
@@ -91,21 +85,10 @@ def inside(line: Ints, rows: int, cols: int) -> Ints:
 
 
 def columns(families: Collection[str]) -> Ints:
-    """Return the columns of some families of features.
-
-    Raises
-    ------
-    TengenError
-        For a name that is not one of FAMILIES.
-    """
-    unknown = [name for name in families if name not in FAMILIES]
-    if unknown or not families:
-        raise TengenError(
-            f"no family of features {', '.join(unknown)}; there are {', '.join(FAMILIES)}"
-        )
-    ends = dict(zip(FAMILIES, np.cumsum(list(FAMILIES.values())), strict=True))
+    """Return the columns of some families of features, whatever their order."""
+    ends = dict(zip(FAMILIES, np.cumsum(list(WIDTHS.values())), strict=True))
     return np.concatenate(
-        [np.arange(ends[f] - FAMILIES[f], ends[f]) for f in FAMILIES if f in families]
+        [np.arange(ends[f] - WIDTHS[f], ends[f]) for f in FAMILIES if f in families]
     )
 
 

@@ -7,27 +7,29 @@ or passing changes nothing but the frame. It knows nothing of how the position c
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import BLACK, Board, index_of
 from tengen.board import counting_kernels as k
-from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
+from tengen.board.counting import count_board
 from tengen.contracts.values import BlockStatus, FloatArray, ScoreEstimate, Status, Verdict
-from tengen.errors import ModelError, TengenError
+from tengen.errors import ModelError, SpecError, TengenError
 from tengen.learners.scoring import network
-from tengen.learners.scoring.bundle import Bundle, gather, restore
+from tengen.learners.scoring.bootstrap import Labelled, Report, bootstrap
+from tengen.learners.scoring.bundle import Bundle, gather
 from tengen.learners.scoring.ensemble import Ensemble, shapes
-from tengen.learners.scoring.features import FAMILIES, Described, columns, describe, pool
+from tengen.learners.scoring.features import Described, columns, describe, pool
 from tengen.learners.scoring.frames import standard_frame
 from tengen.learners.scoring.judgement import DOUBTS, Judgement, judge
-from tengen.learners.scoring.network import Scaling
-from tengen.learners.scoring.training import Labelled, Recipe, bootstrap
+from tengen.learners.scoring.safety import Safety, fit_safety
+from tengen.learners.scoring.settings import ScorerSettings
 from tengen.models.cards import Card, Measurement
+from tengen.models.settings import from_plain, to_plain
 from tengen.models.store import load_model, save_model
 from tengen.records import GameArrays
 
@@ -35,14 +37,10 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 KIND = "scoring"
-# What a card must tell; the families of features came later.
-SETTINGS = ("hidden", "members", "epochs", "decay", "rounds", "held_out", "seed")
-# Share of unseen finished games that should be called safe; the rest are the most doubtful.
-SAFE_SHARE = 0.885
-# Share of made games kept back for that: they alone tell how sure counts look on small boards.
+USUAL = ScorerSettings()
+# Share of made games kept back from learning who lives: they alone tell how sure counts look on
+# small boards.
 MADE_HELD_OUT = 0.5
-# How much of their moves games are cut to, to learn what an unfinished game looks like.
-UNFINISHED = (0.4, 0.65, 0.85)
 # Sides of boards on which it may call a count safe.
 SMALLEST, LARGEST = 5, 19
 
@@ -64,21 +62,10 @@ class Reading:
 class BlockScorer:
     """A scorer learned from scores: which blocks are alive, dead or in seki, and how surely."""
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 16,
-        members: int = 4,
-        epochs: int = 100,
-        decay: float = 1e-4,
-        rounds: int = 3,
-        held_out: float = 0.18,
-        families: Sequence[str] = tuple(FAMILIES),
-        seed: int = 0,
-    ) -> None:
-        self.hidden, self.members, self.epochs = hidden, members, epochs
-        self.decay, self.rounds, self.held_out, self.seed = decay, rounds, held_out, seed
-        self.families = tuple(families)
+    def __init__(self, *, settings: ScorerSettings = USUAL) -> None:
+        self.settings = settings
+
+    # ----- Learning -----
 
     def fit(
         self,
@@ -86,119 +73,117 @@ class BlockScorer:
         bundle: Bundle | None = None,
         *,
         made: Sequence[Labelled] = (),
-        tell: Callable[[str], None] = lambda line: None,
+        report: Report = lambda row: None,
     ) -> Self:
         """Learn from games with counted results; `bundle` is `gather(games)` where it exists.
 
         `made` are positions with known dead stones, of any size, to learn from as well. First a
         part of the games is held out, to learn from it how often the answer is right; then all of
-        them teach the scorer that is kept.
+        them teach the scorer that is kept. `report` hears of every round.
         """
+        unseen, rng = self.held_out(games)
         described = gather(games) if bundle is None else bundle
-        recipe = self.recipe()
-        rng = np.random.default_rng(self.seed)
-        unseen = rng.random(len(described)) < self.held_out
-        if not unseen.any() or unseen.all():
-            raise TengenError(
-                f"too few games ({len(described)}): {int(unseen.sum())} of them would be held "
-                "out to learn when a count is safe"
-            )
         kept_back = [rng.random(len(lesson.bundle)) < MADE_HELD_OUT for lesson in made]
         pairs = list(zip(made, kept_back, strict=True))
         lessons = [lesson.take(np.flatnonzero(~back)) for lesson, back in pairs]
         tests = [lesson.take(np.flatnonzero(back)) for lesson, back in pairs]
-        part = bootstrap(described, recipe, chosen=~unseen, made=lessons, tell=tell)
-        self.columns_, self.first_ = part.columns, part.first
-        self._fit_safety(games, described, np.flatnonzero(unseen), tests, tell)
-        whole = bootstrap(described, recipe, made=made, tell=tell)
-        self.first_ = whole.first
+        part = bootstrap(described, self.settings, chosen=~unseen, made=lessons, report=report)
+        self.safety_, self.calibration_ = fit_safety(
+            games, described, part, np.flatnonzero(unseen), made=tests, seed=self.settings.seed
+        )
+        report(self.calibration_)
+        whole = bootstrap(described, self.settings, made=made, report=report)
+        self.columns_, self.networks_ = whole.columns, whole.first
         self.history_ = whole.history
         self.games_ = len(described)
+        self.made_ = {len(lesson.bundle.grids[0]): len(lesson.bundle) for lesson in made}
         return self
 
-    def recipe(self) -> Recipe:
-        """Return the settings of its training."""
-        return Recipe(
-            self.hidden, self.members, self.epochs, self.decay, self.rounds, self.seed,
-            self.families,
-        )  # fmt: skip
+    def held_out(self, games: GameArrays) -> tuple[Bools, np.random.Generator]:
+        """Draw the games from which it is learned when a count is safe; also return the generator.
 
-    def _fit_safety(
-        self,
-        games: GameArrays,
-        bundle: Bundle,
-        unseen: NDArray[np.int64],
-        made: Sequence[Labelled],
-        tell: Callable[[str], None],
-    ) -> None:
-        """Learn from unseen games, made ones too, and unfinished ones, when to trust a count."""
-        doubts, right = self._doubts(bundle, unseen)
-        tell(f"exact on {len(unseen)} held-out games: {np.mean(right):.4f}")
-        finished = np.array(doubts)
-        right_ones = np.array(right)
-        for lesson in made:
-            more, also_right = self._doubts(lesson.bundle, np.arange(len(lesson.bundle)))
-            doubts += more
-            right += also_right
-        counted = len(doubts)
-        some = unseen[:: max(1, len(unseen) // 120)]
-        for share in UNFINISHED:
-            cut = gather(games.take(some), share)
-            for game in range(len(cut)):
-                position = restore(cut, game)
-                doubts.append(judge(position, self.logits(position)).doubts)
-                right.append(False)
-        inputs = np.array(doubts)
-        scaling = Scaling.of(inputs)
-        members = [
-            network.train(
-                scaling.apply(inputs), np.array(right, np.float64), np.ones(len(right)),
-                hidden=4, epochs=60, decay=1e-3, seed=self.seed + i,
-            )[0]
-            for i in range(4)
-        ]  # fmt: skip
-        self.safety_ = Ensemble.of(scaling, members)
-        chances = np.array([self._chance(d) for d in finished])
-        threshold = float(np.quantile(chances, 1 - SAFE_SHARE))
-        self.safe_from_ = np.array([threshold])
-        called = chances >= threshold
-        cut_called = np.mean([self._chance(d) >= threshold for d in inputs[counted:]])
-        tell(
-            f"safe from {threshold:.3f}: {called.mean():.3f} of finished games, right in "
-            f"{right_ones[called].mean():.4f}; {cut_called:.3f} of unfinished ones"
-        )
-        self.calibration_ = {
-            "held_out_games": len(unseen),
-            "held_out_exact": float(right_ones.mean()),
-            "held_out_exact_when_safe": float(right_ones[called].mean()),
-            "unfinished_called_safe": float(cut_called),
-        }
-
-    def _doubts(self, bundle: Bundle, games: NDArray[np.int64]) -> tuple[list[Floats], list[bool]]:
-        """Return the doubts about some games' counts, and whether these are right."""
-        doubts, right = [], []
-        for game in games:
-            position = restore(bundle, int(game))
-            found = judge(position, self.logits(position))
-            margin = k.territory_margin(
-                position.grid, found.dead, True, np.zeros(position.grid.shape, np.int8)
+        Raises
+        ------
+        TengenError
+            If the games are too few for that, or not of one square size.
+        """
+        if not len(games) or len({*games.rows.tolist(), *games.cols.tolist()}) > 1:
+            raise TengenError("training needs games on square boards of one size")
+        rng = np.random.default_rng(self.settings.seed)
+        unseen = rng.random(len(games)) < self.settings.held_out
+        if not unseen.any() or unseen.all():
+            raise TengenError(
+                f"too few games ({len(games)}): {int(unseen.sum())} of them would be held "
+                "out to learn when a count is safe"
             )
-            doubts.append(found.doubts)
-            right.append(bool(margin == bundle.target[game]))
-        return doubts, right
+        return unseen, rng
+
+    # ----- Files -----
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str = "scorer",
+        data: str = "",
+        results: Sequence[Measurement] = (),
+    ) -> None:
+        """Write a safetensors file with its card."""
+        card = Card(
+            name=name,
+            kind=KIND,
+            what="Says which blocks of a finished game are alive, dead or in seki, on any board.",
+            data=data or f"{getattr(self, 'games_', 0)} games with counted results, scores alone",
+            recipe={
+                **to_plain(self.settings),
+                "history": self.history_,
+                "calibration": self.calibration_,
+            },
+            seed=self.settings.seed,
+            results=list(results),
+        )
+        tensors = {**self.networks_.tensors(), **self.safety_.votes.tensors("safe_")}
+        save_model(path, {**tensors, "safe_from": np.array([self.safety_.least])}, card)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote; raise `ModelError` for anything else.
+
+        A card that names no families is that of an older model, which knows all of them.
+        """
+        expected = {**shapes(), **shapes("safe_", DOUBTS), "safe_from": (1,)}
+        tensors, card = load_model(path, kind=KIND, expect=expected)
+        where = os.fspath(path)
+        if card.recipe.get("cascade"):
+            raise ModelError(f"{where}: was trained with a second round, which is no longer known")
+        known = {item.name for item in fields(ScorerSettings)} & set(card.recipe)
+        try:
+            settings = from_plain(
+                ScorerSettings, {name: card.recipe[name] for name in known}, where=where
+            )
+        except SpecError as wrong:
+            raise ModelError(str(wrong)) from None
+        made = cls(settings=settings)
+        made.columns_ = columns(settings.families)
+        made.networks_ = Ensemble.read(tensors, path=where)
+        votes = Ensemble.read(tensors, "safe_", path=where)
+        made.safety_ = Safety(votes, float(tensors["safe_from"][0]))
+        if made.networks_.inputs != len(made.columns_):
+            raise ModelError(f"{where}: its tensors do not fit the families its card names")
+        made.history_ = card.recipe.get("history", [])
+        made.calibration_ = card.recipe.get("calibration", {})
+        return made
+
+    # ----- Use -----
 
     def logits(self, described: Described) -> Floats:
         """Return every part's logit of being alive; empty regions get a large one."""
         blocks = described.blocks
         out = np.full(len(described.colour), network.LIMIT)
         if len(blocks):
-            x = described.features[blocks][:, self.columns_]
-            out[blocks] = pool(self.first_.vote(x), described.size[blocks], described.bond[blocks])
+            votes = self.networks_.vote(described.features[blocks][:, self.columns_])
+            out[blocks] = pool(votes, described.size[blocks], described.bond[blocks])
         return out
-
-    def _chance(self, doubts: Floats) -> float:
-        """Return the probability that the count is right."""
-        return float(network.sigmoid(self.safety_.vote(doubts[None, :]))[0])
 
     def read(self, grid: NDArray[np.int8]) -> Reading:
         """Judge a position given as a grid of EMPTY, BLACK, WHITE."""
@@ -211,7 +196,7 @@ class BlockScorer:
             for block in described.blocks:
                 logit[block] = even[part == block].mean()
         found = judge(described, logit)
-        chance = self._chance(found.doubts)
+        chance = self.safety_.chance(found.doubts)
         # Without stones of both colours, or where nothing could be played out, nobody can know.
         colours = np.bincount(frame.grid.ravel(), minlength=3)
         if not described.sound or min(colours[1], colours[2]) == 0:
@@ -228,7 +213,7 @@ class BlockScorer:
             seki=frame.back(seki).astype(np.bool_),
             alive=frame.back(alive).astype(np.float64),
             ownership=frame.back(owner).astype(np.float64),
-            safe=bool(chance > 0.5 and chance >= self.safe_from_[0]),
+            safe=self.safety_.trusts(chance),
             safe_probability=chance,
         )
 
@@ -267,66 +252,6 @@ class BlockScorer:
         flat: FloatArray = self.read(board.grid()).ownership.ravel()
         return flat
 
-    def settings(self) -> dict[str, Any]:
-        """Return the arguments it was made with."""
-        made = {name: getattr(self, name) for name in SETTINGS}
-        return {**made, "families": list(self.families)}
-
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        name: str = "scorer",
-        data: str = "",
-        results: Sequence[Measurement] = (),
-    ) -> None:
-        """Write a safetensors file with its card."""
-        card = Card(
-            name=name,
-            kind=KIND,
-            what="Says which blocks of a finished game are alive, dead or in seki, on any board.",
-            data=data or f"{getattr(self, 'games_', 0)} games with counted results, scores alone",
-            recipe={
-                **self.settings(),
-                "history": getattr(self, "history_", []),
-                "calibration": getattr(self, "calibration_", {}),
-            },
-            seed=self.seed,
-            results=list(results),
-        )
-        tensors = {**self.first_.tensors(), **self.safety_.tensors("safe_")}
-        save_model(path, {**tensors, "safe_from": self.safe_from_}, card)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; raise `ModelError` for anything else.
-
-        A card that names no families is that of an older model, which knows all of them.
-        """
-        expected = {**shapes(), **shapes("safe_", DOUBTS), "safe_from": (1,)}
-        tensors, card = load_model(path, kind=KIND, expect=expected)
-        where = os.fspath(path)
-        if card.recipe.get("cascade"):
-            raise ModelError(f"{where}: was trained with a second round, which is no longer known")
-        try:
-            made = cls(
-                **{name: card.recipe[name] for name in SETTINGS},
-                families=card.recipe.get("families", tuple(FAMILIES)),
-            )
-            made.columns_ = columns(made.families)
-        except KeyError as missing:
-            raise ModelError(f"{where}: lacks {missing}") from None
-        except TengenError as wrong:
-            raise ModelError(f"{where}: {wrong}") from None
-        made.first_ = Ensemble.read(tensors, path=where)
-        made.safety_ = Ensemble.read(tensors, "safe_", path=where)
-        made.safe_from_ = tensors["safe_from"].astype(np.float64)
-        if made.first_.inputs != len(made.columns_):
-            raise ModelError(f"{where}: its tensors do not fit the families its card names")
-        made.history_ = card.recipe.get("history", [])
-        made.calibration_ = card.recipe.get("calibration", {})
-        return made
-
 
 def _ownership(described: Described, found: Judgement, alive: Floats) -> Floats:
     """Return who owns each point: living stones and what they enclose, else what playouts say."""
@@ -339,11 +264,3 @@ def _ownership(described: Described, found: Judgement, alive: Floats) -> Floats:
         owner[mine] = np.maximum(sign * playouts[mine], 0.5) * sign
     owner[(kinds == k.DAME) & (grid == 0)] *= 0.5
     return owner
-
-
-def count_board(board: Board, dead: Bools) -> Count:
-    """Count a position under its rules, given the mask of its dead stones."""
-    bonus = handicap_compensation(board.handicap, board.rules.handicap_bonus)
-    if board.rules.scoring == "area":
-        return count_area(board.grid(), dead, komi=board.komi, handicap=bonus)
-    return count_territory(board.grid(), dead, komi=board.komi, prisoners=board.prisoners)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tengen.board import BLACK, Board
 from tengen.board.symmetry import inverse, transform
 from tengen.contracts.values import FloatArray
-from tengen.errors import ModelError, TengenError
+from tengen.errors import ModelError, SpecError, TengenError
 from tengen.learners.scoring import network
 from tengen.learners.scoring.ensemble import Ensemble, shapes, train
 from tengen.learners.scoring.features import Described, describe
@@ -32,7 +32,9 @@ from tengen.learners.scoring.life_features import (
     point_inputs,
     swapped,
 )
+from tengen.learners.scoring.settings import LifeSettings
 from tengen.models.cards import Card, Measurement
+from tengen.models.settings import from_plain, to_plain
 from tengen.models.store import load_model, save_model
 from tengen.records import GameArrays
 
@@ -44,10 +46,7 @@ ZERO = np.zeros(0)
 KIND = "life"
 # Under this name files keep how inputs are scaled; `scale_` is that of win probabilities.
 SCALING = "scaling"
-SETTINGS = (
-    "hidden", "point_hidden", "members", "epochs", "decay", "positions", "points", "held_out",
-    "seed",
-)  # fmt: skip
+USUAL = LifeSettings()
 
 
 @dataclass
@@ -63,22 +62,8 @@ class Foresight:
 class LifeEvaluator:
     """An evaluator learned from games: which blocks will live, who will own which point."""
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 24,
-        point_hidden: int = 16,
-        members: int = 2,
-        epochs: int = 120,
-        decay: float = 3e-5,
-        positions: int = 3,
-        points: int = 24,
-        held_out: float = 0.1,
-        seed: int = 0,
-    ) -> None:
-        self.hidden, self.point_hidden, self.members = hidden, point_hidden, members
-        self.epochs, self.decay, self.positions = epochs, decay, positions
-        self.points, self.held_out, self.seed = points, held_out, seed
+    def __init__(self, *, settings: LifeSettings = USUAL) -> None:
+        self.settings = settings
 
     def fit(
         self,
@@ -94,15 +79,18 @@ class LifeEvaluator:
         recorded score it does not explain are left out. A part of the games is held out to learn
         the scale of win probabilities.
         """
+        wanted = self.settings
+        if wanted.games is not None and wanted.games < len(games):
+            games = games.shuffled(wanted.seed).take(range(wanted.games))
         games = games.where(np.isfinite(games.score))
         owners, believed = truth(games, BlockScorer.load("scorer") if scorer is None else scorer)
         tell(f"{int(believed.sum())} of {len(games)} games are explained by their dead stones")
         if not believed.any():
             raise TengenError("no game has a counted result that its dead stones explain")
         games, owners = games.where(believed), owners[believed]
-        rng = np.random.default_rng(self.seed)
-        unseen = rng.random(len(games)) < self.held_out
-        samples = collect(games, owners, moments(games, self.positions, rng), advance)
+        rng = np.random.default_rng(wanted.seed)
+        unseen = rng.random(len(games)) < wanted.held_out
+        samples = collect(games, owners, moments(games, wanted.positions, rng), advance)
         seen = np.array([not unseen[sample.game] for sample in samples.found])
         if not seen.any():
             raise TengenError("too few games: all of them were held out")
@@ -118,7 +106,7 @@ class LifeEvaluator:
         use = mine & clear
         target = samples.lives.astype(np.float32)
         weight = np.ones(int(use.sum()), np.float32)
-        self.blocks_ = self._train(samples.inputs[use], target[use], weight, self.hidden)
+        self.blocks_ = self._train(samples.inputs[use], target[use], weight, self.settings.hidden)
         alive = network.sigmoid(self.blocks_.vote(samples.inputs))
         right = (alive >= 0.5) == samples.lives
         for name, part in (("seen", use), ("held-out", ~mine & clear)):
@@ -144,7 +132,7 @@ class LifeEvaluator:
                 continue
             rows, cols = sample.described.grid.shape
             owner = owners[sample.game, :rows, :cols].ravel().astype(np.float64)
-            some = rng.choice(empty, min(self.points, len(empty)), replace=False)
+            some = rng.choice(empty, min(self.settings.points, len(empty)), replace=False)
             chances = _per_part(sample.described, alive[sample.rows])
             of_points = point_inputs(sample.described, chances, sample.turn)[some]
             # As often seen by White as by Black: the answer must not lean to either.
@@ -154,14 +142,15 @@ class LifeEvaluator:
         x, target = np.concatenate(inputs), np.concatenate(owned).astype(np.float32)
         tell(f"{len(x)} points")
         weight = np.ones(len(x), np.float32)
-        self.points_ = self._train(x, target, weight, self.point_hidden)
+        self.points_ = self._train(x, target, weight, self.settings.point_hidden)
 
     def _train(
         self, x: NDArray[Any], target: NDArray[Any], weight: NDArray[Any], hidden: int
     ) -> Ensemble:
+        seed, wanted = self.settings.seed, self.settings
         return train(
-            x, target, weight, seeds=range(self.seed, self.seed + self.members), hidden=hidden,
-            epochs=self.epochs, decay=self.decay,
+            x, target, weight, seeds=range(seed, seed + wanted.members), hidden=hidden,
+            epochs=wanted.epochs, decay=wanted.decay,
         )  # fmt: skip
 
     def _fit_scale(self, games: GameArrays, samples: Samples, seen: Bools, alive: Floats) -> None:
@@ -224,10 +213,6 @@ class LifeEvaluator:
         """Return the expected final score for Black by area, komi included, one per board."""
         return np.array([float(self.ownership(b).sum()) - b.komi for b in boards], np.float64)
 
-    def settings(self) -> dict[str, Any]:
-        """Return the arguments it was made with."""
-        return {name: getattr(self, name) for name in SETTINGS}
-
     def save(
         self,
         path: str | os.PathLike[str],
@@ -242,8 +227,8 @@ class LifeEvaluator:
             kind=KIND,
             what="Foresees in the middle of a game which blocks will live and who will own what.",
             data=data or f"{self.games_} games with counted results",
-            recipe=self.settings(),
-            seed=self.seed,
+            recipe=to_plain(self.settings),
+            seed=self.settings.seed,
             results=list(results),
             scale=self.scale_,
         )
@@ -263,9 +248,9 @@ class LifeEvaluator:
         tensors, card = load_model(path, kind=KIND, expect=expected)
         where = os.fspath(path)
         try:
-            made = cls(**{name: card.recipe[name] for name in SETTINGS})
-        except KeyError as missing:
-            raise ModelError(f"{where}: its card lacks the setting {missing}") from None
+            made = cls(settings=from_plain(LifeSettings, card.recipe, where=where))
+        except SpecError as wrong:
+            raise ModelError(str(wrong)) from None
         made.blocks_ = Ensemble.read(tensors, scale=SCALING, path=where)
         made.points_ = Ensemble.read(tensors, "point_", scale=SCALING, path=where)
         made.scale_ = card.scale or 1.0

@@ -20,8 +20,9 @@ from tengen.board import counting_kernels as k
 from tengen.board.counting import count_territory, tromp_taylor
 from tengen.contracts import Player
 from tengen.errors import TengenError
+from tengen.learners.scoring.bootstrap import Labelled
 from tengen.learners.scoring.bundle import gather
-from tengen.learners.scoring.training import Labelled
+from tengen.models.files import write_atomic
 from tengen.parallel import map_jobs, spawn_seeds
 from tengen.records import GameRecord, Result, read_games
 from tengen.records.arrays import from_records
@@ -236,6 +237,11 @@ def label(records: Iterable[GameRecord]) -> list[Labelled]:
             alive[rows] = ~fallen[bundle.block[rows]]
         found.append(Labelled(bundle, alive))
     return found
+
+
+def write_games(records: Iterable[GameRecord], path: Path) -> None:
+    """Write games whole or not at all."""
+    write_atomic(path, b"\n".join(record.utf8_sgf() for record in records) + b"\n")
 
 
 def read_labelled(files: Sequence[str | Path]) -> list[Labelled]:

@@ -6,14 +6,14 @@ The scorer's answer can be overruled block by block. The record itself is never 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import BLACK, PASS, WHITE, Board, Rules, format_gtp, index_of, parse_gtp, point_at
-from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
+from tengen.board.counting import Count, count_board
 from tengen.errors import TengenError
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.records import GameRecord
@@ -109,20 +109,12 @@ def score_record(
 ) -> Sheet:
     """Score a record's last position; `dead` and `alive` overrule the blocks at those vertices."""
     board = board_at(record)
-    rows, cols = board.rows, board.cols
     reading = scorer.read(board.grid())
     fallen = reading.dead.copy()
-    blocks = {stone: block for block in board.blocks() for stone in block.stones}
-    for vertices, verdict in ((dead, True), (alive, False)):
-        for vertex in vertices:
-            point = parse_gtp(vertex, rows, cols)
-            if point not in blocks:
-                raise TengenError(f"{record.file}: no stone at {vertex} to call dead or alive")
-            for stone in blocks[point].stones:
-                fallen.flat[index_of(stone, rows, cols)] = verdict
-    territory = count_territory(board.grid(), fallen, komi=board.komi, prisoners=board.prisoners)
-    bonus = handicap_compensation(board.handicap, board.rules.handicap_bonus)
-    area = count_area(board.grid(), fallen, komi=board.komi, handicap=bonus)
+    _overrule(fallen, board, dead, True, record.file)
+    _overrule(fallen, board, alive, False, record.file)
+    territory = count_board(board, fallen, replace(board.rules, scoring="territory"))
+    area = count_board(board, fallen, replace(board.rules, scoring="area"))
     remarks = _remarks(record, board)
     safe = reading.safe and not remarks
     remarks += _about_rules(record)
@@ -132,6 +124,19 @@ def score_record(
         record, board, territory, area, territory.seki & (board.grid() > 0) & ~fallen,
         safe, reading.safe_probability, remarks,
     )  # fmt: skip
+
+
+def _overrule(
+    fallen: Bools, board: Board, vertices: Sequence[str], verdict: bool, file: str
+) -> None:
+    """Call the blocks at some vertices dead (or alive) in a mask of dead stones."""
+    blocks = {stone: block for block in board.blocks() for stone in block.stones}
+    for vertex in vertices:
+        point = parse_gtp(vertex, board.rows, board.cols)
+        if point not in blocks:
+            raise TengenError(f"{file}: no stone at {vertex} to call dead or alive")
+        for stone in blocks[point].stones:
+            fallen.flat[index_of(stone, board.rows, board.cols)] = verdict
 
 
 def _remarks(record: GameRecord, board: Board) -> list[str]:

@@ -1,241 +1,143 @@
-"""Learn from final scores alone which blocks live: start from playouts, believe what adds up.
+"""Train scorers in folders of their own; games made and features described are kept for a resume.
 
-Every round labels the games whose count equals the recorded score, and those where turning one
-or two of the most doubtful groups over makes it equal; trains the network on them; and asks it
-anew. It stops when a round adds no game. No stone is ever labelled by hand.
+A run's data are its games and who made how many more; a resumed run must have the same. Everything
+follows from them and the settings, so that a stopped training ends as an undisturbed one.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from tengen.contracts import Player
+from tengen.errors import SpecError, TengenError
+from tengen.learners.scoring.bootstrap import Labelled
+from tengen.learners.scoring.bundle import Bundle, gather
+from tengen.learners.scoring.learner import KIND, BlockScorer
+from tengen.learners.scoring.life import KIND as LIFE
+from tengen.learners.scoring.life import LifeEvaluator
+from tengen.learners.scoring.made import make_games, read_labelled, write_games
+from tengen.learners.scoring.settings import LifeSettings, ScorerSettings
+from tengen.models import Run, fingerprint
+from tengen.records import GameArrays
 
-from tengen.board.counting_kernels import territory_margin
-from tengen.learners.scoring.bundle import Bundle
-from tengen.learners.scoring.ensemble import Ensemble, train
-from tengen.learners.scoring.features import (
-    FAMILIES,
-    HEAVY_MEAN,
-    LIGHT_MEAN,
-    UNCONDITIONAL,
-    columns,
-    first_opinion,
-    pool,
-)
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-
-# Doubt of a whole cluster above which its fate is not questioned, in logits.
-MOST_DOUBT = 4.0
-CANDIDATES, PAIRED = 14, 8
-Trial = tuple[tuple[float, tuple[int, ...]], ...]
-"""Groups to turn over at once, each with its doubt."""
+MODEL, LIFE_MODEL = "scorer.safetensors", "life.safetensors"
+Tell = Callable[[str, int, int], None]
+"""Called with what is counted, how many are done and how many there are."""
 
 
-@dataclass
-class Recipe:
-    """Settings of the training."""
+@dataclass(frozen=True)
+class Making:
+    """Finished games to make and to learn from: how many, on what board, by whom."""
 
-    hidden: int = 16
-    members: int = 4
-    epochs: int = 100
-    decay: float = 1e-4
-    rounds: int = 3
-    seed: int = 0
-    families: tuple[str, ...] = tuple(FAMILIES)
+    size: int
+    games: int
+    name: str
+    """Who plays, for the records and the card."""
+    make: Callable[[], Player]
 
 
-@dataclass
-class Labelled:
-    """Positions of one board size whose blocks' fate is known."""
-
-    bundle: Bundle
-    alive: Bools
-    """Per block of the bundle."""
-
-    def take(self, games: Ints) -> Labelled:
-        """Return some of the games."""
-        rows = np.isin(self.bundle.game, games)
-        return Labelled(self.bundle.take(games), self.alive[rows])
-
-
-@dataclass
-class Trained:
-    """What came out: networks, and who is alive in the games believed."""
-
-    columns: Ints
-    first: Ensemble
-    labels: Bools
-    believed: Bools
-    history: list[dict[str, float]] = field(default_factory=list)
-
-    def logits(self, bundle: Bundle) -> Floats:
-        """Return every block's logit of being alive, one for all blocks of a bond."""
-        size = bundle.features[:, 0].astype(np.int64)
-        x = bundle.features[:, self.columns].astype(np.float64)
-        return pool(self.first.vote(x), size, bundle.bond)
-
-
-def clusters(bundle: Bundle, game: int, z: Floats) -> list[tuple[float, tuple[int, ...]]]:
-    """Return groups of blocks that may be turned over together, with their doubt, doubtful first.
-
-    Blocks of a colour and a fate in one area without enemies stand together; each alone, too.
-    """
-    first, last = int(bundle.start[game]), int(bundle.start[game + 1])
-    together: dict[tuple[int, bool], list[int]] = {}
-    for row in range(first, last):
-        together.setdefault((int(bundle.area[row]), bool(z[row] >= 0)), []).append(row)
-    found = []
-    for rows in together.values():
-        sizes = bundle.features[rows, 0].astype(np.float64)
-        found.append((float((np.abs(z[rows]) * sizes).sum() / sizes.sum()), tuple(rows)))
-        if len(rows) > 1:
-            found += [(abs(float(z[row])) + 0.3, (row,)) for row in rows]
-    found.sort()
-    return found[:CANDIDATES]
-
-
-def turn_over(bundle: Bundle, game: int, z: Floats) -> Bools | None:
-    """Return who is alive if turning one or two doubtful groups over gives the recorded score."""
-    first, last = int(bundle.start[game]), int(bundle.start[game + 1])
-    grid, parts = bundle.grids[game], bundle.parts[game]
-    kinds = np.zeros(grid.shape, np.int8)
-    found = clusters(bundle, game, z)
-    trials: list[Trial] = [(c,) for c in found]
-    trials += list(itertools.combinations(found[:PAIRED], 2))
-    for trial in sorted(trials, key=_cost):
-        if _cost(trial) > MOST_DOUBT:
-            break
-        alive = z[first:last] >= 0
-        for row in set(trial[0][1]).symmetric_difference(trial[1][1] if len(trial) > 1 else ()):
-            alive[row - first] ^= True
-        fallen = np.zeros(int(parts.max()) + 1, np.bool_)
-        fallen[bundle.block[first:last]] = ~alive
-        if territory_margin(grid, fallen[parts], True, kinds) == bundle.target[game]:
-            return alive
-    return None
-
-
-def _cost(trial: Trial) -> float:
-    """Return how unlikely it is that all these groups were judged wrongly."""
-    return sum(doubt for doubt, _ in trial) + 0.5 * len(trial)
-
-
-def label(bundle: Bundle, z: Floats, chosen: Bools) -> tuple[Bools, Bools, int]:
-    """Return who is alive, which games are believed, and how many of them had to be turned over."""
-    alive = z >= 0
-    believed = bundle.exact(alive) & chosen
-    turned = 0
-    for game in np.flatnonzero(~believed & bundle.known & chosen):
-        better = turn_over(bundle, int(game), z)
-        if better is not None:
-            alive[bundle.start[game] : bundle.start[game + 1]] = better
-            believed[game] = True
-            turned += 1
-    return alive, believed, turned
-
-
-def weigh(
-    features: NDArray[np.float32], rng: np.random.Generator
-) -> tuple[Bools, NDArray[np.float64]]:
-    """Choose the blocks to train on and their weights: all doubtful ones, a few of the obvious."""
-    mean_h, mean_l = features[:, HEAVY_MEAN], features[:, LIGHT_MEAN]
-    easy = ((mean_h > 0.95) & (mean_l > 0.3)) | ((mean_h < -0.97) & (mean_l < -0.6))
-    easy |= features[:, UNCONDITIONAL] > 0
-    chosen = ~easy | (rng.random(len(easy)) < 0.04)
-    return chosen, np.where(easy, 8.0, 1.0)
-
-
-def bootstrap(
-    bundle: Bundle,
-    recipe: Recipe,
+def train_scorer(
+    games: GameArrays,
+    settings: ScorerSettings,
+    folder: Path,
     *,
-    chosen: Bools | None = None,
-    made: Sequence[Labelled] = (),
-    tell: Callable[[str], None] = lambda line: None,
-) -> Trained:
-    """Train on the games marked in `chosen` (all by default), from playouts to the last round.
+    making: Sequence[Making] = (),
+    resume: bool = False,
+    workers: int = 1,
+    sources: str = "",
+    report: Callable[[dict[str, Any]], None] = lambda row: None,
+    tell: Tell = lambda what, done, of: None,
+) -> BlockScorer:
+    """Train on games with counted results, and on made ones, and write MODEL into the folder.
 
-    The labelled positions of `made` are trained on in every round.
+    `sources` names the games in the model's card.
+
+    Raises
+    ------
+    RunError
+        If the folder holds another run, or the same one without `resume`.
+    TengenError
+        If games are too few, or none of those to be made settled.
     """
-    rng = np.random.default_rng(recipe.seed)
-    mine = np.ones(len(bundle), np.bool_) if chosen is None else chosen
-    game = bundle.game
-    lesson = Lesson(columns(recipe.families), recipe, made, *weigh(bundle.features, rng))
-    lesson.choose_made(rng)
-    opinion = np.clip(first_opinion(bundle.features.astype(np.float64)), 0.05, 0.95)
-    z: Floats = np.log(opinion / (1 - opinion))
-    trained: Trained | None = None
-    for number in range(1, recipe.rounds + 1):
-        exact = bundle.exact(z >= 0)
-        alive, believed, turned = label(bundle, z, mine)
-        report = {
-            "round": number,
-            "exact": float(exact[mine].mean()),
-            "believed": int(believed.sum()),
-            "turned": turned,
-        }
-        if (~mine).any():
-            report["held_out"] = float(exact[~mine].mean())
-        history = [*trained.history, report] if trained else [report]
-        tell(", ".join(f"{k} {v:.4g}" for k, v in report.items()))
-        if trained and believed.sum() <= trained.believed.sum() and number > 2:
-            trained.history = history
-            break
-        # Early rounds only have to find labels: one member is enough for that.
-        members = recipe.members if number >= recipe.rounds - 1 else 1
-        seeds = [recipe.seed + 100 * number + member for member in range(members)]
-        first = lesson.teach(bundle, alive, believed[game], seeds)
-        trained = Trained(lesson.columns, first, alive, believed, history)
-        z = trained.logits(bundle)
-    assert trained is not None
-    return trained
+    data = {"games": fingerprint_scored(games)}
+    for each in making:
+        if f"made {each.size}x{each.size}" in data:
+            raise SpecError(f"games on {each.size}x{each.size} are to be made twice")
+        data[f"made {each.size}x{each.size}"] = f"{each.games} games by {each.name}"
+    scorer = BlockScorer(settings=settings)
+    scorer.held_out(games)  # too few games are told before a folder is claimed
+    with Run.open(folder, KIND, settings, data=data, resume=resume) as run:
+        lessons = [_made(each, folder, settings.seed, workers, tell) for each in making]
+        bundle = described(games, folder / "features.npz", tell)
+        rows = 0
+
+        def note(row: dict[str, Any]) -> None:
+            nonlocal rows
+            rows += 1
+            run.note(rows, **row)
+            report(row)
+
+        scorer.fit(games, bundle, made=lessons, report=note)
+        words = f"{len(bundle)} games of {sources or 'a collection'}; only their final scores "
+        words += "were used"
+        for each, lesson in zip(making, lessons, strict=True):
+            words += f"; {len(lesson.bundle)} games on {each.size}x{each.size} made by {each.name}"
+            words += ", played out"
+        scorer.save(folder / MODEL, data=words)
+    return scorer
 
 
-@dataclass
-class Lesson:
-    """What one training shows its networks: which blocks, how heavy, and the labelled ones."""
+def fingerprint_scored(games: GameArrays) -> str:
+    """Return what stands for the moves and results of games."""
+    return fingerprint(games.moves, games.colours, games.offsets, games.komi, games.score)
 
-    columns: Ints
-    recipe: Recipe
-    made: Sequence[Labelled]
-    rows: Bools
-    weights: Floats
-    made_rows: list[Bools] = field(default_factory=list)
-    made_weights: list[Floats] = field(default_factory=list)
 
-    def choose_made(self, rng: np.random.Generator) -> None:
-        """Choose among the labelled blocks as among the others."""
-        for labelled in self.made:
-            rows, weights = weigh(labelled.bundle.features, rng)
-            self.made_rows.append(rows)
-            self.made_weights.append(weights)
+def described(games: GameArrays, kept: Path, tell: Tell = lambda what, done, of: None) -> Bundle:
+    """Return the features of games from a file, describing the games first if it is not there."""
+    if not kept.is_file():
+        gather(games, tell=lambda done: tell("features", done, len(games))).save(kept)
+    return Bundle.load(kept)
 
-    def teach(
-        self,
-        bundle: Bundle,
-        alive: Bools,
-        use: Bools,
-        seeds: Sequence[int],
-    ) -> Ensemble:
-        """Train networks on the blocks in `use` and the labelled ones."""
-        x, target, weight = [], [], []
-        tables = [(bundle, alive, use & self.rows, self.weights)]
-        for labelled, rows, weights in zip(
-            self.made, self.made_rows, self.made_weights, strict=True
-        ):
-            tables.append((labelled.bundle, labelled.alive, rows, weights))
-        for table, labels, rows, weights in tables:
-            x.append(table.features[rows][:, self.columns].astype(np.float64))
-            target.append(labels[rows])
-            weight.append(weights[rows])
-        return train(
-            np.concatenate(x), np.concatenate(target), np.concatenate(weight), seeds=seeds,
-            hidden=self.recipe.hidden, epochs=self.recipe.epochs, decay=self.recipe.decay,
+
+def _made(each: Making, folder: Path, seed: int, workers: int, tell: Tell) -> Labelled:
+    """Return labelled positions of made games, which are kept in the folder."""
+    path = folder / f"made-{each.size}x{each.size}.sgf"
+    if not path.is_file():
+        what = f"{each.size}x{each.size} games"
+        records = make_games(
+            each.make, each.name, each.games, each.size, seed, workers=workers,
+            tell=lambda done: tell(what, done, each.games),
         )  # fmt: skip
+        if not records:
+            raise TengenError(f"none of {each.games} {what} settled: make more")
+        write_games(records, path)
+    return read_labelled([path])[0]
+
+
+def train_life(
+    games: GameArrays,
+    settings: LifeSettings,
+    scorer: BlockScorer,
+    folder: Path,
+    *,
+    resume: bool = False,
+    sources: str = "",
+    report: Callable[[str], None] = lambda line: None,
+    advance: Callable[[int], None] = lambda done: None,
+) -> LifeEvaluator:
+    """Train an evaluator of life and death and write `life.safetensors` into the folder.
+
+    Nothing is kept on the way: a stopped training begins anew with `resume`.
+    """
+    data = {
+        "games": fingerprint_scored(games),
+        "scorer": fingerprint(*scorer.networks_.tensors().values()),
+    }
+    with Run.open(folder, LIFE, settings, data=data, resume=resume):
+        model = LifeEvaluator(settings=settings)
+        model.fit(games, scorer, tell=report, advance=advance)
+        model.save(folder / LIFE_MODEL, data=f"{model.games_} games of {sources or 'a collection'}")
+    return model

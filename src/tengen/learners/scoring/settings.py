@@ -1,0 +1,49 @@
+"""Name everything that decides what a scorer and an evaluator of life learn; train nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tengen.models.settings import check_settings, setting
+
+FAMILIES = ("paper", "surroundings", "groups", "bonds", "attacks")
+"""Families of features, in the order of their columns."""
+
+
+@dataclass(frozen=True)
+class ScorerSettings:
+    """How a scorer is learned from final scores."""
+
+    hidden: int = setting(16, "Hidden units.", least=1)
+    members: int = setting(4, "Networks that vote.", least=1)
+    epochs: int = setting(100, "Batches of RPROP.", least=1)
+    decay: float = setting(1e-4, "Weight decay.", least=0)
+    rounds: int = setting(3, "Rounds of the bootstrap.", least=2)
+    families: tuple[str, ...] = setting(FAMILIES, "Families of features.", choices=FAMILIES)
+    seed: int = setting(0, "Every random choice follows from it.")
+    held_out: float = 0.18
+    """Share of the games from which it is learned when a count is safe."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True)
+class LifeSettings:
+    """How an evaluator of life and death is learned from whole games."""
+
+    games: int | None = setting(None, "Games to learn from, drawn by the seed.", least=1)
+    hidden: int = setting(24, "Hidden units.", least=1)
+    members: int = setting(2, "Networks that vote.", least=1)
+    epochs: int = setting(120, "Batches of RPROP.", least=1)
+    positions: int = setting(3, "Positions of each game to learn from.", least=1)
+    seed: int = setting(0, "Every random choice follows from it.")
+    point_hidden: int = 16
+    decay: float = 3e-5
+    points: int = 24
+    """Empty points of each position to learn from."""
+    held_out: float = 0.1
+    """Share of the games from which the scale of win probabilities is learned."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
