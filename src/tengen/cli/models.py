@@ -34,6 +34,11 @@ def models(
     for *cells, measured in rows:
         lead = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
         print(f"{lead}  {_cut(measured, room)}".rstrip())
+    from tengen.models.cards import NO_COMMAND
+
+    lost = [e.name for e in entries if e.card and e.card.remake.startswith(NO_COMMAND)]
+    if lost:
+        remark(f"No command makes these again: {', '.join(lost)}")
     remark("More of one: tengen models NAME")
 
 
@@ -58,6 +63,7 @@ def _card_text(card: Any) -> str:
     lines = [f"{card.name} ({card.kind})", card.what, ""]
     lines += [f"learned from: {card.data}"] if card.data else []
     lines += [f"made by tengen {card.version}, licence {card.licence}"]
+    lines += [f"to make it again: {card.remake}"] if card.remake else []
     if card.recipe:
         lines += ["", "recipe:", *(f"  {key} = {value}" for key, value in card.recipe.items())]
     if card.results:
@@ -75,6 +81,7 @@ def _as_value(entry: Any) -> dict[str, Any]:
         "bytes": entry.bytes,
         "kind": entry.card.kind if entry.card else None,
         "what": entry.card.what if entry.card else None,
+        "remake": entry.card.remake or None if entry.card else None,
         "results": [r.model_dump() for r in entry.card.results] if entry.card else [],
         "error": entry.error or None,
     }

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from tengen.board import BLACK, WHITE, Board
+from tengen.cli import run
 from tengen.contracts import check_evaluator
 from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.learners.symmetry_network.matches import play_match
+from tengen.models.cards import NO_COMMAND
 from tengen.players import make_player
 
 POSITIONS = (
@@ -71,3 +75,16 @@ def test_the_taught_network_beats_maxlib_at_one_ply():
         while not board.is_over and len(board.moves) < 250:
             board.play((ours if board.turn == colour else theirs).choose(board, rng))
         assert board.area_score() * (1 if colour == BLACK else -1) > 0
+
+
+def test_cards_say_how_to_make_them_again_or_that_nothing_does(capsys):
+    assert run(["models", "--json"]) == 0
+    said = {entry["name"]: entry["remake"] for entry in json.loads(capsys.readouterr().out)}
+    assert all(said[name] for name in ANSWERS)
+    lost = [name for name in ANSWERS if said[name].startswith(NO_COMMAND)]
+    assert lost == ["isn-early", "isn-taught"]
+    assert run(["models"]) == 0
+    told = capsys.readouterr().err
+    assert "No command makes these again" in told and all(name in told for name in lost)
+    assert run(["models", "isn-evolved"]) == 0
+    assert "to make it again: tengen symmetry-network evolve" in capsys.readouterr().out
