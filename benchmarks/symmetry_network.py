@@ -17,12 +17,13 @@ from dataclasses import replace
 import numpy as np
 
 from tengen.board import Board
-from tengen.learners.symmetry_network import SymmetryNetwork, Trainer
+from tengen.learners.symmetry_network import SymmetryNetwork
+from tengen.learners.symmetry_network.training import SelfPlay
 
 
 def training(network: SymmetryNetwork, games: int, batch: int, workers: int) -> dict:
     settings = replace(network.settings, batch=batch, linear_games=0, maxlib=0.0)
-    trainer = Trainer(settings, workers=workers)
+    trainer = SelfPlay(settings, workers=workers)
     trainer.free = network.free_.copy()
     trainer.advance()
     rates, cpu = [], []

@@ -31,51 +31,51 @@ from tengen.learners.symmetry_network import rewards
 from tengen.learners.symmetry_network.features import Categories
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.packing import Packing
-from tengen.learners.symmetry_network.settings import Settings
+from tengen.learners.symmetry_network.settings import SymmetrySettings
 from tengen.learners.symmetry_network.torch_network import TorchNetwork
 
-SOFT = Categories(eyes=(0.3, 1.0))
-LIBERTIES = Categories(mode="liberties")
-MIXED = Categories(mode="mixed")
+SOFT = (0.3, 1.0)
+LIBERTIES = "liberties"
+MIXED = "mixed"
 # Trainings by name; batch and games come from the command line.
 RUNS = {
-    "paper": Settings(),
-    "paper-1": Settings(seed=1),
-    "paper-2": Settings(seed=2),
-    "fast": Settings(rate=2e-5),
-    "fast-1": Settings(rate=2e-5, seed=1),
-    "soft": Settings(categories=SOFT),
-    "soft-1": Settings(categories=SOFT, seed=1),
-    "soft-fast": Settings(categories=SOFT, rate=2e-5),
-    "soft-fast-1": Settings(categories=SOFT, rate=2e-5, seed=1),
-    "liberties": Settings(categories=Categories(mode="liberties")),
-    "none": Settings(categories=Categories(mode="none")),
-    "linear": Settings(linear_games=10**9),
-    "linear-1": Settings(linear_games=10**9, seed=1),
-    "soft-linear": Settings(linear_games=10**9, categories=SOFT),
-    "colour": Settings(colour=True),
-    "colour-1": Settings(colour=True, seed=1),
-    "soft-colour": Settings(colour=True, categories=SOFT),
-    "soft-colour-fast": Settings(colour=True, categories=SOFT, rate=2e-5),
-    "plain": Settings(tied=False),
-    "plain-1": Settings(tied=False, seed=1),
-    "soft-plain": Settings(tied=False, categories=SOFT),
-    "mixed": Settings(categories=MIXED),
-    "colour-mixed": Settings(categories=MIXED, colour=True),
-    "colour-liberties": Settings(categories=LIBERTIES, colour=True),
-    "trivial": Settings(mixture={"T": 12}),
-    "maxlib": Settings(maxlib=0.5),
-    "mixed-maxlib": Settings(categories=MIXED, maxlib=0.5),
-    "liberties-maxlib": Settings(categories=LIBERTIES, maxlib=0.5),
-    "colour-maxlib": Settings(colour=True, maxlib=0.5),
-    "colour-mixed-maxlib": Settings(categories=MIXED, colour=True, maxlib=0.5),
-    "colour-mixed-maxlib-1": Settings(categories=MIXED, colour=True, maxlib=0.5, seed=1),
-    "colour-liberties-maxlib": Settings(categories=LIBERTIES, colour=True, maxlib=0.5),
-    "colour-mixed-maxlib-90": Settings(categories=MIXED, colour=True, maxlib=0.9),
-    "lambda-1": Settings(trace=1.0),
-    "lambda-0.8": Settings(trace=0.8),
-    "beta-2": Settings(beta=2.0),
-    "beta-8": Settings(beta=8.0),
+    "paper": SymmetrySettings(),
+    "paper-1": SymmetrySettings(seed=1),
+    "paper-2": SymmetrySettings(seed=2),
+    "fast": SymmetrySettings(rate=2e-5),
+    "fast-1": SymmetrySettings(rate=2e-5, seed=1),
+    "soft": SymmetrySettings(eyes=SOFT),
+    "soft-1": SymmetrySettings(eyes=SOFT, seed=1),
+    "soft-fast": SymmetrySettings(eyes=SOFT, rate=2e-5),
+    "soft-fast-1": SymmetrySettings(eyes=SOFT, rate=2e-5, seed=1),
+    "liberties": SymmetrySettings(categories="liberties"),
+    "none": SymmetrySettings(categories="none"),
+    "linear": SymmetrySettings(linear_games=10**9),
+    "linear-1": SymmetrySettings(linear_games=10**9, seed=1),
+    "soft-linear": SymmetrySettings(linear_games=10**9, eyes=SOFT),
+    "colour": SymmetrySettings(colour=True),
+    "colour-1": SymmetrySettings(colour=True, seed=1),
+    "soft-colour": SymmetrySettings(colour=True, eyes=SOFT),
+    "soft-colour-fast": SymmetrySettings(colour=True, eyes=SOFT, rate=2e-5),
+    "plain": SymmetrySettings(tied=False),
+    "plain-1": SymmetrySettings(tied=False, seed=1),
+    "soft-plain": SymmetrySettings(tied=False, eyes=SOFT),
+    "mixed": SymmetrySettings(categories=MIXED),
+    "colour-mixed": SymmetrySettings(categories=MIXED, colour=True),
+    "colour-liberties": SymmetrySettings(categories=LIBERTIES, colour=True),
+    "trivial": SymmetrySettings(mixture={"T": 12}),
+    "maxlib": SymmetrySettings(maxlib=0.5),
+    "mixed-maxlib": SymmetrySettings(categories=MIXED, maxlib=0.5),
+    "liberties-maxlib": SymmetrySettings(categories=LIBERTIES, maxlib=0.5),
+    "colour-maxlib": SymmetrySettings(colour=True, maxlib=0.5),
+    "colour-mixed-maxlib": SymmetrySettings(categories=MIXED, colour=True, maxlib=0.5),
+    "colour-mixed-maxlib-1": SymmetrySettings(categories=MIXED, colour=True, maxlib=0.5, seed=1),
+    "colour-liberties-maxlib": SymmetrySettings(categories=LIBERTIES, colour=True, maxlib=0.5),
+    "colour-mixed-maxlib-90": SymmetrySettings(categories=MIXED, colour=True, maxlib=0.9),
+    "lambda-1": SymmetrySettings(trace=1.0),
+    "lambda-0.8": SymmetrySettings(trace=0.8),
+    "beta-2": SymmetrySettings(beta=2.0),
+    "beta-8": SymmetrySettings(beta=8.0),
 }
 
 
@@ -212,7 +212,7 @@ def raw_boards(args, architecture, free) -> dict:
     }
 
 
-def chosen(args, names: str, batch: int) -> list[Settings]:
+def chosen(args, names: str, batch: int) -> list[SymmetrySettings]:
     runs = [RUNS[name] for name in names.split(",")]
     return [replace(r, batch=batch, games=args.games, size=args.size) for r in runs]
 

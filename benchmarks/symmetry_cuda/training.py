@@ -29,7 +29,7 @@ from tengen.learners.symmetry_network.features import CATEGORIES
 from tengen.learners.symmetry_network.learner import load_snapshots
 from tengen.learners.symmetry_network.packing import SIZE, Packing
 from tengen.learners.symmetry_network.rewards import target_table, value_table
-from tengen.learners.symmetry_network.settings import Settings
+from tengen.learners.symmetry_network.settings import SymmetrySettings
 
 try:
     import torch
@@ -109,18 +109,18 @@ def stream() -> ctypes.c_void_p:
     return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
 
-def unknown_options(settings: Settings) -> list[str]:
+def unknown_options(settings: SymmetrySettings) -> list[str]:
     """Name what a training asks for that the CUDA self-play does not know.
 
-    >>> unknown_options(Settings(turn=True, layers=3))
+    >>> unknown_options(SymmetrySettings(turn=True, layers=3))
     ['turn', 'layers']
     """
     names = ["turn", "anneal", "single", "steps"]
     unknown = [name for name in names if getattr(settings, name)]
     if settings.layers > 1:
         unknown.append("layers")
-    if settings.categories.count != CATEGORIES:
-        unknown.append(f"categories {settings.categories.mode}")
+    if settings.sorting.count != CATEGORIES:
+        unknown.append(f"categories {settings.categories}")
     return unknown
 
 
@@ -129,7 +129,7 @@ class GpuTraining:
 
     def __init__(
         self,
-        runs: Sequence[Settings],
+        runs: Sequence[SymmetrySettings],
         *,
         device: str = "cuda",
         options: Sequence[str] = (),
@@ -189,11 +189,11 @@ class GpuTraining:
         """Return the parameters of all trainings as the kernel's structures."""
         params = np.zeros(len(self.runs), PARAMS)
         for row, r in zip(params, self.runs, strict=True):
-            row["beta"], row["trace"], row["capture"] = r.beta, r.trace, r.capture
+            row["beta"], row["trace"], row["capture"] = r.beta, r.trace, r.rewards[0]
             row["maxlib"] = r.maxlib
-            row["table"] = value_table(r.capture, r.stone)
-            row["targets"] = target_table(r.capture)
-            row["cats"] = r.categories.packed()
+            row["table"] = value_table(*r.rewards)
+            row["targets"] = target_table(r.rewards[0])
+            row["cats"] = r.sorting.packed()
             row["seed"], row["first"] = r.seed, self.done
         return params
 
@@ -213,14 +213,14 @@ class GpuTraining:
             network = SymmetryNetwork.from_free(
                 free[: settings.architecture.size], settings, self.done
             )
-            network.save(folder / "snapshots" / f"isn-{self.done:07d}.safetensors")
+            network.save(folder / "snapshots" / f"{self.done:09d}.safetensors")
 
     def resume(self, folders: Sequence[Path]) -> None:
         """Go on from the newest snapshots, which must be of these trainings and of one age."""
         free = self.free.cpu().numpy()
         last = [load_snapshots(folder)[-1] for folder in folders]
         for i, (network, settings) in enumerate(zip(last, self.runs, strict=True)):
-            if network.settings != settings or network.games_ != last[0].games_:
+            if network.settings.recipe != settings.recipe or network.games_ != last[0].games_:
                 raise SpecError(f"{folders[i]}: snapshots of another training or of another age")
             free[i, : len(network.free_)] = network.free_
         self.restore(free, last[0].games_)

@@ -13,7 +13,7 @@ import pytest
 
 from tengen.board.kernels import ZOBRIST
 from tengen.errors import SpecError, TengenError
-from tengen.learners.symmetry_network import Settings, packing
+from tengen.learners.symmetry_network import SymmetrySettings, packing
 from tengen.learners.symmetry_network.evaluation_kernels import Side
 from tengen.learners.symmetry_network.features import Categories
 from tengen.learners.symmetry_network.game_kernels import self_play
@@ -82,9 +82,9 @@ def test_the_same_games_as_the_kernels(tmp_path, mode, gpu):
 
 def test_a_training_that_the_gpu_does_not_know_is_refused_by_name(gpu):
     pytest.importorskip("torch")
-    known = Settings(categories=Categories(mode="mixed"), colour=True, maxlib=0.5)
+    known = SymmetrySettings(categories="mixed", colour=True, maxlib=0.5)
     assert gpu.unknown_options(known) == []
-    runs = [known, Settings(turn=True, steps=2), Settings(categories=Categories(mode="both"))]
+    runs = [known, SymmetrySettings(turn=True, steps=2), SymmetrySettings(categories="both")]
     with pytest.raises(SpecError, match="categories both, steps, turn;"):
         gpu.GpuTraining(runs)
 

@@ -10,8 +10,9 @@ import pytest
 
 from tengen.cli import run
 from tengen.errors import SpecError
-from tengen.lab.symmetry_network import DESIGNS, Tournament, figure_1, learning_curve
-from tengen.learners.symmetry_network import Settings, SymmetryNetwork
+from tengen.lab.symmetry_network import DESIGNS, SnapshotTournament, figure_1, learning_curve
+from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
+from tengen.learners.symmetry_network.training import open_run
 
 
 def test_tables_of_designs(tmp_path, capsys):
@@ -37,12 +38,15 @@ def test_every_table_has_a_reference_and_valid_settings():
     for designs in DESIGNS.values():
         assert len(designs) > 1
         for changes in designs.values():
-            assert replace(Settings(), **changes).architecture.size > 0
+            assert replace(SymmetrySettings(), **changes).architecture.size > 0
 
 
 def test_snapshots_play_each_other(tmp_path, capsys):
-    settings = Settings(games=8, linear_games=8, batch=2, rate=2e-4, size=5)
-    SymmetryNetwork(settings=settings).fit_run(tmp_path, snapshot_every=2, checkpoint_every=2)
+    settings = SymmetrySettings(
+        games=8, linear_games=8, batch=2, rate=2e-4, size=5, snapshot_every=2
+    )
+    with open_run(tmp_path, settings, resume=False) as training:
+        SymmetryNetwork(settings=settings).fit(run=training)
     options = ["--games", "2", "--size", "5", "--json", "--quiet"]
     assert run(["symmetry-network", "experiment", str(tmp_path), *options]) == 0
     curve = json.loads(capsys.readouterr().out)
@@ -68,4 +72,4 @@ def test_trend_test_sees_a_trend():
 
 def test_one_snapshot_is_too_few():
     with pytest.raises(SpecError, match="at least two"):
-        figure_1([SymmetryNetwork.load("isn-9x9")], Tournament(games=2))
+        figure_1([SymmetryNetwork.load("isn-9x9")], SnapshotTournament(games=2))

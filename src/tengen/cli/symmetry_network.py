@@ -1,23 +1,44 @@
-"""`tengen symmetry-network`: train, evaluate and describe internal symmetry networks."""
+"""`tengen symmetry-network`: train, evaluate and describe internal symmetry networks.
+
+Parses, calls the learner or the laboratory, prints.
+"""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Seed, Workers, emit, progress, remark, table
-from tengen.cli.symmetry_imitation import imitate
+from tengen.cli.common import (
+    Json,
+    Out,
+    Quiet,
+    Resume,
+    Said,
+    Seed,
+    Workers,
+    derived_options,
+    emit,
+    progress,
+    remark,
+    table,
+)
+from tengen.lab.symmetry_network import DesignTable, SnapshotTournament
+from tengen.learners.symmetry_network.settings import (
+    EvolutionSettings,
+    ImitationSettings,
+    SymmetrySettings,
+)
 
 app = typer.Typer(no_args_is_help=True, help="Internal symmetry networks (Blair 2008).")
-app.command()(imitate)
 
 Model = Annotated[str | None, typer.Option("--model", help="A shipped name or a path.")]
 
 
 @app.command()
-def info(model: Model = None, as_json: Json = False) -> None:
+def info(model: Model = None, json: Json = False) -> None:
     """Count the free numbers of a network and measure how exactly it keeps the symmetries."""
     import numpy as np
 
@@ -48,118 +69,133 @@ def info(model: Model = None, as_json: Json = False) -> None:
         "mixture": architecture.layers[0].counts,
         **card,
     }
-    emit(value, as_json=as_json)
-    if not as_json:
+    emit(value, as_json=json)
+    if not json:
         table("Internal symmetry network", ("what", "value"), list(value.items()))
 
 
 @app.command()
+@derived_options()
 def train(
-    out: Annotated[Path, typer.Option("--out", help="The run's folder.")] = Path(
-        "runs/symmetry-network"
-    ),
-    games: Annotated[int, typer.Option("--games", min=1)] = 860_000,
-    linear_games: Annotated[
-        int, typer.Option("--linear-games", min=0, help="First phase: inputs to outputs only.")
-    ] = 5_000,
-    batch: Annotated[
-        int, typer.Option("--batch", min=1, help="Games played on the same weights; 1: the paper.")
-    ] = 1,
-    rate: Annotated[float, typer.Option("--rate", min=0)] = 5e-6,
-    size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
-    trace: Annotated[float, typer.Option("--lambda", min=0, max=1)] = 0.9,
-    beta: Annotated[float, typer.Option("--beta", min=0)] = 4.0,
-    categories: Annotated[
-        str, typer.Option("--categories", help="eyes (the paper), liberties, mixed, both or none.")
-    ] = "eyes",
-    eyes: Annotated[tuple[float, float], typer.Option("--eyes", help="Thresholds.")] = (0.5, 1.5),
-    colour: Annotated[
-        bool, typer.Option("--colour", help="Tie White's weights to Black's.")
-    ] = False,
-    untied: Annotated[
-        bool, typer.Option("--untied", help="A plain convolution, for comparison.")
-    ] = False,
-    turn: Annotated[
-        bool, typer.Option("--turn", help="Tell the network who has just moved.")
-    ] = False,
-    layers: Annotated[int, typer.Option("--layers", min=1, help="Stacked hidden layers.")] = 1,
-    steps: Annotated[int, typer.Option("--steps", min=0, help="Recurrent steps.")] = 0,
-    single: Annotated[
-        bool, typer.Option("--single", help="One output instead of seven; no captures, no eyes.")
-    ] = False,
-    maxlib: Annotated[
-        float, typer.Option("--maxlib", min=0, max=1, help="Share of games against maxlib.")
-    ] = 0.0,
-    anneal: Annotated[
-        float, typer.Option("--anneal", min=0, max=1, help="Share of games with a falling rate.")
-    ] = 0.0,
-    snapshot_every: Annotated[int, typer.Option("--snapshot-every", min=1)] = 20_000,
-    checkpoint_every: Annotated[int, typer.Option("--checkpoint-every", min=1)] = 2_000,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where it was stopped.")] = False,
-    seed: Seed = 0,
+    settings: SymmetrySettings,
+    said: Said,
+    out: Out = None,
+    resume: Resume = False,
     workers: Workers = 1,
-    as_json: Json = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Learn by self-play with TD(lambda); stops and resumes exactly."""
-    from tengen.learners.symmetry_network import Categories, Settings, SymmetryNetwork
+    from tengen.learners.symmetry_network import SymmetryNetwork
+    from tengen.learners.symmetry_network.training import SelfPlayReport, open_run
+    from tengen.models.runs import resumed_settings
 
-    settings = Settings(
-        games=games,
-        linear_games=linear_games,
-        batch=batch,
-        rate=rate,
-        size=size,
-        trace=trace,
-        beta=beta,
-        seed=seed,
-        colour=colour,
-        tied=not untied,
-        turn=turn,
-        layers=layers,
-        steps=steps,
-        single=single,
-        capture=0.0 if single else 0.4,
-        stone=1.0 if single else 0.4,
-        maxlib=maxlib,
-        anneal=anneal,
-        categories=Categories(mode=categories, eyes=eyes),
-    )
-    learner = SymmetryNetwork(settings=settings, workers=workers)
-    seconds, played, last = 0.0, 0, None
-    with progress("self-play", games, quiet=quiet) as bar:
+    folder = out or Path("runs/symmetry-network")
+    if resume:
+        settings = resumed_settings(folder, settings, said)
+    reports: list[SelfPlayReport] = []
+    with (
+        open_run(folder, settings, resume=resume) as run,
+        progress("self-play", settings.games, quiet=quiet) as bar,
+    ):
 
-        def watch(report: Any) -> None:
-            nonlocal seconds, played, last
-            first = last.games if last is not None else 0
-            if last is None:
-                bar.advance(0)
-            seconds += report.seconds
-            played += report.games - first if last is not None else 0
+        def watch(report: SelfPlayReport) -> None:
+            reports.append(report)
             bar.advance(report.games - bar.done, f"error {report.error:.4f}")
-            last = report
 
-        learner.fit_run(
-            out,
-            resume=resume,
-            snapshot_every=snapshot_every,
-            checkpoint_every=checkpoint_every,
-            watch=watch,
-        )
-    path = out / "model.safetensors"
-    learner.save(path)
+        learner = SymmetryNetwork(settings=settings, workers=workers).fit(run=run, watch=watch)
+        path = run.folder / "model.safetensors"
+        learner.save(path)
     value = {
         "model": str(path),
         "games": learner.games_,
-        "seconds": seconds,
-        "error": last.error if last is not None else None,
+        "seconds": sum(report.seconds for report in reports),
+        "error": reports[-1].error if reports else None,
     }
-    emit(value, as_json=as_json, text=f"{path} after {learner.games_} games")
+    emit(value, as_json=json, text=f"{path} after {learner.games_} games")
 
 
 @app.command()
+@derived_options()
+def imitate(
+    files: Annotated[list[str], typer.Argument(help="Experts' games: SGF files or folders.")],
+    settings: ImitationSettings,
+    said: Said,
+    out: Out = None,
+    hold_out: Annotated[
+        float, typer.Option("--hold-out", min=0.0, max=0.5, help="Share of games to measure on.")
+    ] = 0.02,
+    measured: Annotated[
+        int, typer.Option("--measured", min=1, help="Positions to measure the ranking on.")
+    ] = 500,
+    device: Annotated[str, typer.Option("--device", help="cpu, or cuda for a GPU.")] = "cpu",
+    resume: Resume = False,
+    workers: Workers = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn to rank experts' moves by the value of the board after them; needs PyTorch.
+
+    At the end the ranking among all legal moves is measured on games that were left out.
+    """
+    from tengen.errors import SpecError
+    from tengen.learners.move_prediction.reading import read_games
+    from tengen.learners.symmetry_network import SymmetryNetwork, imitation
+    from tengen.models.runs import resumed_settings
+
+    folder = out or Path("runs/symmetry-network-imitate")
+    if resume:
+        settings = resumed_settings(folder, settings, said)
+    games, left_out = read_games(files, settings.size)
+    for line in left_out.lines():
+        remark(line, quiet=quiet)
+    held = max(1, round(hold_out * len(games))) if hold_out > 0 else 0
+    if held >= len(games):
+        raise SpecError(f"{' '.join(files)}: {len(games)} games, too few to hold one out")
+    test, train = games.split(held / len(games), settings.seed)
+    trainer = imitation.Imitator(settings, train, device=device, workers=workers)
+    positions, weights = settings.steps * settings.batch, settings.network.architecture.weights
+    remark(f"{weights} weights, {len(train)} games", quiet=quiet)
+    reports: list[imitation.ImitationReport] = []
+    with (
+        imitation.open_run(folder, settings, train, resume=resume) as run,
+        progress("positions", positions, quiet=quiet) as bar,
+    ):
+
+        def watch(report: imitation.ImitationReport) -> None:
+            reports.append(report)
+            note = f"loss {report.loss:.3f}, first {report.top1:.1%}"
+            bar.advance(report.positions - bar.done, note)
+
+        free = imitation.imitate(trainer, run=run, watch=watch)
+        path = run.folder / "model.safetensors"
+        SymmetryNetwork.from_free(free, settings.network, len(train)).save(path)
+    value: dict[str, Any] = {
+        "model": str(path),
+        "weights": weights,
+        "games": len(train),
+        "positions": positions,
+        "loss": reports[-1].loss if reports else None,
+        "beta": trainer.beta,
+        "held_out": None,
+    }
+    text = f"{path} after {positions} positions of {len(train)} games"
+    if held:
+        found = trainer.rank(test, measured, seed=settings.seed)
+        value["held_out"] = {"games": len(test), **asdict(found)}
+        text += (
+            f"; of {found.positions} positions left out, among all legal moves: "
+            f"first {found.top1:.1%}, among five {found.top5:.1%}, loss {found.loss:.3f}"
+        )
+    emit(value, as_json=json, text=text)
+
+
+@app.command()
+@derived_options()
 def evolve(
-    out: Annotated[Path, typer.Option("--out", help="The model to write, every ten generations.")],
+    settings: EvolutionSettings,
+    said: Said,
+    out: Out = None,
     model: Annotated[str, typer.Option("--model", help="Where to start.")] = "isn-best",
     opponents: Annotated[
         str,
@@ -170,65 +206,41 @@ def evolve(
     turn: Annotated[
         bool, typer.Option("--turn", help="Untie colours, tell the network who has just moved.")
     ] = False,
-    generations: Annotated[int, typer.Option("--generations", min=1)] = 400,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Of mutants a generation.")] = 64,
-    games: Annotated[int, typer.Option("--games", min=1, help="Of a mutant.")] = 2,
-    spread: Annotated[
-        float, typer.Option("--spread", min=0, help="Of mutations, relative to the numbers.")
-    ] = 0.15,
-    step: Annotated[float, typer.Option("--step", min=0, help="Relative to the numbers.")] = 0.002,
-    momentum: Annotated[float, typer.Option("--momentum", min=0, max=0.999)] = 0.9,
-    size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
-    komi: Annotated[float, typer.Option("--komi")] = 7.5,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where it was stopped, or for longer.")
-    ] = False,
-    seed: Seed = 0,
+    resume: Resume = False,
     workers: Workers = 1,
-    as_json: Json = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Improve a trained network by evolution: keep the mutations that win games."""
-    from tengen.errors import SpecError
-    from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.evolution import (
-        Evolution,
-        evolve_against,
-        told_who_moved,
-    )
+    from tengen.learners.symmetry_network import SymmetryNetwork, evolution
     from tengen.learners.symmetry_network.matches import SIMPLE
+    from tengen.models.runs import resumed_settings
 
+    folder = out or Path("runs/symmetry-network-evolve")
+    if resume:
+        settings = resumed_settings(folder, settings, said)
     start = SymmetryNetwork.load(model)
     if turn:
-        start = told_who_moved(start)
+        start = evolution.told_who_moved(start)
     names = [name.strip() for name in opponents.split(",") if name.strip()]
     rivals = [name if name in SIMPLE else SymmetryNetwork.load(name) for name in names]
-    plan = Evolution(
-        generations=generations,
-        pairs=pairs,
-        games=games,
-        spread=spread,
-        step=step,
-        momentum=momentum,
-        size=size,
-        komi=komi,
-        seed=seed,
-    )
-    folder = out.with_suffix(".state")
-    if not resume and folder.is_dir():
-        raise SpecError(f"{folder}: has an evolution already; --resume continues it")
     means: list[float] = []
-    with progress("generations", generations, quiet=quiet) as bar:
+    with (
+        evolution.open_run(folder, settings, start, rivals, resume=resume) as run,
+        progress("generations", settings.generations, quiet=quiet) as bar,
+    ):
 
-        def watch(generation: int, network: SymmetryNetwork, mean: float) -> None:
-            means.append(mean)
-            if generation % 10 == 0 or generation == generations:
-                network.save(out)
-            bar.advance(generation - bar.done, f"fitness {mean:.3f}")
+        def watch(generation: int, fitness: float) -> None:
+            means.append(fitness)
+            bar.advance(generation - bar.done, f"fitness {fitness:.3f}")
 
-        evolve_against(start, rivals, plan, workers=workers, folder=folder, watch=watch)
-    value = {"model": str(out), "generations": generations, "fitness": means}
-    emit(value, as_json=as_json, text=f"{out} after {generations} generations")
+        grown = evolution.evolve_against(
+            *(start, rivals, settings), workers=workers, run=run, watch=watch
+        )
+        path = run.folder / "model.safetensors"
+        grown.save(path)
+    value = {"model": str(path), "generations": settings.generations, "fitness": means}
+    emit(value, as_json=json, text=f"{path} after {settings.generations} generations")
 
 
 @app.command()
@@ -243,7 +255,7 @@ def evaluate(
     beta: Annotated[float, typer.Option("--beta", min=0)] = 20.0,
     seed: Seed = 0,
     workers: Workers = 1,
-    as_json: Json = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Play a network against a simple player or another network, moves drawn with `--beta`."""
@@ -273,7 +285,7 @@ def evaluate(
         "mean_plies": float(plies.mean()),
     }
     text = f"{result.win_rate:.3f} [{low:.3f}, {high:.3f}] in {games} games"
-    emit(value, as_json=as_json, text=text)
+    emit(value, as_json=json, text=text)
 
 
 @app.command()
@@ -285,7 +297,7 @@ def show(
     game: Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")] = 1,
     model: Annotated[str, typer.Option("--model", help="A shipped name or a path.")] = "isn-best",
     out: Annotated[Path | None, typer.Option("--out", help="Write the maps as SVG.")] = None,
-    as_json: Json = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Show the seven maps of a position: who gets what, which stones live, where eyes will be."""
@@ -320,73 +332,61 @@ def show(
         mark = None if last in (None, PASS) else index_of(int(last), board.rows, board.cols)
         write_atomic(out, format_maps(board.grid(), maps, last=mark, title=f"before move {number}"))
         remark(f"wrote {out}", quiet=quiet)
-    emit(value, as_json=as_json)
-    if not as_json and out is None:
+    emit(value, as_json=json)
+    if not json and out is None:
         for name, values in maps.items():
             print(f"{name}:")
             for row in values:
                 print(" ".join("  ." if np.isnan(v) else f"{100 * v:3.0f}" for v in row))
-    if not as_json:
+    if not json:
         print(f"expected score for Black, komi included: {value['score']:+.1f}")
 
 
 @app.command()
+@derived_options()
 def experiment(
-    snapshots: Annotated[
-        Path | None,
-        typer.Argument(help="Figure 1: a run's folder."),
-    ] = None,
+    tournament: SnapshotTournament,
+    designs: DesignTable,
+    snapshots: Annotated[Path | None, typer.Argument(help="Figure 1: a run's folder.")] = None,
     which: Annotated[
         str,
         typer.Option(
-            "--table",
-            help="figure1, or a comparison: categories, outputs, tying, depth, opponents.",
+            "--table", help="figure1, or designs: categories, outputs, tying, depth, opponents."
         ),
     ] = "figure1",
-    games: Annotated[
-        int | None,
-        typer.Option("--games", min=1, help="Per pair of snapshots (10); or per match (200)."),
-    ] = None,
-    train_games: Annotated[
-        int, typer.Option("--train-games", min=1, help="Of every training in a comparison.")
-    ] = 10_000,
-    rate: Annotated[float, typer.Option("--rate", min=0, help="Of these trainings.")] = 5e-5,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings a row.")] = 1,
-    only: Annotated[
-        str, typer.Option("--only", help="Rows with these words in their names, by commas.")
-    ] = "",
     out: Annotated[
         Path | None, typer.Option("--out", help="Keep the trained networks; go on with them.")
     ] = None,
-    size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
-    komi: Annotated[float, typer.Option("--komi")] = 3.5,
-    beta: Annotated[float, typer.Option("--beta", min=0)] = 20.0,
-    seed: Seed = 0,
     workers: Workers = 1,
-    as_json: Json = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Draw the paper's Figure 1 with a trend test, or compare designs after equal training."""
-    from tengen.cli.symmetry_tables import compare, figure_1
     from tengen.errors import SpecError
-    from tengen.lab.symmetry_network import Tournament
+    from tengen.lab import symmetry_network as lab
+    from tengen.lab.content import Result
+    from tengen.lab.terminal import print_result
 
     if which != "figure1":
-        compare(
-            which,
-            train_games,
-            rate,
-            size,
-            range(seed, seed + seeds),
-            games or 200,
-            out,
-            [word.strip() for word in only.split(",") if word.strip()],
-            workers,
-            as_json,
-            quiet,
+        rows = lab.compare_designs(
+            *(which, designs),
+            folder=out,
+            workers=workers,
+            watch=lambda text: remark(text, quiet=quiet),
         )
-        return
-    if snapshots is None:
+        result = Result(tables=[lab.design_table(which, designs, rows)])
+        value = {"table": which, **asdict(designs), "rows": [asdict(row) for row in rows]}
+    elif snapshots is None:
         raise SpecError("figure1 needs the folder of a training")
-    tournament = Tournament(games or 10, size, komi, beta, seed)
-    figure_1(snapshots, tournament, workers=workers, as_json=as_json, quiet=quiet)
+    else:
+        from tengen.learners.symmetry_network.learner import load_snapshots
+
+        players = load_snapshots(snapshots)
+        with progress("pairs", len(players) * (len(players) - 1) // 2, quiet=quiet) as bar:
+            curve = lab.figure_1(
+                *(players, tournament), workers=workers, watch=lambda _done, _of: bar.advance()
+            )
+        result, value = Result(tables=[lab.curve_table(curve)]), asdict(curve)
+    emit(value, as_json=json)
+    if not json:
+        print_result(result)

@@ -12,27 +12,34 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tengen.errors import SpecError
-from tengen.learners.symmetry_network import Categories, Settings, SymmetryNetwork
-from tengen.learners.symmetry_network.matches import play_match
+from tengen.lab.content import Table, percent, table
+from tengen.models.settings import check_settings, setting
 from tengen.statistics import Rate, Trend, spearman, wilson
+
+if TYPE_CHECKING:  # kernels are loaded when an experiment runs, not when a command is described
+    from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
 
 # ----- Figure 1 -----
 
 
 @dataclass(frozen=True)
-class Tournament:
+class SnapshotTournament:
     """How snapshots meet: the paper's conditions by default."""
 
-    games: int = 10  # a pair
-    size: int = 9
-    komi: float = 3.5
-    beta: float = 20.0  # moves are drawn with it
-    seed: int = 0
+    games: int = setting(10, "Games a pair.", least=1)
+    size: int = setting(9, "Size of the board.", least=3, most=25)
+    komi: float = setting(3.5, "Komi.")
+    beta: float = setting(20.0, "Moves are drawn by exp(beta value).", least=0)
+    seed: int = setting(0, "Every random choice follows from it.")
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        check_settings(self)
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class LearningCurve:
 
 def figure_1(
     snapshots: Sequence[SymmetryNetwork],
-    tournament: Tournament | None = None,
+    tournament: SnapshotTournament,
     *,
     workers: int = 1,
     watch: Callable[[int, int], None] = lambda _done, _of: None,
@@ -62,26 +69,27 @@ def figure_1(
     SpecError
         If there are fewer than two.
     """
+    from tengen.learners.symmetry_network.matches import play_match
+
     if len(snapshots) < 2:
         raise SpecError(f"{len(snapshots)} snapshots: at least two can play each other")
-    plan = tournament or Tournament()
     n = len(snapshots)
     points = np.zeros((n, n))
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     for done, (i, j) in enumerate(pairs, 1):
         result = play_match(
             *(snapshots[i], snapshots[j]),
-            games=plan.games,
-            size=plan.size,
-            komi=plan.komi,
-            beta=plan.beta,
-            seed=plan.seed * 1_000_003 + i * n + j,
+            games=tournament.games,
+            size=tournament.size,
+            komi=tournament.komi,
+            beta=tournament.beta,
+            seed=tournament.seed * 1_000_003 + i * n + j,
             workers=workers,
         )
-        points[i, j] = result.win_rate * plan.games
-        points[j, i] = plan.games - points[i, j]
+        points[i, j] = result.win_rate * tournament.games
+        points[j, i] = tournament.games - points[i, j]
         watch(done, len(pairs))
-    return learning_curve([network.games_ for network in snapshots], points, plan.games)
+    return learning_curve([network.games_ for network in snapshots], points, tournament.games)
 
 
 def learning_curve(
@@ -104,21 +112,35 @@ def learning_curve(
     )
 
 
+def curve_table(curve: LearningCurve) -> Table:
+    """Write the figure as a table."""
+    rows = zip(curve.games, curve.rates, curve.intervals, strict=True)
+    trend = "no trend to test"
+    if curve.correlation is not None and curve.p_value is not None:
+        trend = f"Spearman {curve.correlation:.2f}, p = {curve.p_value:.2g}"
+    return table(
+        "Figure 1",
+        ["games", "won"],
+        [[games, percent(rate, interval)] for games, rate, interval in rows],
+        note=f"{trend}; best after {curve.best} games",
+    )
+
+
 # ----- Designs after equal training -----
 
-_LIBERTIES = {"categories": Categories(mode="liberties")}
+_LIBERTIES = {"categories": "liberties"}
 
 DESIGNS: dict[str, dict[str, dict[str, Any]]] = {
     "categories": {
         "eyes and openings (paper)": {},
         "liberties": _LIBERTIES,
-        "mixed": {"categories": Categories(mode="mixed")},
-        "both, twelve": {"categories": Categories(mode="both")},
-        "none": {"categories": Categories(mode="none")},
+        "mixed": {"categories": "mixed"},
+        "both, twelve": {"categories": "both"},
+        "none": {"categories": "none"},
     },
     "outputs": {
         "seven": _LIBERTIES,
-        "one": {**_LIBERTIES, "single": True, "capture": 0.0, "stone": 1.0},
+        "one": {**_LIBERTIES, "single": True},
     },
     "tying": {
         "tied by symmetry (paper)": _LIBERTIES,
@@ -143,6 +165,23 @@ DESIGNS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 @dataclass(frozen=True)
+class DesignTable:
+    """How much every design of a table is trained and plays."""
+
+    train_games: int = setting(10_000, "Games of every training in a comparison.", least=1)
+    rate: float = setting(5e-5, "Rate of these trainings.", least=0)
+    seeds: int = setting(1, "Trainings a row.", least=1)
+    only: tuple[str, ...] = setting((), "Rows with this word in their names; may be repeated.")
+    games: int = setting(200, "Games a match.", least=1)
+    size: int = setting(9, "Size of the board.", least=3, most=25)
+    seed: int = setting(0, "Seed of the first training.")
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        check_settings(self)
+
+
+@dataclass(frozen=True)
 class DesignRow:
     """What a table says of a design: shares with 95 % intervals over all seeds' games."""
 
@@ -157,71 +196,110 @@ class DesignRow:
 
 
 def compare_designs(
-    table: str,
-    base: Settings,
+    name: str,
+    plan: DesignTable,
     *,
-    seeds: Sequence[int] = (0,),
-    games: int = 200,
     folder: Path | None = None,
-    only: Sequence[str] = (),
     workers: int = 1,
     watch: Callable[[str], None] = lambda _: None,
 ) -> list[DesignRow]:
-    """Train the designs of a table and return its rows; `base` has games, rate, size and so on.
+    """Train the designs of a table and return its rows.
 
-    A match has `games` games: at beta 20 and komi 3.5 against the reference, with the best move and
-    komi 7.5 against maxlib. `only` restricts the rows, by parts of their names; the first stays.
-    Networks are kept in the folder, so that a table can be stopped and gone on with.
+    Matches are played at beta 20 and komi 3.5 against the reference, with the best move and komi
+    7.5 against maxlib. The first row stays whatever `plan.only` says. Networks are kept in the
+    folder, so that a table can be stopped and gone on with.
 
     Raises
     ------
     SpecError
         For a table that does not exist, or a folder of other settings.
     """
-    if table not in DESIGNS:
-        raise SpecError(f"no table {table!r}; there are {', '.join(DESIGNS)}")
+    from tengen.learners.symmetry_network import SymmetrySettings
+
+    if name not in DESIGNS:
+        raise SpecError(f"no table {name!r}; there are figure1, {', '.join(DESIGNS)}")
+    base = SymmetrySettings(
+        games=plan.train_games,
+        linear_games=plan.train_games // 5,
+        rate=plan.rate,
+        anneal=0.4,
+        size=plan.size,
+    )
     rows: list[DesignRow] = []
     firsts: list[SymmetryNetwork] = []
-    for number, (name, changes) in enumerate(DESIGNS[table].items()):
-        if number and only and not any(word in name for word in only):
+    for number, (design, changes) in enumerate(DESIGNS[name].items()):
+        if number and plan.only and not any(word in design for word in plan.only):
             continue
-        used: list[float] = []
-        first: list[Rate] = []
-        liberty: list[Rate] = []
-        for i, seed in enumerate(seeds):
-            settings = replace(base, **{**changes, "seed": seed})
-            path = folder / f"{table}-{number}-{seed}.safetensors" if folder else None
-            network, seconds = _trained(settings, path, workers)
+        used, networks = [], []
+        for seed in range(plan.seed, plan.seed + plan.seeds):
+            path = folder / f"{name}-{number}-{seed}.safetensors" if folder else None
+            network, seconds = _trained(replace(base, **{**changes, "seed": seed}), path, workers)
+            watch(f"{design}, seed {seed}: trained in {seconds:.0f} s")
             used.append(seconds)
-            watch(f"{name}, seed {seed}: trained in {seconds:.0f} s")
-            options: dict[str, Any] = {"games": games, "size": base.size, "seed": seed}
-            options["workers"] = workers
-            if number == 0:
-                firsts.append(network)
-            else:
-                first.append(play_match(network, firsts[i], **options))
-            liberty.append(play_match(network, "maxlib", komi=7.5, beta=1e9, **options))
-        rows.append(
-            DesignRow(
-                name,
-                replace(base, **changes).architecture.weights,
-                len(seeds),
-                float(np.mean(used)),
-                Rate.pooled(first).win_rate if first else None,
-                Rate.pooled(first).interval if first else None,
-                Rate.pooled(liberty).win_rate,
-                Rate.pooled(liberty).interval,
-            )
-        )
+            networks.append(network)
+        firsts = firsts or networks
+        rows.append(_row(design, networks, firsts, float(np.mean(used)), plan, workers))
         watch(f"{rows[-1]}")
     return rows
 
 
-def _trained(settings: Settings, path: Path | None, workers: int) -> tuple[SymmetryNetwork, float]:
+def design_table(name: str, plan: DesignTable, rows: Sequence[DesignRow]) -> Table:
+    """Write the rows of a table of designs."""
+    cells = [
+        [
+            row.name,
+            row.weights,
+            "" if row.against_first is None else percent(row.against_first, row.first_interval),
+            percent(row.against_maxlib, row.maxlib_interval),
+            f"{row.seconds:.0f}",
+        ]
+        for row in rows
+    ]
+    columns = ["network", "weights", "against the first", "against maxlib", "seconds"]
+    return table(f"{name}, {plan.train_games} games each", columns, cells)
+
+
+def _row(
+    name: str,
+    networks: list[SymmetryNetwork],
+    firsts: list[SymmetryNetwork],
+    seconds: float,
+    plan: DesignTable,
+    workers: int,
+) -> DesignRow:
+    """Let the networks of a design play those of the reference, seed by seed, and maxlib."""
+    from tengen.learners.symmetry_network.matches import play_match
+
+    against_first: list[Rate] = []
+    against_maxlib: list[Rate] = []
+    for i, (network, first) in enumerate(zip(networks, firsts, strict=True)):
+        options: dict[str, Any] = {"games": plan.games, "size": plan.size, "seed": plan.seed + i}
+        options["workers"] = workers
+        if network is not first:
+            against_first.append(play_match(network, first, **options))
+        against_maxlib.append(play_match(network, "maxlib", komi=7.5, beta=1e9, **options))
+    same, liberty = Rate.pooled(against_first), Rate.pooled(against_maxlib)
+    return DesignRow(
+        name,
+        networks[0].architecture.weights,
+        len(networks),
+        seconds,
+        same.win_rate if against_first else None,
+        same.interval if against_first else None,
+        liberty.win_rate,
+        liberty.interval,
+    )
+
+
+def _trained(
+    settings: SymmetrySettings, path: Path | None, workers: int
+) -> tuple[SymmetryNetwork, float]:
     """Return a trained network and the processor's seconds (0 if it was found in the folder)."""
+    from tengen.learners.symmetry_network import SymmetryNetwork
+
     if path is not None and path.exists():
         found = SymmetryNetwork.load(path)
-        if found.settings == settings:
+        if found.settings is not None and found.settings.recipe == settings.recipe:
             return found, 0.0
         raise SpecError(f"{path}: was trained with other settings; choose another folder")
     begin = time.process_time()

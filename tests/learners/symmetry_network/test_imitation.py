@@ -9,11 +9,11 @@ import pytest
 
 from tengen.board import BLACK, EMPTY, PASS, Board, index_of, point_at
 from tengen.cli import run
-from tengen.errors import SpecError
-from tengen.learners.symmetry_network import Categories, Settings, SymmetryNetwork
+from tengen.errors import RunError, SpecError
+from tengen.learners.symmetry_network import Categories, SymmetryNetwork, SymmetrySettings
 from tengen.learners.symmetry_network.imitation_kernels import choices
 from tengen.learners.symmetry_network.network import equivariance_error, forward
-from tengen.learners.symmetry_network.settings import mixture_of
+from tengen.learners.symmetry_network.settings import ImitationSettings, mixture_of
 from tengen.records.arrays import from_records
 from tengen.records.record import GameRecord
 
@@ -152,14 +152,12 @@ def test_own_eyes_are_no_alternatives_and_broken_records_are_left_out():
 @pytest.mark.parametrize("size", [5, 9])
 @pytest.mark.parametrize(("layers", "units"), [(1, 16), (2, 8), (4, 14)])
 def test_moves_of_wide_stacks_are_valued_as_the_definition_says(layers, units, size):
-    settings = Settings(
+    settings = SymmetrySettings(
         layers=layers,
         mixture=mixture_of(units),
         turn=True,
         single=True,
-        capture=0.0,
-        stone=1.0,
-        categories=Categories(mode="liberties"),
+        categories="liberties",
     )
     rng = np.random.default_rng(layers)
     free = rng.normal(0, 0.25, settings.architecture.size)
@@ -185,11 +183,11 @@ def test_moves_of_wide_stacks_are_valued_as_the_definition_says(layers, units, s
 
 
 def test_seven_outputs_and_captures_count_in_wide_stacks_too():
-    settings = Settings(
+    settings = SymmetrySettings(
         layers=2,
         mixture=mixture_of(8),
         turn=True,
-        categories=Categories(mode="liberties"),
+        categories="liberties",
     )
     rng = np.random.default_rng(5)
     network = SymmetryNetwork.from_free(
@@ -203,18 +201,25 @@ def test_seven_outputs_and_captures_count_in_wide_stacks_too():
     assert wide[legal] == pytest.approx(plain[legal], abs=1e-4)
 
 
+def games_of(first: int, last: int):
+    return from_records([record(seed) for seed in range(first, last)])
+
+
 def trainer(workers: int = 1, **change):
     pytest.importorskip("torch")
-    from tengen.learners.symmetry_network.imitation import Imitator, Plan, design
+    from tengen.learners.symmetry_network.imitation import Imitator
 
-    plan = {"positions": 64, "negatives": 5, "batch": 16, "rate": 1e-2, "seed": 4, **change}
-    games = from_records([record(seed) for seed in range(10)])
-    return Imitator(design(2, 8, size=SIZE, seed=2), games, Plan(**plan), workers=workers)
+    return Imitator(tiny(**change), games_of(0, 10), workers=workers)
+
+
+def tiny(**change) -> ImitationSettings:
+    plan = {"layers": 2, "units": 8, "size": SIZE, "positions": 64, "negatives": 5, "batch": 16}
+    return ImitationSettings(**{**plan, "rate": 1e-2, "seed": 4, **change})
 
 
 def test_a_training_is_a_function_of_its_seed_and_resumes_exactly(tmp_path):
     from_start = trainer()
-    from tengen.learners.symmetry_network.imitation import imitate
+    from tengen.learners.symmetry_network.imitation import imitate, open_run
 
     whole = imitate(from_start)
     assert np.array_equal(whole, imitate(trainer(workers=3)))
@@ -224,24 +229,30 @@ def test_a_training_is_a_function_of_its_seed_and_resumes_exactly(tmp_path):
         pass
 
     def stop(report):
-        if report.step == 2:
+        if report.step == 3:
             raise Stop
 
-    with pytest.raises(Stop):
-        imitate(trainer(), folder=tmp_path, checkpoint_every=1, report_every=1, watch=stop)
-    with pytest.raises(SpecError, match="--resume"):
-        imitate(trainer(), folder=tmp_path)
-    with pytest.raises(SpecError, match="other settings"):
-        imitate(trainer(rate=1e-3), folder=tmp_path, resume=True)
+    games, every = from_start.games, {"checkpoint_every": 1, "report_every": 1}
+    with open_run(tmp_path, tiny(), games, resume=False) as run, pytest.raises(Stop):
+        imitate(trainer(), run=run, watch=stop, **every)
+    with pytest.raises(RunError, match="--resume"):
+        open_run(tmp_path, tiny(), games, resume=False)
+    with pytest.raises(RunError, match="other settings"):
+        open_run(tmp_path, tiny(rate=1e-3), games, resume=True)
+    # As many games, but others.
+    with pytest.raises(RunError, match="other games"):
+        open_run(tmp_path, tiny(), games_of(1, 11), resume=True)
     resumed = trainer()
-    assert np.array_equal(whole, imitate(resumed, folder=tmp_path, resume=True))
+    with open_run(tmp_path, tiny(), games, resume=True) as run:
+        assert run.start is not None and run.start.step == 2
+        assert np.array_equal(whole, imitate(resumed, run=run))
     assert resumed.beta == from_start.beta != 2.0
 
 
 def test_it_learns_to_prefer_what_experts_play():
     # These experts play at the edge.
     pytest.importorskip("torch")
-    from tengen.learners.symmetry_network.imitation import Imitator, Plan, design, imitate
+    from tengen.learners.symmetry_network.imitation import Imitator, imitate
 
     def edge_game(seed: int) -> GameRecord:
         rng = np.random.default_rng(seed)
@@ -256,14 +267,14 @@ def test_it_learns_to_prefer_what_experts_play():
 
     games = from_records([edge_game(seed) for seed in range(30)])
     test = from_records([edge_game(seed) for seed in range(100, 110)])
-    plan = Plan(positions=1600, negatives=7, batch=16, rate=0.02)
-    learner = Imitator(design(1, 8, size=SIZE), games, plan)
+    plan = tiny(layers=1, positions=1600, negatives=7, rate=0.02, seed=0)
+    learner = Imitator(plan, games)
     before = learner.rank(test, 60)
     free = imitate(learner)
     after = learner.rank(test, 60)
     assert after.loss < before.loss - 0.15
     assert 0 <= after.top1 <= after.top5 <= 1
-    network = SymmetryNetwork.from_free(free, learner.settings)
+    network = SymmetryNetwork.from_free(free, plan.network)
     values = network.move_values(Board(SIZE))[:-1].reshape(SIZE, SIZE)
     assert values[0].mean() > values[1:-1, 1:-1].mean() + 0.05
     # What PyTorch trains is what is played.
@@ -277,26 +288,29 @@ def test_it_learns_to_prefer_what_experts_play():
 
 
 def test_the_recipe_tells_nothing_of_self_play():
-    from tengen.learners.symmetry_network.imitation import design
+    settings = ImitationSettings(layers=3, units=24, seed=7).network
+    assert "rate" not in settings.recipe and "rate" in SymmetrySettings().recipe
+    assert SymmetrySettings.from_recipe(settings.recipe) == settings
 
-    settings = design(3, 24, seed=7)
-    assert "rate" not in settings.recipe and "rate" in Settings().recipe
-    assert Settings.from_recipe(settings.recipe) == settings
+
+def test_recipes_of_older_files_are_understood():
+    old = {"categories": {"mode": "both", "eyes": [0.3, 1.0], "openings": [0.5, 1.5]}}
+    settings = SymmetrySettings.from_recipe({**old, "augment": False, "taught": True, "turn": True})
+    assert settings == SymmetrySettings(categories="both", eyes=(0.3, 1.0), turn=True)
+    assert SymmetrySettings.from_recipe(settings.recipe) == settings
 
 
 def test_mistakes_are_told():
     pytest.importorskip("torch")
-    from tengen.learners.symmetry_network.imitation import Imitator, Plan, design
+    from tengen.learners.symmetry_network.imitation import Imitator
 
-    games = from_records([record(1)])
-    with pytest.raises(SpecError, match="one output"):
-        Imitator(Settings(), games, Plan())
+    games = games_of(1, 2)
     with pytest.raises(SpecError, match="size 9"):
-        Imitator(design(1, 8, size=9), games, Plan())
+        Imitator(tiny(size=9), games)
     with pytest.raises(SpecError, match="multiple"):
-        Plan(batch=20)
+        ImitationSettings(batch=20)
     with pytest.raises(SpecError, match="device"):
-        Imitator(design(1, 8, size=SIZE), games, Plan(), device="abacus")
+        Imitator(tiny(), games, device="abacus")
 
 
 def test_the_command_imitates(tmp_path, capsys):
@@ -305,7 +319,7 @@ def test_the_command_imitates(tmp_path, capsys):
 
     path = tmp_path / "games.sgf"
     write_sgf((record(seed) for seed in range(8)), path)
-    out = tmp_path / "taught.safetensors"
+    out = tmp_path / "run"
     command = ["symmetry-network", "imitate", str(path), "--out", str(out), "--size", str(SIZE)]
     command += ["--layers", "2", "--units", "14", "--positions", "32", "--negatives", "3"]
     command += ["--batch", "16", "--measured", "8", "--json", "--quiet"]
@@ -313,15 +327,18 @@ def test_the_command_imitates(tmp_path, capsys):
     value = json.loads(capsys.readouterr().out)
     assert value["positions"] == 32
     assert value["held_out"]["games"] == 1
-    network = SymmetryNetwork.load(out)
+    network = SymmetryNetwork.load(value["model"])
     assert network.wide is not None
     assert run([*command, "--resume"]) == 0
-    assert json.loads(capsys.readouterr().out)["model"] == str(out)
+    assert json.loads(capsys.readouterr().out)["model"] == value["model"]
     assert run(command) == 1, "what was trained is not thrown away"
     assert "--resume" in capsys.readouterr().err
-    assert np.array_equal(network.free_, SymmetryNetwork.load(out).free_)
+    write_sgf((record(seed) for seed in range(1, 9)), path)
+    assert run([*command, "--resume"]) == 1, "a model must not name games that it never saw"
+    assert "other games" in capsys.readouterr().err
+    assert np.array_equal(network.free_, SymmetryNetwork.load(value["model"]).free_)
     from tengen.players import make_player
 
-    player = make_player(f"greedy:model={out}")
+    player = make_player(f"greedy:model={value['model']}")
     move = player.choose(Board(SIZE), np.random.default_rng(0))
     assert Board(SIZE).is_legal(move)

@@ -12,30 +12,29 @@ import pytest
 from tengen.board import BLACK, WHITE, Board, point_at
 from tengen.cli import run
 from tengen.contracts import check_evaluator, check_learner, check_policy
-from tengen.errors import ModelError, SpecError
+from tengen.errors import ModelError, RunError, SpecError
 from tengen.learners.symmetry_network import (
     OUTPUTS,
     Categories,
-    Settings,
     SymmetryNetwork,
-    Trainer,
+    SymmetrySettings,
 )
-from tengen.learners.symmetry_network.evolution import (
-    Evolution,
-    evolve_against,
-    told_who_moved,
-)
+from tengen.learners.symmetry_network.evolution import evolve_against, told_who_moved
+from tengen.learners.symmetry_network.evolution import open_run as open_evolution
+from tengen.learners.symmetry_network.learner import load_snapshots
 from tengen.learners.symmetry_network.matches import play_match
 from tengen.learners.symmetry_network.pictures import TITLES
-from tengen.learners.symmetry_network.training import train_run
+from tengen.learners.symmetry_network.settings import EvolutionSettings
+from tengen.learners.symmetry_network.training import SelfPlay, open_run
+from tengen.models.runs import read_metrics
 
-SMALL = Settings(games=24, linear_games=8, batch=4, rate=1e-4, size=5, seed=3)
+SMALL = SymmetrySettings(games=24, linear_games=8, batch=4, rate=1e-4, size=5, seed=3)
 
 
-def trained(settings: Settings = SMALL, workers: int = 1) -> Trainer:
-    trainer = Trainer(settings, workers=workers)
-    list(trainer.run())
-    return trainer
+def trained(settings: SymmetrySettings = SMALL, workers: int = 1) -> SelfPlay:
+    training = SelfPlay(settings, workers=workers)
+    training.train()
+    return training
 
 
 def test_workers_never_change_the_result():
@@ -49,33 +48,62 @@ def test_batch_and_seed_do_change_it():
 
 
 def test_the_first_phase_is_linear():
-    trainer = Trainer(SMALL)
+    trainer = SelfPlay(SMALL)
     start = trainer.free.copy()
     trainer.advance()
     slices = SMALL.architecture.slices
     assert np.abs(trainer.free[slices["OI"]] - start[slices["OI"]]).max() > 0
     assert not trainer.free[slices["OH"]].any()
-    list(trainer.run())
+    trainer.train()
     assert trainer.free[slices["OH"]].any()
 
 
+def run_in(folder, settings, *, resume=False, watch=lambda _: None) -> SymmetryNetwork:
+    with open_run(folder, settings, resume=resume) as run:
+        return SymmetryNetwork(settings=settings).fit(run=run, watch=watch)
+
+
 def test_resume_is_exact(tmp_path):
-    whole = train_run(SMALL, tmp_path / "whole", checkpoint_every=8, snapshot_every=8)
-    half = replace(SMALL, games=12)
-    train_run(half, tmp_path / "parts", checkpoint_every=4)
-    with pytest.raises(SpecError, match="resume"):
-        train_run(SMALL, tmp_path / "parts")
-    rest = train_run(SMALL, tmp_path / "parts", resume=True, checkpoint_every=4)
-    assert np.array_equal(whole.free, rest.free)
-    other = replace(SMALL, rate=0.5)
-    with pytest.raises(SpecError, match="rate"):
-        train_run(other, tmp_path / "parts", resume=True)
-    lines = (tmp_path / "parts" / "metrics.jsonl").read_text().splitlines()
-    assert [json.loads(line)["games"] for line in lines] == [4, 8, 12, 16, 20, 24]
+    every = replace(SMALL, checkpoint_every=4, snapshot_every=8)
+    whole = run_in(tmp_path / "whole", every)
+    run_in(tmp_path / "parts", replace(every, games=12))
+    with pytest.raises(RunError, match="resume"):
+        run_in(tmp_path / "parts", every)
+    rest = run_in(tmp_path / "parts", every, resume=True)
+    assert np.array_equal(whole.free_, rest.free_)
+    with pytest.raises(RunError, match=r"rate 0\.0001 there, 0\.5 asked"):
+        run_in(tmp_path / "parts", replace(every, rate=0.5), resume=True)
+    rows = [read_metrics(tmp_path / name) for name in ("whole", "parts")]
+    assert rows[0] == rows[1]
+    assert [row["step"] for row in rows[0]] == [4, 8, 12, 16, 20, 24]
+    names = [path.stem for path in sorted((tmp_path / "parts" / "snapshots").iterdir())]
+    assert [int(name) for name in names] == [0, 8, 16, 24]
+    assert [network.games_ for network in load_snapshots(tmp_path / "parts")] == [0, 8, 16, 24]
+
+
+def test_a_stopped_training_goes_on_as_if_nothing_had_happened(tmp_path):
+    class Stop(Exception):
+        pass
+
+    def stop(report):
+        if report.games == 12:
+            raise Stop
+
+    every = replace(SMALL, checkpoint_every=4, snapshot_every=8)
+    with pytest.raises(Stop):
+        run_in(tmp_path, every, watch=stop)
+    assert np.array_equal(run_in(tmp_path, every, resume=True).free_, trained().free)
+
+
+def test_where_the_rate_falls_the_end_cannot_be_moved(tmp_path):
+    settings = replace(SMALL, anneal=0.5)
+    run_in(tmp_path, settings)
+    with pytest.raises(RunError, match="falls towards game 24"):
+        run_in(tmp_path, replace(settings, games=48), resume=True)
 
 
 def test_it_learns_to_beat_a_random_mover():
-    settings = Settings(games=160, linear_games=160, batch=8, rate=2e-4, size=5, seed=1)
+    settings = SymmetrySettings(games=160, linear_games=160, batch=8, rate=2e-4, size=5, seed=1)
     learned = SymmetryNetwork(settings=settings).fit()
     result = play_match(learned, None, games=60, size=5, komi=0.5)
     assert result.win_rate > 0.7
@@ -135,7 +163,7 @@ def test_the_side_to_move_gets_its_own_view():
 
 @pytest.mark.parametrize("mode", ["liberties", "none"])
 def test_other_categories(mode):
-    settings = replace(SMALL, categories=Categories(mode=mode))
+    settings = replace(SMALL, categories=mode)
     assert np.isfinite(trained(settings).free).all()
 
 
@@ -143,16 +171,11 @@ def test_other_categories(mode):
     "change",
     [
         {"turn": True},
-        {"turn": True, "categories": Categories(mode="both"), "maxlib": 1.0},
+        {"turn": True, "categories": "both", "maxlib": 1.0},
         {"layers": 2},
         {"steps": 1},
         {"tied": False},
-        {
-            "single": True,
-            "capture": 0.0,
-            "stone": 1.0,
-            "categories": Categories(mode="liberties"),
-        },
+        {"single": True, "categories": "liberties"},
     ],
 )
 def test_designs_beyond_the_paper_learn_and_play(change, tmp_path):
@@ -180,7 +203,7 @@ def test_a_network_that_knows_who_moved_treats_the_colours_alike():
 
 
 def test_move_scores_are_the_values_after_the_moves():
-    settings = replace(SMALL, categories=Categories(mode="liberties"), turn=True)
+    settings = replace(SMALL, categories="liberties", turn=True)
     network = SymmetryNetwork(settings=settings).fit()
     board = Board(5, moves="B C3 W C2 B D2 W B3", komi=2.5)
     for _ in range(2):
@@ -226,40 +249,49 @@ def test_maps_as_a_picture(tmp_path, capsys):
 
 
 def small_start() -> SymmetryNetwork:
-    settings = Settings(games=40, linear_games=40, batch=8, rate=2e-4, size=5, seed=1)
+    settings = SymmetrySettings(games=40, linear_games=40, batch=8, rate=2e-4, size=5, seed=1)
     return SymmetryNetwork(settings=settings).fit()
 
 
 def test_evolution_is_a_function_of_its_seed(tmp_path):
     start = small_start()
-    plan = Evolution(generations=12, pairs=3, games=2, size=5, komi=0.5, openings=2)
-    grown = evolve_against(start, ["random", start], plan)
-    again = evolve_against(start, ["random", start], plan, workers=3)
+    rivals = ["random", start]
+    plan = EvolutionSettings(generations=12, pairs=3, games=2, size=5, komi=0.5, openings=2)
+    grown = evolve_against(start, rivals, plan)
+    again = evolve_against(start, rivals, plan, workers=3)
     assert np.array_equal(grown.free_, again.free_)
     assert not np.array_equal(grown.free_, start.free_)
-    # Stopped after ten generations and gone on with: the same; by another plan: refused.
+    # Stopped after ten generations and gone on with: the same; by another plan or start: refused.
     short = replace(plan, generations=10)
-    evolve_against(start, ["random", start], short, folder=tmp_path)
-    resumed = evolve_against(start, ["random", start], plan, folder=tmp_path)
+    with open_evolution(tmp_path, short, start, rivals, resume=False) as run:
+        evolve_against(start, rivals, short, run=run)
+    with open_evolution(tmp_path, plan, start, rivals, resume=True) as run:
+        resumed = evolve_against(start, rivals, plan, run=run)
     assert np.array_equal(grown.free_, resumed.free_)
-    with pytest.raises(SpecError, match="another plan"):
-        evolve_against(start, ["random", start], replace(plan, step=0.5), folder=tmp_path)
-    with pytest.raises(SpecError, match="pairs 0"):
-        Evolution(pairs=0)
+    with pytest.raises(RunError, match="step"):
+        open_evolution(tmp_path, replace(plan, step=0.5), start, rivals, resume=True)
+    with pytest.raises(RunError, match="other model"):
+        open_evolution(tmp_path, plan, grown, rivals, resume=True)
+    with pytest.raises(RunError, match="other opponents"):
+        open_evolution(tmp_path, plan, start, ["maxlib", start], resume=True)
+    with pytest.raises(SpecError, match="pairs is 0"):
+        EvolutionSettings(pairs=0)
 
 
 def test_evolution_climbs():
     # A network that likes the worst moves best has much to gain, even against random moves.
     start = small_start()
     worse = SymmetryNetwork.from_free(-start.free_, start.settings, 0)
-    plan = Evolution(generations=15, pairs=16, spread=0.4, step=0.2, size=5, komi=0.5, openings=0)
+    plan = EvolutionSettings(
+        generations=15, pairs=16, spread=0.4, step=0.2, size=5, komi=0.5, openings=0
+    )
     means: list[float] = []
-    evolve_against(worse, ["random"], plan, watch=lambda _g, _n, mean: means.append(mean))
+    evolve_against(worse, ["random"], plan, watch=lambda _generation, mean: means.append(mean))
     assert np.mean(means[-3:]) > np.mean(means[:3]) + 0.1
 
 
 def test_a_network_told_who_moved_plays_the_same_at_first():
-    settings = replace(SMALL, colour=True, categories=Categories(mode="liberties"))
+    settings = replace(SMALL, colour=True, categories="liberties")
     tied = SymmetryNetwork(settings=settings).fit()
     told = told_who_moved(tied)
     assert (len(tied.free_), len(told.free_)) == (settings.architecture.size, 725)
@@ -271,18 +303,23 @@ def test_a_network_told_who_moved_plays_the_same_at_first():
 
 def test_the_command_evolves(tmp_path, capsys):
     small_start().save(tmp_path / "start.safetensors")
-    out = tmp_path / "out.safetensors"
+    out = tmp_path / "out"
     command = ["symmetry-network", "evolve", "--model", str(tmp_path / "start.safetensors")]
-    command += ["--pairs", "2", "--games", "2", "--size", "5", "--out", str(out)]
-    command += ["--json", "--quiet", "--turn", "--generations"]
-    assert run([*command, "2"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["fitness"]) == 2
-    assert run([*command, "3", "--resume"]) == 0
+    command += ["--turn", "--out", str(out), "--json", "--quiet"]
+    begun = [*command, "--pairs", "2", "--games", "2", "--size", "5", "--generations"]
+    assert run([*begun, "2"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert len(value["fitness"]) == 2
+    # What the run was begun with need not be said again.
+    assert run([*command, "--generations", "3", "--resume"]) == 0
     assert len(json.loads(capsys.readouterr().out)["fitness"]) == 1
-    assert SymmetryNetwork.load(out).settings.turn
-    assert SymmetryNetwork.load(out).games_ == 40
-    assert run([*command, "3"]) == 1, "what was evolved is not thrown away"
+    grown = SymmetryNetwork.load(value["model"])
+    assert grown.settings.turn
+    assert grown.games_ == 40
+    assert run([*begun, "3"]) == 1, "what was evolved is not thrown away"
     assert "--resume" in capsys.readouterr().err
+    assert run([*command, "--resume", "--opponents", "random"]) == 1
+    assert "other opponents" in capsys.readouterr().err
 
 
 def test_openings_are_the_same_for_both_colours():
@@ -293,16 +330,18 @@ def test_openings_are_the_same_for_both_colours():
 
 
 def test_mistakes_are_told():
-    with pytest.raises(SpecError, match="capture"):
-        Settings(single=True)
+    with pytest.raises(SpecError, match="single output sees no eyes"):
+        SymmetrySettings(single=True)
+    with pytest.raises(SpecError, match="two thresholds"):
+        SymmetrySettings(eyes=(0.5,))
     with pytest.raises(SpecError, match="anneal"):
-        Settings(anneal=2)
+        SymmetrySettings(anneal=2)
     with pytest.raises(SpecError, match="12 hidden"):
-        Trainer(Settings(mixture={"T": 13}))
+        SelfPlay(SymmetrySettings(mixture={"T": 13}))
     with pytest.raises(SpecError, match="categories"):
         Categories(mode="stars").packed()
     with pytest.raises(SpecError, match="batch"):
-        Settings(batch=0)
+        SymmetrySettings(batch=0)
     with pytest.raises(ModelError, match="not learned"):
         SymmetryNetwork().values([Board(5)])
 

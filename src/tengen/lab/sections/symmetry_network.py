@@ -135,23 +135,26 @@ def kernels() -> list[Picture]:
 
 def training(context: Context, size: Size) -> Result:
     """Train a network, let its snapshots meet, look at what the shipped ones can do and see."""
-    from tengen.lab.symmetry_network import Tournament, figure_1
-    from tengen.learners.symmetry_network import Settings, SymmetryNetwork
+    from tengen.lab.symmetry_network import SnapshotTournament, figure_1
+    from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
     from tengen.learners.symmetry_network.learner import load_snapshots
+    from tengen.learners.symmetry_network.training import open_run
 
-    settings = Settings(
-        games=size.games, linear_games=size.linear_games, rate=size.rate, seed=context.seed
+    settings = SymmetrySettings(
+        games=size.games,
+        linear_games=size.linear_games,
+        rate=size.rate,
+        seed=context.seed,
+        snapshot_every=size.snapshot_every,
+        checkpoint_every=max(1, min(2000, size.snapshot_every // 2)),
     )
     folder = context.place("symmetry-network")
     tell = context.between(0.0, 0.6, "game of self-play")
-    learned = SymmetryNetwork(settings=settings, workers=context.workers).fit_run(
-        folder,
-        resume=True,
-        snapshot_every=size.snapshot_every,
-        checkpoint_every=max(1, min(2000, size.snapshot_every // 2)),
-        watch=lambda progress: tell(progress.games, size.games),
-    )
-    tournament = Tournament(games=size.pair_games, seed=context.seed)
+    with open_run(folder, settings, resume=True) as run:
+        learned = SymmetryNetwork(settings=settings, workers=context.workers).fit(
+            run=run, watch=lambda report: tell(report.games, size.games)
+        )
+    tournament = SnapshotTournament(games=size.pair_games, seed=context.seed)
     curve = context.once(
         "symmetry-network/figure1",
         lambda: asdict(

@@ -14,19 +14,17 @@ if TYPE_CHECKING:
     from tengen.learners.symmetry_network.features import OUTPUTS, Categories
     from tengen.learners.symmetry_network.learner import SymmetryNetwork
     from tengen.learners.symmetry_network.network import Architecture
-    from tengen.learners.symmetry_network.settings import Settings
-    from tengen.learners.symmetry_network.training import Trainer
+    from tengen.learners.symmetry_network.settings import SymmetrySettings
 
 _HOMES = {
     "OUTPUTS": "features",
     "Categories": "features",
     "SymmetryNetwork": "learner",
     "Architecture": "network",
-    "Settings": "settings",
-    "Trainer": "training",
+    "SymmetrySettings": "settings",
 }
 
-__all__ = ["OUTPUTS", "Architecture", "Categories", "Settings", "SymmetryNetwork", "Trainer"]
+__all__ = ["OUTPUTS", "Architecture", "Categories", "SymmetryNetwork", "SymmetrySettings"]
 
 
 def __getattr__(name: str) -> object:

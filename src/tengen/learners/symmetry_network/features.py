@@ -63,8 +63,8 @@ class Categories:
     """
 
     mode: str = "eyes"
-    eyes: tuple[float, float] = (0.5, 1.5)
-    openings: tuple[float, float] = (0.5, 1.5)
+    eyes: tuple[float, ...] = (0.5, 1.5)
+    openings: tuple[float, ...] = (0.5, 1.5)
 
     def __post_init__(self) -> None:
         """Refuse a way of sorting that does not exist."""

@@ -11,12 +11,11 @@ on ends with the same numbers.
 
 from __future__ import annotations
 
-import json
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import SpecError, TengenError
-from tengen.learners.symmetry_network.features import Categories
 from tengen.learners.symmetry_network.imitation_kernels import choices
 from tengen.learners.symmetry_network.network import Architecture
-from tengen.learners.symmetry_network.settings import Settings, mixture_of
+from tengen.learners.symmetry_network.settings import ImitationSettings
 from tengen.learners.symmetry_network.torch_network import TorchNetwork
-from tengen.models.checkpoints import Checkpoints
+from tengen.models.runs import Run
+from tengen.models.settings import fingerprint
 
 if TYPE_CHECKING:
     import torch
@@ -48,42 +47,8 @@ Batch = tuple[NDArray[np.uint8], NDArray[np.int64]]
 FIRST_BETA = 2.0
 """What a point of value counts in the softmax before training; learned along."""
 
-WARM = 200
-"""Steps in which the rate rises from nothing."""
-
-
 SCALE = 64.0
 """By which losses are multiplied on the way back, so that small gradients survive rounding."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How to learn: everything that decides the result, with the network and the games."""
-
-    positions: int = 1_000_000
-    negatives: int = 39  # other moves a position
-    batch: int = 256  # positions a step
-    draws: int = 8  # positions of a game in a step
-    rate: float = 2e-3  # Adam's after the first steps; falls to nothing
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse a plan that makes no sense."""
-        for name in ("positions", "negatives", "batch", "draws"):
-            if getattr(self, name) < 1:
-                raise SpecError(f"{name} {getattr(self, name)} must be at least 1")
-        if self.batch % self.draws:
-            raise SpecError(f"a batch of {self.batch} is no multiple of {self.draws} positions")
-
-    @property
-    def steps(self) -> int:
-        """Return how many steps there are."""
-        return -(-self.positions // self.batch)
-
-    def rate_at(self, step: int, done: float | None = None) -> float:
-        """Return the rate of a step; `done` is the share of the training, by steps if not given."""
-        done = step / self.steps if done is None else done
-        return self.rate * min(1.0, (step + 1) / WARM) * max(0.0, 1.0 - done)
 
 
 @dataclass(frozen=True)
@@ -97,7 +62,7 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class Report:
+class ImitationReport:
     """What some steps of a training showed: means over their positions, before learning."""
 
     step: int
@@ -106,22 +71,6 @@ class Report:
     top1: float  # the expert's move above all drawn ones
     beta: float
     seconds: float
-
-
-def design(layers: int, units: int, *, size: int = 19, seed: int = 0) -> Settings:
-    """Return the settings of a network that can be taught so: sorted by liberties, one output."""
-    return Settings(
-        size=size,
-        layers=layers,
-        mixture=mixture_of(units),
-        categories=Categories(mode="liberties"),
-        turn=True,
-        single=True,
-        capture=0.0,
-        stone=1.0,
-        seed=seed,
-        experts=True,
-    )
 
 
 def initial(architecture: Architecture, seed: int) -> FloatArray:
@@ -144,30 +93,26 @@ def initial(architecture: Architecture, seed: int) -> FloatArray:
 class Imitator:
     """A training under way: `step` learns from one batch, `arrays` is all that it remembers.
 
-    On a GPU `exact` makes the same numbers every time and is slower; `half` computes hidden units
-    in half precision.
+    On a GPU `exact` makes the same numbers every time and is slower.
     """
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ImitationSettings,
         games: GameArrays,
-        plan: Plan,
         *,
         device: str = "cpu",
         workers: int = 1,
         exact: bool = True,
-        half: bool = False,
     ) -> None:
-        if not (settings.single and settings.turn and settings.categories.mode == "liberties"):
-            raise SpecError("imitation wants one output, sorting by liberties, and the turn told")
         if len(games) == 0 or np.any((games.rows != settings.size) | (games.cols != settings.size)):
             raise SpecError(f"imitation wants games of size {settings.size}, all of them")
-        self.settings, self.games, self.plan = settings, games, plan
+        self.settings, self.games = settings, games
         self.workers, self.steps = max(1, workers), 0
-        self.half = half and device.startswith("cuda")
-        start = initial(settings.architecture, settings.seed)
-        self.network = TorchNetwork(settings.architecture, start).to(_device(device))
+        self.half = settings.half and device.startswith("cuda")
+        architecture = settings.network.architecture
+        start = initial(architecture, settings.seed)
+        self.network = TorchNetwork(architecture, start).to(_device(device))
         if device.startswith("cuda"):
             # The products of convolutions are rounded to 11 bits, sums are not.
             torch.backends.cudnn.allow_tf32 = True
@@ -193,15 +138,16 @@ class Imitator:
 
     def batch(self, step: int) -> Batch:
         """Return the boards of a step, (positions, 1 + negatives, points), and how many count."""
-        visits = self.plan.batch // self.plan.draws
+        visits = self.settings.batch // self.settings.draws
         first = step * visits
         which = [self._visited(first + i) for i in range(visits)]
-        return self._choices(self.games, which, self.plan.draws, self.plan.negatives, False, first)
+        draws, others = self.settings.draws, self.settings.negatives
+        return self._choices(self.games, which, draws, others, False, first)
 
     def _visited(self, visit: int) -> int:
         """Return the game of a visit: every game once in a new order, and again."""
         epoch, place = divmod(visit, len(self.games))
-        return int(_order(self.plan.seed, epoch, len(self.games))[place])
+        return int(_order(self.settings.seed, epoch, len(self.games))[place])
 
     def _choices(
         self, games: GameArrays, which: list[int], draws: int, others: int, every: bool, first: int
@@ -211,7 +157,7 @@ class Imitator:
         counts = np.zeros(len(which) * draws, np.int64)
         choices(
             *(games.moves, games.colours, games.offsets, np.array(which, np.int64), size, size),
-            *(draws, every, self.settings.categories.packed(), self.plan.seed, first),
+            *(draws, every, self.settings.network.sorting.packed(), self.settings.seed, first),
             *(boards, counts),
         )
         return boards, counts
@@ -308,49 +254,42 @@ class Imitator:
             self._square.copy_(torch.as_tensor(arrays["square"]))
 
 
+def open_run(
+    folder: Path, settings: ImitationSettings, games: GameArrays, *, resume: bool
+) -> Run[ImitationSettings]:
+    """Claim a folder for learning from these games, or go on with the run in it: as `Run.open`."""
+    data = {"games": fingerprint(games.moves, games.colours, games.offsets)}
+    return Run.open(folder, "symmetry-network imitate", settings, data=data, resume=resume)
+
+
 def imitate(
     trainer: Imitator,
     *,
-    folder: Path | None = None,
-    resume: bool = False,
+    run: Run[ImitationSettings] | None = None,
     checkpoint_every: int = 500,
     report_every: int = 100,
-    watch: Callable[[Report], None] = lambda _: None,
+    watch: Callable[[ImitationReport], None] = lambda _: None,
 ) -> FloatArray:
-    """Train to the end of the plan and return the free numbers.
-
-    With a `folder` checkpoints are kept there; `resume` goes on from the newest.
-
-    Raises
-    ------
-    SpecError
-        If the folder has a training and `resume` is not given, or one by another plan.
-    """
-    plan = trainer.plan
-    kept = Checkpoints(folder) if folder is not None else None
-    state = {"plan": asdict(plan), "recipe": trainer.settings.recipe, "games": len(trainer.games)}
-    state = json.loads(json.dumps(state))
-    found = kept.latest() if kept is not None else None
-    if found is not None:
-        if not resume:
-            raise SpecError(f"{folder}: has a training already; --resume continues it")
-        if found.state != state:
-            raise SpecError(f"{folder}: was begun with other settings or games")
-        trainer.restore(found.arrays, found.step)
-    begin, sums = time.perf_counter(), [0.0, 0.0, 0.0]
-    for batch in trainer.batches(plan.steps):
-        loss, hits = trainer.step(batch, plan.rate_at(trainer.steps))
-        sums = [sums[0] + float(loss), sums[1] + float(hits), sums[2] + 1]
-        last = trainer.steps == plan.steps
+    """Train to the end and return the free numbers; in a run it goes on where that stands."""
+    settings = trainer.settings
+    if run is not None and run.start is not None:
+        trainer.restore(run.start.arrays, run.start.step)
+    begin, sums = time.perf_counter(), np.zeros(3)
+    for batch in trainer.batches(settings.steps):
+        loss, hits = trainer.step(batch, settings.rate_at(trainer.steps))
+        sums += [float(loss), float(hits), 1]
+        last = trainer.steps == settings.steps
         if not np.isfinite(sums[0]):
             raise TengenError(f"training diverged at step {trainer.steps}: lower the rate")
-        if kept is not None and (last or trainer.steps % checkpoint_every == 0):
-            kept.save(trainer.steps, trainer.arrays(), state)
         if last or trainer.steps % report_every == 0:
-            seconds, n = time.perf_counter() - begin, sums[2]
-            done = trainer.steps * plan.batch
-            watch(Report(trainer.steps, done, sums[0] / n, sums[1] / n, trainer.beta, seconds))
-            begin, sums = time.perf_counter(), [0.0, 0.0, 0.0]
+            done, (mean, top1) = trainer.steps * settings.batch, (sums[:2] / sums[2]).tolist()
+            seconds = time.perf_counter() - begin
+            if run is not None:
+                run.note(trainer.steps, positions=done, loss=mean, top1=top1, beta=trainer.beta)
+            watch(ImitationReport(trainer.steps, done, mean, top1, trainer.beta, seconds))
+            begin, sums = time.perf_counter(), np.zeros(3)
+        if run is not None and (last or trainer.steps % checkpoint_every == 0):
+            run.save(trainer.steps, trainer.arrays())
     return trainer.learned
 
 

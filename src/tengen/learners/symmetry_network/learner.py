@@ -27,16 +27,16 @@ from tengen.learners.symmetry_network.features import (
     EXCHANGED_OUTPUTS,
     EXCHANGED_SIGNS,
     OUTPUTS,
-    Categories,
 )
 from tengen.learners.symmetry_network.game_kernels import rate_moves, settle
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.packing import Packing
 from tengen.learners.symmetry_network.rewards import value_table
-from tengen.learners.symmetry_network.settings import Settings
-from tengen.learners.symmetry_network.training import Progress, Trainer, train_run
+from tengen.learners.symmetry_network.settings import SymmetrySettings
+from tengen.learners.symmetry_network.training import SelfPlay, SelfPlayReport
 from tengen.learners.symmetry_network.wide import WideNetwork, WidePosition
 from tengen.models import Card, load_model, save_model
+from tengen.models.runs import Run
 
 if TYPE_CHECKING:
     from tengen.board import Board
@@ -59,7 +59,7 @@ class SymmetryNetwork:
     Parameters
     ----------
     settings
-        What and how to learn; the paper's by default, see `settings.Settings`.
+        What and how to learn; the paper's by default, see `SymmetrySettings`.
     workers
         Threads for self-play; never changes the result.
 
@@ -69,38 +69,38 @@ class SymmetryNetwork:
     scale: float = SCALE
     """Points that turn even chances into 73 %; a file's card may say otherwise."""
 
-    def __init__(self, *, settings: Settings | None = None, workers: int = 1) -> None:
+    def __init__(self, *, settings: SymmetrySettings | None = None, workers: int = 1) -> None:
         self.settings = settings
         self.workers = workers
 
     # ----- Learning -----
 
     def fit(
-        self, *, games: int | None = None, watch: Callable[[Progress], None] | None = None
+        self,
+        *,
+        games: int | None = None,
+        run: Run[SymmetrySettings] | None = None,
+        watch: Callable[[SelfPlayReport], None] = lambda _: None,
     ) -> Self:
-        """Learn from scratch by self-play; `games` overrides the settings' number."""
-        trainer = Trainer(self._chosen, workers=self.workers)
-        for progress in trainer.run(games):
-            if watch is not None:
-                watch(progress)
-        return self._adopt(trainer)
+        """Learn from scratch by self-play; `games` overrides the settings' number.
 
-    def fit_run(
-        self, folder: str | os.PathLike[str], *, resume: bool = False, **options: Any
-    ) -> Self:
-        """Learn in a run's folder with checkpoints and snapshots, see `training.train_run`."""
-        trainer = train_run(
-            self._chosen,
-            Path(folder),
-            workers=self.workers,
-            resume=resume,
-            save=lambda t, path: type(self)(settings=t.settings)._adopt(t).save(path),
-            **options,
-        )
-        return self._adopt(trainer)
+        In a `run` (see `training.open_run`) it goes on where that stands, and keeps snapshots.
+        """
+        training = SelfPlay(self._chosen, workers=self.workers)
+
+        def keep(so_far: SelfPlay, path: Path) -> None:
+            type(self).from_free(so_far.free, so_far.settings, so_far.done).save(path)
+
+        training.train(until=games, run=run, keep=keep, watch=watch)
+        for name in ("nets", "wide"):
+            self.__dict__.pop(name, None)
+        self.free_, self.games_ = training.free.copy(), training.done
+        return self
 
     @classmethod
-    def from_free(cls, free: FloatArray, settings: Settings | None = None, games: int = 0) -> Self:
+    def from_free(
+        cls, free: FloatArray, settings: SymmetrySettings | None = None, games: int = 0
+    ) -> Self:
         """Make a network from free numbers, without learning."""
         self = cls(settings=settings)
         size = self._chosen.architecture.size
@@ -169,7 +169,7 @@ class SymmetryNetwork:
         In the rewards it was trained on (captures and stones 0.4 each, not points of score), which
         is what it plays by. Illegal moves are -inf. Much faster than `values` of every successor.
         """
-        return self._rated(board, self.table, self._chosen.capture)
+        return self._rated(board, self.table, self._chosen.rewards[0])
 
     def move_scores(self, board: Board) -> FloatArray:
         """Return the area score that the side to move expects after each move, komi included.
@@ -235,7 +235,7 @@ class SymmetryNetwork:
         architecture, told = self.architecture, self._chosen.turn or self._chosen.colour
         sizes = [layer.size for layer in architecture.layers]
         small = len(sizes) == 1 and sizes[0] <= HIDDEN
-        if small or architecture.steps or self._chosen.categories.mode != "liberties" or not told:
+        if small or architecture.steps or self._chosen.categories != "liberties" or not told:
             return None
         return WideNetwork(architecture, self._learned, self.cats)
 
@@ -249,7 +249,7 @@ class SymmetryNetwork:
 
     def side(self, beta: float) -> Side:
         """Return what the kernels want to know of a side that plays by this network."""
-        return Side(self.nets, self.cats, self.table, self._chosen.capture, beta)
+        return Side(self.nets, self.cats, self.table, self._chosen.rewards[0], float(beta))
 
     def net_after(self, mover: int) -> Net:
         """Return the weights for positions in which this colour has just moved."""
@@ -263,13 +263,12 @@ class SymmetryNetwork:
     @cached_property
     def cats(self) -> NDArray[np.int64]:
         """Return how blocks are sorted, as the kernels take it."""
-        categories: Categories = self._chosen.categories
-        return categories.packed()
+        return self._chosen.sorting.packed()
 
     @cached_property
     def table(self) -> NDArray[np.float32]:
         """Return what a vertex is worth in the rewards of the training."""
-        return value_table(self._chosen.capture, self._chosen.stone).astype(np.float32)
+        return value_table(*self._chosen.rewards).astype(np.float32)
 
     @cached_property
     def _area_table(self) -> NDArray[np.float32]:
@@ -309,7 +308,7 @@ class SymmetryNetwork:
         """
         tensors, card = load_model(path, kind=KIND, expect={"free": (None,)})
         try:
-            settings = Settings.from_recipe(card.recipe)
+            settings = SymmetrySettings.from_recipe(card.recipe)
             extra = card.model_extra or {}
             network = cls.from_free(tensors["free"], settings, int(extra.get("games", 0)))
         except (TypeError, ValueError) as failure:
@@ -318,9 +317,9 @@ class SymmetryNetwork:
         return network
 
     @property
-    def _chosen(self) -> Settings:
+    def _chosen(self) -> SymmetrySettings:
         """Return the settings, the paper's by default."""
-        return self.settings if self.settings is not None else Settings()
+        return self.settings if self.settings is not None else SymmetrySettings()
 
     @property
     def _learned(self) -> FloatArray:
@@ -329,13 +328,6 @@ class SymmetryNetwork:
         if free is None:
             raise ModelError("this symmetry network has not learned anything yet: call fit")
         return free
-
-    def _adopt(self, trainer: Trainer) -> Self:
-        """Take over what a training has learned."""
-        for name in ("nets", "wide"):
-            self.__dict__.pop(name, None)
-        self.free_, self.games_ = trainer.free.copy(), trainer.done
-        return self
 
 
 def _scratch(board: Board) -> tuple[Any, Any]:
