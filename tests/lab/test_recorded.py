@@ -101,7 +101,7 @@ def test_recorded_figures_decide_what_the_small_run_cannot(part: str, tmp_path: 
 
 def test_a_verdict_of_this_run_stands_and_records_that_answer_nothing_follow() -> None:
     figure = Recorded(
-        "Table 1", "a claim", "t", "why then", matches="a cl*", holds=False, said="no"
+        "Table 1", "a claim", "t", "why then", matches=("a cl*",), holds=False, said="no"
     )
     found = compare("Table 1", "a claim", None, None, holds=True, our_text="yes", why="why now")
     assert figure.answers(found)

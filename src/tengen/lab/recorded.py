@@ -28,8 +28,8 @@ class Recorded:
     text: str
     """How the documentation writes it."""
     why: str
-    matches: str = ""
-    """A pattern of the claims it answers, where `what` is not the claim itself."""
+    matches: tuple[str, ...] = ()
+    """Patterns of claims that it answers as well, e.g. those that name a small run's size."""
     paper: str = ""
     """Path of the paper's figure in `papers`, such as TD_WINS.scalar.ABCDE."""
     paper_text: str = ""
@@ -47,8 +47,10 @@ class Recorded:
 
     def answers(self, comparison: Comparison) -> bool:
         """Tell whether it speaks of the same claim."""
-        what = fnmatchcase(comparison.what, self.matches or self.what)
-        return comparison.where == self.where and what
+        return comparison.where == self.where and (
+            comparison.what == self.what
+            or any(fnmatchcase(comparison.what, pattern) for pattern in self.matches)
+        )
 
     def comparison(self) -> Comparison:
         """Set it beside the paper's figure."""
