@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Predict experts' moves (Araki 2007 and beyond).")
 
-Games = Annotated[
+_Games = Annotated[
     list[str], typer.Argument(help="SGF files, folders or archives; - reads standard input.")
 ]
-FirstPly = Annotated[
+_FirstPly = Annotated[
     int,
     typer.Option("--from-ply", min=0, help="full: leave out earlier plies, as random openings."),
 ]
-Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of this board size.")]
+_Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of this board size.")]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Lesson:
 @app.command()
 @derived_options()
 def train(
-    files: Games,
+    files: _Games,
     lesson: Lesson,
     full: FullSettings,
     paper: PaperSettings,
@@ -162,13 +162,13 @@ def _progress(report: Any) -> str:
 
 @app.command()
 def evaluate(
-    games: Games,
+    games: _Games,
     model: Annotated[
         str | None, typer.Option("--model", help="Name or path; by the board's size.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--games", min=1, help="Only so many.")] = None,
-    size: Size = 19,
-    first_ply: FirstPly = 0,
+    size: _Size = 19,
+    first_ply: _FirstPly = 0,
     phases: Annotated[bool, typer.Option("--phases", help="Show accuracy by phase.")] = False,
     seed: Seed = 0,
     json: Json = False,
@@ -208,7 +208,7 @@ def evaluate(
 @app.command()
 @derived_options()
 def experiment(
-    files: Games,
+    files: _Games,
     wanted: Study,
     test: Annotated[
         list[str] | None,
@@ -220,7 +220,7 @@ def experiment(
     keep: Annotated[
         Path | None, typer.Option("--keep", help="Folder to keep rows, models and matches in.")
     ] = None,
-    size: Size = 19,
+    size: _Size = 19,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

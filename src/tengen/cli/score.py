@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tengen.cli.common import Json, Quiet, emit, remark
+
+if TYPE_CHECKING:
+    from tengen.learners.scoring.sheet import Sheet
+    from tengen.records import GameRecord
 
 app = typer.Typer(help="Say which stones are dead at the end of a game, and count it.")
 
@@ -28,38 +32,35 @@ def score(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Print the counted board, the dead stones and both counts of every game."""
-    import sys
+    """Print the counted board, the dead stones and both counts of every game.
 
+    Files that cannot be read and games that cannot be scored are named; the others are scored.
+    """
     from tengen.errors import TengenError
     from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.sheet import Sheet, score_record
+    from tengen.learners.scoring.sheet import score_record
     from tengen.models.files import write_atomic
-    from tengen.records import loads, read_games
     from tengen.records.sgf_grammar import format_tree
 
     scorer = BlockScorer.load(model)
     sheets: list[Sheet] = []
-    failures = 0
     unread: list[str] = []
     for name in files:
         try:
-            found = list(loads(sys.stdin.buffer.read(), "-") if name == "-" else read_games(name))
+            records = _read(name)
         except (TengenError, OSError) as wrong:
             if len(files) == 1:
                 raise
-            reason = f"{name}: {wrong.strerror}" if isinstance(wrong, OSError) else str(wrong)
-            remark(reason)
+            remark(f"{name}: {wrong.strerror}" if isinstance(wrong, OSError) else str(wrong))
             unread.append(name)
             continue
-        for record in found:
+        for record in records:
             try:
                 sheet = score_record(scorer, record, dead=dead or (), alive=alive or ())
             except TengenError as wrong:
-                if len(files) == 1 and not sheets and failures == 0 and (dead or alive):
+                if len(files) == len(records) == 1:
                     raise
                 remark(str(wrong), quiet=quiet)
-                failures += 1
                 continue
             sheets.append(sheet)
             if not json:
@@ -68,17 +69,22 @@ def score(
         raise TengenError(f"{', '.join(files)}: no game could be scored")
     if out is not None:
         write_atomic(out, b"\n".join(format_tree(sheet.marked()) for sheet in sheets) + b"\n")
-    if json:
-        emit([sheet.to_dict() for sheet in sheets], as_json=True)
+    emit([sheet.to_dict() for sheet in sheets], as_json=json)
     if unread:
         raise TengenError(f"{', '.join(unread)}: could not be read; the other games were scored")
 
 
-def _page(sheet: object) -> str:
-    """Write one game's sheet for people."""
-    from tengen.learners.scoring.sheet import Sheet
+def _read(name: str) -> list[GameRecord]:
+    """Read all games of a file, or of standard input."""
+    import sys
 
-    assert isinstance(sheet, Sheet)
+    from tengen.records import loads, read_games
+
+    return list(loads(sys.stdin.buffer.read(), "-") if name == "-" else read_games(name))
+
+
+def _page(sheet: Sheet) -> str:
+    """Write one game's sheet for people."""
     facts = sheet.to_dict()
     lines = [
         f"{facts['file']}, game {facts['game']}",

@@ -34,25 +34,25 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 app.add_typer(life, name="life")
 
-MAKER = "mcts:playouts=100,resign=0"
+_MAKER = "mcts:playouts=100,resign=0"
 """Who plays the games that are made."""
 
-Files = Annotated[list[Path], typer.Argument(help="Files of games with counted results.")]
-Model = Annotated[str, typer.Option("--model", help="Name or file of the scorer.")]
-Maker = Annotated[str, typer.Option("--player", help="Who plays the games that are made.")]
+_Files = Annotated[list[Path], typer.Argument(help="Files of games with counted results.")]
+_Model = Annotated[str, typer.Option("--model", help="Name or file of the scorer.")]
+_Maker = Annotated[str, typer.Option("--player", help="Who plays the games that are made.")]
 
 
 @app.command()
 @derived_options()
 def train(
-    files: Files,
+    files: _Files,
     settings: ScorerSettings,
     said: Said,
     made: Annotated[
         list[str] | None,
         typer.Option("--made", help="SIZE:GAMES to play and learn from, as 9:300; repeatable."),
     ] = None,
-    player: Maker = MAKER,
+    player: _Maker = _MAKER,
     workers: Workers = 1,
     out: Out = None,
     resume: Resume = False,
@@ -130,7 +130,7 @@ def _counters(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
 def make(
     size: Annotated[int, typer.Option("--size", min=5, max=19, help="Side of the board.")] = 9,
     games: Annotated[int, typer.Option("--games", min=1, help="Games to play.")] = 100,
-    player: Maker = MAKER,
+    player: _Maker = _MAKER,
     workers: Workers = 1,
     out: Annotated[Path, typer.Option("--out", help="SGF file to write.")] = Path("made.sgf"),
     seed: Seed = 0,
@@ -153,7 +153,7 @@ def make(
 
 @app.command()
 def evaluate(
-    games: Files,
+    games: _Files,
     count: Annotated[
         str, typer.Option("--count", help="careful (KGS) or plain (OGS: flood fill).")
     ] = "careful",
@@ -171,7 +171,7 @@ def evaluate(
         Path | None,
         typer.Option("--out", help="Folder to keep GNU Go's answers in; continues what is there."),
     ] = None,
-    model: Model = "scorer",
+    model: _Model = "scorer",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -233,7 +233,7 @@ def _print_evaluation(answer: dict[str, Any]) -> None:
 @app.command()
 @derived_options()
 def experiment(
-    files: Files,
+    files: _Files,
     wanted: Study,
     made: Annotated[
         list[Path] | None,

@@ -27,17 +27,17 @@ app = typer.Typer(
     help="Life and death during the game (van der Werf 2005), as an evaluator.",
 )
 
-Files = Annotated[list[Path], typer.Argument(help="Files of games with counted results.")]
-Scored = Annotated[str, typer.Option("--scorer", help="Scorer that says how games ended.")]
+_Files = Annotated[list[Path], typer.Argument(help="Files of games with counted results.")]
+_Scored = Annotated[str, typer.Option("--scorer", help="Scorer that says how games ended.")]
 
 
 @app.command()
 @derived_options()
 def train(
-    files: Files,
+    files: _Files,
     settings: LifeSettings,
     said: Said,
-    scorer: Scored = "scorer",
+    scorer: _Scored = "scorer",
     out: Out = None,
     resume: Resume = False,
     json: Json = False,
@@ -72,12 +72,12 @@ def train(
 
 @app.command()
 def evaluate(
-    games: Files,
+    games: _Files,
     baselines: Annotated[
         bool, typer.Option("--baselines", help="Measure playouts and blind trust, too.")
     ] = False,
     model: Annotated[str, typer.Option("--model", help="Name or file of the model.")] = "life",
-    scorer: Scored = "scorer",
+    scorer: _Scored = "scorer",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

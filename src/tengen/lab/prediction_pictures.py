@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tengen.learners.move_prediction import PaperSettings
     from tengen.records.arrays import GameArrays
 
-LARGEST_SHOWN = 5
+_LARGEST_SHOWN = 5
 """The largest template that is drawn, as a ring: up to three points away."""
 
 
@@ -41,7 +41,7 @@ def telling_patterns(train: GameArrays, settings: PaperSettings, count: int) -> 
                     if int(key) in number
                 ]
                 # The largest known pattern is the one that counts; whole boards tell nobody much.
-                if known and known[-1][1] <= LARGEST_SHOWN:
+                if known and known[-1][1] <= _LARGEST_SHOWN:
                     feature, ring = known[-1]
                     seen[feature] = seen.get(feature, 0) + 1
                     if feature not in shown:

@@ -130,7 +130,7 @@ def train_paper(
     }
 
 
-def train_repaired(
+def _train_repaired(
     games: GameArrays, described: PaperGames, *, epochs: int = 150, seed: int = 0
 ) -> dict[str, Any]:
     """Train the repaired energy (soft score, 46 features alone) and count its hard answers."""
@@ -196,7 +196,7 @@ def train_versions(
                         f"gradient: mean error {run['last_error']:.4g}, largest prediction "
                         f"{run['largest_prediction']:.4g}, exact {run['exact']:.1%}"
                     )
-        repaired = train_repaired(chosen, described, seed=seed)
+        repaired = _train_repaired(chosen, described, seed=seed)
         runs.append(repaired)
         say(
             f"{repaired['games']} games, repaired (soft score, Huber, 46 features): mean error "

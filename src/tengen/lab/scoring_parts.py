@@ -23,18 +23,18 @@ from tengen.models.settings import fingerprint
 from tengen.statistics import wilson
 
 Bools = NDArray[np.bool_]
-ALL = "all families"
+_ALL = "all families"
 
 
 @dataclass
-class Validation:
+class _Validation:
     """Which games came out right when they were not trained on."""
 
     exact: list[int]
     made: dict[str, list[int]]
     """The same for made positions, by board size."""
 
-    def row(self, name: str, base: Validation | None = None) -> dict[str, Any]:
+    def row(self, name: str, base: _Validation | None = None) -> dict[str, Any]:
         """Return the shares right, with Wilson's intervals, and what changed against another.
 
         `gained` and `lost` are the games that only this one, or only the other, counts right.
@@ -57,14 +57,14 @@ def _share(prefix: str, right: list[int]) -> dict[str, Any]:
     }
 
 
-def cross_validate(
+def _cross_validate(
     bundle: Bundle,
     settings: ScorerSettings,
     *,
     folds: int = 3,
     made: Sequence[Labelled] = (),
     learn_made: bool = False,
-) -> Validation:
+) -> _Validation:
     """Train on all folds but one and judge that one, in turn.
 
     Made positions are always judged, and learned from only with `learn_made`.
@@ -89,7 +89,7 @@ def cross_validate(
             right[some] = judge_games(labelled.bundle, trained, some)[1]
     sizes = [str(labelled.bundle.grids.shape[1]) for labelled in made]
     found = {size: _plain(right) for size, right in zip(sizes, made_exact, strict=True)}
-    return Validation(_plain(exact), found)
+    return _Validation(_plain(exact), found)
 
 
 def _plain(right: Bools) -> list[int]:
@@ -98,7 +98,7 @@ def _plain(right: Bools) -> list[int]:
 
 def ways(settings: ScorerSettings, made: bool) -> dict[str, tuple[ScorerSettings, bool]]:
     """Return by name what can be compared, and whether made positions are learned from then."""
-    found = {ALL: (settings, False)}
+    found = {_ALL: (settings, False)}
     for family in FAMILIES:
         others = tuple(name for name in FAMILIES if name != family)
         found[f"without {family}"] = replace(settings, families=others), False
@@ -132,16 +132,16 @@ def compare_parts(
         raise SpecError(f"{', '.join(unknown)}: there are {', '.join(there)}")
     games = fingerprint(bundle.grids, bundle.target, [m.alive.tolist() for m in made], folds)
     rows: list[dict[str, Any]] = []
-    base: Validation | None = None
+    base: _Validation | None = None
     for name, (chosen, learn) in there.items():
-        if only and name != ALL and name not in only:
+        if only and name != _ALL and name not in only:
             continue
         key = fingerprint(games, chosen, learn)
 
         def validate(chosen: ScorerSettings = chosen, learn: bool = learn) -> dict[str, Any]:
-            return asdict(cross_validate(bundle, chosen, folds=folds, made=made, learn_made=learn))
+            return asdict(_cross_validate(bundle, chosen, folds=folds, made=made, learn_made=learn))
 
-        found = Validation(**context.once(f"scoring/parts-{key}", validate))
+        found = _Validation(**context.once(f"scoring/parts-{key}", validate))
         rows.append(found.row(name, base))
         base = base or found
         context.at(len(rows) / len(there), f"{name}: {rows[-1]['exact']:.2%}")

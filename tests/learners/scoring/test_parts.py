@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from tengen.contracts import check_learner
 from tengen.errors import ModelError, SpecError
 from tengen.lab import scoring_parts
 from tengen.lab.steps import Context
@@ -36,6 +37,18 @@ def games():
 @pytest.fixture(scope="module")
 def bundle(games):
     return gather(games)
+
+
+def test_it_is_a_learner(games, bundle, tmp_path):
+    def fit(learner):
+        learner.settings = QUICK
+        return learner.fit(games, bundle)
+
+    def same(a, b):
+        one, two = (each.read(bundle.grids[0]) for each in (a, b))
+        return np.allclose(one.alive, two.alive) and one.safe_probability == two.safe_probability
+
+    check_learner(BlockScorer, fit, tmp_path, same=same)
 
 
 def test_families_are_columns_in_order():

@@ -256,3 +256,65 @@ def test_runs_are_not_mixed_up(tmp_path, capsys):
     again, _ = load_model(out / "scorer.safetensors")
     assert all(np.array_equal(again[name], tensors[name]) for name in tensors)
     assert read_metrics(out) == rows
+
+
+def test_a_stopped_training_goes_on_exactly(tmp_path):
+    from functools import partial
+
+    from tengen.learners.scoring.settings import ScorerSettings
+    from tengen.learners.scoring.training import (
+        MODEL,
+        Making,
+        described,
+        fingerprint_scored,
+        train_scorer,
+    )
+    from tengen.models.store import load_model
+    from tengen.players import make_player
+
+    games = from_records([lone_stone(i % 4 > 0) for i in range(24)])
+    player = "mcts:playouts=20,resign=0"
+    making = [Making(5, 3, player, partial(make_player, player))]
+    settings = ScorerSettings(hidden=3, members=1, epochs=4, rounds=2)
+    train_scorer(games, settings, tmp_path / "whole", making=making)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(row):
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        train_scorer(games, settings, tmp_path / "cut", making=making, report=stop)
+    made = tmp_path / "cut" / "made-5x5.sgf"
+    before = made.stat().st_mtime_ns
+    train_scorer(games, settings, tmp_path / "cut", making=making, resume=True)
+    assert made.stat().st_mtime_ns == before
+    whole, cut = (load_model(tmp_path / name / MODEL) for name in ("whole", "cut"))
+    assert whole[1].sha256 == cut[1].sha256
+    kept = described(games, tmp_path / "cut" / "features.npz")
+    assert len(kept) == len(games)
+    assert fingerprint_scored(games) != fingerprint_scored(games.take(range(5)))
+
+
+def test_a_count_is_trusted_where_unseen_games_came_out_right():
+    from tengen.learners.scoring.bootstrap import bootstrap
+    from tengen.learners.scoring.bundle import gather
+    from tengen.learners.scoring.safety import Safety, fit_safety, judge_games
+    from tengen.learners.scoring.settings import ScorerSettings
+
+    games = from_records([lone_stone(i % 4 > 0) for i in range(24)])
+    bundle = gather(games)
+    unseen = np.arange(0, 24, 3)
+    chosen = np.ones(24, np.bool_)
+    chosen[unseen] = False
+    settings = ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
+    trained = bootstrap(bundle, settings, chosen=chosen)
+    doubts, right = judge_games(bundle, trained, unseen)
+    # A quarter of the records is wrong, and nothing else.
+    assert right.tolist() == [bool(g % 4) for g in unseen]
+    safety, measured = fit_safety(games, bundle, trained, unseen)
+    assert isinstance(safety, Safety) and measured["held_out_exact"] == right.mean()
+    chances = [safety.chance(each) for each in doubts]
+    assert all(0 <= chance <= 1 for chance in chances)
+    assert safety.trusts(1.0) and not safety.trusts(0.5)

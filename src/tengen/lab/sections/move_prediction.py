@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from tengen.records.arrays import GameArrays
 
 TRAIN, TEST = "tom9d-train.sgf", "tom9d-dev.sgf"
-STRONG = ("kgs6d-train.sgf", "tom9d-train.sgf")
-STRONG_TESTS = ("kgs6d-dev.sgf", "tom9d-dev.sgf")
+_STRONG = ("kgs6d-train.sgf", "tom9d-train.sgf")
+_STRONG_TESTS = ("kgs6d-dev.sgf", "tom9d-dev.sgf")
 
 
 # ----- Tables I to IV -----
@@ -135,7 +135,7 @@ def strong(context: Context, size: StrongSize) -> Result:
     folder = context.place("move-prediction")
     path = folder / "predictor.safetensors"
     if not path.is_file():
-        games = _read(context, STRONG, size.board)
+        games = _read(context, _STRONG, size.board)
         settings = FullSettings(games=size.games, share=size.share, seed=context.seed)
         learner = MovePredictor(settings=settings)
         with learner.open_run(folder / "training", games, resume=True) as run:
@@ -143,10 +143,10 @@ def strong(context: Context, size: StrongSize) -> Result:
                 games, run=run, workers=context.workers,
                 on_report=lambda report: context.at(0.5, str(report)[:60]),
             )  # fmt: skip
-        learner.save(path, data=f"{size.games} games of {', '.join(STRONG)}")
+        learner.save(path, data=f"{size.games} games of {', '.join(_STRONG)}")
     predictor = MovePredictor.load(path)
     rows, comparisons = [], []
-    for number, name in enumerate(STRONG_TESTS):
+    for number, name in enumerate(_STRONG_TESTS):
         context.at(0.8 + 0.1 * number, name)
         got: Row = context.once(
             f"move-prediction/strong-{number}",
@@ -233,14 +233,14 @@ def _match(context: Context, size: MatchSize, train: Callable[[], GameArrays]) -
 # ----- A single table on games of one's own -----
 
 
-STUDIES = ("widths", "reranked", "sizes", "history", "families", "match")
+_STUDIES = ("widths", "reranked", "sizes", "history", "families", "match")
 
 
 @dataclass(frozen=True)
 class Study:
     """One table of the paper, or of what goes beyond it, on any games."""
 
-    table: str = setting("sizes", "Which table.", choices=STUDIES)
+    table: str = setting("sizes", "Which table.", choices=_STUDIES)
     games: int = setting(2000, "Training games.", least=2)
     values: str | None = setting(None, "Comma-separated rows to compute; match: games to play.")
     share: float = setting(0.3, "families: part of the positions.", least=0.001, most=1)
@@ -350,7 +350,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     ),
     Experiment(
         "move-prediction-strong", "move-prediction", "Beyond the paper", strong,
-        full=StrongSize(), minutes=(1, 60), needs=(*STRONG, *STRONG_TESTS),
+        full=StrongSize(), minutes=(1, 60), needs=(*_STRONG, *_STRONG_TESTS),
     ),
     Experiment(
         "move-prediction-match", "move-prediction", "Against GNU Go", match, full=MatchSize(),

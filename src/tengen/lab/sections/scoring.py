@@ -88,10 +88,10 @@ def failure(context: Context, size: Size) -> Result:
             "with either side to move. The learner is told the final score and nothing else. The "
             "paper trained on professional 19x19 games."
         )
-    return failure_of(context, games, size.counts, size.steps, text=text, full=not size.made)
+    return _failure_of(context, games, size.counts, size.steps, text=text, full=not size.made)
 
 
-def failure_of(
+def _failure_of(
     context: Context,
     games: GameArrays,
     counts: Sequence[int],
@@ -112,14 +112,14 @@ def failure_of(
         text=text,
         points=FAULTS,
         points_title="Six reasons why the paper's network cannot learn",
-        tables=[failure_table(runs)],
-        figures=[divergence(runs)],
-        comparisons=failure_rows(runs, full=full),
+        tables=[_failure_table(runs)],
+        figures=[_divergence(runs)],
+        comparisons=_failure_rows(runs, full=full),
         data={"paper": paper, "runs": runs, "faults": list(FAULTS)},
     )
 
 
-def failure_table(runs: list[dict[str, Any]]) -> Table:
+def _failure_table(runs: list[dict[str, Any]]) -> Table:
     """Return every version of the paper's network with its error after training."""
     return table(
         "The paper's network, its faults taken away: errors on the training games",
@@ -136,7 +136,7 @@ def failure_table(runs: list[dict[str, Any]]) -> Table:
     )  # fmt: skip
 
 
-def divergence(runs: list[dict[str, Any]]) -> Plot:
+def _divergence(runs: list[dict[str, Any]]) -> Plot:
     """Draw the mean error while RPROP learns, with the printed sign and with the right one."""
     most = max(run["games"] for run in runs)
     lines = []
@@ -149,7 +149,7 @@ def divergence(runs: list[dict[str, Any]]) -> Plot:
     return Plot(title, "batches", "mean error in points", lines, log=True)
 
 
-def failure_rows(runs: list[dict[str, Any]], *, full: bool) -> list[Comparison]:
+def _failure_rows(runs: list[dict[str, Any]], *, full: bool) -> list[Comparison]:
     """Compare the printed network with what the paper reports of it."""
     rprop = [r for r in runs if r["optimiser"] == "rprop"]
     printed = [r for r in rprop if r["gradient"] == "printed"]
@@ -225,7 +225,7 @@ def scorer(context: Context, size: Size) -> Result:
         tables=[table("Unseen finished games", columns if size.made else [*columns, "ms a game"],
                       rows)],
         figures=_ownership(judge, read_cases([next(iter(tests))]), name),
-        comparisons=[*comparisons, *(shipped_rows() if size.made else [])],
+        comparisons=[*comparisons, *(_shipped_rows() if size.made else [])],
     )  # fmt: skip
 
 
@@ -303,7 +303,7 @@ def _beside_papers(name: str, got: dict[str, Any]) -> Comparison:
     )  # fmt: skip
 
 
-def shipped_rows() -> list[Comparison]:
+def _shipped_rows() -> list[Comparison]:
     """Return what the shipped scorer's card says of real games."""
     from tengen.models import list_models
 
@@ -369,7 +369,7 @@ def study(
 ) -> Result:
     """Make one table; `data` are its numbers. `made` gives positions of known dead stones."""
     if wanted.table == "failure":
-        return failure_of(context, games, wanted.games or FULL.counts, wanted.steps)
+        return _failure_of(context, games, wanted.games or FULL.counts, wanted.steps)
     from tengen.lab.scoring_parts import compare_parts
     from tengen.learners.scoring.settings import ScorerSettings
     from tengen.learners.scoring.training import described, fingerprint_scored

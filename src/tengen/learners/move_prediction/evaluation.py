@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,10 +12,10 @@ from tengen.statistics import wilson
 TOPS = (1, 5, 10, 20, 40, 60, 80)
 """Ranks at which cumulative accuracy is measured."""
 
-PHASE = 30
+_PHASE = 30
 """Plies in one phase of the game."""
 
-PHASES = 10
+_PHASES = 10
 
 
 @dataclass
@@ -24,8 +23,8 @@ class Measured:
     """Counts of a measurement; rates are fractions."""
 
     games: int = 0
-    hits: NDArray[np.float64] = field(default_factory=lambda: np.zeros((PHASES, len(TOPS))))
-    counts: NDArray[np.float64] = field(default_factory=lambda: np.zeros(PHASES))
+    hits: NDArray[np.float64] = field(default_factory=lambda: np.zeros((_PHASES, len(TOPS))))
+    counts: NDArray[np.float64] = field(default_factory=lambda: np.zeros(_PHASES))
     loss: float = 0.0
     seconds: float = 0.0  # of processor time
 
@@ -43,14 +42,14 @@ class Measured:
         return wilson(float(self.hits[:, TOPS.index(top)].sum()), self.positions)
 
     def phases(self) -> list[dict[str, float]]:
-        """Return top-1 accuracy for every PHASE plies of the game."""
+        """Return top-1 accuracy for every 30 plies of the game."""
         return [
             {
-                "from_ply": PHASE * k,
+                "from_ply": _PHASE * k,
                 "positions": int(self.counts[k]),
                 "top1": float(self.hits[k, 0] / self.counts[k]),
             }
-            for k in range(PHASES)
+            for k in range(_PHASES)
             if self.counts[k] > 0
         ]
 
@@ -67,15 +66,3 @@ class Measured:
             "milliseconds_per_position": 1000 * self.seconds / n,
             "phases": self.phases(),
         }
-
-
-class Stopwatch:
-    """Measure the processor time of a block."""
-
-    def __enter__(self) -> Stopwatch:
-        self._began = time.process_time()
-        self.seconds = 0.0
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        self.seconds = time.process_time() - self._began

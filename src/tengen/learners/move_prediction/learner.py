@@ -7,6 +7,7 @@ Which one a model file holds stands in its card.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import ModelError, SpecError, TengenError
-from tengen.learners.move_prediction.evaluation import TOPS, Measured, Stopwatch
+from tengen.learners.move_prediction.evaluation import TOPS, Measured
 from tengen.learners.move_prediction.reading import refuse_unsuitable
 from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
 from tengen.models import (
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
     from tengen.records.arrays import GameArrays
 
 KIND = "move-prediction"
-PASS_PRIOR = 1e-4
+_PASS_PRIOR = 1e-4
 """What is left for a pass while there are other legal moves: passes are not predicted."""
-RECIPES: dict[str, type[FullSettings | PaperSettings]] = {
+_RECIPES: dict[str, type[FullSettings | PaperSettings]] = {
     "full": FullSettings,
     "paper": PaperSettings,
 }
-USUAL = FullSettings()
+_USUAL = FullSettings()
 
 
 class MovePredictor:
@@ -53,7 +54,7 @@ class MovePredictor:
     positions, and it never foresees a pass.
     """
 
-    def __init__(self, *, settings: FullSettings | PaperSettings = USUAL) -> None:
+    def __init__(self, *, settings: FullSettings | PaperSettings = _USUAL) -> None:
         self.settings = settings
 
     @property
@@ -202,7 +203,7 @@ class MovePredictor:
     def priors(self, board: Board) -> NDArray[np.float64]:
         """Return rows x columns + 1 probabilities, pass last; zero where illegal; sum 1.
 
-        A pass gets PASS_PRIOR, and everything when nothing else is legal.
+        A pass gets 0.0001, and everything when nothing else is legal.
         """
         self.check_size(board.rows, board.cols)
         out: NDArray[np.float64] = np.zeros(board.rows * board.cols + 1)
@@ -218,8 +219,8 @@ class MovePredictor:
             out[:-1][legal[:-1]] = 1.0
             total = float(out.sum())
         if total > 0.0:
-            out *= (1.0 - PASS_PRIOR) / total
-        out[-1] = 1.0 - out[:-1].sum() if total <= 0.0 else PASS_PRIOR
+            out *= (1.0 - _PASS_PRIOR) / total
+        out[-1] = 1.0 - out[:-1].sum() if total <= 0.0 else _PASS_PRIOR
         shares: NDArray[np.float64] = out / out.sum()
         return shares
 
@@ -241,22 +242,22 @@ class MovePredictor:
             self.check_size(int(rows), int(cols))
         # Compile before the clock starts.
         self.model_.evaluate(games.take([0]), np.array(TOPS), spare.hits, spare.counts)
-        with Stopwatch() as watch:
-            measured.loss = self.model_.evaluate(
-                games, np.array(TOPS), measured.hits, measured.counts, first_ply
-            )
-        measured.seconds = watch.seconds
+        began = time.process_time()
+        measured.loss = self.model_.evaluate(
+            games, np.array(TOPS), measured.hits, measured.counts, first_ply
+        )
+        measured.seconds = time.process_time() - began
         return measured
 
 
 def _settings(recipe: str, given: dict[str, Any]) -> FullSettings | PaperSettings:
     """Return the settings that a card tells; older cards say `absolute` for not `anywhere`."""
-    if recipe not in RECIPES:
-        raise SpecError(f"recipe {recipe!r} is none of {', '.join(RECIPES)}")
+    if recipe not in _RECIPES:
+        raise SpecError(f"recipe {recipe!r} is none of {', '.join(_RECIPES)}")
     known = {name: value for name, value in given.items() if name != "absolute"}
     if "absolute" in given:
         known["anywhere"] = not given["absolute"]
-    return from_plain(RECIPES[recipe], known)
+    return from_plain(_RECIPES[recipe], known)
 
 
 def _beginning(start: MovePredictor, settings: FullSettings) -> FullModel:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float32]
 
-SMALLEST_SCALE = 2.0**-14
+_SMALLEST_SCALE = 2.0**-14
 """Of a stored vector: the smallest number that half precision holds at full accuracy."""
 
 
@@ -60,7 +60,7 @@ class FullModel:
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Return what is stored: vectors in eight bits with a scale each, weights in sixteen."""
-        scales = np.maximum(np.abs(self.vectors).max(axis=1) / 127, SMALLEST_SCALE)
+        scales = np.maximum(np.abs(self.vectors).max(axis=1) / 127, _SMALLEST_SCALE)
         scales = scales.astype(np.float16)
         steps = np.rint(self.vectors / scales.astype(np.float32)[:, None])
         return {

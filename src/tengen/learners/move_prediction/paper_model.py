@@ -104,12 +104,12 @@ class PaperModel:
         self, board: Board, rooms: dict[tuple[int, int], Any]
     ) -> tuple[IntArray, FloatArray]:
         """Return the legal points (simple ko) and their shares of the two rankings' scores."""
-        points, final = board_scores(self, board)
+        points, final = _board_scores(self, board)
         shares = np.exp(final - final.max()) if len(final) else final
         return points, shares / shares.sum() if len(final) else shares
 
 
-def board_scores(model: PaperModel, board: Board) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _board_scores(model: PaperModel, board: Board) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the legal points (simple ko) and the logarithms of their scores.
 
     The moves that led to the board are replayed for the patterns they were played on; earlier moves

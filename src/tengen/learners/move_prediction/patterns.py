@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.int64]
 
-KEY_SEED = 20070401
+_KEY_SEED = 20070401
 """The seed of the key table: hashes in model files depend on it, so it never changes."""
 
 
 @lru_cache(maxsize=1)
 def base_keys() -> IntArray:
     """Return the random keys, one per offset and (own, enemy, border), before orientations."""
-    generator = np.random.Generator(np.random.PCG64(KEY_SEED))
+    generator = np.random.Generator(np.random.PCG64(_KEY_SEED))
     high = np.iinfo(np.int64).max
     return generator.integers(-high - 1, high, size=(SPAN * SPAN, 3), dtype=np.int64, endpoint=True)
 

@@ -14,14 +14,14 @@ from tengen.learners.move_prediction.pattern_kernels import SPAN
 
 IntArray = NDArray[np.int64]
 
-MARK_SEED = 20131
+_MARK_SEED = 20131
 """The seed of the keys of marks: dictionaries depend on it, so it never changes."""
 
 
 @lru_cache(maxsize=1)
-def mark_keys() -> IntArray:
+def _mark_keys() -> IntArray:
     """Return the keys of marks: offset, mark, orientation."""
-    generator = np.random.Generator(np.random.PCG64(MARK_SEED))
+    generator = np.random.Generator(np.random.PCG64(_MARK_SEED))
     high = np.iinfo(np.int64).max
     base = generator.integers(-high - 1, high, size=(SPAN * SPAN, 6), dtype=np.int64, endpoint=True)
     halves = [pattern_kernels.spread_keys(np.ascontiguousarray(base[:, k : k + 3])) for k in (0, 3)]
@@ -41,7 +41,7 @@ class Tables:
     def of(cls, rows: int, cols: int) -> Tables:
         """Return the tables for boards of this size."""
         return cls(
-            patterns.empty_rings(rows, cols), patterns.hash_keys(), patterns.ring_of(), mark_keys()
+            patterns.empty_rings(rows, cols), patterns.hash_keys(), patterns.ring_of(), _mark_keys()
         )
 
 

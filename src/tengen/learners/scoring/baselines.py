@@ -22,24 +22,24 @@ from tengen.learners.scoring import gnugo
 from tengen.learners.scoring.cases import Case, Tally
 
 Bools = NDArray[np.bool_]
-Way = Callable[[Case], Bools]
+_Way = Callable[[Case], Bools]
 Tell = Callable[[str, int, int], None]
 """Called with the name of a scorer, the games done and their number."""
 
 
-def nobody_dead(case: Case) -> Bools:
+def _nobody_dead(case: Case) -> Bools:
     """Take every stone for alive."""
     return np.zeros(case.grid.shape, np.bool_)
 
 
-def benson_dead(case: Case) -> Bools:
+def _benson_dead(case: Case) -> Bools:
     """Take for dead what stands in the eyes of unconditionally living enemies, nothing else."""
     black, white = unconditional(case.grid, BLACK), unconditional(case.grid, WHITE)
     dead: Bools = ((case.grid == WHITE) & black.points) | ((case.grid == BLACK) & white.points)
     return dead
 
 
-def playout_dead(case: Case, count: int = 400) -> Bools:
+def _playout_dead(case: Case, count: int = 400) -> Bools:
     """Take for dead what most light playouts give to the other side."""
     board = Board.from_grid(case.grid)
     owner = playouts(board, count, seed=1, threads=1).ownership.reshape(case.grid.shape)
@@ -47,10 +47,10 @@ def playout_dead(case: Case, count: int = 400) -> Bools:
     return (case.grid > 0) & (owner * colour < 0)
 
 
-SIMPLE: dict[str, Way] = {
-    "all alive": nobody_dead,
-    "benson": benson_dead,
-    "playout majority": playout_dead,
+SIMPLE: dict[str, _Way] = {
+    "all alive": _nobody_dead,
+    "benson": _benson_dead,
+    "playout majority": _playout_dead,
 }
 
 

@@ -32,10 +32,10 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 # Doubt of a whole cluster above which its fate is not questioned, in logits.
-MOST_DOUBT = 4.0
-CANDIDATES, PAIRED = 14, 8
+_MOST_DOUBT = 4.0
+_CANDIDATES, _PAIRED = 14, 8
 Report = Callable[[dict[str, float]], None]
-Trial = tuple[tuple[float, tuple[int, ...]], ...]
+_Trial = tuple[tuple[float, tuple[int, ...]], ...]
 """Groups to turn over at once, each with its doubt."""
 
 
@@ -70,7 +70,7 @@ class Trained:
         return pool(self.first.vote(x), size, bundle.bond)
 
 
-def clusters(bundle: Bundle, game: int, z: Floats) -> list[tuple[float, tuple[int, ...]]]:
+def _clusters(bundle: Bundle, game: int, z: Floats) -> list[tuple[float, tuple[int, ...]]]:
     """Return groups of blocks that may be turned over together, with their doubt, doubtful first.
 
     Blocks of a colour and a fate in one area without enemies stand together; each alone, too.
@@ -86,7 +86,7 @@ def clusters(bundle: Bundle, game: int, z: Floats) -> list[tuple[float, tuple[in
         if len(rows) > 1:
             found += [(abs(float(z[row])) + 0.3, (row,)) for row in rows]
     found.sort()
-    return found[:CANDIDATES]
+    return found[:_CANDIDATES]
 
 
 def turn_over(bundle: Bundle, game: int, z: Floats) -> Bools | None:
@@ -94,11 +94,11 @@ def turn_over(bundle: Bundle, game: int, z: Floats) -> Bools | None:
     first, last = int(bundle.start[game]), int(bundle.start[game + 1])
     grid, parts = bundle.grids[game], bundle.parts[game]
     kinds = np.zeros(grid.shape, np.int8)
-    found = clusters(bundle, game, z)
-    trials: list[Trial] = [(c,) for c in found]
-    trials += list(itertools.combinations(found[:PAIRED], 2))
+    found = _clusters(bundle, game, z)
+    trials: list[_Trial] = [(c,) for c in found]
+    trials += list(itertools.combinations(found[:_PAIRED], 2))
     for trial in sorted(trials, key=_cost):
-        if _cost(trial) > MOST_DOUBT:
+        if _cost(trial) > _MOST_DOUBT:
             break
         alive = z[first:last] >= 0
         for row in set(trial[0][1]).symmetric_difference(trial[1][1] if len(trial) > 1 else ()):
@@ -110,7 +110,7 @@ def turn_over(bundle: Bundle, game: int, z: Floats) -> Bools | None:
     return None
 
 
-def _cost(trial: Trial) -> float:
+def _cost(trial: _Trial) -> float:
     """Return how unlikely it is that all these groups were judged wrongly."""
     return sum(doubt for doubt, _ in trial) + 0.5 * len(trial)
 
@@ -129,7 +129,7 @@ def label(bundle: Bundle, z: Floats, chosen: Bools) -> tuple[Bools, Bools, int]:
     return alive, believed, turned
 
 
-def weigh(
+def _weigh(
     features: NDArray[np.float32], rng: np.random.Generator
 ) -> tuple[Bools, NDArray[np.float64]]:
     """Choose the blocks to train on and their weights: all doubtful ones, a few of the obvious."""
@@ -156,7 +156,7 @@ def bootstrap(
     rng = np.random.default_rng(settings.seed)
     mine = np.ones(len(bundle), np.bool_) if chosen is None else chosen
     game = bundle.game
-    lesson = Lesson(columns(settings.families), settings, made, *weigh(bundle.features, rng))
+    lesson = _Lesson(columns(settings.families), settings, made, *_weigh(bundle.features, rng))
     lesson.choose_made(rng)
     opinion = np.clip(first_opinion(bundle.features.astype(np.float64)), 0.05, 0.95)
     z: Floats = np.log(opinion / (1 - opinion))
@@ -188,7 +188,7 @@ def bootstrap(
 
 
 @dataclass
-class Lesson:
+class _Lesson:
     """What one training shows its networks: which blocks, how heavy, and the labelled ones."""
 
     columns: Ints
@@ -202,7 +202,7 @@ class Lesson:
     def choose_made(self, rng: np.random.Generator) -> None:
         """Choose among the labelled blocks as among the others."""
         for labelled in self.made:
-            rows, weights = weigh(labelled.bundle.features, rng)
+            rows, weights = _weigh(labelled.bundle.features, rng)
             self.made_rows.append(rows)
             self.made_weights.append(weights)
 

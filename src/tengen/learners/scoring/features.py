@@ -30,10 +30,10 @@ Ints = NDArray[np.int64]
 
 LIGHT, HEAVY = 48, 40
 """Playouts of each kind for each side to begin."""
-SEED = 11
-WIDTHS = dict(zip(FAMILIES, (PAPER, SURROUNDINGS, GROUPS, BONDS, ATTACKS), strict=True))
+_SEED = 11
+_WIDTHS = dict(zip(FAMILIES, (PAPER, SURROUNDINGS, GROUPS, BONDS, ATTACKS), strict=True))
 """How many features each family has."""
-INPUTS = sum(WIDTHS.values())
+INPUTS = sum(_WIDTHS.values())
 # Of the surroundings: mean heavy and light ownership of the block's own stones, and Benson life.
 HEAVY_MEAN, LIGHT_MEAN, UNCONDITIONAL = PAPER + 4, PAPER + 5, PAPER + 6
 
@@ -86,9 +86,9 @@ def inside(line: Ints, rows: int, cols: int) -> Ints:
 
 def columns(families: Collection[str]) -> Ints:
     """Return the columns of some families of features, whatever their order."""
-    ends = dict(zip(FAMILIES, np.cumsum(list(WIDTHS.values())), strict=True))
+    ends = dict(zip(FAMILIES, np.cumsum(list(_WIDTHS.values())), strict=True))
     return np.concatenate(
-        [np.arange(ends[f] - WIDTHS[f], ends[f]) for f in FAMILIES if f in families]
+        [np.arange(ends[f] - _WIDTHS[f], ends[f]) for f in FAMILIES if f in families]
     )
 
 
@@ -105,7 +105,7 @@ def describe(grid: NDArray[np.int8]) -> Described:
     line = bordered(grid.astype(np.int64), 3).astype(np.int64)
     n = len(line)
     counts = np.zeros((4, rows * cols), np.int32)
-    sound = bool(finish(line, rows, cols, LIGHT, HEAVY, SEED, shape_table(), counts))
+    sound = bool(finish(line, rows, cols, LIGHT, HEAVY, _SEED, shape_table(), counts))
     means = counts / np.array([[LIGHT], [LIGHT], [HEAVY], [HEAVY]])
     owned = np.stack([bordered(mean.reshape(rows, cols), 0.0) for mean in means])
     part, chain = np.empty(n, np.int64), np.zeros(n, np.int64)

@@ -37,12 +37,12 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 KIND = "scoring"
-USUAL = ScorerSettings()
+_USUAL = ScorerSettings()
 # Share of made games kept back from learning who lives: they alone tell how sure counts look on
 # small boards.
-MADE_HELD_OUT = 0.5
+_MADE_HELD_OUT = 0.5
 # Sides of boards on which it may call a count safe.
-SMALLEST, LARGEST = 5, 19
+_SMALLEST, _LARGEST = 5, 19
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Reading:
 class BlockScorer:
     """A scorer learned from scores: which blocks are alive, dead or in seki, and how surely."""
 
-    def __init__(self, *, settings: ScorerSettings = USUAL) -> None:
+    def __init__(self, *, settings: ScorerSettings = _USUAL) -> None:
         self.settings = settings
 
     # ----- Learning -----
@@ -83,7 +83,7 @@ class BlockScorer:
         """
         unseen, rng = self.held_out(games)
         described = gather(games) if bundle is None else bundle
-        kept_back = [rng.random(len(lesson.bundle)) < MADE_HELD_OUT for lesson in made]
+        kept_back = [rng.random(len(lesson.bundle)) < _MADE_HELD_OUT for lesson in made]
         pairs = list(zip(made, kept_back, strict=True))
         lessons = [lesson.take(np.flatnonzero(~back)) for lesson, back in pairs]
         tests = [lesson.take(np.flatnonzero(back)) for lesson, back in pairs]
@@ -202,7 +202,7 @@ class BlockScorer:
         if not described.sound or min(colours[1], colours[2]) == 0:
             chance = 0.0
         # It was never tried on such boards.
-        if min(grid.shape) < SMALLEST or max(grid.shape) > LARGEST:
+        if min(grid.shape) < _SMALLEST or max(grid.shape) > _LARGEST:
             chance = min(chance, 0.5)
         sign = -1.0 if frame.swapped else 1.0
         seki = (found.kinds >= k.BLACK_SEKI_STONE) & (found.kinds <= k.WHITE_SEKI_STONE)

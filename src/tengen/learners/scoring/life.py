@@ -41,12 +41,12 @@ from tengen.records import GameArrays
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-SCALES = np.geomspace(1.0, 60.0, 60)
-ZERO = np.zeros(0)
+_SCALES = np.geomspace(1.0, 60.0, 60)
+_ZERO = np.zeros(0)
 KIND = "life"
 # Under this name files keep how inputs are scaled; `scale_` is that of win probabilities.
-SCALING = "scaling"
-USUAL = LifeSettings()
+_SCALING = "scaling"
+_USUAL = LifeSettings()
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Foresight:
 class LifeEvaluator:
     """An evaluator learned from games: which blocks will live, who will own which point."""
 
-    def __init__(self, *, settings: LifeSettings = USUAL) -> None:
+    def __init__(self, *, settings: LifeSettings = _USUAL) -> None:
         self.settings = settings
 
     def fit(
@@ -164,8 +164,8 @@ class LifeEvaluator:
             values.append(float(owner.sum()) - float(games.komi[sample.game]))
             wins.append(games.score[sample.game] > 0)
         against = np.where(wins, -1.0, 1.0) * np.array(values)
-        losses = [float(np.logaddexp(0.0, against / s).sum()) for s in SCALES]
-        self.scale_ = round(float(SCALES[int(np.argmin(losses))]), 2)
+        losses = [float(np.logaddexp(0.0, against / s).sum()) for s in _SCALES]
+        self.scale_ = round(float(_SCALES[int(np.argmin(losses))]), 2)
 
     @property
     def scale(self) -> float:
@@ -193,7 +193,7 @@ class LifeEvaluator:
         for element, flipped in frame.ways:
             mover = 3 - turn if flipped else turn
             if mover not in views:
-                fates = self.blocks_.vote(block_inputs(described, mover)) if len(blocks) else ZERO
+                fates = self.blocks_.vote(block_inputs(described, mover)) if len(blocks) else _ZERO
                 chances = _per_part(described, network.sigmoid(fates))
                 stones = np.where(frame.grid > 0, chances[part], 0.0)
                 views[mover] = stones, self._owner(described, chances, mover)
@@ -233,8 +233,8 @@ class LifeEvaluator:
             scale=self.scale_,
         )
         tensors = {
-            **self.blocks_.tensors(scale=SCALING),
-            **self.points_.tensors("point_", scale=SCALING),
+            **self.blocks_.tensors(scale=_SCALING),
+            **self.points_.tensors("point_", scale=_SCALING),
         }
         save_model(path, {name: array.astype(np.float32) for name, array in tensors.items()}, card)
 
@@ -242,8 +242,8 @@ class LifeEvaluator:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; raise `ModelError` for anything else."""
         expected = {
-            **shapes("", BLOCK_INPUTS, scale=SCALING),
-            **shapes("point_", POINT_INPUTS, scale=SCALING),
+            **shapes("", BLOCK_INPUTS, scale=_SCALING),
+            **shapes("point_", POINT_INPUTS, scale=_SCALING),
         }
         tensors, card = load_model(path, kind=KIND, expect=expected)
         where = os.fspath(path)
@@ -251,8 +251,8 @@ class LifeEvaluator:
             made = cls(settings=from_plain(LifeSettings, card.recipe, where=where))
         except SpecError as wrong:
             raise ModelError(str(wrong)) from None
-        made.blocks_ = Ensemble.read(tensors, scale=SCALING, path=where)
-        made.points_ = Ensemble.read(tensors, "point_", scale=SCALING, path=where)
+        made.blocks_ = Ensemble.read(tensors, scale=_SCALING, path=where)
+        made.points_ = Ensemble.read(tensors, "point_", scale=_SCALING, path=where)
         made.scale_ = card.scale or 1.0
         return made
 

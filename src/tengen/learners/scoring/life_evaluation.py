@@ -26,12 +26,12 @@ from tengen.statistics import wilson
 Floats = NDArray[np.float64]
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 """Parts of its moves after which each game is looked at."""
-PLAYOUTS = 176
+_PLAYOUTS = 176
 """Heavy playouts of the baseline: as many as the evaluator runs, light ones included."""
 
 
 @dataclass
-class Phase:
+class _Phase:
     """What one evaluator foresaw at one moment of all games."""
 
     blocks: int = 0
@@ -77,7 +77,7 @@ def _ours(model: LifeEvaluator) -> Callable[[NDArray[np.int8], int], Floats]:
 def _played_out(grid: NDArray[np.int8], turn: int) -> Floats:
     """Return the mean owner after heavy playouts."""
     board = Board.from_grid(grid, to_play=turn)
-    found = playouts(board, PLAYOUTS, seed=1, kind="heavy", threads=1).ownership
+    found = playouts(board, _PLAYOUTS, seed=1, kind="heavy", threads=1).ownership
     return found.reshape(grid.shape)
 
 
@@ -103,12 +103,12 @@ def evaluate_life(
     owners, believed = truth(games, BlockScorer.load("scorer") if scorer is None else scorer)
     ways = {"life": _ours(model)}
     if baselines:
-        ways |= {f"{PLAYOUTS} heavy playouts": _played_out, "all alive": _all_alive}
+        ways |= {f"{_PLAYOUTS} heavy playouts": _played_out, "all alive": _all_alive}
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in ways}
     done = 0
     for share in shares:
         grids, turns = grids_at(games, np.round(games.lengths() * share).astype(np.int64))
-        phases = {name: Phase() for name in ways}
+        phases = {name: _Phase() for name in ways}
         for g, padded in enumerate(grids):
             rows, cols = int(games.rows[g]), int(games.cols[g])
             grid = np.ascontiguousarray(padded[:rows, :cols])

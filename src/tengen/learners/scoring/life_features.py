@@ -22,18 +22,18 @@ from tengen.records import GameArrays
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOMENT = 2
-OF_SIZE = (PAPER + 38, PAPER + 39)
+_MOMENT = 2
+_OF_SIZE = (PAPER + 38, PAPER + 39)
 """The scorer's features that are shares of the board: all that is learned from is 19x19."""
-KEPT = np.setdiff1d(np.arange(INPUTS), OF_SIZE)
+KEPT = np.setdiff1d(np.arange(INPUTS), _OF_SIZE)
 """The scorer's features that are looked at."""
-BLOCK_INPUTS = len(KEPT) + MOMENT
-SPREADS = (1, 2, 4, 8, 16)
+BLOCK_INPUTS = len(KEPT) + _MOMENT
+_SPREADS = (1, 2, 4, 8, 16)
 """Steps of diffusion after which influence is looked at."""
-ODD = 4 + 2 * len(SPREADS) + 1
+ODD = 4 + 2 * len(_SPREADS) + 1
 """Numbers of a point that change their sign when the colours are swapped."""
-EVEN = 4
-POINT_INPUTS = ODD + EVEN
+_EVEN = 4
+POINT_INPUTS = ODD + _EVEN
 
 
 def cut(games: GameArrays, plies: Ints) -> tuple[GameArrays, NDArray[np.int8]]:
@@ -71,13 +71,13 @@ def grids_at(games: GameArrays, plies: Ints) -> tuple[NDArray[np.int8], NDArray[
 def block_inputs(described: Described, turn: int) -> Floats:
     """Return BLOCK_INPUTS numbers of every block, in the order of `described.blocks`."""
     blocks = described.blocks
-    moment = np.empty((len(blocks), MOMENT))
+    moment = np.empty((len(blocks), _MOMENT))
     moment[:, 0] = np.where(described.colour[blocks] == turn, 1.0, -1.0)
-    moment[:, 1] = openness(described)
+    moment[:, 1] = _openness(described)
     return np.concatenate([described.features[blocks][:, KEPT], moment], axis=1)
 
 
-def openness(described: Described) -> float:
+def _openness(described: Described) -> float:
     """Return how little playouts agree, 10 at most; a measure of the phase on boards of any size.
 
     The share of empty points is not one: small boards end emptier than large ones.
@@ -107,10 +107,10 @@ def point_inputs(described: Described, alive: Floats, turn: int) -> Floats:
     # Influence without an end: what is laid down spreads, and stones keep laying down.
     column = 4
     field, walled = np.zeros_like(sure), np.zeros_like(sure)
-    for step in range(1, SPREADS[-1] + 1):
+    for step in range(1, _SPREADS[-1] + 1):
         field = _spread(field + sure)
         walled = np.where(grid > 0, sure, _spread(walled + sure))
-        if step in SPREADS:
+        if step in _SPREADS:
             out[:, column], out[:, column + 1] = 4 * field.ravel(), 4 * walled.ravel()
             column += 2
     out[:, column] = 1.0 if turn == BLACK else -1.0
@@ -119,7 +119,7 @@ def point_inputs(described: Described, alive: Floats, turn: int) -> Floats:
         np.stack([np.minimum(r, rows - 1 - r).ravel(), np.minimum(c, cols - 1 - c).ravel()]), axis=0
     )
     out[:, ODD], out[:, ODD + 1] = edges[0], edges[1]
-    out[:, ODD + 2] = openness(described)
+    out[:, ODD + 2] = _openness(described)
     near = np.abs(sure)
     for _ in range(3):
         near = _spread(near)

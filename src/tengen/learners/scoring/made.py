@@ -31,14 +31,14 @@ from tengen.records.sgf_properties import format_point, format_text, parse_point
 Grid = NDArray[np.int8]
 Bools = NDArray[np.bool_]
 
-KOMI = 6.5
-FIRST, STRIDE = 0.55, 4
+_KOMI = 6.5
+_FIRST, _STRIDE = 0.55, 4
 """Share of a game before which nothing is tried, and the plies between trials."""
-WIDEST_DAME = 3
+_WIDEST_DAME = 3
 """Points of the largest stretch of dame: where there is more, a border is not closed yet."""
-AGREE = 3
+_AGREE = 3
 """Further ends that must come out like the game's own, by turns with either side to begin."""
-ATTACKS = 4
+_ATTACKS = 4
 """How often at most each side is sent to take what is left of the other's dead stones."""
 
 
@@ -80,14 +80,14 @@ def make_game(job: Job) -> GameRecord | None:
     """Play one game, cut it where it is settled, and count it; None if that never happens."""
     player = job.make()
     rng = np.random.default_rng(job.seed)
-    board = play_random(Board(job.size, komi=KOMI), job.random_plies, rng)
-    whole = to_the_end(player, board, rng).moves
+    board = play_random(Board(job.size, komi=_KOMI), job.random_plies, rng)
+    whole = _to_the_end(player, board, rng).moves
     last = _replayed(job.size, whole)
     owner = played_out(player, last, rng, over=True)
-    for plies in range(int(FIRST * len(whole)), len(whole) + 1, STRIDE):
+    for plies in range(int(_FIRST * len(whole)), len(whole) + 1, _STRIDE):
         board = _replayed(job.size, whole[:plies])
         dead = fates(board.grid(), [owner])
-        for number in range(AGREE):
+        for number in range(_AGREE):
             if dead is None:
                 break
             trial = board.copy()
@@ -114,7 +114,7 @@ def fates(grid: Grid, owners: Sequence[Grid]) -> Bools | None:
         if any((owner[kinds == kind] != colour).any() for owner in owners):
             return None
     dame = kinds == k.DAME
-    return None if (dead & dame).any() or _widest(dame) > WIDEST_DAME else dead
+    return None if (dead & dame).any() or _widest(dame) > _WIDEST_DAME else dead
 
 
 def _widest(mask: Bools) -> int:
@@ -143,14 +143,14 @@ def played_out(
     After two passes (`over`: they were played) each side in turn is told that it is behind by half
     a point, so that it takes what it can; the other may answer.
     """
-    end = board if over else to_the_end(player, board.copy(), rng)
+    end = board if over else _to_the_end(player, board.copy(), rng)
     grid = end.grid()
     for colour in (BLACK, WHITE):
         sign = 1 if colour == BLACK else -1
-        for _ in range(ATTACKS):
+        for _ in range(_ATTACKS):
             before = sign * tromp_taylor(grid).score
             trial = Board.from_grid(grid, komi=sign * (before + 0.5), to_play=colour)
-            after = to_the_end(player, trial, rng).grid()
+            after = _to_the_end(player, trial, rng).grid()
             if sign * tromp_taylor(after).score <= before:
                 break
             grid = after
@@ -159,13 +159,13 @@ def played_out(
     return owner.astype(np.int8)
 
 
-def to_the_end(player: Player, board: Board, rng: np.random.Generator) -> Board:
+def _to_the_end(player: Player, board: Board, rng: np.random.Generator) -> Board:
     """Play on, on this very board, until two passes or three times as many plies as points."""
     return play_to_end(board, lambda b: max(player.choose(b, rng), PASS))
 
 
 def _replayed(size: int, moves: Iterable[tuple[int, int]]) -> Board:
-    board = Board(size, komi=KOMI)
+    board = Board(size, komi=_KOMI)
     for colour, point in moves:
         board.push(point, colour)
     return board
@@ -174,13 +174,13 @@ def _replayed(size: int, moves: Iterable[tuple[int, int]]) -> Board:
 def _record(job: Job, board: Board, dead: Bools) -> GameRecord:
     """Return the game so far, two passes, its count under Japanese rules, TB and TW."""
     grid, size = board.grid(), job.size
-    score = count_territory(grid, dead, komi=KOMI, prisoners=board.prisoners).score
+    score = count_territory(grid, dead, komi=_KOMI, prisoners=board.prisoners).score
     turn = board.turn
     record = GameRecord(
         rows=size,
         cols=size,
         moves=[*board.moves, (turn, PASS), (3 - turn, PASS)],
-        komi=KOMI,
+        komi=_KOMI,
         rules="japanese",
         result=Result("score", BLACK if score > 0 else WHITE, abs(score)),
     )

@@ -25,11 +25,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-SAFE_SHARE = 0.885
+_SAFE_SHARE = 0.885
 """Share of unseen finished games that should be called safe; the rest are the most doubtful."""
-UNFINISHED = (0.4, 0.65, 0.85)
+_UNFINISHED = (0.4, 0.65, 0.85)
 """How much of their moves games are cut to, to learn what an unfinished game looks like."""
-CUT_GAMES = 120
+_CUT_GAMES = 120
 """About how many games are cut."""
 
 
@@ -84,8 +84,8 @@ def fit_safety(
         doubts += more
         right.append(also_right)
     counted = len(doubts)
-    for share in UNFINISHED:
-        cut = gather(games.take(unseen[:: max(1, len(unseen) // CUT_GAMES)]), share)
+    for share in _UNFINISHED:
+        cut = gather(games.take(unseen[:: max(1, len(unseen) // _CUT_GAMES)]), share)
         doubts += judge_games(cut, trained, np.arange(len(cut)))[0]
     inputs = np.array(doubts)
     target = np.zeros(len(inputs))
@@ -100,7 +100,7 @@ def fit_safety(
     ]  # fmt: skip
     safety = Safety(Ensemble.of(scaling, members), 0.0)
     chances = np.array([safety.chance(d) for d in finished])
-    safety.least = float(np.quantile(chances, 1 - SAFE_SHARE))
+    safety.least = float(np.quantile(chances, 1 - _SAFE_SHARE))
     called = chances >= safety.least
     too_early = [safety.chance(d) >= safety.least for d in inputs[counted:]]
     return safety, {

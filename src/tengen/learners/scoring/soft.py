@@ -17,7 +17,7 @@ from tengen.learners.scoring.paper import PaperGames
 from tengen.learners.scoring.rprop import Rprop
 
 Floats = NDArray[np.float64]
-DELTA = 5.0
+_DELTA = 5.0
 
 
 def expected_margins(alive: Floats, games: PaperGames) -> tuple[Floats, Floats]:
@@ -55,8 +55,8 @@ def soft_loss(weights: Sequence[Floats], games: PaperGames) -> tuple[float, list
     # The record is White-positive and holds komi and prisoners.
     error = margins - (games.offset - games.score)
     size = np.abs(error)
-    loss = np.where(size < DELTA, 0.5 * error**2, DELTA * (size - 0.5 * DELTA))
-    outer = np.clip(error, -DELTA, DELTA) / len(error)
+    loss = np.where(size < _DELTA, 0.5 * error**2, _DELTA * (size - 0.5 * _DELTA))
+    outer = np.clip(error, -_DELTA, _DELTA) / len(error)
     dz = outer[games.block_game] * slope * alive * (1.0 - alive)
     dh = np.outer(dz, v) * (1.0 - hidden**2)
     return (

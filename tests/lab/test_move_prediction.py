@@ -1,0 +1,121 @@
+"""Rows of the tables of move prediction: what they share, what they keep, and their figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.errors import SpecError, TengenError
+from tengen.lab import papers
+from tengen.lab.move_prediction import PaperTables, hold_out, measure, without_family
+from tengen.lab.prediction_tables import (
+    RANKS,
+    Size,
+    card_rows,
+    cells,
+    directions,
+    growth,
+    measure_tables,
+    rule,
+    shown,
+)
+from tengen.lab.sections.move_prediction import Study, sample_games, study
+from tengen.lab.steps import Context
+from tengen.learners.move_prediction import FullSettings, MovePredictor, PaperSettings
+from tengen.learners.move_prediction.paper_training import train_paper
+from tengen.records.arrays import GameArrays
+
+SETTINGS = PaperSettings(games=12, top=5, seed=3)
+
+
+@pytest.fixture(scope="module")
+def games() -> tuple[GameArrays, GameArrays]:
+    return hold_out(sample_games(18, 7, seed=1), 4, seed=3)
+
+
+def test_games_are_held_out_by_the_seed(games: tuple[GameArrays, GameArrays]) -> None:
+    train, test = games
+    assert (len(train), len(test)) == (14, 4)
+    again = hold_out(sample_games(18, 7, seed=1), 4, seed=3)[1]
+    assert np.array_equal(again.moves, test.moves)
+    with pytest.raises(TengenError, match="18 games: too few to keep 17 back"):
+        hold_out(sample_games(18, 7, seed=1), 17, seed=3)
+
+
+def test_rows_that_share_frequencies_are_those_of_a_training_each(
+    games: tuple[GameArrays, GameArrays],
+) -> None:
+    tables = PaperTables(*games, SETTINGS)
+    alone = measure(train_paper(games[0], SETTINGS), games[1])
+    assert tables.reranked(5) == {
+        **alone, "top": 5, "beyond": tables.reranked(5)["beyond"], "paper": None,
+    }  # fmt: skip
+    assert tables.width(0.9)["top1"] == alone["top1"]
+    # A row does not change what another one finds.
+    first = tables.width(0.9)
+    tables.width(5.0)
+    assert tables.width(0.9) == first and first["paper"] == papers.MP_WIDTHS[0.9]
+    assert tables.history(0)[0]["top1"] == alone["top1"]
+    assert [row["replaced"] for row in tables.history(3)] == ["own", "both"]
+    assert tables.reranked(0)["beyond"] is None
+
+
+def test_the_exact_solver_is_no_worse_off(games: tuple[GameArrays, GameArrays]) -> None:
+    row = PaperTables(*games, SETTINGS).width(0.5, exact=True)
+    assert row["violation"] <= 0.1 and row["features"] > 0
+
+
+def test_a_row_is_measured_once_for_the_same_games_and_settings(
+    games: tuple[GameArrays, GameArrays], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = Size(widths=(0.9,), reranked=(0, 5), sizes=(6, 12))
+    context = Context(tmp_path, 3, 1)
+    found = measure_tables(context, size, *games, SETTINGS)
+    assert [row["games"] for row in found["sizes"]] == [6, 12]
+    kept = tmp_path / "move-prediction" / "paper-12.safetensors"
+    rates = MovePredictor.load(kept).evaluate(games[1])
+    assert rates.rate(1) == pytest.approx(found["sizes"][1]["top1"], abs=0.01)
+    monkeypatch.setattr("tengen.lab.move_prediction.measure", None)
+    assert measure_tables(context, size, *games, SETTINGS) == found
+    with pytest.raises(TypeError):  # other games
+        measure_tables(context, size, games[1], games[0], SETTINGS)
+    assert [sheet.title.split(":")[0] for sheet in shown(found)] == [
+        "Table I", "Table II", "Tables III and IV",
+    ]  # fmt: skip
+    assert growth(found["sizes"]).lines[0].name == "first choice"
+    assert {row.where for row in directions(found)} == {"Table I", "Table II", "Table III"}
+    assert len(rule(found["reranked"])) == 1 and rule(found["reranked"][:1]) == []
+    assert [row.what for row in cells(found)] == ["W = 0.9"] + [
+        f"n = 0, rank {rank}" for rank in papers.MP_RANKS
+    ]
+
+
+def test_the_card_of_the_shipped_predictor_stands_beside_the_paper() -> None:
+    assert {row.where for row in card_rows()} == {"Table IV"}
+    assert len(card_rows()) % len(RANKS) == 0
+
+
+def test_a_family_can_be_left_out(games: tuple[GameArrays, GameArrays]) -> None:
+    settings = FullSettings(games=6, dictionary_games=6, minimum=2, side=2)
+    rows = [without_family(*games, settings, name) for name in ("", "network")]
+    assert [row["without"] for row in rows] == ["nothing", "network"]
+    assert rows[0]["log_loss"] != rows[1]["log_loss"]
+
+
+def test_a_study_says_what_it_cannot_read(games: tuple[GameArrays, GameArrays]) -> None:
+    assert Study(table="families", values="history, tactics").rows() == ["history", "tactics"]
+    assert Study(table="widths", values="0,0.9").rows() == [0.0, 0.9]
+    with pytest.raises(SpecError, match="--values 'a' is not a list of numbers"):
+        Study(values="a").rows()
+    with pytest.raises(SpecError, match="table is 'five', none of widths"):
+        Study(table="five")
+
+
+def test_a_study_is_a_table_with_its_rows(
+    games: tuple[GameArrays, GameArrays], tmp_path: Path
+) -> None:
+    wanted = Study(table="history", games=12, values="0,2")
+    result = study(Context(tmp_path, 0, 1), wanted, *games)
+    assert len(result.data["rows"]) == len(result.tables[0].rows) == 3

@@ -1,0 +1,53 @@
+"""The paper's scoring network on a few games, and the tables of what parts of the scorer add."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tengen.errors import SpecError
+from tengen.lab import papers
+from tengen.lab.finished import make_games
+from tengen.lab.scoring import FAULTS, paper_games, train_versions
+from tengen.lab.scoring_parts import compare_parts, ways
+from tengen.lab.sections.scoring import Study, study
+from tengen.lab.steps import Context
+from tengen.learners.scoring.bundle import gather
+from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
+from tengen.records.arrays import GameArrays, from_records
+
+
+@pytest.fixture(scope="module")
+def games() -> GameArrays:
+    return from_records(make_games(10, 5, seed=2))
+
+
+def test_every_version_is_trained_and_told(games: GameArrays) -> None:
+    told: list[str] = []
+    runs = train_versions(games, counts=(4,), steps=3, say=told.append)
+    assert len(runs) == 9 and len(told) == 10
+    assert {run["energy"] for run in runs} == {"step", "linear", "soft score"}
+    assert {run["games"] for run in runs} == {4}
+    assert paper_games(games).x.shape[1] == 46 and paper_games(games, features=48).x.shape[1] == 48
+
+
+def test_the_command_and_the_page_show_the_same_failure(games: GameArrays, tmp_path: Path) -> None:
+    wanted = Study(games=(4,), steps=3)
+    result = study(Context(tmp_path, 0, 1), wanted, games, lambda: ())
+    assert result.points == FAULTS and result.data["faults"] == list(FAULTS)
+    assert result.data["paper"]["exact"] == papers.SCORING_EXACT
+    assert len(result.tables[0].rows) == len(result.data["runs"]) == 9
+
+
+def test_parts_are_families_and_made_games(games: GameArrays, tmp_path: Path) -> None:
+    settings = ScorerSettings(hidden=2, members=1, epochs=3, rounds=2)
+    assert list(ways(settings, made=True)) == [
+        "all families", *(f"without {name}" for name in FAMILIES), "paper alone", "with made",
+    ]  # fmt: skip
+    context, bundle = Context(tmp_path, 0, 1), gather(games)
+    rows = compare_parts(context, bundle, settings, folds=2, only=["paper alone"])
+    assert [row["name"] for row in rows] == ["all families", "paper alone"]
+    assert all(row["games"] == len(bundle) for row in rows)
+    with pytest.raises(SpecError, match="with made: there are all families"):
+        compare_parts(context, bundle, settings, only=["with made"])
