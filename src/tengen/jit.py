@@ -1,30 +1,176 @@
-"""Hold the one decorator under which every kernel of the project is compiled.
+"""Hold the decorators under which every kernel of the project is compiled.
 
 `kernel` compiles a plain function on arrays and ints with Numba: cached on disk, so that only
 the first run after an installation waits; without the GIL, so that threads run side by side; and
 with NumPy's error model, because the checks for division by zero block vector code. Set
-NUMBA_DISABLE_JIT=1 to run every kernel as ordinary Python. `parallel_kernel` adds `prange`.
+NUMBA_DISABLE_JIT=1 to run every kernel as ordinary Python. A kernel whose name begins with an
+underscore is called by kernels only, never from Python: no wrapper for Python is compiled.
+
+Numba copies a kernel, with all that it calls, into each kernel that calls it, and optimises the
+copy again. That makes small kernels fast, for they vanish into their callers; a large one does
+not vanish, and a deep tree of them was compiled many times over. Here a large kernel is a unit:
+compiled once, and called by its callers through its address.
 
 Numba's cache knows only the file a kernel stands in. A kernel compiled together with one from
 another file would stay as it was when that other file changes, so the stamp under which a
-compiled kernel is kept is made here from its file and every kernel file it imports.
+compiled kernel is kept is made here from the text of its file and of every kernel file it imports.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib
+import inspect
 import re
-from functools import cache
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
-from numba import njit, prange
+import llvmlite.binding
+from numba import njit, types
+from numba.core import cgutils, config
+from numba.extending import lower_builtin, overload, type_callable
+from numba.np import arrayobj
 
-__all__ = ["kernel", "parallel_kernel", "prange"]
+from tengen import compiling
+
+__all__ = ["hot_kernel", "kernel", "kernels"]
+
+compiling.prepare()
 
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(
     r"^\s*from (tengen[\w.]*kernels) import|^\s*import (tengen[\w.]*kernels)", re.M
 )
+_KERNELS: list[Any] = []
+
+_LARGE = 400
+"""Bytes of bytecode above which LLVM would not inline a kernel anyway."""
+
+
+def kernel(function: Any) -> Any:
+    """Compile a function on arrays and numbers."""
+    compiled = _compile(function)
+    large = len(function.__code__.co_code) > _LARGE
+    return _unit(function, compiled) if large and not config.DISABLE_JIT else compiled
+
+
+def hot_kernel(function: Any) -> Any:
+    """Compile a function that is copied into its callers however large it is.
+
+    For what runs in the innermost loops, where a call costs as much as a small kernel's work.
+    """
+    return _compile(function)
+
+
+def _unit(function: Any, compiled: Any) -> Any:
+    """Let kernels call a compiled function instead of taking a copy of it."""
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        return compiled(*arguments)
+
+    call.dispatcher = compiled  # type: ignore[attr-defined]
+
+    def type_call(context: Any) -> Any:
+        def type_arguments(*arguments: Any) -> Any:
+            plain = _plain(arguments)
+            compiled.compile(plain)
+            return compiled.overloads[plain].signature
+
+        type_arguments.pysig = inspect.signature(function)  # type: ignore[attr-defined]
+        return type_arguments
+
+    def lower_call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        unit_used = _Unit(function.__module__, function.__name__, signature.args)
+        unit_used()
+        # Whoever loads the caller from the cache loads this unit before.
+        context.active_code_library._reload_init.add(unit_used)
+        convention, result = context.call_conv, signature.return_type
+        shape = convention.get_function_type(result, signature.args)
+        symbol = cgutils.get_or_insert_function(builder.module, shape, unit_used.symbol)
+        status, value = convention.call_function(builder, symbol, result, signature.args, arguments)
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return value
+
+    type_callable(call)(type_call)
+    lower_builtin(call, types.VarArg(types.Any))(lower_call)
+    return call
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """One compiled form of a unit; calling it makes its symbol known to compiled callers."""
+
+    module: str
+    name: str
+    arguments: tuple[Any, ...]
+
+    @property
+    def symbol(self) -> str:
+        """Name it the same in every process: cached callers refer to it so."""
+        types_used = hashlib.blake2b(repr(self.arguments).encode(), digest_size=8).hexdigest()
+        return f"{self.module}.{self.name}.{types_used}"
+
+    def __call__(self) -> None:
+        """Load it from the cache, or compile it."""
+        dispatcher = getattr(importlib.import_module(self.module), self.name).dispatcher
+        dispatcher.compile(self.arguments)
+        made = dispatcher.overloads[self.arguments]
+        address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+        llvmlite.binding.add_symbol(self.symbol, address)
+
+
+def kernels() -> Iterator[tuple[str, bool]]:
+    """Name the kernels of all imported modules and tell which of them the cache has."""
+    for compiled in _KERNELS:
+        name = f"{compiled.py_func.__module__}.{compiled.py_func.__name__}"
+        kept = getattr(compiled._cache, "_cache_file", None)
+        yield name, bool(kept is not None and kept._load_index())
+
+
+def _compile(function: Any) -> Any:
+    inner = function.__name__.startswith("_")
+    compiled: Any = njit(
+        cache=True,
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=inner,
+        no_cfunc_wrapper=True,
+    )(function)
+    if not config.DISABLE_JIT:
+        _KERNELS.append(compiled)
+        compiled._cache._cache_file._source_stamp = _stamp(Path(function.__code__.co_filename))
+        _remember_units(compiled._cache._impl)
+        template = compiled.get_call_template
+        compiled.get_call_template = lambda given, named: template(_plain(given), named)
+    return compiled
+
+
+def _plain(arguments: Iterable[Any]) -> tuple[Any, ...]:
+    """Make one type of the many that a number can have, so that a kernel is compiled once.
+
+    Numba would compile `f(x, 0)` and `f(x, n)` apart, and again for each width of a number.
+    """
+    return tuple(
+        types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+        for kind in map(types.unliteral, arguments)
+    )
+
+
+def _remember_units(keeper: Any) -> None:
+    """Let a kernel from the cache tell its callers, as a fresh one does, which units it calls."""
+    rebuild = keeper.rebuild
+
+    def rebuild_with_units(context: Any, payload: Any) -> Any:
+        result = rebuild(context, payload)
+        result.library._reload_init.update(result.reload_init)
+        return result
+
+    keeper.rebuild = rebuild_with_units
 
 
 @cache
@@ -43,24 +189,29 @@ def _imported(path: Path) -> frozenset[Path]:
 
 
 @cache
+def _digest(path: Path) -> str:
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+@cache
 def _stamp(path: Path) -> str:
-    stats = ((file.name, file.stat()) for file in sorted(_imported(path)))
-    return ";".join(f"{name}:{stat.st_mtime_ns}:{stat.st_size}" for name, stat in stats)
+    used = [Path(__file__), *sorted(_imported(path))]
+    return ";".join(f"{file.name}:{_digest(file)}" for file in used)
 
 
-def _compile(function: Any, **options: Any) -> Any:
-    compiled = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-    kept = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if kept is not None and hasattr(kept, "_source_stamp"):
-        kept._source_stamp = _stamp(Path(function.__code__.co_filename))
-    return compiled
+def _shapes_differ(source: Any, target: Any) -> None:
+    """Stand for the error of copying an array into a slice of another shape."""
 
 
-def kernel(function: Any) -> Any:
-    """Compile a function on arrays and numbers."""
-    return _compile(function)
+def _compile_shapes_differ(source: Any, target: Any) -> Any:
+    def say(source: Any, target: Any) -> None:
+        raise ValueError("cannot assign slice from input of different size")
+
+    return say
 
 
-def parallel_kernel(function: Any) -> Any:
-    """Compile a function whose `prange` loops share the work among threads."""
-    return _compile(function, parallel=True)
+# Numba's own message spells both shapes out. The text routines for that were compiled into every
+# kernel that copies an array, and into every kernel that calls one.
+if hasattr(arrayobj, "raise_with_shape_context"):
+    overload(_shapes_differ)(_compile_shapes_differ)
+    arrayobj.raise_with_shape_context = _shapes_differ

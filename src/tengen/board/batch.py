@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 from tengen.board import batch_kernels, kernels
 from tengen.board.rules import KO_NUMBERS, Rules
 from tengen.errors import IllegalMoveError, TengenError
+from tengen.parallel import share
+
+SHARE = 64
+"""Games below which another thread is not worth waking."""
 
 
 class BatchBoard:
@@ -69,7 +73,14 @@ class BatchBoard:
     def legal_masks(self) -> NDArray[np.bool_]:
         """Return which moves each side to move may play: games x (points + 1), pass last."""
         out = np.empty((self.games, self.rows * self.cols + 1), np.bool_)
-        batch_kernels.batch_masks(self.states, self._tables, self._ko_rule, out)
+
+        def fill(first: int, last: int) -> None:
+            part = slice(first, last)
+            batch_kernels.batch_masks(
+                self.states[part], self._tables[part], self._ko_rule, out[part]
+            )
+
+        share(fill, self.games, least=SHARE)
         return out
 
     def play(self, moves: NDArray[np.integer]) -> None:
@@ -90,7 +101,15 @@ class BatchBoard:
         if (self.plies >= self.max_plies)[indices >= 0].any():
             raise IllegalMoveError(f"a game is over after max_plies = {self.max_plies} plies")
         refused = np.empty(self.games, np.bool_)
-        batch_kernels.batch_play(self.states, self._tables, self._ko_rule, indices, refused)
+
+        def play(first: int, last: int) -> None:
+            part = slice(first, last)
+            batch_kernels.batch_play(
+                *(self.states[part], self._tables[part], self._ko_rule),
+                *(indices[part], refused[part]),
+            )
+
+        share(play, self.games, least=SHARE)
         if refused.any():
             game = int(np.argmax(refused))
             raise IllegalMoveError(f"move {indices[game]} of game {game} is illegal")
@@ -108,14 +127,17 @@ class BatchBoard:
     @property
     def over(self) -> NDArray[np.bool_]:
         """Whether both sides passed in a row, or max_plies was reached."""
-        out = np.empty(self.games, np.bool_)
-        batch_kernels.batch_over(self.states, out)
-        return out | (self.plies >= self.max_plies)
+        passes = self.states[:, kernels.SCALARS, kernels.PASSES]
+        return (passes >= 2) | (self.plies >= self.max_plies)
 
     def area_scores(self) -> NDArray[np.float64]:
         """Return Black's area minus White's in every game by Tromp-Taylor, komi subtracted."""
         out = np.empty(self.games, np.int64)
-        batch_kernels.batch_scores(self.states, out)
+
+        def score(first: int, last: int) -> None:
+            batch_kernels.batch_scores(self.states[first:last], out[first:last])
+
+        share(score, self.games, least=SHARE)
         return out.astype(np.float64) - self.komi
 
     def grids(self) -> NDArray[np.int8]:

@@ -1,15 +1,12 @@
-"""Apply the rules to many boards at once; the same kernels, one thread a share of the games."""
+"""Apply the rules to many boards, one after the other; threads take shares of them outside."""
 
 # mypy: ignore-errors
 from __future__ import annotations
-
-import numpy as np
 
 from tengen.board.kernels import (
     COLS,
     HASH,
     PASS,
-    PASSES,
     ROWS,
     SCALARS,
     TURN,
@@ -20,21 +17,21 @@ from tengen.board.kernels import (
     play_move,
     remember,
 )
-from tengen.jit import parallel_kernel, prange
+from tengen.jit import kernel
 
 
-@parallel_kernel
+@kernel
 def batch_masks(states, tables, ko_rule, out):
     """Fill `out[g]` with the legal moves of every game's side to move."""
-    for g in prange(states.shape[0]):
+    for g in range(states.shape[0]):
         s = states[g]
         allowed_mask(s, tables[g], ko_rule, s[SCALARS, TURN], out[g])
 
 
-@parallel_kernel
+@kernel
 def batch_play(states, tables, ko_rule, indices, refused):
     """Play one row-major index a game (-1: leave the game alone); mark refused moves."""
-    for g in prange(states.shape[0]):
+    for g in range(states.shape[0]):
         s = states[g]
         index = indices[g]
         refused[g] = False
@@ -51,15 +48,8 @@ def batch_play(states, tables, ko_rule, indices, refused):
                 refused[g] = True
 
 
-@parallel_kernel
+@kernel
 def batch_scores(states, out):
     """Fill `out` with every game's Tromp-Taylor area difference, komi not included."""
-    for g in prange(states.shape[0]):
+    for g in range(states.shape[0]):
         out[g] = area_score(states[g])
-
-
-@parallel_kernel
-def batch_over(states, out):
-    """Fill `out` with whether both sides passed in a row."""
-    for g in prange(states.shape[0]):
-        out[g] = np.bool_(states[g][SCALARS, PASSES] >= 2)

@@ -17,7 +17,7 @@ import numpy as np
 
 from tengen.board.kernels import COLOUR, COLS, KO, LAST, LAST2, ROWS, SCALARS
 from tengen.board.random_kernels import mix
-from tengen.jit import kernel
+from tengen.jit import hot_kernel, kernel
 
 U = np.uint64
 U0, U1, U2, U3, U4 = U(0), U(1), U(2), U(3), U(4)
@@ -88,7 +88,7 @@ def atari(b, head):
     return b[head + PSUM_] * b[head + PSUM_] == b[head + PLIB_] * b[head + PSQ_]
 
 
-@kernel
+@hot_kernel
 def is_playable(b, p, colour, width):
     """Tell whether `colour` may play the empty point `p` and it is no eye of its own; no ko."""
     e, w, s, n = b[p + RECORD], b[p - RECORD], b[p + width], b[p - width]
@@ -114,7 +114,7 @@ def is_playable(b, p, colour, width):
     return good
 
 
-@kernel
+@hot_kernel
 def put_stone(b, empty, count, p, colour, width):
     """Play a legal stone where `count` points are empty; return the new count and the ko point."""
     enemy = U3 - colour
@@ -171,7 +171,7 @@ def put_stone(b, empty, count, p, colour, width):
     return count, U0
 
 
-@kernel
+@hot_kernel
 def _join(b, x, y):
     """Merge two blocks, the smaller into the larger; return the head."""
     large, small = x, y
@@ -193,7 +193,7 @@ def _join(b, x, y):
     return large
 
 
-@kernel
+@hot_kernel
 def _lift(b, empty, count, head, width):
     """Take a block off the board; return the new number of empty points."""
     x = head

@@ -33,7 +33,7 @@ from tengen.board.fast_kernels import (
     near,
     put,
 )
-from tengen.jit import kernel
+from tengen.jit import hot_kernel, kernel
 
 MAX_CANDIDATES = 32
 
@@ -68,7 +68,7 @@ def shape_index(b, p, colour, width):
     return code
 
 
-@kernel
+@hot_kernel
 def liberties_after(b, p, colour, width):
     """Return 0, 1 or 2 (meaning two or more): the liberties `colour` has at `p` after playing it.
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.jit import kernel
+from tengen.jit import hot_kernel, kernel
 
 EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
 PASS, RESIGN = 0, -1
@@ -108,7 +108,7 @@ def in_atari(s, head):
     return a * a == s[PLIB, head] * s[PSQ, head]
 
 
-@kernel
+@hot_kernel
 def is_legal(s, p, colour):
     """Tell whether `colour` may play `p` under simple ko and the suicide rule; no superko."""
     if p == PASS:
@@ -171,7 +171,7 @@ def hash_after(s, p, colour):
     return h
 
 
-@kernel
+@hot_kernel
 def _remove_block(s, head, width):
     """Take a block off the board, give its neighbours their liberties back, return its size."""
     count = s[SCALARS, N_EMPTY]
@@ -262,7 +262,7 @@ def place(s, p, colour):
     return captured
 
 
-@kernel
+@hot_kernel
 def _merge(s, a, b):
     """Join two blocks and return the head of the result."""
     if s[SIZE, a] < s[SIZE, b]:

@@ -9,10 +9,7 @@ from tengen.board.fast_kernels import V_RNG, V_SIZE, U, final_score, light_playo
 from tengen.board.heavy_kernels import heavy_playout
 from tengen.board.kernels import COLS, ROWS, SCALARS, TURN
 from tengen.board.random_kernels import seed_stream
-from tengen.jit import kernel, parallel_kernel, prange
-
-CHUNK = 32
-"""Playouts one thread runs in a row; results are added chunk by chunk, so threads do not matter."""
+from tengen.jit import kernel
 
 
 @kernel
@@ -44,17 +41,3 @@ def run_chunk(s, shapes, heavy, first, count, seed, limit, scores, ownership):
             plies += light_playout(b, empty, v, colour, width, limit, trace)
         scores[i] = final_score(b, rows, cols, ownership)
     return plies
-
-
-@parallel_kernel
-def run_many(s, shapes, heavy, n, seed, limit, scores, ownership):
-    """Run `n` playouts: fill `scores`, add up `ownership`; the same on any number of threads."""
-    cells = s[SCALARS, ROWS] * s[SCALARS, COLS]
-    chunks = (n + CHUNK - 1) // CHUNK
-    parts = np.zeros((chunks, cells), np.int32)
-    for c in prange(chunks):
-        count = min(CHUNK, n - c * CHUNK)
-        run_chunk(s, shapes, heavy, c * CHUNK, count, seed, limit, scores, parts[c])
-    for c in range(chunks):
-        for i in range(cells):
-            ownership[i] += parts[c, i]

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board.board import Board
-from tengen.board.playout_kernels import run_chunk, run_many
+from tengen.board.playout_kernels import run_chunk
 from tengen.board.shapes import shape_table
+from tengen.parallel import share
 
 Kind = Literal["light", "heavy"]
+
+SHARE = 32
+"""Playouts below which another thread is not worth waking."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +54,24 @@ def playouts(
     Parameters
     ----------
     threads
-        1 runs on the calling thread; otherwise Numba's threads share the work.
+        1 runs on the calling thread; otherwise one thread a core shares the work.
     """
     scores = np.zeros(n, np.int32)
     ownership = np.zeros(board.rows * board.cols, np.int32)
     limit = 3 * board.rows * board.cols
-    heavy = kind == "heavy"
+    adding = Lock()
+
+    def run(first: int, last: int) -> None:
+        part = np.zeros_like(ownership)
+        run_chunk(
+            *(board.state, shape_table(), kind == "heavy", first, last - first, seed, limit),
+            *(scores, part),
+        )
+        with adding:
+            ownership[:] += part
+
     if threads == 1:
-        run_chunk(board.state, shape_table(), heavy, 0, n, seed, limit, scores, ownership)
+        run(0, n)
     else:
-        run_many(board.state, shape_table(), heavy, n, seed, limit, scores, ownership)
+        share(run, n, least=SHARE)
     return PlayoutResult(scores.astype(np.float64) - board.komi, ownership / max(n, 1))

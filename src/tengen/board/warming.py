@@ -16,10 +16,8 @@ def warm_up() -> None:
     board.blocks()
     board.undo()
     board.area_score()
-    for threads in (1, None):
-        playouts(board, 2, kind="heavy", threads=threads)
+    playouts(board, 2, kind="heavy")
     batch = BatchBoard(2, 5)
     batch.legal_masks()
     batch.play(np.array([0, 1]))
     batch.area_scores()
-    _ = batch.over

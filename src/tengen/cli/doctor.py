@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import platform
 import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -23,12 +23,15 @@ NEEDED = (
     "numba",
     "scipy",
     "typer",
+    "click",
     "rich",
     "pydantic",
     "safetensors",
     "choix",
     "matplotlib",
     "jinja2",
+    "markupsafe",
+    "platformdirs",
     "pysgf",
     "cma",
 )
@@ -57,11 +60,20 @@ def _version(package: str) -> str | None:
         return "installed"
 
 
-def _cache_is_writable() -> bool:
-    """Tell whether compiled kernels can be kept: next to the code, or in NUMBA_CACHE_DIR."""
-    place = os.environ.get("NUMBA_CACHE_DIR")
-    folder = Path(place) if place else Path(__file__).parents[1] / "board"
-    return os.access(folder, os.W_OK)
+def _cache() -> str:
+    """Tell where compiled kernels are kept, and how many of them are there already."""
+    import pkgutil
+
+    import tengen
+    from tengen.compiling import cache_folder
+    from tengen.jit import kernels
+
+    for module in pkgutil.walk_packages(tengen.__path__, "tengen."):
+        if module.name.endswith("kernels"):
+            importlib.import_module(module.name)
+    kept = [ready for _, ready in kernels()]
+    state = "warm" if all(kept) else "partly warm" if any(kept) else "cold"
+    return f"{state}: {sum(kept)} of {len(kept)} kernels compiled, in {cache_folder()}"
 
 
 def examine() -> list[dict[str, Any]]:
@@ -82,9 +94,9 @@ def examine() -> list[dict[str, Any]]:
     rows.append(
         {
             "name": "kernel cache",
-            "found": "writable" if _cache_is_writable() else None,
-            "good_for": "start without compiling",
-            "get": "set NUMBA_CACHE_DIR to a folder you may write to",
+            "found": _cache(),
+            "good_for": "start without compiling; all at once: tengen warmup",
+            "get": "",
         }
     )
     return rows

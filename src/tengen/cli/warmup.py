@@ -7,7 +7,8 @@ import importlib.util
 import multiprocessing
 import os
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import Annotated
 
 import typer
 
@@ -15,15 +16,15 @@ from tengen.cli.common import Quiet, remark
 
 app = typer.Typer(add_completion=False)
 
-# Whoever has kernels offers `warm_up()` here.
+# Whoever has kernels offers `warm_up()` here; after the board, the longest first.
 STEPS: dict[str, str] = {
     "board": "tengen.board.warming",
-    "records": "tengen.records.warming",
-    "players": "tengen.players.warming",
-    "move prediction": "tengen.learners.move_prediction.warming",
-    "scoring": "tengen.learners.scoring.warming",
     "symmetry network": "tengen.learners.symmetry_network.warming",
+    "scoring": "tengen.learners.scoring.warming",
     "openings by temporal differences": "tengen.learners.opening_td.warming",
+    "move prediction": "tengen.learners.move_prediction.warming",
+    "players": "tengen.players.warming",
+    "records": "tengen.records.warming",
     "openings by evolution": "tengen.learners.opening_evolution.warming",
 }
 
@@ -45,15 +46,31 @@ def _warm(module: str) -> float:
 
 
 @app.command()
-def warmup(quiet: Quiet = False) -> None:
+def warmup(
+    quiet: Quiet = False,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="Processes to work side by side.")
+    ] = min(os.cpu_count() or 1, 4),
+) -> None:
     """Compile all kernels and keep them on disk; takes a minute or two, once."""
+    from tengen.compiling import cache_folder
+
     begin = time.perf_counter()
     labels = {module: label for label, module in STEPS.items() if _present(module)}
+    remark(f"compiling all kernels into {cache_folder()}", quiet=quiet)
     # The board first, for everything else is compiled together with it; then side by side.
     first, *others = labels
-    remark(f"{labels[first]}: {_warm(first):.1f} s", quiet=quiet)
+    remark(f"1/{len(labels)} {labels[first]}: {_warm(first):.1f} s", quiet=quiet)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, 4), mp_context=context) as pool:
-        for module, seconds in zip(others, pool.map(_warm, others), strict=True):
-            remark(f"{labels[module]}: {seconds:.1f} s", quiet=quiet)
+    pool = ProcessPoolExecutor(workers, mp_context=context)
+    try:
+        steps = {pool.submit(_warm, module): labels[module] for module in others}
+        for number, step in enumerate(as_completed(steps), 2):
+            remark(f"{number}/{len(labels)} {steps[step]}: {step.result():.1f} s", quiet=quiet)
+    except KeyboardInterrupt:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
     remark(f"ready after {time.perf_counter() - begin:.1f} s", quiet=quiet)

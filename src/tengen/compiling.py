@@ -1,0 +1,167 @@
+"""Decide where compiled kernels are kept, and tell people when some must be compiled first.
+
+Kernels from the cache run as machine code, so the folder has to belong to the user alone. They
+are kept next to the code where that can be written (whoever may write there may change the code
+itself), else in the user's own cache folder, else in a temporary one. Knows no kernel.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import stat
+import sys
+import tempfile
+import threading
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core import config, event
+
+__all__ = ["cache_folder", "prepare"]
+
+_PACKAGE = Path(__file__).parent
+_SETTING = "NUMBA_CACHE_DIR"
+
+
+def prepare() -> None:
+    """Choose the cache folder and begin to watch for compilations; for `tengen.jit` alone."""
+    folder = cache_folder()
+    if folder != _PACKAGE:
+        config.CACHE_DIR = str(folder)
+        os.environ[_SETTING] = str(folder)  # for the processes that this one starts
+    event.register("numba:compile", _Watcher())
+
+
+@cache
+def cache_folder() -> Path:
+    """Return the folder under which compiled kernels are kept; the package's own means in place."""
+    wanted = os.environ.get(_SETTING)
+    if wanted and _is_ours(Path(wanted)):
+        return Path(wanted)
+    if not wanted and _is_writable(_PACKAGE / "__pycache__"):
+        return _PACKAGE
+    usual = _user_folder()
+    if usual is not None and _is_ours(usual):
+        if wanted:
+            _warn(f"{_SETTING}={wanted} is not a folder of yours alone; using {usual}")
+        return usual
+    folder = Path(tempfile.gettempdir()) / f"tengen-kernels-{_user()}"
+    if not _is_ours(folder):
+        folder = Path(tempfile.mkdtemp(prefix="tengen-kernels-"))
+    _warn(f"no folder to keep compiled kernels in; using {folder} (set {_SETTING} to choose one)")
+    return folder
+
+
+def _user_folder() -> Path | None:
+    from platformdirs import user_cache_path
+
+    try:
+        return user_cache_path("tengen", appauthor=False) / "kernels"
+    except (OSError, RuntimeError):
+        return None
+
+
+def _user() -> int:
+    """Return the user's number; 0 on systems that have none."""
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _is_ours(folder: Path) -> bool:
+    """Make the folder if need be; tell whether it is writable, and by this user alone."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return False
+    if not stat.S_ISDIR(found.st_mode):
+        return False
+    if hasattr(os, "getuid"):
+        others = stat.S_IWGRP | stat.S_IWOTH
+        if found.st_uid != os.getuid() or found.st_mode & others:
+            return False
+    return _is_writable(folder)
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def _warn(message: str) -> None:
+    """Tell it once, in the first process only."""
+    if multiprocessing.parent_process() is None:
+        print(f"tengen: {message}", file=sys.stderr)
+
+
+class _Watcher(event.Listener):  # type: ignore[misc]
+    """Hear of each kernel that is compiled: say so, and let Ctrl-C end it between two of them.
+
+    Inside LLVM an interrupt is lost or ends in a traceback, so it waits for the kernel at hand.
+    """
+
+    def __init__(self) -> None:
+        self.depth = self.done = 0
+        self.spoke = False
+        self.interrupted = False
+        self.begin = self.last = 0.0
+        self.before: Any = None
+
+    def on_start(self, event: Any) -> None:
+        """Say which kernel it is."""
+        function = event.data["dispatcher"].py_func
+        self.depth += 1
+        if self.depth == 1:
+            self.begin = self.begin or time.monotonic()
+            self._hold_interrupts()
+        if not function.__module__.startswith(("numba.", "tengen.jit")):
+            self._say(function)
+
+    def on_end(self, event: Any) -> None:
+        """End here if somebody asked for it."""
+        self.depth -= 1
+        self.done += 1
+        if self.depth == 0 or self.interrupted:
+            self._release_interrupts()
+        if self.interrupted:
+            self.interrupted = False
+            raise KeyboardInterrupt
+
+    def _say(self, function: Any) -> None:
+        if multiprocessing.parent_process() is not None or os.environ.get("TENGEN_QUIET"):
+            return
+        now = time.monotonic()
+        if not self.spoke:
+            self.spoke, self.last = True, now
+            print("tengen: compiling kernels, once for this computer ...", file=sys.stderr)
+        elif now - self.last > 5:
+            self.last = now
+            name = f"{function.__module__.removeprefix('tengen.')}.{function.__name__}"
+            print(
+                f"tengen: {self.done} kernels compiled in {now - self.begin:.0f} s, now {name}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def _hold_interrupts(self) -> None:
+        usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if threading.current_thread() is threading.main_thread() and usual:
+            self.before = signal.signal(signal.SIGINT, self._interrupt)
+
+    def _release_interrupts(self) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+            self.before = None
+
+    def _interrupt(self, number: int, frame: Any) -> None:
+        if self.interrupted:
+            self._release_interrupts()
+            raise KeyboardInterrupt
+        self.interrupted = True

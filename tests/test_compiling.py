@@ -1,0 +1,158 @@
+"""Kernels and their cache: units across processes, one signature, safe folders, clean ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen import compiling
+from tengen.board import kernels
+
+KERNELS = """
+import numpy as np
+from tengen.jit import kernel
+
+@kernel
+def weigh(a, n):
+    t = 0.0
+    for i in range(n):
+        for j in range(a.size):
+            t += a[j] * i - a[a.size - 1 - j]
+            if t > 1e9:
+                t = 0.0
+            elif t < -1e9:
+                t = 1.0
+            else:
+                t += a[j] + a[a.size - 1 - j] * a[j] - a[0]
+    for i in range(n):
+        t += a[i % a.size] * a[(i + 1) % a.size] + a[(i + 2) % a.size] * a[(i + 3) % a.size]
+        t -= a[(i + 4) % a.size] * a[(i + 5) % a.size] + a[(i + 6) % a.size] * 3.0
+    return t
+
+@kernel
+def _inner(a, n):
+    return weigh(a, n) + weigh(a, 3)
+
+@kernel
+def middle(a, n):
+    return _inner(a, n) + 1
+
+@kernel
+def outer(a, n):
+    return middle(a, n) * 2
+"""
+
+PROGRAM = """
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import their_kernels
+assert hasattr(their_kernels.weigh, "dispatcher"), "large enough to be a unit"
+print(getattr(their_kernels, sys.argv[2])(np.arange(5.0), 7))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "their_kernels.py").write_text(KERNELS)
+    return tmp_path
+
+
+def run(folder: Path, name: str) -> tuple[float, bool]:
+    """Run one kernel in a process of its own; return its value and whether it had to compile."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    environment.pop("TENGEN_QUIET", None)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(folder), name],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return float(done.stdout), "compiling kernels" in done.stderr
+
+
+def test_kernels_from_the_cache_find_the_units_they_call(folder: Path) -> None:
+    middle, compiled = run(folder, "middle")
+    assert compiled
+    # `middle` comes from the cache and is copied into `outer`, which then has to know the unit too.
+    assert run(folder, "outer") == (2 * middle, True)
+    assert run(folder, "outer") == (2 * middle, False)
+
+
+def test_a_changed_text_compiles_again_and_a_new_date_does_not(folder: Path) -> None:
+    before, _ = run(folder, "weigh")
+    os.utime(folder / "their_kernels.py", (1, 1))
+    assert run(folder, "weigh") == (before, False)
+    (folder / "their_kernels.py").write_text(KERNELS.replace("return t\n", "return t + 1\n"))
+    assert run(folder, "weigh") == (before + 1, True)
+
+
+def test_numbers_of_all_kinds_share_one_signature() -> None:
+    state = kernels.new_state(9, 9)
+    for row in (0, np.int64(2)):
+        kernels.is_legal(state, row, 1)
+    from tengen.jit import _plain, types
+
+    literal = types.literal(3)
+    assert _plain([literal, types.int16, types.int64]) == (types.int64,) * 3
+    assert _plain([types.uint64, types.float64]) == (types.uint64, types.float64)
+
+
+def test_a_folder_that_others_may_write_to_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(open_to_all))
+    monkeypatch.setattr(compiling, "_user_folder", lambda: tmp_path / "mine")
+    assert compiling.cache_folder.__wrapped__() == tmp_path / "mine"
+    assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o700
+    assert "not a folder of yours alone" in capsys.readouterr().err
+
+
+def test_without_any_folder_a_temporary_one_is_used_with_one_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(compiling, "_PACKAGE", Path("/dev/null/package"))
+    monkeypatch.setattr(compiling, "_user_folder", lambda: Path("/dev/null/home"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first = compiling.cache_folder.__wrapped__()
+    assert first.parent == tmp_path and first.stat().st_mode & 0o777 == 0o700
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert compiling.cache_folder.__wrapped__() == first
+    # Somebody else took the name: as a link, or open to others.
+    first.rmdir()
+    (tmp_path / "trap").mkdir()
+    first.symlink_to(tmp_path / "trap")
+    other = compiling.cache_folder.__wrapped__()
+    assert other not in (first, tmp_path / "trap") and other.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupted_compilation_ends_with_one_line(tmp_path: Path) -> None:
+    game = tmp_path / "game.sgf"
+    game.write_text("(;SZ[5]KM[0.5];B[cc];W[];B[])")
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop("TENGEN_QUIET", None)
+    with subprocess.Popen(
+        [sys.executable, "-m", "tengen", "score", str(game)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        assert process.stderr is not None
+        assert "compiling kernels" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+        assert process.wait() == 3
+    assert rest.splitlines()[-1] == "tengen: interrupted" and "Traceback" not in rest
