@@ -87,7 +87,7 @@ def test_illegal_moves_say_why_and_change_nothing() -> None:
         assert repr(board) == before
     with pytest.raises(IllegalMoveError, match="no vertex"):
         board.play("J9")
-    with pytest.raises(IllegalMoveError, match="point 3 is not on the 3x3 board"):
+    with pytest.raises(IllegalMoveError, match="the plain number 3 names no move"):
         board.play(3)
     with pytest.raises(IllegalMoveError, match="no move to undo"):
         Board(3).undo()
@@ -192,7 +192,7 @@ def test_pictures_come_back() -> None:
 
 def test_svg_is_well_formed_and_shows_every_stone() -> None:
     board = Board(9, moves="B C3 W G7 B E5")
-    text = board.svg(labels={0: "<a>"}, shades=np.linspace(-1, 1, 81), dead=[20])
+    text = board.svg(labels={"A9": "<a>"}, shades=np.linspace(-1, 1, 81), dead=[(2, 2)])
     root = ElementTree.fromstring(text)
     circles = [c for c in root.iter() if c.tag.endswith("circle")]
     assert len(circles) == 3 + len(star_points(9, 9)) + 1  # stones, dots, the ring

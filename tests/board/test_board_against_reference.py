@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tengen.board import BLACK, PASS, BatchBoard, Board, Rules, index_of, point_of
+from tengen.board import BLACK, PASS, BatchBoard, Board, Rules, index_of
 from tengen.board import kernels as k
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -39,7 +39,7 @@ def play_random_game(
             slow.play(None, colour)
         else:
             index = int(rng.choice(choices))
-            board.play(point_of(index // cols, index % cols, cols))
+            board.play((index // cols, index % cols))
             slow.play((index // cols, index % cols), colour)
         grid = board.grid()
         assert {
@@ -96,7 +96,7 @@ def test_undo_gives_back_the_board_before(seed: int, ko: str) -> None:
     history = []
     for _ in range(60):
         history.append((board.grid(), board.legal_mask(), board.hash, board.turn, board.prisoners))
-        board.play(rng.choice(list(board.legal_moves)))
+        board.play(board.answer(rng.choice(list(board.legal_moves))))
     for grid, mask, key, turn, prisoners in reversed(history):
         board.undo()
         assert (board.grid() == grid).all() and (board.legal_mask() == mask).all()
@@ -114,7 +114,7 @@ def test_batch_agrees_with_single_boards() -> None:
             assert (masks[g] == board.legal_mask()).all()
             if not board.is_over and (g + ply) % 7:
                 moves[g] = rng.choice(np.flatnonzero(masks[g]))
-                board.play(0 if moves[g] == 30 else point_of(moves[g] // 6, moves[g] % 6, 6))
+                board.play(PASS if moves[g] == 30 else (moves[g] // 6, moves[g] % 6))
         batch.play(moves)
     assert (batch.grids() == np.array([board.grid() for board in boards])).all()
     assert batch.area_scores().tolist() == [board.area_score() for board in boards]
@@ -146,6 +146,6 @@ def test_openspiel_agrees_on_random_games(size: int) -> None:
                 board.play(PASS)
             else:
                 row, col = size - 1 - action // size, action % size
-                board.play(point_of(row, col, size))
+                board.play((row, col))
         if board.is_over:
             assert (board.area_score() > 0) == (state.returns()[0] > 0)

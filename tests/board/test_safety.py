@@ -357,7 +357,7 @@ def test_kernels_on_states_agree_with_the_grid() -> None:
         moves = [m for m in board.legal_moves if m != 0]
         if not moves:
             break
-        board.play(rng.choice(moves))
+        board.play(board.answer(rng.choice(moves)))
         s, grid = board.state, board.grid()
         scratch = safety_scratch(s.shape[1])
         for r in range(7):

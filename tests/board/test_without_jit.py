@@ -19,7 +19,7 @@ for rules in ("japanese", "cgos", "aga", "tromp_taylor"):
     board = Board(4, 5, rules=rules)
     for _ in range(60):
         mask = board.legal_mask()
-        board.play(rng.choice(list(board.legal_moves)))
+        board.play(board.answer(rng.choice(list(board.legal_moves))))
         answers.append([mask.tolist(), board.grid().tolist(), board.hash, board.prisoners])
     board.undo()
     answers.append([board.hash, board.area_score(), [b.liberties for b in board.blocks()]])

@@ -90,9 +90,10 @@ def shift_pass(self: Any, board: Board, rng: object) -> int:
 @pytest.mark.parametrize(
     ("reason", "choose"),
     [
-        ("no move", lambda self, board, rng: "D4"),
-        ("illegal", lambda self, board, rng: 1),
-        ("illegal", lambda self, board, rng: 10_000),
+        ("no move", lambda self, board, rng: "Z99"),
+        ("no move", lambda self, board, rng: 1),
+        ("no move", lambda self, board, rng: 10_000),
+        ("illegal", lambda self, board, rng: board.last_move or (0, 0)),
         ("changed the board", play_and_pass),
         ("other moves", shift_pass),
     ],

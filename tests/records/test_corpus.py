@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tengen.board import PASS, Move, Point
 from tengen.errors import RecordError
 from tengen.records import Corpus, GameArrays, GameRecord, Result, arrays, writer
 from tengen.records.summary import summarise
@@ -20,9 +21,9 @@ def random_games(count: int, seed: int = 1) -> list[GameRecord]:
     made = []
     for _ in range(count):
         rows, cols = rng.choice([(9, 9), (19, 19), (13, 9), (25, 25)])
-        points = [r * (cols + 1) + c for r in range(1, rows + 1) for c in range(1, cols + 1)]
+        points = [(r, c) for r in range(rows) for c in range(cols)]
         chosen = rng.sample(points, rng.randint(0, 40))
-        moves = [(1 + i % 2, p if rng.random() < 0.95 else 0) for i, p in enumerate(chosen)]
+        moves = [(1 + i % 2, p if rng.random() < 0.95 else PASS) for i, p in enumerate(chosen)]
         setup = [(1, p) for p in points[:2] if p not in chosen] if rng.random() < 0.3 else []
         result = rng.choice([Result(), Result("score", 1, 3.5), Result("resign", 2)])
         made.append(
@@ -75,11 +76,10 @@ def test_games_with_edits_are_left_out_of_arrays(tmp_path: Path) -> None:
 def turned(record: GameRecord, how: int) -> GameRecord:
     """Return the game seen through one of the eight symmetries (square boards)."""
 
-    def turn(point: int) -> int:
-        if point == 0:
-            return 0
-        row, col = divmod(point - 1, record.cols + 1)
-        row -= 1
+    def turn(point: Point) -> Move:
+        if point == PASS:
+            return PASS
+        row, col = point.row, point.col
         last = record.rows - 1
         if how & 1:
             col = last - col
@@ -87,7 +87,7 @@ def turned(record: GameRecord, how: int) -> GameRecord:
             row = last - row
         if how & 4:
             row, col = col, row
-        return (row + 1) * (record.cols + 1) + col + 1
+        return row, col
 
     return GameRecord(
         record.rows,
@@ -108,9 +108,9 @@ def test_mirror_images_have_one_hash_and_others_do_not() -> None:
 
 
 def test_a_pass_at_the_end_does_not_make_another_game() -> None:
-    one = GameRecord(9, 9, moves=[(1, 11), (2, 12)])
-    two = GameRecord(9, 9, moves=[(1, 11), (2, 12), (1, 0), (2, 0)])
-    other = GameRecord(9, 9, moves=[(1, 11), (2, 0), (1, 12)])
+    one = GameRecord(9, 9, moves=[(1, "A9"), (2, "B9")])
+    two = GameRecord(9, 9, moves=[(1, "A9"), (2, "B9"), (1, PASS), (2, PASS)])
+    other = GameRecord(9, 9, moves=[(1, "A9"), (2, PASS), (1, "B9")])
     hashes = arrays.from_records([one, two, other]).hashes()
     assert hashes[0] == hashes[1] != hashes[2]
 

@@ -1,7 +1,8 @@
 """Who wins, and how surely: matches, tournaments, ratings and the results database.
 
-`load_tournament` reads a TOML file, `Database.open` makes the file of results, `run_tournament`
-plays what is missing, `results_of` makes the tables. Nothing here knows how a player finds a move.
+`duel` plays a match in one call. `load_tournament` reads a TOML file, `Database.open` makes the
+file of results, `run_tournament` plays what is missing, `results_of` makes the tables. Nothing
+here knows how a player finds a move.
 """
 
 from tengen.arena.config import (
@@ -14,6 +15,7 @@ from tengen.arena.config import (
 )
 from tengen.arena.database import ArenaBusyError, Database, GameRow
 from tengen.arena.game import PlayedGame, play_game
+from tengen.arena.match import duel
 from tengen.arena.ratings import PairScore, Rating, Sprt, rate
 from tengen.arena.results import MatchResult, Results, match_result, results_of
 from tengen.arena.runner import Summary, run_tournament
@@ -35,6 +37,7 @@ __all__ = [
     "Sprt",
     "Summary",
     "Tournament",
+    "duel",
     "load_tournament",
     "match_result",
     "pairings",

@@ -18,7 +18,7 @@ import numpy as np
 
 from tengen import __version__
 from tengen.arena.schedule import GameJob, GameKey
-from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, format_gtp
+from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, Point, format_gtp
 from tengen.contracts import Player, ScoreEstimator
 from tengen.errors import EngineError, TengenError
 from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove, EngineRefusal, EngineTimeout
@@ -51,7 +51,7 @@ class PlayedGame:
     job: GameJob
     result: Result
     reason: Reason
-    moves: list[tuple[int, int]]
+    moves: list[tuple[int, Point]]
     """(colour, point) of all plies, the opening included."""
     fault: str = ""
     """Name of the player whose fault ended the game, if any."""
@@ -147,7 +147,7 @@ def play_game(
         komi=job.conditions.komi,
     )
     for point in job.opening:
-        board.play(point)
+        board.play(board.answer(point))
     game = PlayedGame(job, Result("void"), "failure", board.moves)
     game.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     start = clock()
@@ -212,7 +212,7 @@ class _Referee:
         colour = self.board.turn
         start = self.clock()
         try:
-            move = int(self.players[colour].choose(self.board.copy(), self.generators[colour]))
+            answer = self.players[colour].choose(self.board.copy(), self.generators[colour])
         except Exception as failure:
             self.fail(colour, failure)
             return False
@@ -222,13 +222,12 @@ class _Referee:
         if limit is not None and took > limit:
             self._lose(colour, "time", f"{took:.2f} s for a move, {limit:g} s allowed")
             return False
-        if move == RESIGN:
-            if self.conditions.resign:
+        try:
+            move = self.board.answer(answer)
+            if move is RESIGN and self.conditions.resign:
                 self._end("resign", Result("resign", _other(colour)))
                 return False
-            move = PASS
-        try:
-            self.board.play(move)
+            self.board.play(PASS if move is RESIGN else move)
         except TengenError as mistake:
             self._lose(colour, "illegal", str(mistake))
             return False

@@ -1,4 +1,4 @@
-"""Play a match between two players given by their specs: settings, run and result in one call."""
+"""Play a match between two players, specs or objects: settings, run and result in one call."""
 
 from __future__ import annotations
 
@@ -6,19 +6,102 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tengen.arena.config import Tournament
+from tengen.arena.config import Tournament, checked
 from tengen.arena.database import Database
 from tengen.arena.display import LiveTable
 from tengen.arena.game import PlayedGame
 from tengen.arena.ratings import Sprt
 from tengen.arena.results import MatchResult, match_result
-from tengen.arena.runner import run_tournament
+from tengen.arena.runner import lend_players, run_tournament
+from tengen.contracts import Player
 from tengen.errors import SpecError
 
 
-def match_settings(
-    a: str,
-    b: str,
+def duel(
+    a: str | Player,
+    b: str | Player,
+    *,
+    games: int = 20,
+    size: int | str = 9,
+    komi: float = 7.5,
+    rules: str = "cgos",
+    openings: int | str = 4,
+    seed: int = 0,
+    out: str | Path | None = None,
+    workers: int = 1,
+    quiet: bool = True,
+) -> MatchResult:
+    """Play a match and return its result: `tengen arena match` for programs.
+
+    >>> result = duel("random", "random", games=2, size=5)
+    >>> result.games, result.faults
+    (2, 0)
+
+    Parameters
+    ----------
+    a, b
+        Specs such as `mcts:playouts=500`, or objects with `choose(board, rng)`, which play in
+        this process.
+    openings
+        Random plies at the start, each opening played with both colours; or a file of games.
+    out
+        Where the games are kept; the same call goes on with what is missing there.
+
+    Raises
+    ------
+    SpecError
+        If a spec or an option makes no sense, an object is no player, or objects are to play in
+        several processes.
+    EngineError
+        If a player keeps failing.
+    """
+    from tengen.players.plugins import checked_player
+
+    entrants, objects = [], {}
+    for side in (a, b):
+        if isinstance(side, str):
+            entrants.append(_entrant(side))
+        else:
+            kind = type(side)
+            name = str(getattr(side, "name", kind.__name__))
+            name += " (2)" if entrants and entrants[0]["name"] == name else ""
+            objects[name] = checked_player(side, name)
+            entrants.append({"name": name, "spec": f"python:{kind.__module__}:{kind.__qualname__}"})
+    if objects and workers > 1:
+        raise SpecError(
+            f"{', '.join(objects)}: an object plays in one process; "
+            "name its class, python:package.module:Class, to use workers"
+        )
+    settings = _settings(
+        entrants, games=games, size=str(size), komi=komi, rules=rules, openings=str(openings),
+        seed=seed,
+    )  # fmt: skip
+    with lend_players(objects):
+        return play_match(checked(Tournament, settings), out=out, workers=workers, quiet=quiet)
+
+
+def match_settings(a: str, b: str, **options: Any) -> dict[str, Any]:
+    """Return the settings of a match as `Tournament` takes them; they are not checked yet.
+
+    The options are those of `tengen arena match`. A player that meets itself gets a second name.
+
+    Raises
+    ------
+    SpecError
+        If size or openings cannot be read, or a spec names no player.
+    """
+    return _settings([_entrant(a), _entrant(b)], **options)
+
+
+def _entrant(spec: str) -> dict[str, str]:
+    from tengen.players import parse_spec
+
+    parse_spec(spec)
+    return {"name": spec.strip(), "spec": spec.strip()}
+
+
+def _settings(
+    entrants: list[dict[str, str]],
     *,
     games: int = 20,
     size: str = "9",
@@ -30,19 +113,8 @@ def match_settings(
     move_seconds: float | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Return the settings of a match as `Tournament` takes them; they are not checked yet.
-
-    A player that meets itself gets a second name.
-
-    Raises
-    ------
-    SpecError
-        If size or openings cannot be read, or a spec names no player.
-    """
-    from tengen.players import parse_spec
-
-    for spec in (a, b):
-        parse_spec(spec)
+    if entrants[0]["name"] == entrants[1]["name"]:
+        entrants[1]["name"] += " (2)"
     rows, cols = parse_board_size(size)
     plies = openings.strip().lower()
     opening: dict[str, Any] = {"plies": opening_plies, "file": openings}
@@ -50,7 +122,6 @@ def match_settings(
         opening = {"plies": 0 if plies == "none" else int(plies)}
     elif not Path(openings).exists():
         raise SpecError(f"--openings {openings}: neither a number of plies nor a file")
-    first, second = a.strip(), b.strip()
     return {
         "kind": "match",
         "games": games,
@@ -64,10 +135,7 @@ def match_settings(
             "move_seconds": move_seconds,
         },
         "openings": opening,
-        "entrants": [
-            {"name": first, "spec": first},
-            {"name": second + (" (2)" if first == second else ""), "spec": second},
-        ],
+        "entrants": entrants,
     }
 
 

@@ -10,7 +10,7 @@ import atexit
 import contextlib
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -233,6 +233,7 @@ class _Stop:
 # ----- In the worker -----
 
 _players: dict[tuple[Entrant, int], Player] = {}
+_lent: dict[str, Player] = {}  # by the names of their entrants
 _scorer: list[ScoreEstimator] = []
 
 
@@ -260,6 +261,17 @@ def play_job(work: WorkerJob) -> PlayedGame | None:
     return game
 
 
+@contextlib.contextmanager
+def lend_players(players: Mapping[str, Player]) -> Iterator[None]:
+    """Let entrants of these names be played by objects of this process, in one process."""
+    _lent.update(players)
+    try:
+        yield
+    finally:
+        for name in players:
+            _lent.pop(name, None)
+
+
 def close_players() -> None:
     """End all engines that this process keeps."""
     for entrant, chair in list(_players):
@@ -271,6 +283,8 @@ def _player(entrant: Entrant, chair: int, conditions: Conditions) -> Player:
     from tengen.players import make_player
     from tengen.players.external import ExternalPlayer
 
+    if entrant.name in _lent:
+        return _lent[entrant.name]
     key = entrant, chair
     if key not in _players:
         player = make_player(entrant.spec)

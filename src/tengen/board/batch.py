@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import batch_kernels, kernels
+from tengen.board.board import Board
+from tengen.board.coordinates import (
+    Move,
+    Point,
+    index_of,
+    point_at,
+    point_from,
+    point_of_move,
+)
 from tengen.board.rules import KO_NUMBERS, Rules
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.parallel import share
@@ -13,14 +25,19 @@ from tengen.parallel import share
 SHARE = 64
 """Games below which another thread is not worth waking."""
 
+PLANES = ("own", "enemy", "empty", "last", "legal", "black")
+"""What each plane of `BatchBoard.planes` marks."""
+
 
 class BatchBoard:
     """`games` boards of one size and one set of rules, stepped together.
 
     >>> batch = BatchBoard(1000, 9)
-    >>> batch.play(np.full(1000, 40))
+    >>> batch.play(["E5"] * 1000)
     >>> int(batch.legal_masks()[0].sum())
     81
+    >>> print(batch[0].last_move)
+    E5
 
     Parameters
     ----------
@@ -83,20 +100,26 @@ class BatchBoard:
         share(fill, self.games, least=SHARE)
         return out
 
-    def play(self, moves: NDArray[np.integer]) -> None:
-        """Play one row-major index a game (points = pass, -1 leaves a game alone).
+    def play(self, moves: NDArray[np.integer] | Sequence[Move | None]) -> None:
+        """Play one move a game.
+
+        Either an array of integers, which are columns of `legal_masks` (row-major indices, the
+        last is the pass, -1 leaves a game alone), or a list of moves as people name them, where
+        None leaves a game alone.
 
         Raises
         ------
         IllegalMoveError
             Naming the first game whose move is refused or too long; the other games have moved.
         """
-        indices = np.asarray(moves, np.int64)
+        indices = self._indices(moves)
         if indices.shape != (self.games,):
             raise TengenError(f"{indices.shape} moves for {self.games} games")
+        size = self.rows, self.cols
         points = self.rows * self.cols
-        if (indices > points).any():
-            game = int(np.argmax(indices > points))
+        wrong = (indices > points) | (indices < -1)
+        if wrong.any():
+            game = int(np.argmax(wrong))
             raise IllegalMoveError(f"move {indices[game]} of game {game} is not on the board")
         if (self.plies >= self.max_plies)[indices >= 0].any():
             raise IllegalMoveError(f"a game is over after max_plies = {self.max_plies} plies")
@@ -112,7 +135,61 @@ class BatchBoard:
         share(play, self.games, least=SHARE)
         if refused.any():
             game = int(np.argmax(refused))
-            raise IllegalMoveError(f"move {indices[game]} of game {game} is illegal")
+            point = point_from(point_at(int(indices[game]), *size), *size)
+            raise IllegalMoveError(f"{point} in game {game} is illegal")
+
+    def _indices(self, moves: NDArray[np.integer] | Sequence[Move | None]) -> NDArray[np.int64]:
+        if isinstance(moves, np.ndarray):
+            if not np.issubdtype(moves.dtype, np.integer):
+                raise TengenError(f"an array of moves holds indices, not {moves.dtype}")
+            return moves.astype(np.int64)
+        found = np.full(len(moves), -1, np.int64)
+        for game, move in enumerate(moves):
+            if move is not None:
+                try:
+                    point = point_of_move(move, self.rows, self.cols)
+                except IllegalMoveError as mistake:
+                    raise IllegalMoveError(f"game {game}: {mistake}") from None
+                found[game] = index_of(point, self.rows, self.cols)
+        return found
+
+    def __len__(self) -> int:
+        return self.games
+
+    def __getitem__(self, game: int) -> Board:
+        """Return one game as a board of its own: position, turn, rules and ko, all past kept.
+
+        It knows the last move but none to undo.
+        """
+        number = operator.index(game)
+        if not -self.games <= number < self.games:
+            raise IndexError(f"game {game} of {self.games}")
+        return Board.of_state(
+            self.states[number], self._tables[number], rules=self.rules, komi=self.komi
+        )
+
+    @property
+    def last_moves(self) -> list[Point | None]:
+        """The last move of every game, PASS for a pass, None where nothing was played yet."""
+        last = self.states[:, kernels.SCALARS, kernels.LAST].tolist()
+        return [point_from(raw, self.rows, self.cols) if raw >= 0 else None for raw in last]
+
+    def planes(self) -> NDArray[np.float32]:
+        """Return what the side to move sees: games x PLANES x rows x columns of zeros and ones.
+
+        The planes are `PLANES`: own stones, the enemy's stones, empty points, the last move, the
+        moves that are legal, and one that is all ones where Black is to move.
+        """
+        grids, turns = self.grids(), self.turns[:, None, None]
+        out = np.zeros((self.games, len(PLANES), self.rows, self.cols), np.float32)
+        out[:, 0], out[:, 1], out[:, 2] = grids == turns, grids == 3 - turns, grids == 0
+        last = self.states[:, kernels.SCALARS, kernels.LAST]
+        played = np.flatnonzero(last > 0)
+        row, col = np.divmod(last[played] - 1, self.cols + 1)
+        out[played, 3, row - 1, col] = 1
+        out[:, 4] = self.legal_masks()[:, :-1].reshape(grids.shape)
+        out[:, 5] = turns == kernels.BLACK
+        return out
 
     @property
     def turns(self) -> NDArray[np.int64]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +12,15 @@ from numpy.typing import NDArray
 from tengen.board import kernels as k
 from tengen.board.coordinates import (
     PASS,
+    RESIGN,
+    Move,
     Point,
     format_gtp,
-    index_of,
-    parse_gtp,
-    point_at,
+    places,
+    point_from,
     point_of,
+    point_of_move,
+    points_at,
 )
 from tengen.board.drawing import format_ascii, format_svg, parse_ascii
 from tengen.board.rules import KO_NUMBERS, Rules
@@ -24,9 +28,6 @@ from tengen.errors import IllegalMoveError, TengenError
 
 Colour = int
 """BLACK = 1 or WHITE = 2; EMPTY = 0 and BORDER = 3 on the board itself."""
-
-Move = Point | str
-"""A point, PASS, or a GTP vertex such as "D4"."""
 
 EMPTY, BLACK, WHITE, BORDER = k.EMPTY, k.BLACK, k.WHITE, k.BORDER
 COLOUR_NAMES = {BLACK: "Black", WHITE: "White"}
@@ -49,22 +50,23 @@ class LegalMoves:
 
     def __contains__(self, move: object) -> bool:
         try:
-            point = self._board.point(move)  # type: ignore[arg-type]
-        except TengenError:
-            return False
-        return self._board.is_legal(point, self._colour)
+            return self._board.is_legal(move, self._colour)  # type: ignore[arg-type]
+        except IllegalMoveError:
+            if isinstance(move, (str, tuple, Point)):
+                return False
+            raise
 
     def __iter__(self) -> Iterator[Point]:
         board = self._board
-        for index in np.flatnonzero(board.legal_mask(self._colour)):
-            yield point_at(int(index), board.rows, board.cols)
+        legal = np.flatnonzero(board.legal_mask(self._colour))
+        for raw in points_at(legal, board.rows, board.cols).tolist():
+            yield point_from(raw, board.rows, board.cols)
 
     def __len__(self) -> int:
         return int(self._board.legal_mask(self._colour).sum())
 
     def __repr__(self) -> str:
-        names = (format_gtp(p, self._board.rows, self._board.cols) for p in self)
-        return f"<legal moves: {' '.join(names)}>"
+        return f"<legal moves: {' '.join(map(str, self))}>"
 
 
 class Board:
@@ -112,6 +114,7 @@ class Board:
         if not np.isfinite(self.komi):
             raise TengenError(f"komi {komi} is not a number of points")
         self.rows, self.cols = rows, cols
+        self._places = places(rows, cols)
         self.handicap = handicap
         """Handicap stones, for White's compensation under rules that give one."""
         self.moves: list[tuple[Colour, Point]] = []
@@ -121,6 +124,7 @@ class Board:
         self._ko_rule = KO_NUMBERS[self.rules.ko]
         self._start: NDArray[np.int64]
         self._table: NDArray[np.int64]
+        self._past: NDArray[np.int64] | None
         self._setup(parse_ascii(setup.replace("/", "\n")) if setup else None, to_play)
         words = moves.split()
         for colour, vertex in zip(words[::2], words[1::2], strict=True):
@@ -149,6 +153,27 @@ class Board:
         text = "/".join("".join(".XO"[c] for c in row) for row in grid)
         rows, cols = grid.shape
         return cls(rows, cols, setup=text, to_play=to_play, **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def of_state(
+        cls,
+        state: NDArray[np.int64],
+        table: NDArray[np.int64],
+        *,
+        rules: Rules | str,
+        komi: float | None = None,
+    ) -> Board:
+        """Return the board of a position as kernels see it, with the positions before it.
+
+        The moves that led there are not known, but the last one is; `undo` cannot go back.
+        """
+        rows, cols = (int(state[k.SCALARS, n]) for n in (k.ROWS, k.COLS))
+        board = cls(rows, cols, rules=rules, komi=komi)
+        board._start, board.state = state.copy(), state.copy()
+        board._past = table.copy()
+        board._before = int(state[k.SCALARS, k.PLIES])
+        board._forget(len(table))
+        return board
 
     def copy(self) -> Board:
         """Return an independent board with the same game."""
@@ -187,13 +212,12 @@ class Board:
         grid = np.zeros((self.rows, self.cols), np.int8)
         for colour, stones in ((BLACK, black), (WHITE, white)):
             for move in stones:
-                index = index_of(self.point(move), self.rows, self.cols)
-                if index == self.rows * self.cols:
+                point = self.point(move)
+                if point == PASS:
                     raise TengenError("a pass is no place for a stone")
-                if grid.flat[index]:
-                    name = format_gtp(self.point(move), self.rows, self.cols)
-                    raise TengenError(f"two stones on {name}")
-                grid.flat[index] = colour
+                if grid.flat[point.index]:
+                    raise TengenError(f"two stones on {point}")
+                grid.flat[point.index] = colour
         self._setup(grid, to_play)
 
     def _setup(self, grid: NDArray[np.int8] | None, to_play: Colour) -> None:
@@ -211,14 +235,18 @@ class Board:
         state[k.SCALARS, k.TURN] = to_play
         state[k.SCALARS, [k.KO, k.PRISONERS_B, k.PRISONERS_W]] = 0
         self._start, self.state, self.moves = state, state.copy(), []
-        self._forget()
+        self._past, self._before = None, 0
+        self._forget(256)
 
-    def _forget(self) -> None:
-        self._table = np.zeros(256, np.int64)
+    def _forget(self, room: int) -> None:
+        """Remember the start alone, and what was before it, in a table of so many slots."""
+        self._table = np.zeros(room, np.int64)
+        if self._past is not None:
+            k.regrow(self._past, self._table)
         self._remember()
 
     def _remember(self) -> None:
-        if 2 * len(self.moves) >= self._table.shape[0]:
+        if 2 * (self._before + len(self.moves)) >= self._table.shape[0]:
             larger = np.zeros(4 * self._table.shape[0], np.int64)
             k.regrow(self._table, larger)
             self._table = larger
@@ -230,26 +258,37 @@ class Board:
     def point(self, move: Move) -> Point:
         """Return the point that a move names.
 
+        >>> Board(9).point((4, 5))
+        Point('F5', 9, 9)
+
         Raises
         ------
         IllegalMoveError
             If it is no place of this board.
         """
-        if isinstance(move, str):
-            try:
-                return parse_gtp(move, self.rows, self.cols)
-            except TengenError as mistake:
-                raise IllegalMoveError(str(mistake)) from None
-        if 0 <= move < self.state.shape[1] and (
-            move == PASS or self.state[k.COLOUR, move] != BORDER
-        ):
-            return int(move)
-        raise IllegalMoveError(f"point {move} is not on the {self.rows}x{self.cols} board")
+        return point_of_move(move, self.rows, self.cols)
+
+    def answer(self, move: Move | int) -> Point:
+        """Return the point of a player's answer, which may be RESIGN or a raw number of kernels.
+
+        Raises
+        ------
+        IllegalMoveError
+            If it is no place of this board.
+        """
+        if isinstance(move, (str, tuple, Point)):
+            return RESIGN if move in (RESIGN, "resign") else self.point(move)
+        try:
+            return point_from(operator.index(move), self.rows, self.cols)
+        except (TypeError, TengenError):
+            raise IllegalMoveError(
+                f"{move!r} is no move on the {self.rows}x{self.cols} board"
+            ) from None
 
     def is_legal(self, move: Move, colour: Colour | None = None) -> bool:
         """Tell whether a side may play there under the rules in force, superko included."""
         colour = self.turn if colour is None else colour
-        point = self.point(move)
+        point = int(self.point(move))
         return bool(k.is_allowed(self.state, self._table, self._ko_rule, point, colour))
 
     def play(self, move: Move, colour: Colour | None = None) -> None:
@@ -264,19 +303,19 @@ class Board:
         if colour not in COLOUR_NAMES:
             raise IllegalMoveError(f"colour {colour} is neither Black (1) nor White (2)")
         point = self.point(move)
-        if not k.is_allowed(self.state, self._table, self._ko_rule, point, colour):
-            name = format_gtp(point, self.rows, self.cols)
+        if not k.is_allowed(self.state, self._table, self._ko_rule, int(point), colour):
             raise IllegalMoveError(
-                f"{COLOUR_NAMES[colour]} may not play {name} at move {len(self.moves) + 1}: "
+                f"{COLOUR_NAMES[colour]} may not play {point} at move {len(self.moves) + 1}: "
                 + self._why_not(point, colour)
             )
         self.push(point, colour)
 
-    def push(self, move: Point, colour: Colour | None = None) -> None:
-        """Play a move without checking it; an illegal one corrupts the board."""
+    def push(self, move: int, colour: Colour | None = None) -> None:
+        """Play a point or raw point without checking it; an illegal one corrupts the board."""
         colour = self.turn if colour is None else colour
-        k.play_move(self.state, move, colour)
-        self.moves.append((colour, move))
+        raw = int(move)  # kernels take long to see what a `Point` is
+        k.play_move(self.state, raw, colour)
+        self.moves.append((colour, self._places[raw]))  # type: ignore[arg-type]
         self._remember()
 
     def undo(self) -> tuple[Colour, Point]:
@@ -292,11 +331,7 @@ class Board:
         last = self.moves.pop()
         # Replaying costs about a tenth of a microsecond a move and cannot forget anything.
         self.state = self._start.copy()
-        length = self._table.shape[0]
-        self._forget()
-        if length > self._table.shape[0]:
-            self._table = np.zeros(length, np.int64)
-            self._remember()
+        self._forget(self._table.shape[0])
         record = np.array(self.moves, np.int64).reshape(-1, 2)
         k.replay(self.state, self._table, self._ko_rule, record[:, 0], record[:, 1], False)
         return last
@@ -304,7 +339,7 @@ class Board:
     def _why_not(self, point: Point, colour: Colour) -> str:
         if self.state[k.COLOUR, point] != EMPTY:
             return "the point is taken"
-        if k.is_legal(self.state, point, colour):
+        if k.is_legal(self.state, int(point), colour):
             return "it would repeat an earlier position (superko)"
         if point == self.ko:
             return "it would retake the ko at once"
@@ -324,12 +359,16 @@ class Board:
     @property
     def ko(self) -> Point | None:
         """The point that simple ko forbids to the side to move, if any."""
-        return int(self.state[k.SCALARS, k.KO]) or None
+        raw = int(self.state[k.SCALARS, k.KO])
+        return self._places[raw] if raw else None
 
     @property
     def last_move(self) -> Point | None:
         """The last point played (PASS for a pass), None at the start."""
-        return self.moves[-1][1] if self.moves else None
+        if self.moves:
+            return self.moves[-1][1]
+        raw = int(self.state[k.SCALARS, k.LAST])  # of a board whose moves are not known
+        return self._places[raw] if raw >= 0 else None
 
     @property
     def is_over(self) -> bool:
@@ -376,24 +415,28 @@ class Board:
         TengenError
             If no stone is there.
         """
-        point = self.point(move)
+        point = int(self.point(move))
         colour = int(self.state[k.COLOUR, point])
         if colour not in COLOUR_NAMES:
-            raise TengenError(f"no stone on {format_gtp(point, self.rows, self.cols)}")
+            raise TengenError(f"no stone on {self._places[point]}")
         stones = [point]
         while (following := int(self.state[k.NEXT, stones[-1]])) != point:
             stones.append(following)
         out = np.empty(self.state.shape[1], np.int64)
         count = k.block_liberties(self.state, point, out)
-        return Block(colour, tuple(sorted(stones)), tuple(sorted(int(p) for p in out[:count])))
+        return Block(colour, self._points(stones), self._points(out[:count].tolist()))
+
+    def _points(self, raw: Iterable[int]) -> tuple[Point, ...]:
+        return tuple(point_from(number, self.rows, self.cols) for number in sorted(raw))
 
     def blocks(self) -> list[Block]:
         """Return all blocks, ordered by their first stone."""
         found: list[Block] = []
         done: set[Point] = set()
-        for point in np.flatnonzero((self.state[k.COLOUR] == 1) | (self.state[k.COLOUR] == 2)):
-            if int(point) not in done:
-                found.append(self.block(int(point)))
+        stones = np.flatnonzero((self.state[k.COLOUR] == 1) | (self.state[k.COLOUR] == 2))
+        for point in self._points(stones.tolist()):
+            if point not in done:
+                found.append(self.block(point))
                 done.update(found[-1].stones)
         return found
 
@@ -415,12 +458,40 @@ class Board:
         """Return the board as text with coordinates."""
         return format_ascii(self.grid())
 
-    def svg(self, **options: object) -> str:
-        """Return the board as an SVG picture; see `drawing.format_svg` for the options."""
-        if self.last_move not in (None, PASS) and "last" not in options:
-            assert self.last_move is not None
-            options["last"] = index_of(self.last_move, self.rows, self.cols)
-        return format_svg(self.grid(), **options)  # type: ignore[arg-type]
+    def svg(
+        self,
+        *,
+        labels: Mapping[Move, str] | None = None,
+        shades: Sequence[float] | NDArray[np.floating] | None = None,
+        dead: Iterable[Move] = (),
+        coordinates: bool = True,
+        cell: int = 24,
+    ) -> str:
+        """Return the board as a self-contained SVG picture, the last move marked with a ring.
+
+        Parameters
+        ----------
+        labels
+            Short texts over points.
+        shades
+            One number a point, row-major, from -1 (White's) to +1 (Black's), drawn as squares.
+        dead
+            Stones to draw faint.
+        coordinates
+            Whether letters and numbers stand at the edges.
+        cell
+            Distance between lines in pixels.
+        """
+        last = self.last_move
+        return format_svg(
+            self.grid(),
+            last=last.index if last else None,
+            labels={self.point(move).index: text for move, text in (labels or {}).items()},
+            shades=shades,
+            dead=[self.point(move).index for move in dead],
+            coordinates=coordinates,
+            cell=cell,
+        )
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -440,7 +511,7 @@ class Board:
         if self.handicap:
             parts.append(f"handicap={self.handicap}")
         if self.moves:
-            names = (f"{'.BW'[c]} {format_gtp(p, self.rows, self.cols)}" for c, p in self.moves)
+            names = (f"{'.BW'[c]} {p}" for c, p in self.moves)
             parts.append(f"moves={' '.join(names)!r}")
         return f"Board({', '.join(parts)})"
 
@@ -477,7 +548,7 @@ def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:
     chosen = order[:stones]
     if stones in (5, 7, 9):
         chosen = [*order[: stones - 1], (middle, centre)]
-    return [point_of(r, c, cols) for r, c in chosen]
+    return [point_of_move(place, rows, cols) for place in chosen]
 
 
 def _refuse_dead_blocks(grid: NDArray[np.int8]) -> None:

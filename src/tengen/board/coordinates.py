@@ -1,4 +1,8 @@
-"""Convert between the ways to name a place on the board; the only module that does.
+"""Name places on the board, and convert between the ways to do so; the only module that does.
+
+People name a place by its GTP vertex, by (row, column) or by a `Point`, which knows all of its
+names; `Board.point` makes one of any of them. Kernels and arrays of points have the plain number
+of the first column (a raw point), arrays over the board are ordered by the second.
 
 Corners and pass of a 9x9 board (rows and columns count from the top left):
 
@@ -15,23 +19,165 @@ SGF also writes a pass as `tt` on boards up to 19x19. GTP leaves out the letter 
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.errors import TengenError
-
-Point = int
-"""Index on the bordered one-dimensional board; 0 is a pass, -1 a resignation."""
-
-PASS: Point = 0
-RESIGN: Point = -1
+from tengen.errors import IllegalMoveError, TengenError
 
 GTP_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 SGF_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def point_of(row: int, col: int, cols: int) -> Point:
-    """Return the point at (row, column) of a board with so many columns.
+class Point(int):
+    """A place of a board of one size, PASS or RESIGN; as a number it is the raw point of kernels.
+
+    >>> point = Point("F5", 9)
+    >>> point.row, point.col, point.index, point.sgf, int(point)
+    (4, 5, 41, 'fe', 56)
+    >>> print(point)
+    F5
+
+    What is computed from points (`point + 1`) is a plain number again.
+    """
+
+    rows: int
+    cols: int
+
+    def __new__(cls, name: str, rows: int, cols: int | None = None) -> Point:
+        """Return the point that a GTP vertex names; the same object for the same place.
+
+        Raises
+        ------
+        TengenError
+            If the text is no vertex of this board.
+        """
+        cols = rows if cols is None else cols
+        return parse_gtp(name, rows, cols)
+
+    @property
+    def row(self) -> int:
+        """The row, from 0 at the top; a pass has none."""
+        return row_col(self._on_board(), self.cols)[0]
+
+    @property
+    def col(self) -> int:
+        """The column, from 0 on the left; a pass has none."""
+        return row_col(self._on_board(), self.cols)[1]
+
+    @property
+    def index(self) -> int:
+        """The place in row-major arrays over the board; a pass knows no board to be last of."""
+        return index_of(self._on_board(), self.rows, self.cols)
+
+    @property
+    def sgf(self) -> str:
+        """The place as SGF writes it."""
+        return format_sgf(self, self.rows, self.cols)
+
+    @property
+    def name(self) -> str:
+        """The GTP vertex."""
+        return format_gtp(self, self.rows, self.cols)
+
+    def _on_board(self) -> int:
+        if self <= 0:
+            raise TengenError(f"a {'pass' if self == 0 else 'resignation'} is no place on a board")
+        return self
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        if self <= 0:
+            return "PASS" if self == 0 else "RESIGN"
+        return f"Point({self.name!r}, {self.rows}, {self.cols})"
+
+    def __reduce__(self) -> tuple[object, tuple[int, int, int]]:
+        return point_from, (int(self), self.rows, self.cols)
+
+
+def _make(raw: int, rows: int, cols: int) -> Point:
+    point = int.__new__(Point, raw)
+    point.rows, point.cols = rows, cols
+    return point
+
+
+PASS = _make(0, 0, 0)
+RESIGN = _make(-1, 0, 0)
+
+Move: TypeAlias = Point | str | tuple[int, int]
+"""What people name a move by: a point or PASS, a GTP vertex such as "D4", or (row, column)."""
+
+
+@cache
+def places(rows: int, cols: int) -> tuple[Point | None, ...]:
+    """Return the points of a board by their raw numbers: PASS first, None on the border."""
+    found: list[Point | None] = [None] * ((rows + 2) * (cols + 1) + 1)
+    found[0] = PASS
+    for index in range(rows * cols):
+        raw = point_at(index, rows, cols)
+        found[raw] = _make(raw, rows, cols)
+    return tuple(found)
+
+
+def point_from(raw: int, rows: int, cols: int) -> Point:
+    """Return the point that has this raw number.
+
+    Raises
+    ------
+    TengenError
+        If no place of the board has it.
+    """
+    if raw == RESIGN:
+        return RESIGN
+    table = places(rows, cols) if raw else (PASS,)
+    found = table[raw] if 0 <= raw < len(table) else None
+    if found is None:
+        raise TengenError(f"{int(raw)} is no raw point of a {rows}x{cols} board")
+    return found
+
+
+def point_of_move(move: Move, rows: int, cols: int) -> Point:
+    """Return the point that a move names: a GTP vertex, (row, column) or a point of this board.
+
+    Raises
+    ------
+    IllegalMoveError
+        If it names no place of this board; a plain number never does, since raw points and
+        row-major indices are both numbers.
+    """
+    if isinstance(move, Point):
+        if move is PASS or (move.rows, move.cols) == (rows, cols):
+            return move
+        size = "" if move is RESIGN else f" of a {move.rows}x{move.cols} board"
+        raise IllegalMoveError(f"{move}{size} is no place of this {rows}x{cols} board")
+    if isinstance(move, str):
+        try:
+            return point_of_move(Point(move, rows, cols), rows, cols)
+        except IllegalMoveError:
+            raise
+        except TengenError as mistake:
+            raise IllegalMoveError(str(mistake)) from None
+    if isinstance(move, tuple) and len(move) == 2 and all(_is_whole(part) for part in move):
+        row, col = (int(part) for part in move)
+        if 0 <= row < rows and 0 <= col < cols:
+            return point_from(point_of(row, col, cols), rows, cols)
+        raise IllegalMoveError(f"(row, column) {(row, col)} is not on the {rows}x{cols} board")
+    shown = f"the plain number {move}" if _is_whole(move) else repr(move)
+    raise IllegalMoveError(
+        f"{shown} names no move: give a GTP vertex such as 'D4', (row, column), a Point or PASS"
+    )
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+
+
+def point_of(row: int, col: int, cols: int) -> int:
+    """Return the raw point at (row, column) of a board with so many columns.
 
     >>> point_of(0, 0, 9), point_of(8, 8, 9)
     (11, 99)
@@ -39,7 +185,7 @@ def point_of(row: int, col: int, cols: int) -> Point:
     return (row + 1) * (cols + 1) + col + 1
 
 
-def row_col(point: Point, cols: int) -> tuple[int, int]:
+def row_col(point: int, cols: int) -> tuple[int, int]:
     """Return (row, column) of a point that is on the board.
 
     >>> row_col(99, 9)
@@ -49,7 +195,7 @@ def row_col(point: Point, cols: int) -> tuple[int, int]:
     return row - 1, col
 
 
-def index_of(point: Point, rows: int, cols: int) -> int:
+def index_of(point: int, rows: int, cols: int) -> int:
     """Return the row-major index of a point, rows * columns for a pass."""
     if point == PASS:
         return rows * cols
@@ -57,8 +203,8 @@ def index_of(point: Point, rows: int, cols: int) -> int:
     return row * cols + col
 
 
-def point_at(index: int, rows: int, cols: int) -> Point:
-    """Return the point with this row-major index; rows * columns is a pass."""
+def point_at(index: int, rows: int, cols: int) -> int:
+    """Return the raw point with this row-major index; rows * columns is a pass."""
     if index == rows * cols:
         return PASS
     return point_of(index // cols, index % cols, cols)
@@ -88,7 +234,7 @@ def parse_gtp(vertex: str, rows: int, cols: int) -> Point:
     """Return the point a GTP vertex names, in either case of letters.
 
     >>> parse_gtp("j9", 9, 9), parse_gtp("PASS", 9, 9)
-    (19, 0)
+    (Point('J9', 9, 9), PASS)
 
     Raises
     ------
@@ -105,11 +251,11 @@ def parse_gtp(vertex: str, rows: int, cols: int) -> Point:
     if col >= 0 and digits.isascii() and digits.isdigit() and len(digits) <= 2:
         row = rows - int(digits)
         if 0 <= row < rows and col < cols:
-            return point_of(row, col, cols)
+            return point_from(point_of(row, col, cols), rows, cols)
     raise TengenError(f"{vertex!r} is no vertex of a {rows}x{cols} board")
 
 
-def format_gtp(point: Point, rows: int, cols: int) -> str:
+def format_gtp(point: int, rows: int, cols: int) -> str:
     """Return the GTP vertex of a point.
 
     >>> format_gtp(19, 9, 9), format_gtp(0, 9, 9)
@@ -136,11 +282,11 @@ def parse_sgf(text: str, rows: int, cols: int) -> Point:
     if len(text) == 2:
         col, row = SGF_LETTERS.find(text[0]), SGF_LETTERS.find(text[1])
         if 0 <= row < rows and 0 <= col < cols:
-            return point_of(row, col, cols)
+            return point_from(point_of(row, col, cols), rows, cols)
     raise TengenError(f"{text!r} is no SGF point of a {rows}x{cols} board")
 
 
-def format_sgf(point: Point, rows: int, cols: int) -> str:
+def format_sgf(point: int, rows: int, cols: int) -> str:
     """Return the SGF value of a point; a pass is empty."""
     if point == PASS:
         return ""

@@ -7,13 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from tengen.board.board import Board
-from tengen.board.coordinates import PASS, RESIGN, point_at
+from tengen.board.coordinates import PASS, RESIGN, Point, point_at
 
 
-def random_point(board: Board, rng: np.random.Generator) -> int:
+def random_point(board: Board, rng: np.random.Generator) -> Point:
     """Return any legal point with equal chances, own eyes too; a pass where there is none."""
     points = np.flatnonzero(board.legal_mask()[:-1])
-    return point_at(int(rng.choice(points)), board.rows, board.cols) if len(points) else PASS
+    if not len(points):
+        return PASS
+    return board.answer(point_at(int(rng.choice(points)), board.rows, board.cols))
 
 
 def play_random(board: Board, plies: int, rng: np.random.Generator) -> Board:

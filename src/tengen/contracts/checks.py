@@ -24,9 +24,10 @@ from tengen.contracts.protocols import (
     Scorer,
 )
 from tengen.contracts.values import Status
+from tengen.errors import IllegalMoveError
 
 if TYPE_CHECKING:
-    from tengen.board import Board
+    from tengen.board import Board, Point
 
 PASS, RESIGN, BLACK, WHITE = 0, -1, 1, 2
 
@@ -140,8 +141,8 @@ def check_scorer(scorer: Scorer, *, boards: Sequence[Board] | None = None, seed:
             for stone in block.stones:
                 _need(stone not in seen, f"point {stone} has two statuses {where}")
                 seen.add(stone)
-                row, col = _row_col(board, stone)
-                _need(grid[row, col] == block.colour, f"no such stone at point {stone} {where}")
+                point = board.answer(stone)
+                _need(board[point] == block.colour, f"no such stone on {point} {where}")
         _need(len(seen) == int(np.count_nonzero(grid)), f"a stone has no status {where}")
         _need(verdict.safe in (True, False), f"safe is {verdict.safe!r} {where}")
         if verdict.ownership is not None:
@@ -205,21 +206,19 @@ def check_learner(
     return learner
 
 
-def _try_choose(player: Player, board: Board, seed: int) -> int:
+def _try_choose(player: Player, board: Board, seed: int) -> Point:
     """Choose once and check the move and the board."""
     before = _picture(board)
     move = player.choose(board, np.random.default_rng(seed))
     where = _where(board)
-    _need(isinstance(move, (int, np.integer)), f"{player.name} chose {move!r}, no move {where}")
     _need(_picture(board) == before, f"{player.name} changed the board {where}")
-    if move not in (PASS, RESIGN):
-        row, col = _row_col(board, int(move))
-        inside = 0 <= row < board.rows and 0 <= col < board.cols
-        _need(
-            inside and bool(board.legal_mask()[row * board.cols + col]),
-            f"{player.name} chose point {move}, which is illegal {where}",
-        )
-    return int(move)
+    try:
+        point = board.answer(move)
+    except IllegalMoveError:
+        raise ContractBroken(f"{player.name} chose {move!r}, no move {where}") from None
+    legal = point == RESIGN or board.is_legal(point)
+    _need(legal, f"{player.name} chose {point}, which is illegal {where}")
+    return point
 
 
 def _try_game(player: Player, board: Board, seed: int, plies: int) -> None:
@@ -265,12 +264,6 @@ def _picture(board: Board) -> tuple[object, ...]:
 def _where(board: Board) -> str:
     """Say which board it was."""
     return f"on {board.rows}x{board.cols} after {len(board.moves)} plies"
-
-
-def _row_col(board: Board, point: int) -> tuple[int, int]:
-    """Turn a point of the bordered board into row and column (outside for the border)."""
-    row, col = divmod(point - 1, board.cols + 1)
-    return row - 1, col
 
 
 def _need(kept: bool, reason: str) -> None:

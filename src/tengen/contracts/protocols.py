@@ -16,10 +16,7 @@ import numpy as np
 from tengen.contracts.values import Analysis, FloatArray, ScoreEstimate, Verdict
 
 if TYPE_CHECKING:
-    from tengen.board import Board
-
-Move = int
-"""A point of the bordered board, PASS = 0 or RESIGN = -1."""
+    from tengen.board import Board, Point
 
 
 @runtime_checkable
@@ -33,7 +30,7 @@ class Player(Protocol):
 
     name: str
 
-    def choose(self, board: Board, rng: np.random.Generator) -> Move:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose a move for `board.turn`: legal, PASS or RESIGN. Leaves the board as it was."""
         ...
 
@@ -82,7 +79,7 @@ class NarrowablePlayer(Player, Protocol):
 class Explainer(Player, Protocol):
     """A player that can say in words why it plays a move."""
 
-    def explain(self, board: Board, move: Move) -> str:
+    def explain(self, board: Board, move: int) -> str:
         """Explain `move` on `board`, the position before it, in a few words."""
         ...
 

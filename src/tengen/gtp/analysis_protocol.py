@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tengen.board import BLACK, WHITE, Board, Rules, format_gtp, index_of, parse_gtp
+from tengen.board import BLACK, WHITE, Board, Point, Rules, format_gtp, index_of, parse_gtp
 from tengen.contracts.values import Analysis, Candidate, FloatArray
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.gtp.game_commands import rule_change
@@ -285,7 +286,7 @@ def _rule(key: str, value: Any) -> dict[str, object]:
 
 def _stones(
     value: Mapping[str, Any], name: str, rows: int, cols: int, *, needed: bool = False
-) -> list[tuple[int, int]]:
+) -> list[tuple[int, Point]]:
     """Read a list of [colour, vertex]."""
     pairs = _needed(value, name) if needed else value.get(name, [])
     if not isinstance(pairs, list):
@@ -293,7 +294,7 @@ def _stones(
     return [_stone(pair, name, rows, cols) for pair in pairs]
 
 
-def _stone(pair: Any, name: str, rows: int, cols: int) -> tuple[int, int]:
+def _stone(pair: Any, name: str, rows: int, cols: int) -> tuple[int, Point]:
     if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(w, str) for w in pair)):
         raise QueryError(f"{str(pair)[:40]} is no [colour, vertex]", name)
     return _colour(pair[0], name), _point(pair[1], name, rows, cols)
@@ -306,21 +307,18 @@ def _colour(word: Any, name: str) -> int:
     return colour
 
 
-def _point(word: Any, name: str, rows: int, cols: int) -> int:
-    try:
-        point = parse_gtp(word, rows, cols) if isinstance(word, str) else RESIGN
-    except TengenError:
-        point = RESIGN
-    if point == RESIGN:
-        raise QueryError(f"{str(word)[:20]!r} is no vertex of a {rows}x{cols} board", name)
-    return point
+def _point(word: Any, name: str, rows: int, cols: int) -> Point:
+    with suppress(TengenError):
+        if isinstance(word, str) and (point := parse_gtp(word, rows, cols)) != RESIGN:
+            return point
+    raise QueryError(f"{str(word)[:20]!r} is no vertex of a {rows}x{cols} board", name)
 
 
 def _turns(
     value: Mapping[str, Any],
     game: tuple[int, int, Rules, float],
-    stones: list[tuple[int, int]],
-    moves: list[tuple[int, int]],
+    stones: list[tuple[int, Point]],
+    moves: list[tuple[int, Point]],
 ) -> list[Turn]:
     """Make the boards of the turns to analyse."""
     wanted = value.get("analyzeTurns", [len(moves)])
@@ -344,8 +342,8 @@ def _turns(
 
 def _replay(
     game: tuple[int, int, Rules, float],
-    stones: list[tuple[int, int]],
-    moves: list[tuple[int, int]],
+    stones: list[tuple[int, Point]],
+    moves: list[tuple[int, Point]],
     first: int,
     wanted: set[int],
 ) -> dict[int, Board]:
@@ -371,8 +369,8 @@ def _replay(
 
 def _replay_strictly(
     board: Board,
-    stones: list[tuple[int, int]],
-    moves: list[tuple[int, int]],
+    stones: list[tuple[int, Point]],
+    moves: list[tuple[int, Point]],
     first: int,
     wanted: set[int],
 ) -> dict[int, Board]:

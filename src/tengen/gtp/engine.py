@@ -20,6 +20,7 @@ from tengen.gtp.protocol import Call, Command, GtpFailure, serve
 from tengen.gtp.words import COLOURS, PASS
 
 if TYPE_CHECKING:
+    from tengen.board import Point
     from tengen.gtp.game import Game
     from tengen.gtp.judging import Judge
 
@@ -95,7 +96,7 @@ class Engine:
         if supports is not None and not supports(rows, cols):
             raise GtpFailure("unacceptable size")
 
-    def point(self, word: str) -> int:
+    def point(self, word: str) -> Point:
         """Read a vertex or pass."""
         from tengen.board import parse_gtp
 
@@ -113,7 +114,7 @@ class Engine:
 
         return format_gtp(point, self.game.rows, self.game.cols)
 
-    def pairs(self, words: tuple[str, ...]) -> list[tuple[int, int]]:
+    def pairs(self, words: tuple[str, ...]) -> list[tuple[int, Point]]:
         """Read `colour vertex` pairs."""
         if len(words) % 2:
             raise GtpFailure("syntax error: a colour without a vertex")

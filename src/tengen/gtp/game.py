@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tengen.board import BLACK, PASS, WHITE, Board, IllegalMoveError, Rules
+from tengen.board import BLACK, PASS, WHITE, Board, IllegalMoveError, Point, Rules
 from tengen.errors import TengenError
 from tengen.gtp.clock import Clock
 from tengen.gtp.words import LARGEST, SMALLEST
@@ -76,11 +76,11 @@ class Game:
         fresh.turn = old.turn
         self.board = fresh
 
-    def play(self, colour: int, point: int) -> None:
+    def play(self, colour: int, point: Point) -> None:
         """Play a checked move of either colour."""
         self.board.play(point, colour)
 
-    def play_all(self, moves: Iterable[tuple[int, int]]) -> None:
+    def play_all(self, moves: Iterable[tuple[int, Point]]) -> None:
         """Play moves in a row, or none of them if one is illegal."""
         trial = self.board.copy()
         for colour, point in moves:
@@ -94,18 +94,18 @@ class Game:
         for _ in range(count):
             self.board.undo()
 
-    def set_stones(self, black: list[int], white: list[int], turn: int) -> None:
+    def set_stones(self, black: list[Point], white: list[Point], turn: int) -> None:
         """Replace the game by a position without history."""
         fresh = start_of(self.board, empty=True)
         fresh.set_stones(black=black, white=white, to_play=turn)
         self.board = fresh
 
-    def fixed_handicap(self, stones: int) -> list[int]:
+    def fixed_handicap(self, stones: int) -> list[Point]:
         """Put handicap stones on their usual points."""
         self._need_empty()
         return self.board.place_handicap(stones)
 
-    def free_handicap(self, points: list[int]) -> None:
+    def free_handicap(self, points: list[Point]) -> None:
         """Put handicap stones where the other side wants them."""
         self._need_empty()
         if len(points) < 2 or len(set(points)) != len(points) or PASS in points:

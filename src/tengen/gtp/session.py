@@ -8,8 +8,9 @@ board, so that an illegal one is its fault and never the opponent's.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
-from tengen.board import BLACK, RESIGN, WHITE, Board, Rules, format_gtp, parse_gtp
+from tengen.board import BLACK, RESIGN, WHITE, Board, Point, Rules, format_gtp, parse_gtp
 from tengen.errors import TengenError
 from tengen.gtp.client import Client
 from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove
@@ -31,7 +32,7 @@ class EngineSession:
         self.client = client
         self._start: str | None = None
         self._komi: float | None = None
-        self._moves: list[tuple[int, int]] = []
+        self._moves: list[tuple[int, Point]] = []
 
     def sync(self, board: Board) -> None:
         """Bring the engine's board to the position and game of ours.
@@ -58,7 +59,7 @@ class EngineSession:
             self.client.command("play", LETTERS[colour], self._vertex(board, point))
             self._moves.append((colour, point))
 
-    def genmove(self, board: Board, *, seed: int | None = None) -> int:
+    def genmove(self, board: Board, *, seed: int | None = None) -> Point:
         """Let the engine choose for `board.turn`; the engine plays its move on its own board.
 
         With a seed, an engine that knows set_random_seed is made to repeat itself.
@@ -144,7 +145,7 @@ class EngineSession:
         return format_gtp(point, board.rows, board.cols)
 
 
-def _shared(ours: list[tuple[int, int]], theirs: list[tuple[int, int]]) -> int:
+def _shared(ours: Sequence[tuple[int, int]], theirs: Sequence[tuple[int, int]]) -> int:
     """Count the moves that two games share at their beginning."""
     count = 0
     for mine, other in zip(ours, theirs, strict=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tengen.board import Board, Rules, point_at
+from tengen.board import Board, Rules
 from tengen.gtp.game import start_of
 from tengen.records import GameRecord
 
@@ -10,11 +10,7 @@ from tengen.records import GameRecord
 def record_of_board(board: Board) -> GameRecord:
     """Make a record of a board's game."""
     start = start_of(board)
-    setup = [
-        (int(colour), point_at(index, board.rows, board.cols))
-        for index, colour in enumerate(start.grid().ravel())
-        if colour
-    ]
+    setup = [(block.colour, stone) for block in start.blocks() for stone in block.stones]
     first = start.turn if setup else 0
     return GameRecord(
         rows=board.rows,

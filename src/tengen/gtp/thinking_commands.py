@@ -108,7 +108,7 @@ def _finish(
         engine.explanation = _explain(engine, report)
     if move != RESIGN:
         try:
-            engine.game.play(colour, move)
+            engine.game.play(colour, board.answer(move))
         except TengenError as failure:
             raise RuntimeError(f"player {engine.spec} chose an illegal move: {failure}") from None
     return engine.vertex(move)
@@ -200,7 +200,7 @@ def _reports(
     rng = engine.game.generator()
     if isinstance(player, Analyser):
         return player.analyse(board, rng, interval=options.interval, limited=limited, stop=stop)
-    move = int(player.choose(board.copy(), rng))
+    move = board.answer(player.choose(board.copy(), rng))
     candidates = () if move == RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
     return iter([Analysis(candidates, move, visits=1)])
 

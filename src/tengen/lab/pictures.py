@@ -150,7 +150,7 @@ def replay(
     frames = ["".join(map(str, board.grid().ravel().tolist()))]
     last = [-1]
     for colour, point in moves:
-        board.play(point, colour)
+        board.play(board.answer(point), colour)
         frames.append("".join(map(str, board.grid().ravel().tolist())))
         last.append(-1 if point == PASS else index_of(point, rows, cols))
     owners = ["".join(chr(65 + round(12 * (float(v) + 1))) for v in np.ravel(o)) for o in ownership]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tengen import __version__
-from tengen.board import BLACK, PASS, WHITE, format_gtp, index_of
+from tengen.board import BLACK, PASS, WHITE, Move, format_gtp, index_of
 from tengen.board.counting import format_result
 from tengen.board.drawing import star_points
 from tengen.lab.content import Line, Plot
@@ -79,16 +79,15 @@ def _diagram(review: Review, move: MoveReview) -> dict[str, Any]:
     """Draw the position before a move: what was played (x), the better move, the predicted ones."""
     before = review.positions[move.number - 1]
     board = before.board
-    rows, cols = board.rows, board.cols
-    labels = {
-        index_of(point, rows, cols): str(number)
+    labels: dict[Move, str] = {
+        board.answer(point): str(number)
         for number, (point, chance) in reversed(list(enumerate(before.guesses(3), 1)))
         if point != PASS and chance > 0.01
     }
     if move.best != PASS and (move.is_mistake or move.is_doubtful):
-        labels[index_of(move.best, rows, cols)] = "A"
+        labels[board.answer(move.best)] = "A"
     if move.move != PASS:
-        labels[index_of(move.move, rows, cols)] = "x"
+        labels[board.answer(move.move)] = "x"
     return {**_row(review, move), "svg": board.svg(labels=labels, shades=before.ownership)}
 
 
@@ -118,7 +117,7 @@ def _ending_svg(review: Review) -> str:
         return ""
     board, count = review.positions[-1].board, review.ending.count
     owner = count.territory(BLACK).astype(float) - count.territory(WHITE).astype(float)
-    dead = [index_of(p, board.rows, board.cols) for p in review.ending.dead]
+    dead = [board.answer(p) for p in review.ending.dead]
     return board.svg(shades=owner.ravel(), dead=dead)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tengen.board import BLACK, PASS, Board
+from tengen.board import BLACK, PASS, Board, Point
 from tengen.contracts import Evaluator, Policy
 from tengen.errors import SpecError
 from tengen.players.greedy import best_by_policy, scores_after
@@ -151,7 +151,7 @@ class AlphaBetaPlayer:
         self.nodes = 0
         """Positions judged so far, in all searches."""
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the move with the best value; the generator is not used."""
         return sensible(board, self.search(board)[1], resign=self.resign)
 
@@ -160,7 +160,7 @@ class AlphaBetaPlayer:
         start = time.monotonic()
         search = Search(self.model, self.policy, self.width)
         last = self.depth or (MAX_DEPTH if self.seconds is not None else 3)
-        found = 0.0, PASS
+        found: tuple[float, int] = 0.0, PASS
         for depth in range(1, last + 1):
             if self.seconds is not None and depth > 1:
                 search.deadline = start + self.seconds

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from tengen.board import Board
+from tengen.board import Board, Point
 from tengen.gtp.client import Client, Limits
 from tengen.gtp.faults import EngineRefusal
 from tengen.gtp.session import EngineSession
@@ -46,7 +46,7 @@ class ExternalPlayer:
             with suppress(EngineRefusal):
                 client.command("set_random_seed", seed & 0x3FFFFFFF)
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Return the engine's move, checked against our rules.
 
         Raises

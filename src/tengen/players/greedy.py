@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from tengen.board import BLACK, PASS, RESIGN, Board, index_of
+from tengen.board import BLACK, PASS, RESIGN, Board, Point, index_of
 from tengen.contracts import Evaluator, Policy
 from tengen.contracts.values import Analysis, Candidate, FloatArray
 from tengen.errors import SpecError
@@ -42,7 +42,7 @@ class GreedyPlayer:
         self.width = width
         self.resign = resign
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the best move, or draw one by its value."""
         if self.model is None:
             assert self.policy is not None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, RESIGN, WHITE, Board
+from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, Point
 from tengen.board.rules import KO_NUMBERS
 from tengen.board.shapes import shape_table
 from tengen.contracts import Analysis, Candidate, Evaluator, Policy, win_probability
@@ -174,10 +174,10 @@ class MctsPlayer:
         if self.clock == "processor" and self.threads > 1:
             raise SpecError("the processor's clock is for one thread")
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Search and return the most visited move, a pass that wins, or a resignation."""
         *_, last = self.analyse(board, rng, interval=1e9, limited=True)
-        return last.choice
+        return board.answer(last.choice)
 
     def within(self, seconds: float) -> MctsPlayer:
         """Return a player like this one that takes at most `seconds` for a move."""
@@ -386,7 +386,7 @@ class MctsPlayer:
         best = candidates[0]
         if best.winrate < self.resign and winrate < self.resign and best.visits >= 50:
             return RESIGN
-        return best.move if board.is_legal(best.move) else PASS
+        return best.move if board.is_legal(board.answer(best.move)) else PASS
 
 
 def _main_line(tree: Tree, move: int, length: int = 12) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from tengen.board import Board
+from tengen.board import Board, Point
 from tengen.contracts import Evaluator, Player, TimedPlayer
 from tengen.players.greedy import GreedyPlayer
 
@@ -31,7 +31,7 @@ class OpeningPlayer:
         self.then = then
         self._opening: Player = model if isinstance(model, Player) else GreedyPlayer(model=model)
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose by the opening's model or by the player after it."""
         if len(board.moves) < self.plies(board):
             return self._opening.choose(board, rng)

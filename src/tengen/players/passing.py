@@ -13,7 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, index_of, playouts, point_at
+from tengen.board import (
+    BLACK,
+    EMPTY,
+    PASS,
+    RESIGN,
+    WHITE,
+    Board,
+    Point,
+    index_of,
+    playouts,
+    point_at,
+)
 from tengen.board import kernels as k
 from tengen.board.safety import unconditional
 from tengen.board.simple_kernels import is_own_eye
@@ -106,7 +117,7 @@ def cleanup_move(board: Board, judgement: Judgement | None = None) -> int:
 
 def _is_sound(board: Board, point: int) -> bool:
     """Tell whether a move is legal, no own eye, and captures or keeps two liberties."""
-    if not board.is_legal(point) or is_own_eye(board.state, point, board.turn):
+    if not board.is_legal(board.answer(point)) or is_own_eye(board.state, point, board.turn):
         return False
     trial = board.state.copy()
     if k.place(trial, point, board.turn) > 0:
@@ -143,7 +154,7 @@ def should_resign(board: Board, judgement: Judgement | None = None) -> bool:
     return rate < HOPELESS
 
 
-def sensible(board: Board, move: int, *, resign: bool = False) -> int:
+def sensible(board: Board, move: int, *, resign: bool = False) -> Point:
     """Return `move`, or a better idea at the end: pass and win, clean up, resign.
 
     A player that wants to pass although it is behind as it stands captures dead stones first.
@@ -155,10 +166,10 @@ def sensible(board: Board, move: int, *, resign: bool = False) -> int:
         return RESIGN
     if move == PASS and board.rules.scoring == "area":
         score = board.area_score() * (1 if board.turn == BLACK else -1)
-        return PASS if score > 0 else cleanup_move(board)
+        return PASS if score > 0 else board.answer(cleanup_move(board))
     if move != PASS and board.rules.scoring == "territory" and late and is_settled(board):
         return PASS
-    return move
+    return board.answer(move)
 
 
 def candidates(board: Board) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from tengen.board import PASS, RESIGN, Board, format_gtp, index_of, point_at
+from tengen.board import PASS, RESIGN, Board, Point, format_gtp, index_of, point_at
 from tengen.contracts import Policy
 from tengen.contracts.values import Analysis, Candidate, FloatArray
 from tengen.players.passing import candidates, sensible
@@ -26,7 +26,7 @@ class SamplePlayer:
         self.model = model
         self.temperature = temperature
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose a move at random as the policy likes it."""
         priors = playable_priors(self.model, board)
         if priors.sum() <= 0:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import Board
+from tengen.board import PASS, Board, Point
 from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
 
 
@@ -21,10 +21,11 @@ class RandomPlayer:
         self.name = "random"
         self.fill_eyes = fill_eyes
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose a random move."""
         mask = board.legal_mask()
-        return int(random_move(board.state, board.turn, self.fill_eyes, mask, word(rng)))
+        raw = random_move(board.state, board.turn, self.fill_eyes, mask, word(rng))
+        return board.answer(raw)
 
 
 class MaxlibPlayer:
@@ -40,15 +41,15 @@ class MaxlibPlayer:
         self.name = "maxlib"
         self.average = average
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the move with the best balance of liberties."""
         from tengen.players.passing import can_pass_and_win
 
         if can_pass_and_win(board):
-            return 0
+            return PASS
         weighting = BY_STONE if self.average == "stone" else BY_BLOCK
         mask = board.legal_mask()
-        return int(maxlib_move(board.state, board.turn, weighting, mask, word(rng)))
+        return board.answer(maxlib_move(board.state, board.turn, weighting, mask, word(rng)))
 
 
 def word(rng: np.random.Generator) -> NDArray[np.uint64]:

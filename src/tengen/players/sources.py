@@ -2,7 +2,8 @@
 
 Built-in evaluators: `playouts` (mean score of heavy playouts), `static` (the rule player plays both
 sides to the end), `area` (Tromp-Taylor count as it stands). Built-in policies: `uniform` (legal
-moves that fill no own eye) and `static` (the rule player's opinion, softened).
+moves that fill no own eye) and `static` (the rule player's opinion, softened). A name such as
+`python:package.module:Class` is somebody's own class.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tengen.contracts.values import FloatArray
 from tengen.errors import ModelError, SpecError
 from tengen.models import load_evaluator, load_policy
 from tengen.players.passing import candidates
+from tengen.players.plugins import PREFIX, make_plugged_evaluator, make_plugged_policy
 
 
 class PlayoutEvaluator:
@@ -112,6 +114,8 @@ def make_evaluator(name: str) -> Evaluator:
     """
     if name in EVALUATORS:
         return EVALUATORS[name]()
+    if name.startswith(PREFIX):
+        return make_plugged_evaluator(name)
     try:
         return load_evaluator(name)
     except ModelError as mistake:
@@ -128,6 +132,8 @@ def make_policy(name: str) -> Policy:
     """
     if name in POLICIES:
         return POLICIES[name]()
+    if name.startswith(PREFIX):
+        return make_plugged_policy(name)
     try:
         return load_policy(name)
     except ModelError as mistake:

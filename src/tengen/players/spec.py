@@ -3,8 +3,9 @@
 A spec is `NAME` or `NAME:key=value,...`. After `gtp:` the rest is a command line. An option that
 names another player (`then=`) takes the rest of the string, so it comes last:
 `opening:model=td-best-9x9,moves=15,then=mcts:playouts=500`. A value may be put in double quotes
-to hold a comma: `greedy:model="a,b.safetensors"`. `PLAYERS` is the table of all players; a module
-is imported only when one of its players is made.
+to hold a comma: `greedy:model="a,b.safetensors"`. `PLAYERS` is the table of our players; a module
+is imported only when one of its players is made. `python:package.module:Class` and the players of
+installed packages are `plugins`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from tengen.contracts import Expert, Player
 from tengen.errors import SpecError
@@ -56,6 +57,8 @@ class PlayerKind:
         """Show how a spec of this player is written."""
         if self.name == "gtp":
             return "gtp:COMMAND LINE"
+        if self.name == "python":
+            return "python:PACKAGE.MODULE:CLASS[:KEY=VALUE,...]"
         parts = [
             f"{o.name}={o.kind.upper()}" if o.required else f"[{o.name}={o.kind.upper()}]"
             for o in self.options
@@ -234,6 +237,13 @@ PLAYERS: dict[str, PlayerKind] = {
             (),
             gnugo(10),
         ),
+        PlayerKind(
+            "python",
+            "plugins:make_plugged_player",
+            "A class of your own with `choose(board, rng)`, from a module or a file.py.",
+            (),
+            "python:tengen.players.simple:RandomPlayer:fill_eyes=no",
+        ),
     )
 }
 
@@ -250,20 +260,45 @@ def make_player(spec: str) -> Player:
         For an unknown name, key or value; the message lists what exists.
     """
     name, rest = _split_name(spec)
-    kind = PLAYERS.get(name)
-    if kind is None:
-        raise SpecError(f"{_unknown('player', name, list(PLAYERS))} (in {spec!r})")
+    if (plugged := _plugged(name, rest, spec)) is not None:
+        from tengen.players.plugins import make_plugged_player
+
+        return make_plugged_player(*plugged, spec.strip())
+    kind = PLAYERS[name]
     if name == "gtp":
         if not rest.strip():
             raise SpecError(f"{spec!r}: after gtp: comes a command line")
         options: dict[str, Any] = {"command": rest.strip()}
     else:
-        options = _read_options(kind, rest, spec)
+        options = read_options(kind, rest, spec)
     try:
         player: Player = _import(kind)(**options)
     except (TypeError, SpecError) as mistake:
         raise SpecError(f"{spec!r}: {mistake}") from None
     return _named(player, spec.strip())
+
+
+def _plugged(
+    name: str, rest: str, spec: str, what: Literal["player", "expert"] = "player"
+) -> tuple[str, str] | None:
+    """Return the class and the options of a player that is not ours; None for one of ours.
+
+    Raises
+    ------
+    SpecError
+        If nobody has a player of this name.
+    """
+    from tengen.players import plugins
+
+    if name == "python":
+        return plugins.split_target(rest, spec)
+    if name in PLAYERS:
+        return None
+    installed = plugins.installed_players()
+    if name not in installed:
+        known = [*(["builtin"] if what == "expert" else []), *PLAYERS, *installed]
+        raise SpecError(f"{_unknown(what, name, known)} (in {spec!r})")
+    return installed[name], rest
 
 
 def _named(player: Player, name: str) -> Player:
@@ -289,11 +324,10 @@ def make_expert(spec: str = "builtin") -> Expert:
     if name == "builtin":
         from tengen.players.expert import BuiltinExpert
 
-        return BuiltinExpert(**_read_options(_BUILTIN, rest, spec))
-    if name not in PLAYERS:
-        raise SpecError(f"{_unknown('expert', name, ['builtin', *PLAYERS])} (in {spec!r})")
+        return BuiltinExpert(**read_options(_BUILTIN, rest, spec))
     from tengen.players.expert import PlayerExpert, StaticExpert
 
+    _plugged(name, rest, spec, what="expert")
     player = make_player(spec)
     return StaticExpert(player) if spec.strip() == "static" else PlayerExpert(player)
 
@@ -313,12 +347,14 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
     ('opening', {'model': 'm', 'then': 'mcts:playouts=5'})
     """
     name, rest = _split_name(spec)
-    kind = PLAYERS.get(name)
-    if kind is None:
-        raise SpecError(f"{_unknown('player', name, list(PLAYERS))} (in {spec!r})")
+    if (plugged := _plugged(name, rest, spec)) is not None:
+        from tengen.players.plugins import find
+
+        find(plugged[0], spec)
+        return name, dict(zip(("class", "options"), plugged, strict=True))
     if name == "gtp":
         return name, {"command": rest.strip()}
-    return name, _split_options(kind, rest, spec)
+    return name, _split_options(PLAYERS[name], rest, spec)
 
 
 def _split_name(spec: str) -> tuple[str, str]:
@@ -356,7 +392,7 @@ def _split_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, str]:
     return found
 
 
-def _read_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, Any]:
+def read_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, Any]:
     """Turn the options of a spec into what the player's class takes."""
     texts = _split_options(kind, rest, spec)
     for option in kind.options:
@@ -436,6 +472,7 @@ READERS: dict[str, Callable[[str, Option], object]] = {
     "evaluator": _read_evaluator,
     "policy": _read_policy,
     "player": lambda text, option: make_player(text),
+    "text": lambda text, option: text,
 }
 """How the text of an option of each kind is read; raises `SpecError`."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import PASS, Board, point_of
+from tengen.board import PASS, Board, Point, point_of
 from tengen.board import kernels as k
 from tengen.board.shapes import shape_table
 from tengen.players.passing import sensible
@@ -30,11 +30,11 @@ class StaticPlayer:
         self.name = "static"
         self.resign = resign
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the move of the highest value."""
         values = move_values(board)
         index = int(values.argmax())
-        move = PASS
+        move: int = PASS
         if values[index] > DEFAULT_WEIGHTS[W_PASS]:
             move = point_of(index // board.cols, index % board.cols, board.cols)
         return sensible(board, move, resign=self.resign)

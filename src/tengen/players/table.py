@@ -74,7 +74,7 @@ class Table:
         if move == RESIGN:
             self.resigned = self.board.turn
             return
-        self.board.play(move)
+        self.board.play(self.board.answer(move))
         if self.board.is_over:
             self.finish()
 

@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from tengen.board import PASS, Board, index_of
+from tengen.board import PASS, Board, Point, index_of
 from tengen.contracts import Analysis, Evaluator, Policy, Scorer
 from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
@@ -146,14 +146,14 @@ class UnitedPlayer:
         if self.level is not None and self.level not in LEVELS:
             raise SpecError(f"there is no level {self.level}; there are 1 to {max(LEVELS)}")
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Search and return a move, a pass when the game is over, or a resignation."""
         limits = LEVELS[self.level] if self.level is not None else None
         if limits is not None and limits.playouts == 0 and self.seconds is None:
             weak = SamplePlayer(model=_predictor(board), temperature=limits.temperature)
             return weak.choose(board, rng)
         *_, last = self.analyse(board, rng, interval=1e9, limited=True)
-        return last.choice
+        return board.answer(last.choice)
 
     def analyse(
         self,

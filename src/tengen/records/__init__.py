@@ -6,7 +6,7 @@ Layers by knowledge: `sgf_grammar` (bytes and trees), `sgf_properties` and `enco
 """
 
 from tengen.records.arrays import GameArrays
-from tengen.records.corpus import Corpus
+from tengen.records.corpus import Corpus, Position
 from tengen.records.faults import Fault
 from tengen.records.reader import loads, read_game, read_games
 from tengen.records.record import GameRecord
@@ -17,6 +17,7 @@ __all__ = [
     "Fault",
     "GameArrays",
     "GameRecord",
+    "Position",
     "Result",
     "loads",
     "read_game",

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.board.coordinates import places
 from tengen.records import kernels
-from tengen.records.record import GameRecord
+from tengen.records.record import GameRecord, Stone
 from tengen.records.sgf_properties import Result
 
 KINDS = ("unknown", "score", "resign", "time", "forfeit", "win", "draw", "void")
@@ -126,10 +127,8 @@ class GameArrays:
         return GameRecord(
             rows=int(self.rows[index]),
             cols=int(self.cols[index]),
-            moves=list(zip(self.colours[a:b].tolist(), self.moves[a:b].tolist(), strict=True)),
-            setup=list(
-                zip(self.setup_colours[c:d].tolist(), self.setup[c:d].tolist(), strict=True)
-            ),
+            moves=self._stones(index, self.colours[a:b], self.moves[a:b]),
+            setup=self._stones(index, self.setup_colours[c:d], self.setup[c:d]),
             komi=float(self.komi[index]),
             handicap=int(self.handicap[index]),
             first=int(self.first[index]) if a == b else 0,
@@ -138,6 +137,12 @@ class GameArrays:
             file=str(self.files[index]),
             game=int(self.number[index]),
         )
+
+    def _stones(
+        self, index: int, colours: NDArray[np.int8], points: NDArray[np.int16]
+    ) -> list[Stone]:
+        table = places(int(self.rows[index]), int(self.cols[index]))
+        return [(c, table[p]) for c, p in zip(colours.tolist(), points.tolist(), strict=True)]
 
 
 def concatenate(parts: Sequence[GameArrays]) -> GameArrays:

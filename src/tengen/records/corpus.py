@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.board import Board, Point, Rules
 from tengen.board.kernels import regrow, remember
+from tengen.errors import IllegalMoveError
 from tengen.records import arrays, reader
 from tengen.records.arrays import GameArrays
 from tengen.records.bulk import Batch
@@ -23,6 +26,15 @@ MAX_FAULTS = 1000
 """How many faults a corpus keeps; it counts all of them."""
 
 _MERGE = 512  # small batches are joined in groups of so many, so that they do not pile up
+
+
+class Position(NamedTuple):
+    """The board before a move, the move, and the game they are of."""
+
+    board: Board
+    move: Point
+    game: GameRecord
+
 
 Filter = Callable[[GameArrays], NDArray[np.bool_]]
 """Tells which games of a batch to keep."""
@@ -51,6 +63,26 @@ class Corpus:
     def __iter__(self) -> Iterator[GameRecord]:
         for batch in self.record_batches():
             yield from batch.records()
+
+    def positions(self, *, rules: Rules | None = None) -> Iterator[Position]:
+        """Yield (board, move, game) of every move of every game, the mover to play on the board.
+
+        Every board is one of its own, to keep or to change. A game ends early before a move that
+        the rules forbid (simple ko unless `rules` say otherwise), and `faults` tells so. For
+        millions of positions use `as_arrays` and kernels.
+
+            for board, move, game in Corpus("games/").positions():
+                print(game.file, board.turn, move)
+        """
+        from tengen.records import replay
+
+        for record in self:
+            try:
+                for board, (_, point) in replay.positions(record, rules=rules):
+                    yield Position(board, point, record)
+            except IllegalMoveError as wrong:
+                reason = str(wrong).removeprefix(f"{record.file}: game {record.game}, ")
+                self._tell(Fault(record.file, record.game, record.offset, reason))
 
     def batches(self) -> Iterator[GameArrays]:
         """Yield the games as arrays, some thousand at a time, in bounded memory.

@@ -57,7 +57,7 @@ def loads(data: bytes | str, name: str = "text") -> list[GameRecord]:
 
     >>> [record] = loads("(;SZ[9]KM[5.5];B[ee];W[])")
     >>> record.rows, record.komi, record.moves
-    (9, 5.5, [(1, 55), (2, 0)])
+    (9, 5.5, [(1, Point('E5', 9, 9)), (2, PASS)])
     """
     raw = data.encode("utf-8") if isinstance(data, str) else data
     return list(sgf.read_stream(cast(BinaryIO, io.BytesIO(raw)), name, _refuse))

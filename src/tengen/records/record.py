@@ -1,15 +1,18 @@
 """Hold one game as a value: board, setup, moves, result and the tree it came from.
 
-Points are indices on the bordered board, as `tengen.board` counts them; a pass is 0. A record
-does not know whether its moves are legal: play them on a `Board`, or run `tengen games check`.
+A record does not know whether its moves are legal: play them on a `Board`, or run
+`tengen games check`.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tengen.board import BLACK, WHITE
+from tengen.board import BLACK, WHITE, Board, Point
+from tengen.board.coordinates import point_of_move
+from tengen.errors import TengenError
 from tengen.records import encodings, sgf_grammar
 from tengen.records.sgf_grammar import GameTree
 from tengen.records.sgf_properties import (
@@ -21,13 +24,25 @@ from tengen.records.sgf_properties import (
     parse_text,
 )
 
-Stone = tuple[int, int]
+Stone = tuple[int, Point]
 """(colour, point)."""
 
 
 @dataclass
 class GameRecord:
-    """One game: its main line as numbers, and the whole tree when it came from a file.
+    """One game: its main line, and the whole tree when it came from a file.
+
+    Moves and stones may be given as people name them, and are kept as points:
+
+    >>> print(GameRecord(5, 5, moves=[(BLACK, "C3"), (WHITE, (1, 1))]))
+    5x5, 2 moves
+      A B C D E
+    5 . . . . . 5
+    4 . O . . . 4
+    3 . . X . . 3
+    2 . . . . . 2
+    1 . . . . . 1
+      A B C D E
 
     `setup` are the stones on the board before the first move. `edits` are stones that a record
     puts or takes away later: (number of moves before it, colour or EMPTY, point); nearly no
@@ -41,7 +56,7 @@ class GameRecord:
     komi: float = 0.0
     handicap: int = 0
     setup: list[Stone] = field(default_factory=list)
-    edits: list[tuple[int, int, int]] = field(default_factory=list)
+    edits: list[tuple[int, int, Point]] = field(default_factory=list)
     first: int = 0
     """Colour that PL gives the first move; 0 when it is not told."""
     result: Result = field(default_factory=Result)
@@ -55,6 +70,39 @@ class GameRecord:
     """The game's own bytes, from which `tree` is read when asked for."""
     repaired: bool = False
     _tree: GameTree | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        rows, cols = self.rows, self.cols
+        self.moves = [(colour, point_of_move(move, rows, cols)) for colour, move in self.moves]
+        self.setup = [(colour, point_of_move(move, rows, cols)) for colour, move in self.setup]
+        self.edits = [
+            (number, colour, point_of_move(move, rows, cols)) for number, colour, move in self.edits
+        ]
+
+    def __str__(self) -> str:
+        return f"{self._title()}\n{self._last_board().ascii()}"
+
+    def _repr_svg_(self) -> str:
+        return self._last_board().svg()
+
+    def _title(self) -> str:
+        told = [f"{self.rows}x{self.cols}", f"{len(self.moves)} moves"]
+        if self.file:
+            told.insert(0, f"{self.file}, game {self.game}")
+        return ", ".join([*told, *([str(self.result)] if self.result.kind != "unknown" else [])])
+
+    def _last_board(self) -> Board:
+        """Return the board at the end, or before the first move that the rules forbid."""
+        from tengen.records.replay import board_at, positions
+
+        try:
+            return board_at(self)
+        except TengenError:
+            last = Board(self.rows, self.cols)
+            with suppress(TengenError):
+                for board, _ in positions(self):
+                    last = board
+            return last
 
     @property
     def tree(self) -> GameTree:
@@ -161,7 +209,7 @@ def _make_tree(record: GameRecord) -> GameTree:
 
 
 def _add_edits(
-    tree: GameTree, edits: list[tuple[int, int, int]], number: int, rows: int, cols: int
+    tree: GameTree, edits: list[tuple[int, int, Point]], number: int, rows: int, cols: int
 ) -> None:
     """Append one node for the stones put or taken before move `number`, if there are any."""
     node: dict[str, list[bytes]] = {}

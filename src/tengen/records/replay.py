@@ -13,13 +13,13 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, WHITE, Board, Rules, point_of
+from tengen.board import BLACK, PASS, WHITE, Board, Point, Rules
 from tengen.board.replay_kernels import replay_games
 from tengen.board.rules import KO_NUMBERS
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.records.arrays import GameArrays
 from tengen.records.corpus import Corpus
-from tengen.records.record import GameRecord
+from tengen.records.record import GameRecord, Stone
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,7 @@ def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None
     return next(islice(_replayed(record, rules), (move or last) - 1, None))
 
 
-def positions(
-    record: GameRecord, *, rules: Rules | None = None
-) -> Iterator[tuple[Board, tuple[int, int]]]:
+def positions(record: GameRecord, *, rules: Rules | None = None) -> Iterator[tuple[Board, Stone]]:
     """Yield the board before each move, the mover to play, and the move (colour, point).
 
     Every board is a copy of its own, to keep or to change.
@@ -154,10 +152,10 @@ def _set_up(board: Board, record: GameRecord) -> None:
     board.handicap = record.handicap
 
 
-def _edit(board: Board, edits: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def _edit(board: Board, edits: list[tuple[int, int, Point]]) -> list[tuple[int, int, Point]]:
     """Put and take the stones of one node; history and prisoners begin anew."""
     here = edits[0][0]
-    stones = {point: int(board[point]) for point in _points(board)}
+    stones = {stone: block.colour for block in board.blocks() for stone in block.stones}
     while edits and edits[0][0] == here:
         _, colour, point = edits.pop(0)
         stones[point] = colour
@@ -165,9 +163,3 @@ def _edit(board: Board, edits: list[tuple[int, int, int]]) -> list[tuple[int, in
     white = [point for point, colour in stones.items() if colour == WHITE]
     board.set_stones(black=black, white=white, to_play=board.turn)
     return edits
-
-
-def _points(board: Board) -> Iterator[int]:
-    for row in range(board.rows):
-        for col in range(board.cols):
-            yield point_of(row, col, board.cols)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from tengen.board import BLACK, EMPTY, WHITE
+from tengen.board import BLACK, EMPTY, WHITE, Point
 from tengen.records import encodings, sgf_grammar
 from tengen.records.faults import Damage, Fault, shown
 from tengen.records.record import GameRecord
@@ -102,7 +102,7 @@ def interpret(tree: GameTree, codec: str = "utf-8") -> GameRecord:
         except ValueError as wrong:
             raise Damage(f"wrong size SZ {shown(root['SZ'][0])}: {wrong}", at) from None
     record = GameRecord(rows=rows, cols=cols, encoding=codec, _tree=tree)
-    stones: dict[int, int] = {}
+    stones: dict[Point, int] = {}
     for index in tree.main_line():
         node = tree.nodes[index]
         if len(node) == 1:  # by far the most nodes: one move and nothing else
@@ -115,7 +115,7 @@ def interpret(tree: GameTree, codec: str = "utf-8") -> GameRecord:
     return record
 
 
-def _take_node(record: GameRecord, node: Node, at: int, stones: dict[int, int]) -> None:
+def _take_node(record: GameRecord, node: Node, at: int, stones: dict[Point, int]) -> None:
     """Take what one node of the main line says."""
     placed: set[int] = set()
     for name, colour in _SETUP:
@@ -137,7 +137,7 @@ def _take_node(record: GameRecord, node: Node, at: int, stones: dict[int, int]) 
             _INFORMATION[name](record, values[0])
 
 
-def _points(raw: bytes, name: str, record: GameRecord, at: int) -> list[int]:
+def _points(raw: bytes, name: str, record: GameRecord, at: int) -> list[Point]:
     if not raw.strip():
         return []
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tengen.board import BLACK, EMPTY, PASS, WHITE, coordinates
+from tengen.board import BLACK, EMPTY, PASS, WHITE, Point, coordinates
 from tengen.records import encodings
 
 MIN_SIZE, MAX_SIZE = 2, 25
@@ -37,7 +37,7 @@ def format_size(rows: int, cols: int) -> bytes:
     return b"%d" % rows if rows == cols else b"%d:%d" % (cols, rows)
 
 
-def parse_point(raw: bytes, rows: int, cols: int) -> int:
+def parse_point(raw: bytes, rows: int, cols: int) -> Point:
     """Return the point of two letters; raises ValueError when it is not on the board."""
     letters = raw.strip()
     if len(letters) != 2:
@@ -56,11 +56,11 @@ def format_point(point: int, rows: int, cols: int) -> bytes:
     return coordinates.format_sgf(point, rows, cols).encode("ascii")
 
 
-def parse_move(raw: bytes, rows: int, cols: int) -> int:
+def parse_move(raw: bytes, rows: int, cols: int) -> Point:
     """Return the point of a move or PASS; `tt` passes on boards up to 19x19.
 
     >>> parse_move(b"", 9, 9), parse_move(b"tt", 19, 19), parse_move(b"aa", 9, 9)
-    (0, 0, 11)
+    (PASS, PASS, Point('A9', 9, 9))
     """
     letters = raw.strip()
     if not letters or (letters == b"tt" and rows <= 19 and cols <= 19):
@@ -68,17 +68,16 @@ def parse_move(raw: bytes, rows: int, cols: int) -> int:
     return parse_point(letters, rows, cols)
 
 
-def parse_point_list(raw: bytes, rows: int, cols: int) -> list[int]:
+def parse_point_list(raw: bytes, rows: int, cols: int) -> list[Point]:
     """Return the points of one value of a list: a point or a rectangle `aa:cc`."""
     first, colon, second = raw.partition(b":")
     if not colon:
         return [parse_point(raw, rows, cols)]
-    row_1, col_1 = coordinates.row_col(parse_point(first, rows, cols), cols)
-    row_2, col_2 = coordinates.row_col(parse_point(second, rows, cols), cols)
+    a, b = parse_point(first, rows, cols), parse_point(second, rows, cols)
     return [
-        coordinates.point_of(row, col, cols)
-        for row in range(min(row_1, row_2), max(row_1, row_2) + 1)
-        for col in range(min(col_1, col_2), max(col_1, col_2) + 1)
+        coordinates.point_of_move((row, col), rows, cols)
+        for row in range(min(a.row, b.row), max(a.row, b.row) + 1)
+        for col in range(min(a.col, b.col), max(a.col, b.col) + 1)
     ]
 
 

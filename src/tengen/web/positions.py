@@ -44,7 +44,7 @@ def to_board(value: dict[str, Any]) -> Board:
         handicap=value["handicap"],
     )
     for colour, point in value["moves"]:
-        board.play(point, colour)
+        board.play(board.answer(point), colour)
     board.turn = value["turn"]
     return board
 

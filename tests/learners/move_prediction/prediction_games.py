@@ -19,13 +19,12 @@ def tasteful_game(rows: int, cols: int, plies: int, seed: int) -> GameRecord:
         if len(legal) == 0:
             break
         if moves and rng.random() < 0.8:
-            row, col = divmod(moves[-1][1] - 1, cols + 1)
-            distance = np.abs(legal // cols - (row - 1)) + np.abs(legal % cols - col)
+            last = moves[-1][1]
+            distance = np.abs(legal // cols - last.row) + np.abs(legal % cols - last.col)
             legal = legal[distance == distance.min()]
         index = int(rng.choice(legal))
-        point = (index // cols + 1) * (cols + 1) + index % cols + 1
-        moves.append((board.turn, point))
-        board.play(point)
+        board.play((index // cols, index % cols))
+        moves.append(board.moves[-1])
     return GameRecord(rows=rows, cols=cols, moves=moves)
 
 

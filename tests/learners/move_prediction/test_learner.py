@@ -139,7 +139,7 @@ def test_superko_gets_no_prior(trained: MovePredictor) -> None:
         assert np.all((priors > 0) == mask)
         assert priors.sum() == pytest.approx(1.0)
         index = int(np.flatnonzero(mask[:-1])[0])
-        board.play((index // 3 + 1) * 4 + index % 3 + 1)
+        board.play((index // 3, index % 3))
 
 
 def test_a_model_with_coordinates_says_what_it_can_serve(tmp_path) -> None:

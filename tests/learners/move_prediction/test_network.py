@@ -42,7 +42,7 @@ def board_after(record, symmetry: int = 0, swap: bool = False) -> Board:
     for colour, point in record.moves:
         row, col = divmod(point, SIZE + 1)
         row, col = place(row - 1, col - 1, symmetry)
-        board.play((row + 1) * (SIZE + 1) + col + 1, 3 - colour if swap else colour)
+        board.play((row, col), 3 - colour if swap else colour)
     return board
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from prediction_games import tasteful_game
@@ -101,7 +103,8 @@ def test_games_are_replayed_by_the_rules(moves: str, legal: bool) -> None:
 
 
 def test_a_point_off_the_board_is_illegal() -> None:
-    games = from_records([GameRecord(rows=5, cols=5, moves=[(1, point)]) for point in (6, 12, 40)])
+    games = from_records([GameRecord(rows=5, cols=5, moves=[(1, "A1")])] * 3)
+    games = replace(games, moves=np.array([6, 12, 40], games.moves.dtype))
     out = np.ones(3, np.bool_)
     mark_legal(games.moves, games.colours, games.offsets, 5, 5, out)
     assert not out.any()

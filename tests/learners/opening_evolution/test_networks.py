@@ -126,7 +126,7 @@ def test_free_choice_may_be_illegal() -> None:
     w1, w2 = shape.cut(weights)
     w1[12, 0] = w2[0] = 1.0  # one unit that likes a stone in the centre, which is taken
     assert shape.move(weights, board) == board.point("C3")
-    assert board.is_legal(Dense(5, 5, plies=1).move(weights, board))
+    assert board.is_legal(board.answer(Dense(5, 5, plies=1).move(weights, board)))
 
 
 @pytest.mark.parametrize("shape", [Shared(7, 7), Rich(7, 7), Tied(7, 7), Tiled(7, 7)])

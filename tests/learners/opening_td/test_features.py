@@ -27,7 +27,7 @@ def random_boards(rows: int, cols: int, count: int, seed: int, share: float = 1.
             if len(moves) == 0:
                 break
             cell = int(rng.choice(moves))
-            board.play((cell // cols + 1) * (cols + 1) + cell % cols + 1)
+            board.play((cell // cols, cell % cols))
         boards.append(board)
     return boards
 

@@ -124,7 +124,7 @@ def replay(
             assert memory.best[ply] == pytest.approx(best_value(copy, board, learner), abs=1e-9)
             assert memory.chosen[ply] <= memory.best[ply]
         side = board.turn
-        board.play(move)
+        board.play(board.answer(move))
         x = slow.inputs(board.grid(), side, lead(board), learner.settings.features, binary)
         cells = cells_of(board, side) if target == "ownership" else None
         if before is not None:
@@ -280,7 +280,7 @@ def test_candidates_are_rated_as_the_positions_after_them(encoding: str) -> None
             captured += sum(after.prisoners) - sum(board.prisoners)
             x = dense_inputs(after, learner.settings.chosen, friend=board.turn, komi=5.5)
             assert rated[move] == pytest.approx(float(predict(learner.net_, x)[0]), abs=1e-12)
-        board.play(int(rng.choice([p for p in board.legal_moves if p] or [0])))
+        board.play(board.answer(rng.choice([p for p in board.legal_moves if p] or [0])))
     assert captured > 20
 
 

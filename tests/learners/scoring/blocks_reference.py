@@ -29,7 +29,7 @@ def random_grid(rng, rows, cols, moves):
         legal = [m for m in board.legal_moves if m > 0]
         if not legal:
             break
-        board.play(int(rng.choice(legal)))
+        board.play(board.answer(rng.choice(legal)))
     return board.grid()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from tengen.board import BLACK, WHITE, Board, point_of
+from tengen.board import BLACK, PASS, WHITE, Board
 from tengen.board.symmetry import transform
 from tengen.contracts import check_evaluator, check_learner
 from tengen.errors import ModelError, TengenError
@@ -38,8 +38,8 @@ def wall_game(invader=(1, 1), score=9.5, size=7):
     """Return a game: two walls, then a white stone into Black's side, which dies, then passes."""
     moves = []
     for row in range(size):
-        moves += [(BLACK, point_of(row, 2, size)), (WHITE, point_of(row, 3, size))]
-    moves += [(BLACK, 0), (WHITE, point_of(*invader, size)), (BLACK, 0), (WHITE, 0)]
+        moves += [(BLACK, (row, 2)), (WHITE, (row, 3))]
+    moves += [(BLACK, PASS), (WHITE, invader), (BLACK, PASS), (WHITE, PASS)]
     winner = BLACK if score > 0 else WHITE
     return GameRecord(
         rows=size, cols=size, moves=moves, komi=0.5, rules="japanese",
@@ -151,7 +151,7 @@ def test_turning_and_swapping_colours_turns_the_answer(shipped, turn):
     rng = np.random.default_rng(4)
     board = Board(9)
     for _ in range(30):
-        board.play(int(rng.choice([m for m in board.legal_moves if m > 0])))
+        board.play(board.answer(rng.choice([m for m in board.legal_moves if m > 0])))
     symmetric = np.zeros((5, 5), np.int8)
     symmetric[1, 1] = symmetric[3, 3] = 1
     symmetric[1, 3] = symmetric[3, 1] = 2

@@ -63,7 +63,7 @@ def random_game(seed, size, plies):
         legal = [m for m in board.legal_moves if m > 0]
         if not legal:
             break
-        board.play(int(rng.choice(legal)))
+        board.play(board.answer(rng.choice(legal)))
     return board
 
 

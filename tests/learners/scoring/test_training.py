@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.board import Board
+from tengen.board import PASS, Board
 from tengen.learners.scoring import network
 from tengen.learners.scoring.paper import PaperGames, energy_and_gradient, initial
 from tengen.learners.scoring.rprop import Momentum, Rprop
@@ -129,7 +129,7 @@ def game_record(picture, score):
         rows=board.rows,
         cols=board.cols,
         setup=setup,
-        moves=[(1, 0), (2, 0)],
+        moves=[(1, PASS), (2, PASS)],
         komi=0.5,
         result=Result("score", 1 if score > 0 else 2, abs(score)),
     )

@@ -43,7 +43,7 @@ def played(seed: int, plies: int, size: int = SIZE) -> Board:
         legal = np.flatnonzero(board.legal_mask()[:-1])
         if len(legal) == 0:
             break
-        board.play(point_at(int(rng.choice(legal)), size, size))
+        board.play(board.answer(point_at(int(rng.choice(legal)), size, size)))
     return board
 
 
@@ -78,8 +78,8 @@ def record(seed: int, plies: int = 20, size: int = SIZE) -> GameRecord:
     for _ in range(plies):
         legal = np.flatnonzero(board.legal_mask()[:-1])
         move = point_at(int(rng.choice(legal)), size, size) if len(legal) else PASS
-        moves.append((board.turn, move))
-        board.play(move)
+        board.play(board.answer(move))
+        moves.append(board.moves[-1])
     for _ in range(2):
         moves.append((board.turn, PASS))
         board.play(PASS)
@@ -101,11 +101,11 @@ def test_boards_to_rank_are_those_after_the_moves():
         a, b = games.offsets[g : g + 2]
         board, wanted = Board(SIZE), {}
         for ply in range(a, b):
-            mover, move = board.turn, int(games.moves[ply])
+            mover, move = board.turn, board.answer(games.moves[ply])
             after = {}
             for i in np.flatnonzero(board.legal_mask()[:-1]):
                 trial = board.copy()
-                trial.play(point_at(int(i), SIZE, SIZE))
+                trial.play(trial.answer(point_at(int(i), SIZE, SIZE)))
                 after[int(i)] = seen(trial, mover).tobytes()
                 captures += trial.grid().astype(bool).sum() <= board.grid().astype(bool).sum()
             if move != PASS:
@@ -127,11 +127,11 @@ def test_own_eyes_are_no_alternatives_and_broken_records_are_left_out():
     black, white = [5, 6, 7, 8, 9, 1, 3], [24, 23, 22, 21, 20, 19]
     moves = []
     for i, point in enumerate(black):
-        moves.append((1, point_at(point, SIZE, SIZE)))
+        moves.append((1, divmod(point, SIZE)))
         if i < len(white):
-            moves.append((2, point_at(white[i], SIZE, SIZE)))
-    moves += [(1, point_at(12, SIZE, SIZE)), (1, point_at(12, SIZE, SIZE))]  # the second: occupied
-    moves += [(2, point_at(13, SIZE, SIZE))]
+            moves.append((2, divmod(white[i], SIZE)))
+    moves += [(1, divmod(12, SIZE)), (1, divmod(12, SIZE))]  # the second: occupied
+    moves += [(2, divmod(13, SIZE))]
     games = from_records([GameRecord(rows=SIZE, cols=SIZE, moves=moves)])
     draws = 60
     boards = np.zeros((draws, 25, SIZE * SIZE), np.uint8)
@@ -171,7 +171,7 @@ def test_moves_of_wide_stacks_are_valued_as_the_definition_says(layers, units, s
         assert np.array_equal(rated[:-1] > -np.inf, board.legal_mask()[:-1])
         for i in np.flatnonzero(board.legal_mask()[:-1]):
             after = board.copy()
-            after.play(point_at(int(i), size, size))
+            after.play(after.answer(point_at(int(i), size, size)))
             outputs, _ = forward(settings.architecture, free, seen(after, mover))
             value = (2 * outputs[..., 0] - 1).sum()
             assert rated[i] == pytest.approx(value, abs=2e-4)
@@ -260,9 +260,8 @@ def test_it_learns_to_prefer_what_experts_play():
         for _ in range(10):
             legal = np.flatnonzero(board.legal_mask()[:-1])
             edge = [i for i in legal if i // SIZE in (0, SIZE - 1) or i % SIZE in (0, SIZE - 1)]
-            move = point_at(int(rng.choice(edge)), SIZE, SIZE)
-            moves.append((board.turn, move))
-            board.play(move)
+            board.play(board.answer(point_at(int(rng.choice(edge)), SIZE, SIZE)))
+            moves.append(board.moves[-1])
         return GameRecord(rows=SIZE, cols=SIZE, moves=moves)
 
     games = from_records([edge_game(seed) for seed in range(30)])

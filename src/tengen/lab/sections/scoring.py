@@ -336,7 +336,7 @@ def _ownership(judge: Any, cases: list[Any], name: str) -> list[Picture]:
     readings = [(case, judge.read(case.grid)) for case in cases[:40]]
     case, reading = max(readings, key=lambda pair: int(pair[1].dead.sum()))
     board = Board.from_grid(case.grid)
-    dead = [int(i) for i in reading.dead.ravel().nonzero()[0]]
+    dead = [(int(row), int(col)) for row, col in zip(*reading.dead.nonzero(), strict=True)]
     svg = board.svg(shades=reading.ownership.ravel(), dead=dead, cell=22)
     title = f"Who owns what, by the {name.partition(' (')[0]}; faint stones are dead"
     return [Picture(title, svg)]

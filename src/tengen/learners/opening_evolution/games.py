@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, WHITE, Board, Rules, play_random
+from tengen.board import BLACK, PASS, WHITE, Board, Point, Rules, play_random
 from tengen.contracts import Expert, Player
 from tengen.learners.opening_evolution.networks import Shape, Weights
 
@@ -29,9 +29,9 @@ class NetworkPlayer:
     def __post_init__(self) -> None:
         self._shape, self._weights = self.shape.unfold(self.weights)
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose a move; uses no randomness."""
-        move = self._shape.move(self._weights, board)
+        move = board.answer(self._shape.move(self._weights, board))
         return move if board.is_legal(move) else PASS
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, Board
+from tengen.board import BLACK, Board, Point
 from tengen.errors import ModelError, TengenError
 from tengen.learners.opening_evolution.games import NetworkPlayer
 from tengen.learners.opening_evolution.networks import Shape, Weights
@@ -119,7 +119,7 @@ class OpeningEvolution:
         # Evolved under one komi; another one moves the score by the difference.
         return (value if me == BLACK else -value) - (board.komi - self.settings.komi)
 
-    def choose(self, board: Board, rng: np.random.Generator) -> int:
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the network's move, look-ahead included; a pass if it is illegal."""
         self._check(board)
         return self.player().choose(board, rng)

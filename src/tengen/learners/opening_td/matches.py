@@ -176,4 +176,4 @@ def _play_one(
             if move < 0:
                 raise TengenError(f"{side.name} resigned in the opening")
         board.play(move)
-    return [move for _, move in board.moves]
+    return [int(move) for _, move in board.moves]

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, Board
+from tengen.board import BLACK, PASS, Board, Point
 from tengen.board.coordinates import index_of
 from tengen.errors import TengenError
 from tengen.learners.opening_td import candidate_kernels, game_kernels, kernels
@@ -139,7 +139,7 @@ class OpeningModel:
             out[index_of(move, board.rows, board.cols)] = chance
         return out
 
-    def best_move(self, board: Board) -> int:
+    def best_move(self, board: Board) -> Point:
         """Return the move after which it likes the position best, superko respected."""
         self._check_board(board)
         tables, layout, room, _ = self.desk()
@@ -148,7 +148,8 @@ class OpeningModel:
             board.state, self.net_, self.settings.komi, tables, layout, no_past, 0, room
         )
         order = np.argsort(-room.values[:count], kind="stable")
-        return next((int(m) for m in room.moves[order] if board.is_legal(int(m))), PASS)
+        liked = (board.answer(raw) for raw in room.moves[order])
+        return next((move for move in liked if board.is_legal(move)), PASS)
 
     def _check_board(self, board: Board) -> None:
         rows, cols = self.settings.shape

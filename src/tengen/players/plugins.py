@@ -1,0 +1,255 @@
+"""Make players, evaluators and policies of classes that somebody else wrote; know none of ours.
+
+`python:package.module:Class` names a class (or a function that makes an object) wherever a spec
+goes, and `python:package.module:Class:key=value,...` gives its arguments; `python:file.py:Class`
+takes it from a file. Packages may also give their players a name by entry points of the group
+`tengen.players`. What such an object answers is checked, so that its mistakes are told in one
+line that names it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from tengen.board import RESIGN, Board, Point
+from tengen.contracts import Evaluator, Player, Policy
+from tengen.contracts.values import FloatArray
+from tengen.errors import SpecError, TengenError
+
+if TYPE_CHECKING:
+    pass
+
+PREFIX = "python:"
+GROUP = "tengen.players"
+"""The group of entry points by which packages name their players."""
+
+Role = Literal["player", "evaluator", "policy"]
+METHODS: dict[Role, str] = {"player": "choose", "evaluator": "values", "policy": "priors"}
+
+
+def installed_players() -> dict[str, str]:
+    """Return the players that installed packages name: `package.module:Class` by name."""
+    return {entry.name: entry.value for entry in importlib.metadata.entry_points(group=GROUP)}
+
+
+def make_plugged_player(target: str, rest: str, spec: str) -> Player:
+    """Make a player of a class `package.module:Class` with options `key=value,...`.
+
+    Raises
+    ------
+    SpecError
+        If it does not import, takes other options, fails or cannot choose moves.
+    """
+    made = _make(target, rest, "player", spec)
+    try:
+        object.__setattr__(made, "name", spec)  # frozen dataclasses too
+    except AttributeError:
+        if not isinstance(getattr(made, "name", None), str):
+            raise SpecError(f"{spec!r}: {target} needs an attribute name") from None
+    return checked_player(cast(Player, made), spec)
+
+
+def make_plugged_evaluator(spec: str) -> Evaluator:
+    """Make an evaluator of `python:package.module:Class`, see `make_plugged_player`."""
+    made = _make(*split_target(spec.removeprefix(PREFIX), spec), "evaluator", spec)
+
+    def values(self: Any, boards: Sequence[Board]) -> FloatArray:
+        given = _ask(spec, "values", self.__class__.__base__, self, boards)
+        return _numbers(given, (len(boards),), f"{spec}: values")
+
+    return cast(Evaluator, _replaced(made, "values", values, spec))
+
+
+def make_plugged_policy(spec: str) -> Policy:
+    """Make a policy of `python:package.module:Class`, see `make_plugged_player`."""
+    made = _make(*split_target(spec.removeprefix(PREFIX), spec), "policy", spec)
+
+    def priors(self: Any, board: Board) -> FloatArray:
+        given = _ask(spec, "priors", self.__class__.__base__, self, board)
+        found = _numbers(given, (board.rows * board.cols + 1,), f"{spec}: priors")
+        if (found < 0).any() or not found.sum() > 0:
+            raise SpecError(f"{spec}: priors are no probabilities")
+        return found
+
+    return cast(Policy, _replaced(made, "priors", priors, spec))
+
+
+def checked_player(player: Player, label: str) -> Player:
+    """Return this player so that whatever it answers is a point of the board, PASS or RESIGN.
+
+    Plain numbers are refused: nobody can tell whether they are raw points or row-major indices.
+
+    Raises
+    ------
+    SpecError
+        If it cannot choose moves.
+    """
+    if not callable(getattr(player, "choose", None)):
+        raise SpecError(f"{label}: a player needs a method choose(board, rng)")
+
+    def choose(self: Any, board: Board, rng: np.random.Generator) -> Point:
+        move = _ask(label, "choose", self.__class__.__base__, self, board, rng)
+        if move is RESIGN or (isinstance(move, str) and move.strip().lower() == "resign"):
+            return RESIGN
+        try:
+            return board.point(move)
+        except TengenError as mistake:
+            raise SpecError(f"{label}: choose: {mistake}") from None
+
+    return cast(Player, _replaced(player, "choose", choose, label))
+
+
+def split_target(text: str, spec: str) -> tuple[str, str]:
+    """Split `package.module:Class:key=value` into the class and its options.
+
+    >>> split_target("a.b:C:x=1,y=2", "")
+    ('a.b:C', 'x=1,y=2')
+    """
+    found = re.fullmatch(r"\s*((?:[A-Za-z]:)?[^:=,]+):\s*([A-Za-z_][\w.]*)\s*(?::(.*))?", text)
+    if found is None:
+        raise SpecError(f"{spec!r}: write {PREFIX}package.module:Class or with :key=value,...")
+    return f"{found[1].strip()}:{found[2]}", found[3] or ""
+
+
+def find(target: str, spec: str) -> Callable[..., object]:
+    """Return the class or function `package.module:Class`, importing its module.
+
+    Raises
+    ------
+    SpecError
+        If the module or the name in it cannot be had.
+    """
+    place, _, name = target.rpartition(":")
+    try:
+        found: Any = _import_file(Path(place)) if place.endswith(".py") else _import_module(place)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except AttributeError:
+        raise SpecError(f"{spec!r}: {place} has no {name}") from None
+    except Exception as failure:
+        raise SpecError(f"{spec!r}: importing {place} failed: {_told(failure)}") from failure
+    if not callable(found):
+        raise SpecError(f"{spec!r}: {target} is no class and makes nothing")
+    return cast(Callable[..., object], found)
+
+
+def _import_module(name: str) -> ModuleType:
+    """Import a module, of the working folder too, as `python -m` would."""
+    before = list(sys.path)
+    sys.path.append(str(Path.cwd()))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path[:] = before
+
+
+def _import_file(path: Path) -> ModuleType:
+    where = path.resolve()
+    name = f"tengen_plugin_{where.stem}"
+    known = sys.modules.get(name)
+    if known is not None and getattr(known, "__file__", None) == str(where):
+        return known
+    spec = importlib.util.spec_from_file_location(name, where)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _make(target: str, rest: str, role: Role, spec: str) -> object:
+    maker = find(target, spec)
+    options = _options(maker, rest, spec)
+    try:
+        made = maker(**options)
+    except TengenError as mistake:
+        raise SpecError(f"{spec!r}: {mistake}") from None
+    except Exception as failure:
+        raise SpecError(f"{spec!r}: making it failed: {_told(failure)}") from failure
+    method = METHODS[role]
+    if not callable(getattr(made, method, None)):
+        raise SpecError(f"{spec!r}: {target} has no method {method}, so it is no {role}")
+    return made
+
+
+def _options(maker: Callable[..., object], rest: str, spec: str) -> dict[str, Any]:
+    """Read `key=value,...` as the class's arguments say: numbers, yes or no, else text."""
+    from tengen.players.spec import Option, PlayerKind, read_options
+
+    takes = [
+        parameter
+        for parameter in inspect.signature(maker, eval_str=False).parameters.values()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    ]
+    table = tuple(Option(p.name, _kind_of(p), "", required=p.default is p.empty) for p in takes)
+    return read_options(PlayerKind(spec.partition("=")[0], "", "", table), rest, spec)
+
+
+def _kind_of(parameter: inspect.Parameter) -> str:
+    """Return how the text of an argument is read: by its annotation, else by its default."""
+    said = parameter.annotation
+    word = said if isinstance(said, str) else getattr(said, "__name__", str(said))
+    for kind in ("bool", "int", "float"):
+        if re.match(rf"{kind}\b", word):
+            return kind
+    default = type(parameter.default).__name__
+    return default if default in ("bool", "int", "float") and said is parameter.empty else "text"
+
+
+def _replaced(made: object, name: str, method: Callable[..., object], label: str) -> object:
+    """Let one method of an object go through ours, which finds the old one in its base class."""
+    kind = type(made)
+    if getattr(kind, "_plugged", False):
+        return made
+    replaced = type(
+        kind.__name__,
+        (kind,),
+        {name: method, "__slots__": (), "__module__": kind.__module__, "_plugged": True},
+    )
+    try:
+        object.__setattr__(made, "__class__", replaced)  # frozen dataclasses too
+    except TypeError as failure:
+        raise SpecError(f"{label}: {kind.__name__} cannot be checked: {failure}") from None
+    return made
+
+
+def _ask(label: str, method: str, base: Any, *arguments: Any) -> Any:
+    """Call somebody's method; what it raises becomes one line that names it."""
+    try:
+        return getattr(base, method)(*arguments)
+    except TengenError:
+        raise
+    except Exception as failure:
+        raise SpecError(f"{label}: {method} failed: {_told(failure)}") from failure
+
+
+def _numbers(given: Any, shape: tuple[int, ...], label: str) -> FloatArray:
+    try:
+        found = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise SpecError(f"{label} are no numbers") from None
+    if found.shape != shape:
+        raise SpecError(f"{label} have shape {found.shape}, not {shape}")
+    if not np.isfinite(found).all():
+        raise SpecError(f"{label} are not finite")
+    return found
+
+
+def _told(failure: Exception) -> str:
+    text = str(failure).strip().partition("\n")[0]
+    return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
