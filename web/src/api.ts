@@ -120,3 +120,134 @@ export interface Hint {
   moves: Candidate[];
   ownership?: number[] | null;
 }
+
+export interface BoardState {
+  stones: string[];
+  turn: Colour;
+  last: string | null;
+  captures: [number, number];
+}
+
+export interface GameRecord {
+  file: string;
+  game: number;
+  black: string;
+  white: string;
+  black_rank: string;
+  white_rank: string;
+  event: string;
+  date: string;
+  result: string;
+  size: [number, number];
+  komi: number;
+  handicap: number;
+  rules: string;
+  moves: number;
+}
+
+export interface WholeGame extends GameRecord {
+  remark: string;
+  scoring: "area" | "territory";
+  positions: BoardState[];
+  comments: Record<string, string>;
+  games?: number;
+}
+
+export interface Guess {
+  move: string;
+  probability: number;
+}
+
+export interface Judged {
+  winrate: number;
+  score: number;
+  best: string;
+  line: string[];
+  visits: number;
+  ownership: number[] | null;
+  guesses: Guess[];
+}
+
+export interface MoveReview {
+  number: number;
+  colour: Colour;
+  move: string;
+  lost: number;
+  error: number;
+  winrate_lost: number;
+  best: string;
+  line: string[];
+  probability: number | null;
+  rank: number | null;
+  verdict: "" | "mistake" | "doubtful";
+}
+
+export interface Part {
+  position: Judged;
+  move: MoveReview | null;
+}
+
+export interface Side {
+  moves: number;
+  mean_lost: number;
+  mistakes: number;
+  top1: number | null;
+  top5: number | null;
+}
+
+export interface Summary {
+  player: string;
+  policy: string;
+  black: Side;
+  white: Side;
+  ending: { black: number; white: number; result: string; dead: string[]; judge: string } | null;
+}
+
+export interface Review {
+  id: string;
+  status: "waiting" | "done" | "failed";
+  trouble: string;
+  summary: Summary | null;
+  playouts: number;
+  game: WholeGame;
+  parts: Part[];
+}
+
+export interface ReviewEntry extends GameRecord {
+  id: string;
+  changed: number;
+  status: "waiting" | "done" | "failed";
+  done: number | null;
+}
+
+/** Read an answer of one JSON value a line as it comes. */
+export async function lines<T>(
+  path: string,
+  json: unknown,
+  signal: AbortSignal,
+  take: (value: T) => void,
+): Promise<void> {
+  const response = await fetch(`/api${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(json),
+    signal,
+  });
+  if (!response.ok || !response.body) {
+    const value = await response.json().catch(() => null);
+    throw new ApiError(value?.detail ?? `The server failed (${response.status}).`, response.status);
+  }
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const pieces = (rest + value).split("\n");
+    rest = pieces.pop()!;
+    for (const piece of pieces) {
+      const found = JSON.parse(piece);
+      if (found.detail) throw new ApiError(found.detail, 422);
+      take(found);
+    }
+  }
+}

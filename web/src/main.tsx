@@ -6,12 +6,15 @@ import { render, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { NewGame } from "./newgame";
 import { Play } from "./play";
+import { ReviewPage } from "./review";
+import { Reviews } from "./reviews";
 import { Announcer } from "./status";
 
 type View = (argument: string) => ComponentChildren;
 
 const VIEWS: Record<string, [title: string, view: View]> = {
   play: ["Play", (id) => (id ? <Play key={id} id={id} /> : <NewGame />)],
+  review: ["Review", (id) => (id ? <ReviewPage key={id} id={id} /> : <Reviews />)],
 };
 
 function useHash(): [string, string] {

@@ -4,9 +4,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Marker } from "@sabaki/shudan";
 import { api, type Colour, type Game, type Hint, type Opponent } from "./api";
 import { Board, BoardText } from "./board";
+import { Hints } from "./hints";
 import { ratingOf } from "./newgame";
 import { Stone, useLoaded } from "./parts";
-import { percent } from "./points";
 import { announce, complain } from "./status";
 
 const CAREFUL = 9;
@@ -112,6 +112,14 @@ export function Play({ id }: { id: string }) {
       setAsking(null);
     }
   };
+  const study = async () => {
+    try {
+      const [made] = await api<{ id: string }[]>(`/games/${id}/review`, { method: "POST" });
+      location.hash = `#/review/${made!.id}`;
+    } catch (problem) {
+      complain(problem);
+    }
+  };
   const opponent = opponents?.find((o) => o.id === game.opponent);
   const name = opponent?.name ?? game.opponent;
   const other: Colour = game.you === "black" ? "white" : "black";
@@ -207,13 +215,14 @@ export function Play({ id }: { id: string }) {
             <a class="button primary" href="#/play">
               New game
             </a>
+            <button onClick={() => void study()}>Review this game</button>
             <button onClick={() => send("undo")}>Take back</button>
           </div>
         )}
         {game.status === "playing" && (
           <Typed disabled={!yours} onMove={play} />
         )}
-        {hint && <Hints hint={hint} />}
+        {hint && <Hints hint={hint} turn={game.turn} />}
         {counted && <pre class="count">{counted.explanation}</pre>}
         <p class="links">
           <a href={`/api/games/${id}/sgf`} download>
@@ -271,36 +280,6 @@ function Typed({ disabled, onMove }: { disabled: boolean; onMove: (move: string)
       </label>
       <button disabled={disabled}>Play</button>
     </form>
-  );
-}
-
-function Hints({ hint }: { hint: Hint }) {
-  return (
-    <table class="hints">
-      <caption>Hint</caption>
-      <thead>
-        <tr>
-          <th scope="col">Move</th>
-          <th scope="col">Wins</th>
-          <th scope="col">Points</th>
-          <th scope="col" class="left">
-            Line
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {hint.moves.map((c, i) => (
-          <tr key={c.move}>
-            <th scope="row">
-              {"ABCDE"[i]} {c.move}
-            </th>
-            <td>{c.winrate === undefined ? "" : percent(c.winrate)}</td>
-            <td>{c.score === undefined ? "" : c.score.toFixed(1)}</td>
-            <td class="left">{c.line?.slice(1, 7).join(" ")}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }
 

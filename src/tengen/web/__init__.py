@@ -5,8 +5,3 @@ Layers by knowledge: `positions` and `uploads` (boards and files as plain values
 (games and jobs), the `*_routes` (HTTP), `security` (who may ask), `app` (all of it together). The
 page's sources lie in `web/` at the root of the project; `static` holds what is built from them.
 """
-
-from tengen.web.app import make_app
-from tengen.web.settings import Settings
-
-__all__ = ["Settings", "make_app"]

@@ -14,8 +14,9 @@ from fastapi.staticfiles import StaticFiles
 from tengen import __version__
 from tengen.board import Board
 from tengen.errors import IllegalMoveError, TengenError
-from tengen.web import play_routes
+from tengen.web import look_routes, play_routes, review_routes
 from tengen.web.positions import to_value
+from tengen.web.reviews import UnknownReviewError
 from tengen.web.room import StaleMoveError, UnknownGameError
 from tengen.web.security import Guard
 from tengen.web.services import Services
@@ -26,6 +27,7 @@ from tengen.web.workers import CancelledJob
 STATIC = Path(__file__).parent / "static"
 STATUS: dict[type[Exception], int] = {
     UnknownGameError: 404,
+    UnknownReviewError: 404,
     StaleMoveError: 409,
     IllegalMoveError: 422,
     TengenError: 422,
@@ -41,6 +43,7 @@ def make_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         services = Services(settings, Store(settings.database))
         app.state.services = services
+        services.reviews.resume()
         opponent = services.room.opponents["level-1"].spec
         board = to_value(Board(9))
         services.playing.submit("warm", {"board": board, "player": opponent, "judge": True})
@@ -58,7 +61,8 @@ def make_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.include_router(play_routes.router)
+    for routes in (play_routes, review_routes, look_routes):
+        app.include_router(routes.router)
     for kind in STATUS:
         app.add_exception_handler(kind, _tell)
     app.add_exception_handler(RequestValidationError, _tell_invalid)

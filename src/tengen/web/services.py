@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fastapi import Request
 
 from tengen.web.opponents import list_opponents
+from tengen.web.reviews import Reviews
 from tengen.web.room import Room
 from tengen.web.settings import Settings
 from tengen.web.store import Store
@@ -25,10 +26,12 @@ class Services:
     looking: Lane = field(default_factory=lambda: Lane(TASKS))
     studying: Lane = field(default_factory=lambda: Lane(TASKS))
     room: Room = field(init=False)
+    reviews: Reviews = field(init=False)
 
     def __post_init__(self) -> None:
         opponents = list_opponents(self.settings.players)
         self.room = Room(self.store, self.playing, opponents)
+        self.reviews = Reviews(self.store, self.studying, self.settings)
 
     def close(self) -> None:
         """End the processes and close the database."""

@@ -29,6 +29,11 @@ CREATE INDEX IF NOT EXISTS by_change ON items (kind, changed DESC);
 """
 
 
+def part_of(kind: str) -> str:
+    """Return the kind of an item's parts; the id of a part is `ID/NUMBER`."""
+    return f"{kind}-part"
+
+
 class Store:
     """Items by kind and id: a summary for lists, and a body with everything."""
 
@@ -60,11 +65,21 @@ class Store:
                 (kind, key, now, now, json.dumps(summary), json.dumps(body)),
             )
 
+    def put_part(self, kind: str, key: str, number: int, body: dict[str, Any]) -> None:
+        """Insert or replace one part of an item."""
+        self.put(part_of(kind), f"{key}/{number:06}", {}, body)
+
     def get(self, kind: str, key: str) -> dict[str, Any] | None:
         """Return an item's body, None if there is none."""
         query = "SELECT body FROM items WHERE kind=? AND id=?"
         row = self._connection.execute(query, (kind, key)).fetchone()
         return None if row is None else json.loads(row[0])
+
+    def parts(self, kind: str, key: str) -> list[dict[str, Any]]:
+        """Return the parts of an item in the order of their numbers."""
+        query = "SELECT body FROM items WHERE kind=? AND id >= ? AND id < ? ORDER BY id"
+        rows = self._connection.execute(query, (part_of(kind), f"{key}/", f"{key}0"))
+        return [json.loads(body) for (body,) in rows]
 
     def list(self, kind: str, limit: int = 200) -> list[dict[str, Any]]:
         """Return the summaries of a kind with id and times, latest change first."""
@@ -78,8 +93,12 @@ class Store:
         ]
 
     def delete(self, kind: str, key: str) -> bool:
-        """Remove an item; tell whether there was one."""
+        """Remove an item and its parts; tell whether there was one."""
         with self._connection as connection:
+            connection.execute(
+                "DELETE FROM items WHERE kind=? AND id >= ? AND id < ?",
+                (part_of(kind), f"{key}/", f"{key}0"),
+            )
             query = "DELETE FROM items WHERE kind=? AND id=?"
             return connection.execute(query, (kind, key)).rowcount > 0
 

@@ -5,16 +5,21 @@ Runs in child processes. Models and players are loaded once a process and kept.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from tengen.board import PASS
+from tengen.board import BLACK, PASS, WHITE, index_of
+from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
 from tengen.contracts import Analyser, Analysis, Player, Status, TimedPlayer
+from tengen.errors import ModelError
 from tengen.gtp.judging import Judge
+from tengen.lab.review import find_policy
 from tengen.players import make_player
-from tengen.web.positions import to_board, vertex, vertices
+from tengen.web import studies
+from tengen.web.positions import likely_moves, mask_rows, to_board, vertex, vertices
 from tengen.web.workers import Context, Task
 
 HINTS = 5
@@ -55,6 +60,71 @@ def hint(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     for report in reports:
         context.tell(describe(report, board))
     return {"moves": []} if report is None else describe(report, board)
+
+
+def analyse(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Search a position with so many playouts, telling what is thought as it goes."""
+    spec = f"{arguments['player']}:playouts={arguments['playouts']}"
+    return hint({**arguments, "player": spec, "seed": 0}, context)
+
+
+def predict(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Say which moves an expert would play."""
+    board = to_board(arguments["board"])
+    policy, name, missing = find_policy(board.rows, board.cols, None)
+    if policy is None:
+        raise ModelError(missing)
+    return {"model": name, "moves": likely_moves(policy.priors(board), board, arguments["top"])}
+
+
+def score(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Judge every block, let the visitor overrule it, and count under both rules."""
+    board = to_board(arguments["board"])
+    verdict = _judge().status(board)
+    dead = set(verdict.stones(Status.DEAD))
+    for name in arguments["dead"]:
+        dead |= set(board.block(name).stones)
+    for name in arguments["alive"]:
+        dead -= set(board.block(name).stones)
+    fallen = np.zeros((board.rows, board.cols), np.bool_)
+    for point in dead:
+        fallen.flat[index_of(point, board.rows, board.cols)] = True
+    taken = tuple(a + b for a, b in zip(board.prisoners, arguments["captures"], strict=True))
+    bonus = handicap_compensation(board.handicap, board.rules.handicap_bonus)
+    territory = count_territory(
+        board.grid(), fallen, komi=board.komi, prisoners=(taken[0], taken[1])
+    )
+    area = count_area(board.grid(), fallen, komi=board.komi, handicap=bonus)
+    return {
+        "dead": vertices(sorted(dead), board),
+        "seki": vertices(verdict.stones(Status.SEKI), board),
+        "safe": verdict.safe,
+        "safe_probability": _number(verdict.safe_probability),
+        "blocks": [
+            {
+                "stones": vertices(block.stones, board),
+                "status": str(block.status),
+                "probability": _number(block.probability),
+            }
+            for block in verdict.blocks
+        ],
+        "territory": counted(territory),
+        "area": counted(area),
+    }
+
+
+def counted(count: Count) -> dict[str, Any]:
+    """Write a count in plain values, with the points of either side."""
+    return {
+        **count.to_dict(),
+        "explanation": count.explain(),
+        "black_points": mask_rows(count.territory(BLACK)),
+        "white_points": mask_rows(count.territory(WHITE)),
+    }
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def describe(report: Analysis, board: Any) -> dict[str, Any]:
@@ -101,4 +171,9 @@ TASKS: dict[str, Task] = {
     "hint": hint,
     "judge": judge,
     "warm": warm,
+    "analyse": analyse,
+    "predict": predict,
+    "score": score,
+    "review": studies.review,
+    "export_sgf": studies.export_sgf,
 }

@@ -1,0 +1,102 @@
+"""Turn game records into plain values for a page: who played, every position, every comment.
+
+Text of a record stays text: nothing here is markup.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tengen.board import BLACK, Board
+from tengen.errors import IllegalMoveError
+from tengen.lab.review import boards_of
+from tengen.records import GameRecord
+from tengen.records.replay import board_at
+from tengen.records.sgf_properties import parse_text
+from tengen.web.positions import NAMES, last_vertex, rows_of, vertex
+
+LONGEST_TEXT = 4000
+"""Characters of a comment that are kept."""
+
+
+def replayed(record: GameRecord) -> tuple[list[Board], str]:
+    """Return every position, as far as the moves are legal, and what is wrong with the next one."""
+    try:
+        return list(boards_of(record)), ""
+    except IllegalMoveError as wrong:
+        boards = []
+        for number in range(1, len(record.moves) + 2):
+            try:
+                boards.append(board_at(record, number))
+            except IllegalMoveError:
+                break
+        if not boards:
+            raise
+        return boards, str(wrong)
+
+
+def headline(record: GameRecord) -> dict[str, Any]:
+    """Return what a list of games shows of one."""
+    texts = record.properties
+
+    def first(name: str) -> str:
+        return texts.get(name, [""])[0].strip()[:120]
+
+    return {
+        "file": record.file,
+        "game": record.game,
+        "black": first("PB"),
+        "white": first("PW"),
+        "black_rank": first("BR"),
+        "white_rank": first("WR"),
+        "event": first("EV"),
+        "date": first("DT"),
+        "result": str(record.result) if record.result.kind != "unknown" else "",
+        "size": [record.rows, record.cols],
+        "komi": record.komi,
+        "handicap": record.handicap,
+        "rules": record.rules,
+        "moves": len(record.moves),
+    }
+
+
+def whole(record: GameRecord) -> dict[str, Any]:
+    """Return a game with all its positions, the one before the first move first."""
+    boards, remark = replayed(record)
+    return {
+        **headline(record),
+        "remark": remark,
+        "scoring": boards[0].rules.scoring,
+        "positions": [position_of(board) for board in boards],
+        "comments": _comments(record, len(boards)),
+    }
+
+
+def position_of(board: Board) -> dict[str, Any]:
+    """Return what a page needs to draw a position."""
+    return {
+        "stones": rows_of(board),
+        "turn": NAMES[board.turn],
+        "last": last_vertex(board),
+        "captures": list(board.prisoners),
+    }
+
+
+def played(record: GameRecord, number: int) -> list[str]:
+    """Return colour and vertex of a move, by its number from 1."""
+    colour, point = record.moves[number - 1]
+    return ["B" if colour == BLACK else "W", vertex(point, Board(record.rows, record.cols))]
+
+
+def _comments(record: GameRecord, count: int) -> dict[str, str]:
+    """Return the comments of the main line by the number of moves before them."""
+    found: dict[str, str] = {}
+    number = 0
+    for index in record.tree.main_line():
+        node = record.tree.nodes[index]
+        number += len(node.get("B", ())) + len(node.get("W", ()))
+        if node.get("C") and number < count:
+            text = parse_text(node["C"][0], record.encoding).strip()[:LONGEST_TEXT]
+            key = str(number)
+            found[key] = f"{found[key]}\n{text}" if key in found else text
+    return found

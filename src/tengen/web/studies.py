@@ -1,0 +1,200 @@
+"""Review games in a worker process, and keep what it found as plain values; see `reviews`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tengen.board import Board, point_at
+from tengen.contracts import Policy
+from tengen.gtp.analysis_server import limit_visits
+from tengen.lab.review import (
+    MoveReview,
+    Position,
+    Review,
+    assemble,
+    boards_of,
+    find_policy,
+    judge_positions,
+    review_move,
+    with_policy,
+)
+from tengen.lab.review_sgf import annotate
+from tengen.players import make_player
+from tengen.records import GameRecord, loads
+from tengen.web.positions import NAMES, likely_moves, vertex, vertices
+from tengen.web.workers import Context
+
+GUESSES = 10
+"""Predicted moves kept for each position."""
+PLAYER = "tengen"
+LINE = 12
+
+
+@lru_cache(maxsize=4)
+def _thinker(rows: int, cols: int, playouts: int) -> tuple[Any, Policy | None, str]:
+    policy, name, _ = find_policy(rows, cols, None)
+    player: Any = with_policy(limit_visits(make_player(PLAYER), playouts), policy)
+    player.name = f"{PLAYER} with {playouts} playouts"
+    return player, policy, name
+
+
+def record_of(sgf: str) -> GameRecord:
+    """Read the one game of a stored review."""
+    return loads(sgf)[0]
+
+
+def review(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Judge the positions of a game that are not judged yet, and tell each; then sum up."""
+    record = record_of(arguments["sgf"])
+    player, policy, policy_name = _thinker(record.rows, record.cols, arguments["playouts"])
+    boards = list(boards_of(record))
+    positions = [from_value(v, b) for v, b in zip(arguments["done"], boards, strict=False)]
+    judged = judge_positions(record, player, policy=policy, seed=0, done=positions)
+    for position in judged:
+        positions.append(position)
+        number = len(positions) - 1
+        move = None
+        if number:
+            before = positions[number - 1]
+            move = review_move(number, record.moves[number - 1], before, position)
+        context.tell({"position": to_value(position), "move": move and move_value(move, position)})
+        if context.stop():
+            break
+    if len(positions) < len(boards):
+        return {}
+    found = assemble(record, positions, player=player.name, policy=policy_name)
+    ending = found.ending
+    board = boards[-1]
+    return {
+        "player": found.player,
+        "policy": policy_name,
+        "black": found.side(1),
+        "white": found.side(2),
+        "ending": ending
+        and {
+            **ending.count.to_dict(),
+            "dead": vertices(ending.dead, board),
+            "judge": ending.judge,
+        },
+    }
+
+
+def to_value(position: Position) -> dict[str, Any]:
+    """Return a judged position as plain values."""
+    board, owners = position.board, position.ownership
+    return {
+        "winrate": position.winrate,
+        "score": position.score,
+        "after_score": position.after_score,
+        "best": vertex(position.best, board),
+        "line": vertices(position.line[:LINE], board),
+        "spread": position.spread,
+        "visits": position.visits,
+        "ownership": None if owners is None else [round(float(v), 2) for v in owners],
+        "guesses": [] if position.priors is None else likely_moves(position.priors, board, GUESSES),
+    }
+
+
+def from_value(value: dict[str, Any], board: Board) -> Position:
+    """Make the judged position that `to_value` described, of predictions only the likeliest."""
+    priors = np.zeros(board.rows * board.cols + 1)
+    names = {
+        vertex(point_at(i, board.rows, board.cols), board): i
+        for i in range(board.rows * board.cols + 1)
+    }
+    for guess in value["guesses"]:
+        priors[names[guess["move"]]] = guess["probability"]
+    owners = value["ownership"]
+    return Position(
+        board=board,
+        winrate=value["winrate"],
+        score=value["score"],
+        after_score=value["after_score"],
+        best=board.point(value["best"]),
+        line=tuple(board.point(name) for name in value["line"]),
+        spread=value["spread"],
+        visits=value["visits"],
+        ownership=None if owners is None else np.array(owners, np.float64),
+        priors=priors if value["guesses"] else None,
+    )
+
+
+def move_value(move: MoveReview, position: Position) -> dict[str, Any]:
+    """Return what is thought of a move as plain values."""
+    board = position.board
+    return {
+        "number": move.number,
+        "colour": NAMES[move.colour],
+        "move": vertex(move.move, board),
+        "lost": move.lost,
+        "error": move.error,
+        "winrate_lost": move.winrate_lost,
+        "best": vertex(move.best, board),
+        "line": vertices(move.line[:LINE], board),
+        "probability": move.probability,
+        "rank": move.rank,
+        "verdict": "mistake" if move.is_mistake else "doubtful" if move.is_doubtful else "",
+    }
+
+
+def export_sgf(arguments: dict[str, Any], context: Context) -> str:
+    """Write a finished review into its record."""
+    return annotate(_rebuilt(arguments), ownership=False).decode("utf-8")
+
+
+def _rebuilt(arguments: dict[str, Any]) -> Review:
+    record = record_of(arguments["sgf"])
+    boards = list(boards_of(record))
+    parts = arguments["parts"]
+    positions = [from_value(p["position"], b) for p, b in zip(parts, boards, strict=True)]
+    summary = arguments["summary"]
+    found = assemble(record, positions, player=summary["player"], policy=summary["policy"])
+    # Only the likeliest predictions were kept; ranks and chances of the others were told before.
+    moves = [
+        replace(move, probability=part["move"]["probability"], rank=part["move"]["rank"])
+        for move, part in zip(found.moves, parts[1:], strict=True)
+    ]
+    return replace(found, moves=moves)
+
+
+COLUMNS = (
+    "number",
+    "colour",
+    "move",
+    "lost",
+    "error",
+    "winrate_lost",
+    "best",
+    "probability",
+    "rank",
+    "verdict",
+)
+
+
+def table(parts: list[dict[str, Any]]) -> str:
+    """Write the moves of a review as CSV, with Black's win rate and points after each."""
+    out = io.StringIO()
+    sheet = csv.writer(out, lineterminator="\n")
+    sheet.writerow([*COLUMNS, "line", "winrate_black", "score_black"])
+    for part in parts[1:]:
+        move, position = part["move"], part["position"]
+        row = [_cell(move[name]) for name in COLUMNS]
+        sheet.writerow(
+            [
+                *row,
+                " ".join(move["line"]),
+                _cell(position["winrate"]),
+                _cell(position["score"]),
+            ]
+        )
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return "" if value is None else round(value, 4) if isinstance(value, float) else value

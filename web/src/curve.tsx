@@ -1,0 +1,166 @@
+// The curve of a game: who wins, or by how much, with the points each move lost below it.
+
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { useEffect, useRef } from "preact/hooks";
+import type { Part } from "./api";
+
+export type Shown = "winrate" | "score";
+
+interface CurveProps {
+  parts: Part[];
+  length: number;
+  at: number;
+  shown: Shown;
+  onMove: (number: number) => void;
+}
+
+const HEIGHT = 190;
+
+function colour(name: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(--${name})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}
+
+export function Curve({ parts, length, at, shown, onMove }: CurveProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const now = useRef(at);
+  const move = useRef(onMove);
+  move.current = onMove;
+  now.current = at;
+
+  useEffect(() => {
+    const element = place.current!;
+    const make = () => {
+      plot.current?.destroy();
+      plot.current = draw(element, length, shown, now, (n) => move.current(n));
+      plot.current.setData(dataOf(parts, length, shown));
+    };
+    make();
+    const observer = new ResizeObserver(() =>
+      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
+    );
+    observer.observe(element);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", make);
+    const theme = new MutationObserver(make);
+    theme.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    return () => {
+      observer.disconnect();
+      theme.disconnect();
+      dark.removeEventListener("change", make);
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [length, shown]);
+
+  useEffect(() => {
+    plot.current?.setData(dataOf(parts, length, shown));
+  }, [parts.length]);
+  useEffect(() => {
+    plot.current?.redraw(false, false);
+  }, [at]);
+
+  return <div ref={place} class="curve" aria-hidden="true" />;
+}
+
+function dataOf(parts: Part[], length: number, shown: Shown): uPlot.AlignedData {
+  const numbers = Array.from({ length: length + 1 }, (_, i) => i);
+  const value = (part?: Part) =>
+    part === undefined
+      ? null
+      : shown === "winrate"
+        ? 100 * part.position.winrate
+        : part.position.score;
+  const lost = (part: Part | undefined, side: "black" | "white") =>
+    part?.move?.colour === side && part.move.lost > 0 ? part.move.lost : null;
+  return [
+    numbers,
+    numbers.map((i) => value(parts[i])),
+    numbers.map((i) => lost(parts[i], "black")),
+    numbers.map((i) => lost(parts[i], "white")),
+  ];
+}
+
+function draw(
+  element: HTMLElement,
+  length: number,
+  shown: Shown,
+  now: { current: number },
+  onMove: (number: number) => void,
+): uPlot {
+  const [ink, soft, line, accent, warn, blue] = ["ink", "soft", "line", "accent", "warn", "blue"].map(
+    colour,
+  ) as [string, string, string, string, string, string];
+  const bars = uPlot.paths.bars!({ size: [0.7, 8], align: 0 });
+  const axis = { stroke: soft, grid: { stroke: line, width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
+  const follow = (u: uPlot) => {
+    const go = (event: PointerEvent) => {
+      const left = event.clientX - u.over.getBoundingClientRect().left;
+      onMove(Math.min(Math.max(Math.round(u.posToVal(left, "x")), 0), length));
+    };
+    u.over.addEventListener("pointerdown", (event) => {
+      u.over.setPointerCapture(event.pointerId);
+      go(event);
+    });
+    u.over.addEventListener("pointermove", (event) => {
+      if (event.buttons) go(event);
+    });
+  };
+  const mark = (u: uPlot) => {
+    const x = Math.round(u.valToPos(now.current, "x", true));
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.strokeStyle = accent;
+    ctx.lineWidth = 2 * devicePixelRatio;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.restore();
+  };
+  const range = (_: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax => {
+    if (shown === "winrate") return [0, 100];
+    const most = Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0), 5) * 1.1;
+    return [-most, most];
+  };
+  return new uPlot(
+    {
+      width: element.clientWidth,
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+      padding: [8, 8, 0, 0],
+      scales: {
+        x: { time: false, range: [0, Math.max(length, 1)] },
+        y: { range },
+        lost: { range: (_u, _low, high) => [0, Math.max((high ?? 0) * 2.6, 10)] },
+      },
+      axes: [
+        { ...axis, size: 26 },
+        {
+          ...axis,
+          size: 46,
+          values: (_, splits) =>
+            splits.map((v) =>
+              shown === "winrate" ? `${v} %` : v === 0 ? "0" : `${v > 0 ? "B" : "W"}+${Math.abs(v)}`,
+            ),
+        },
+      ],
+      series: [
+        {},
+        { stroke: ink, width: 2, points: { show: false }, spanGaps: false },
+        { scale: "lost", stroke: blue, fill: blue, width: 0, paths: bars, points: { show: false } },
+        { scale: "lost", stroke: warn, fill: warn, width: 0, paths: bars, points: { show: false } },
+      ],
+      hooks: { ready: [follow], draw: [mark] },
+    },
+    dataOf([], length, shown),
+    element,
+  );
+}

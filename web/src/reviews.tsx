@@ -1,0 +1,76 @@
+// The list of reviews, and a place to drop more games.
+
+import { useEffect } from "preact/hooks";
+import { api, type ReviewEntry } from "./api";
+import { ago, Drop, useLoaded } from "./parts";
+import { complain } from "./status";
+
+export function Reviews() {
+  const [reviews, reload] = useLoaded<ReviewEntry[]>("/reviews");
+  const busy = reviews?.some((r) => r.status === "waiting");
+  useEffect(() => {
+    if (!busy) return;
+    const timer = setInterval(reload, 1500);
+    return () => clearInterval(timer);
+  }, [busy]);
+  const add = async (files: File[]) => {
+    const made: { id: string }[] = [];
+    for (const file of files) {
+      try {
+        const query = new URLSearchParams({ name: file.name });
+        made.push(...(await api<{ id: string }[]>(`/reviews?${query}`, { body: file })));
+      } catch (problem) {
+        complain(problem);
+      }
+    }
+    if (made.length === 1) location.hash = `#/review/${made[0]!.id}`;
+    else reload();
+  };
+  const forget = async (id: string) => {
+    await api(`/reviews/${id}`, { method: "DELETE" }).catch(complain);
+    reload();
+  };
+  return (
+    <main class="narrow">
+      <h1>Review</h1>
+      <p>
+        Who was ahead, what each move lost, what would have been better. Reviews run one after the
+        other in the background; you can play meanwhile.
+      </p>
+      <Drop onFiles={(files) => void add(files)}>
+        Drop games here or choose files: SGF of any age, collections, zip and tar archives
+      </Drop>
+      <h2>Your reviews</h2>
+      {reviews?.length === 0 && <p class="note">None yet.</p>}
+      <ul class="games">
+        {reviews?.map((review) => (
+          <li key={review.id}>
+            <a href={`#/review/${review.id}`}>
+              <span>
+                {review.black || "Black"} – {review.white || "White"}
+              </span>
+              <span class="meta">
+                {review.size[1]}×{review.size[0]}, {review.moves} moves
+                {review.result && `, ${review.result}`} ·{" "}
+                {review.status === "waiting"
+                  ? review.done
+                    ? `${review.done} of ${review.moves + 1} judged`
+                    : "waits"
+                  : review.status === "failed"
+                    ? "failed"
+                    : ago(review.changed)}
+              </span>
+            </a>
+            <button
+              class="plain"
+              onClick={() => forget(review.id)}
+              aria-label={`Delete the review of ${review.black || "Black"} against ${review.white || "White"}`}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+}
