@@ -149,6 +149,7 @@ export interface WholeGame extends GameRecord {
   remark: string;
   scoring: "area" | "territory";
   positions: BoardState[];
+  line: [string, string][];
   comments: Record<string, string>;
   games?: number;
 }

@@ -8,6 +8,8 @@ import { NewGame } from "./newgame";
 import { Play } from "./play";
 import { ReviewPage } from "./review";
 import { Reviews } from "./reviews";
+import { Score } from "./score";
+import { See } from "./see";
 import { Announcer } from "./status";
 
 type View = (argument: string) => ComponentChildren;
@@ -15,6 +17,8 @@ type View = (argument: string) => ComponentChildren;
 const VIEWS: Record<string, [title: string, view: View]> = {
   play: ["Play", (id) => (id ? <Play key={id} id={id} /> : <NewGame />)],
   review: ["Review", (id) => (id ? <ReviewPage key={id} id={id} /> : <Reviews />)],
+  see: ["What they see", () => <See />],
+  score: ["Score", () => <Score />],
 };
 
 function useHash(): [string, string] {

@@ -148,7 +148,7 @@ function Reviewed({ review }: { review: Review }) {
 
   return (
     <main class="table">
-      <div class="board-column">
+      <div class="board-column with-scrubber">
         <Board
           stones={state.stones}
           label={`${cols} by ${rows} board. Left and right arrows step through the game.`}
@@ -257,7 +257,7 @@ export function Scrubber({ at, length, go, step }: ScrubberProps) {
   return (
     <div class="scrubber">
       <button onClick={() => go(0)} aria-label="First position">
-        ⏮
+        ◂◂
       </button>
       <button onClick={() => step(-1)} aria-label="Previous move">
         ◂
@@ -275,7 +275,7 @@ export function Scrubber({ at, length, go, step }: ScrubberProps) {
         ▸
       </button>
       <button onClick={() => go(length)} aria-label="Last position">
-        ⏭
+        ▸▸
       </button>
     </div>
   );

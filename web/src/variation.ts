@@ -11,7 +11,7 @@ export interface Line {
   shown: number;
 }
 
-export function alternating(first: Colour, moves: string[]): ["B" | "W", string][] {
+export function alternating(first: Colour, moves: string[]): [string, string][] {
   return moves.map((move, i) => [(first === "black") === (i % 2 === 0) ? "B" : "W", move]);
 }
 

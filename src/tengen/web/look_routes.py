@@ -12,11 +12,13 @@ from pydantic import BaseModel, Field
 
 from tengen.board import BLACK, Board
 from tengen.errors import TengenError
+from tengen.web import sights
 from tengen.web.positions import COLOURS, illegal_points, named_moves, to_value
 from tengen.web.records import position_of, whole
 from tengen.web.services import services_of
 from tengen.web.uploads import read_upload
 from tengen.web.waiting import parts_of, result_of
+from tengen.web.workers import BRIEF
 
 router = APIRouter(prefix="/api", tags=["positions"])
 
@@ -87,7 +89,7 @@ async def predict(
 ) -> dict[str, Any]:
     """Return the moves that experts would play, with probabilities."""
     arguments = {"board": to_value(position.board()), "top": top}
-    job = services_of(request).looking.submit("predict", arguments)
+    job = services_of(request).looking.submit("predict", arguments, grace=BRIEF)
     found: dict[str, Any] = await result_of(job, request)
     return found
 
@@ -103,9 +105,24 @@ async def score(request: Request, position: Scored) -> dict[str, Any]:
         "captures": position.captures,
     }
     found: dict[str, Any] = await result_of(
-        services_of(request).looking.submit("score", arguments), request
+        services_of(request).looking.submit("score", arguments, grace=BRIEF), request
     )
     return {**found, **position_of(board)}
+
+
+@router.get("/machines")
+async def machines() -> list[dict[str, Any]]:
+    """List the machines that look at positions, with what they are and their papers."""
+    return [machine.value() for machine in sights.machines()]
+
+
+@router.post("/see/{machine}")
+async def see(request: Request, machine: str, position: Position) -> dict[str, Any]:
+    """Return everything that one machine says: maps, wishes, ownership, the fate of blocks."""
+    arguments = {"board": to_value(position.board()), "machine": machine}
+    job = services_of(request).looking.submit("see", arguments, grace=BRIEF)
+    found: dict[str, Any] = await result_of(job, request)
+    return found
 
 
 @router.post("/analyse", response_class=StreamingResponse)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tengen.board import BLACK, Board
+from tengen.board import BLACK, Board, format_gtp
 from tengen.errors import IllegalMoveError
 from tengen.lab.review import boards_of
 from tengen.records import GameRecord
 from tengen.records.replay import board_at
 from tengen.records.sgf_properties import parse_text
-from tengen.web.positions import NAMES, last_vertex, rows_of, vertex
+from tengen.web.positions import NAMES, last_vertex, rows_of
 
 LONGEST_TEXT = 4000
 """Characters of a comment that are kept."""
@@ -68,6 +68,8 @@ def whole(record: GameRecord) -> dict[str, Any]:
         "remark": remark,
         "scoring": boards[0].rules.scoring,
         "positions": [position_of(board) for board in boards],
+        # Stones put down in mid-game make a line of moves meaningless.
+        "line": [] if record.edits else _line(record, len(boards) - 1),
         "comments": _comments(record, len(boards)),
     }
 
@@ -82,10 +84,12 @@ def position_of(board: Board) -> dict[str, Any]:
     }
 
 
-def played(record: GameRecord, number: int) -> list[str]:
-    """Return colour and vertex of a move, by its number from 1."""
-    colour, point = record.moves[number - 1]
-    return ["B" if colour == BLACK else "W", vertex(point, Board(record.rows, record.cols))]
+def _line(record: GameRecord, count: int) -> list[list[str]]:
+    """Return the first moves of a record as pairs such as `["B", "D4"]`."""
+    return [
+        ["B" if colour == BLACK else "W", format_gtp(point, record.rows, record.cols)]
+        for colour, point in record.moves[:count]
+    ]
 
 
 def _comments(record: GameRecord, count: int) -> dict[str, str]:

@@ -16,6 +16,7 @@ from tengen.web.reviews import Reviews
 from tengen.web.services import services_of
 from tengen.web.uploads import read_upload
 from tengen.web.waiting import changes, event, result_of, stream
+from tengen.web.workers import BRIEF
 
 router = APIRouter(prefix="/api", tags=["review"])
 
@@ -129,7 +130,9 @@ async def sgf(request: Request, key: str) -> Response:
         "summary": body["summary"],
         "parts": services.reviews.parts(key),
     }
-    text: str = await result_of(services.looking.submit("export_sgf", arguments), request)
+    text: str = await result_of(
+        services.looking.submit("export_sgf", arguments, grace=BRIEF), request
+    )
     name = attachment(f"review-{key}.sgf")
     return Response(text, media_type="application/x-go-sgf", headers=name)
 

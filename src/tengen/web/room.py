@@ -18,7 +18,7 @@ from tengen.web.opponents import Opponent
 from tengen.web.positions import to_value
 from tengen.web.store import Store
 from tengen.web.table import Table
-from tengen.web.workers import CancelledJob, Job, Lane
+from tengen.web.workers import BRIEF, CancelledJob, Job, Lane
 
 KIND = "game"
 MOST_OPEN = 500
@@ -180,7 +180,7 @@ class Room:
             opened.job = self._lane.submit("choose", arguments)
             self._await(opened, opened.job)
         elif table.is_counting and table.dead is None:
-            opened.job = self._lane.submit("judge", {"board": board})
+            opened.job = self._lane.submit("judge", {"board": board}, grace=BRIEF)
             self._await(opened, opened.job)
         if table.clock is not None and not (table.is_over or table.is_counting):
             turn = table.board.turn

@@ -18,7 +18,7 @@ from tengen.errors import ModelError
 from tengen.gtp.judging import Judge
 from tengen.lab.review import find_policy
 from tengen.players import make_player
-from tengen.web import studies
+from tengen.web import sights, studies
 from tengen.web.positions import likely_moves, mask_rows, to_board, vertex, vertices
 from tengen.web.workers import Context, Task
 
@@ -174,6 +174,7 @@ TASKS: dict[str, Task] = {
     "analyse": analyse,
     "predict": predict,
     "score": score,
+    "see": sights.see,
     "review": studies.review,
     "export_sgf": studies.export_sgf,
 }

@@ -25,6 +25,8 @@ from tengen.errors import TengenError
 
 GRACE = 1.0
 """Seconds that a cancelled task has to stop before its process is killed."""
+BRIEF = 30.0
+"""The same for tasks that are over soon anyway: a new process would take longer to load models."""
 ATTEMPTS = 2
 """How often a job is tried when its process dies."""
 
@@ -55,6 +57,7 @@ class Job:
     task: str
     arguments: dict[str, Any]
     on_part: Callable[[Any], None] = lambda part: None
+    grace: float = GRACE
     future: Future[Any] = field(default_factory=Future)
     _stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -84,9 +87,11 @@ class Lane:
         task: str,
         arguments: dict[str, Any],
         on_part: Callable[[Any], None] = lambda part: None,
+        *,
+        grace: float = GRACE,
     ) -> Job:
         """Queue a job. `on_part` is called, from another thread, with each part of the result."""
-        job = Job(task, arguments, on_part)
+        job = Job(task, arguments, on_part, grace)
         self._waiting.add(job)
         self._pool.submit(self._work, job)
         return job
@@ -177,7 +182,7 @@ class _Child:
             if job.is_cancelled:
                 self._stop.value = True
                 asked = asked or time.monotonic()
-                if time.monotonic() - asked > GRACE:
+                if time.monotonic() - asked > job.grace:
                     raise CancelledJob
 
     def kill(self) -> None:

@@ -1,0 +1,227 @@
+"""Let each machine say what it sees in a position; plain values, in a worker process.
+
+A machine is a shipped model with a sentence and its paper. What it shows follows from what it
+offers (maps, wishes, ownership, a value, the fate of blocks), so that a new kind of model needs no
+code here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import PASS, Board, index_of
+from tengen.contracts import Evaluator, OwnershipEvaluator, Policy, Scorer, win_probability
+from tengen.errors import TengenError
+from tengen.lab.papers import PAPERS
+from tengen.models import list_models, load_learner
+from tengen.players.greedy import scores_after
+from tengen.players.passing import candidates
+from tengen.web.positions import likely_moves, to_board, vertices
+from tengen.web.workers import Context
+
+WISHES = 8
+"""Moves that a machine names."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One way of looking at a position."""
+
+    id: str
+    title: str
+    about: str
+    paper: str
+    guide: str
+    """The page of the guide in `docs/guide`."""
+    models: dict[str, str]
+    """Model by board (`9x9`), or for all boards (empty key)."""
+
+    def model_for(self, rows: int, cols: int) -> str | None:
+        """Return the model that looks at boards of this size, None if there is none."""
+        return self.models.get(f"{rows}x{cols}", self.models.get(""))
+
+    def value(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self)
+
+
+MACHINES: tuple[Machine, ...] = (
+    Machine(
+        "symmetry-network",
+        "Symmetry network",
+        "714 weights, tied by the symmetries of the square, judge every point: who will own it, "
+        "which stones die, where eyes will be.",
+        PAPERS["symmetry-network"].authors,
+        "symmetry-network",
+        {"": "isn-9x9"},
+    ),
+    Machine(
+        "opening-td",
+        "Opening by temporal differences",
+        "A network that learned openings by playing itself, told only how an expert's games from "
+        "there ended. Shades are the moves it wishes for.",
+        PAPERS["opening-td"].authors,
+        "opening-td",
+        {"9x9": "td-best-9x9"},
+    ),
+    Machine(
+        "opening-evolution",
+        "Evolved opening",
+        "A network bred over generations by the final scores its openings led to. Shades are the "
+        "moves it wishes for.",
+        PAPERS["opening-evolution"].authors,
+        "opening-evolution",
+        {"13x13": "evolved-spatial-13x13"},
+    ),
+    Machine(
+        "move-prediction",
+        "Move predictor",
+        "Patterns and tactics of experts' games give every move a probability.",
+        PAPERS["move-prediction"].authors,
+        "move-prediction",
+        {"19x19": "predictor-19x19", "": "predictor-small"},
+    ),
+    Machine(
+        "scoring",
+        "Scorer",
+        "Learned from final scores alone which stones live and which are dead. Shades say who "
+        "owns a point, faint stones are dead.",
+        PAPERS["scoring"].authors,
+        "scoring",
+        {"": "scorer"},
+    ),
+)
+
+_PAPERS_KINDS = {
+    "symmetry-network",
+    "opening-td",
+    "opening-evolution",
+    "move-prediction",
+    "scoring",
+    "life",
+}
+
+
+def machines() -> list[Machine]:
+    """List all machines: the papers', then every model of another kind."""
+    others = [
+        Machine(
+            entry.name, entry.name, entry.card.what, "", entry.card.kind, _boards(entry.card, entry)
+        )
+        for entry in list_models()
+        if entry.card is not None and entry.card.kind not in _PAPERS_KINDS
+    ]
+    return [*MACHINES, *others]
+
+
+def _boards(card: Any, entry: Any) -> dict[str, str]:
+    sizes: Iterable[tuple[int, int]] = getattr(card, "sizes", None) or ()
+    return {f"{r}x{c}": entry.name for r, c in sizes} or {"": entry.name}
+
+
+@lru_cache(maxsize=8)
+def _model(name: str) -> Any:
+    return load_learner(name)
+
+
+def see(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Return everything that one machine says about a position."""
+    board = to_board(arguments["board"])
+    machine = next((m for m in machines() if m.id == arguments["machine"]), None)
+    if machine is None:
+        raise TengenError(f"there is no machine {arguments['machine']!r}")
+    name = machine.model_for(board.rows, board.cols)
+    if name is None:
+        boards = " and ".join(machine.models)
+        raise TengenError(f"{machine.title} looks only at {boards}")
+    model = _model(name)
+    found: dict[str, Any] = {"model": name}
+    if hasattr(model, "heat_maps"):
+        maps = model.heat_maps(board)
+        found["maps"] = {key.replace("_", " "): _flat(values) for key, values in maps.items()}
+    if isinstance(model, Scorer):
+        found |= _fates(model, board)
+    elif isinstance(model, OwnershipEvaluator):
+        found["ownership"] = _flat(model.ownership(board))
+    if isinstance(model, Evaluator) and not isinstance(model, Scorer):
+        value = float(model.values([board])[0])
+        scale = getattr(model, "scale", None)
+        found["value"] = value if math.isfinite(value) else None
+        found["winrate"] = win_probability(value, float(scale)) if scale else None
+    if not isinstance(model, Scorer):
+        found |= _wishes(model, board)
+    return found
+
+
+def _wishes(model: Any, board: Board) -> dict[str, Any]:
+    """Return the moves that a model wants, as probabilities or as values one ply deep."""
+    if isinstance(model, Policy):
+        priors = np.asarray(model.priors(board), np.float64)
+    else:
+        priors = _softened(model, board)
+    wishes = likely_moves(priors, board, WISHES)
+    reasons = _reasons(model, board, [w["move"] for w in wishes])
+    for wish, why in zip(wishes, reasons, strict=False):
+        wish |= why
+    return {"wishes": wishes, "policy": _flat(priors[:-1])}
+
+
+def _softened(model: Evaluator, board: Board) -> NDArray[np.float64]:
+    """Turn the values after each move into shares: one standard deviation is a factor of e^2."""
+    shares = np.zeros(board.rows * board.cols + 1)
+    moves = candidates(board)
+    if not moves:
+        shares[-1] = 1.0
+        return shares
+    values = scores_after(model, board, moves)
+    weights = np.exp(2.0 * (values - values.max()) / (float(values.std()) or 1.0))
+    shares[[index_of(p, board.rows, board.cols) for p in moves]] = weights / weights.sum()
+    return shares
+
+
+def _reasons(model: Any, board: Board, names: list[str]) -> list[dict[str, Any]]:
+    """Return what speaks for each move, where the model can say."""
+    from tengen.learners.move_prediction import MovePredictor
+    from tengen.learners.move_prediction.reasons import reasons_of
+
+    points = [board.point(name) for name in names]
+    if not isinstance(model, MovePredictor) or PASS in points:
+        return []
+    return [
+        {"reasons": [[name, weight] for name, weight in why.weights], "pattern": why.pattern}
+        for why in reasons_of(model, board, points)
+    ]
+
+
+def _fates(model: Scorer, board: Board) -> dict[str, Any]:
+    """Return what a scorer says of every block."""
+    verdict = model.status(board)
+    found: dict[str, Any] = {
+        "safe": verdict.safe,
+        "blocks": [
+            {
+                "stones": vertices(block.stones, board),
+                "status": str(block.status),
+                "probability": block.probability if math.isfinite(block.probability) else None,
+            }
+            for block in verdict.blocks
+        ],
+    }
+    if verdict.ownership is not None:
+        found["ownership"] = _flat(verdict.ownership)
+    return found
+
+
+def _flat(values: Any) -> list[float | None]:
+    """Return an array as a flat list of short numbers, None for what is not a number."""
+    return [
+        round(float(v), 4) if math.isfinite(v) else None
+        for v in np.asarray(values, np.float64).ravel()
+    ]

@@ -1,0 +1,150 @@
+"""Review, score and looking in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from tengen.board import Board
+from tengen.gtp.sgf import sgf_of_board
+from tengen.players import make_player
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+EVIL = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
+Open = Callable[..., Any]
+
+
+def click(page: Any, vertex: str, rows: int) -> None:
+    x, y = "ABCDEFGHJKLMNOPQRST".index(vertex[0]), rows - int(vertex[1:])
+    page.locator(f'.board .shudan-vertex[data-x="{x}"][data-y="{y}"]').click()
+
+
+def drop(page: Any, name: str, data: str) -> None:
+    file = {"name": name, "mimeType": "application/octet-stream", "buffer": data.encode()}
+    page.locator(".drop input").first.set_input_files(file)
+
+
+@pytest.fixture(scope="module")
+def long_game() -> str:
+    """A game of 200 moves, with script wherever text can stand."""
+    board, player, rng = Board(13), make_player("static"), np.random.default_rng(3)
+    for _ in range(20):
+        board.play(int(rng.choice([p for p in board.legal_moves if p])))
+    while len(board.moves) < 200:
+        move = int(player.choose(board, rng))
+        board.play(move if move > 0 else int(rng.choice([p for p in board.legal_moves if p])))
+    text = sgf_of_board(board)
+    return text.replace("(;", f"(;PB[{EVIL}]PW[{EVIL}]EV[{EVIL}]C[{EVIL}]", 1)
+
+
+def test_a_review_of_a_long_game_with_scrubbing(
+    server: Any, client: httpx.Client, open_page: Open, long_game: str
+) -> None:
+    query = {"name": "long.sgf", "playouts": 10}
+    headers = {"content-type": "application/x-go-sgf"}
+    answer = client.post("/api/reviews", params=query, content=long_game.encode(), headers=headers)
+    [made] = answer.json()
+    page = open_page(f"{server.url}/#/review/{made['id']}")
+    page.locator(".title", has_text="onerror").wait_for()
+    page.locator(".comment", has_text="onerror").wait_for()
+    assert page.title() == "Review · Tengen"
+    page.get_by_text("of 201 positions").wait_for()
+    page.get_by_role("link", name="Annotated SGF").wait_for(timeout=180_000)
+    assert page.locator("img").count() == 0
+
+    box = page.locator(".curve .u-over").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 40, steps=5)
+    page.mouse.up()
+    at = int(page.locator(".scrubber output").text_content())
+    assert 45 <= at <= 55
+    page.locator(".board").focus()
+    page.keyboard.press("ArrowRight")
+    assert int(page.locator(".scrubber output").text_content()) == at + 1
+    page.keyboard.press("End")
+    assert page.locator(".scrubber output").text_content() == "200"
+
+    page.locator(".worst li").first.get_by_role("button").nth(1).click()
+    page.get_by_role("heading", name="Variation from move").wait_for()
+    page.locator(".hints").wait_for()
+    page.keyboard.press("Escape") if page.locator(".board:focus").count() else None
+    page.get_by_role("button", name="Back to the game").click()
+    page.get_by_label("Ownership").check()
+    page.locator(".board .shudan-paint").first.wait_for()
+    page.get_by_label("Predicted moves").check()
+    page.locator(".board .shudan-heat").first.wait_for()
+    assert_accessible(page)
+
+
+def test_dropping_a_file_reviews_it_and_bad_ones_are_told(server: Any, open_page: Open) -> None:
+    page = open_page(f"{server.url}/#/review")
+    drop(page, "bad.sgf", "no game at all")
+    page.get_by_role("alert").get_by_text("bad.sgf").wait_for()
+    drop(page, "good.sgf", "(;SZ[9]PB[Ann]PW[Bob];B[ee];W[cc])")
+    page.wait_for_url("**/#/review/*")
+    page.get_by_role("heading", name="Ann – Bob").wait_for()
+
+
+def test_scoring_with_a_corrected_block(server: Any, open_page: Open) -> None:
+    page = open_page(f"{server.url}/#/score")
+    sgf = (
+        "(;SZ[5]KM[0.5]RU[Chinese]RE[B+R]AB[ba][bb][bc][bd][be]AW[da][db][dc][dd][de]"
+        ";B[ca];W[cb];B[cc];W[cd];B[ce])"
+    )
+    drop(page, "end.sgf", sgf)
+    page.locator(".big").wait_for()
+    before = page.locator(".big").text_content()
+    click(page, "D3", 5)
+    page.wait_for_function(
+        "was => document.querySelector('.big')?.textContent !== was", arg=before, timeout=30_000
+    )
+    assert page.locator(".board .shudan-dimmed").count() >= 5
+    click(page, "D3", 5)
+    page.wait_for_function("was => document.querySelector('.big')?.textContent === was", arg=before)
+    page.get_by_role("radio", name="White").check()
+    page.get_by_role("radio", name="9×9").check()
+    click(page, "E5", 9)
+    assert page.locator(".board .shudan-vertex.shudan-sign_1").count() == 1
+    assert_accessible(page)
+
+
+def test_looking_through_five_machines(server: Any, open_page: Open) -> None:
+    page = open_page(f"{server.url}/#/see")
+    click(page, "E5", 9)
+    click(page, "C3", 9)
+    cards = page.locator(".sight")
+    page.locator(".sight figure").first.wait_for(timeout=60_000)
+    assert cards.count() == 4
+    network = page.get_by_role("region", name="Symmetry network")
+    network.locator("figure").nth(8).wait_for(timeout=60_000)
+    network.get_by_role("button", name="White's territory").click()
+    page.locator(".board .shudan-heat").first.wait_for()
+    page.get_by_text("What speaks for it").wait_for(timeout=60_000)
+    page.get_by_label("Scorer").uncheck()
+    assert cards.count() == 3
+    page.get_by_label("Search").check()
+    page.get_by_role("region", name="Search").locator(".hints").wait_for(timeout=60_000)
+    page.get_by_role("radio", name="13×13").check()
+    page.get_by_role("region", name="Evolved opening").locator("figure").first.wait_for(
+        timeout=60_000
+    )
+    assert_accessible(page)
+
+
+def assert_accessible(page: Any) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed (npm ci in web/)")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")["violations"]
+    serious = [
+        f"{v['id']}: {v['help']}: {[n['html'][:120] for n in v['nodes'][:3]]}"
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]
+    assert serious == []

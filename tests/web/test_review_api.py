@@ -1,0 +1,194 @@
+"""Reviews, single positions and files over HTTP."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from tengen.records import loads
+
+Wait = Callable[..., Any]
+SGF = {"content-type": "application/x-go-sgf"}
+EVIL = "<script>alert(1)</script>"
+SHORT = (
+    f"(;SZ[9]KM[6.5]PB[{EVIL}]PW[Ines]RE[W+R]C[first {EVIL}]"
+    ";B[ee];W[cg];B[gc]C[a good move];W[cc];B[gg];W[ef];B[ff];W[eg];B[df];W[de])"
+)
+
+
+def add(client: httpx.Client, data: str | bytes, **query: Any) -> list[dict[str, Any]]:
+    content = data.encode() if isinstance(data, str) else data
+    answer = client.post("/api/reviews", params=query, content=content, headers=SGF)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def finished(client: httpx.Client, wait_for: Wait, key: str) -> dict[str, Any]:
+    def done() -> dict[str, Any] | None:
+        found = client.get(f"/api/reviews/{key}").json()
+        return found if found["status"] != "waiting" else None
+
+    return wait_for(done, 120)
+
+
+def test_a_review_streams_and_ends_as_sgf_and_table(client: httpx.Client, wait_for: Wait) -> None:
+    [made] = add(client, SHORT, name="a.sgf", playouts=20)
+    assert made["black"] == EVIL and made["moves"] == 10
+    told: list[dict[str, Any]] = []
+    with client.stream("GET", f"/api/reviews/{made['id']}/events") as events:
+        for line in events.iter_lines():
+            if line.startswith("data:"):
+                told.append(json.loads(line[5:]))
+            if line == "event: done":
+                break
+    found = finished(client, wait_for, made["id"])
+    assert found["status"] == "done" and len(found["parts"]) == 11
+    assert told == found["parts"]
+    assert found["game"]["comments"] == {"0": f"first {EVIL}", "3": "a good move"}
+    assert found["game"]["line"][0] == ["B", "E5"]
+    assert all(len(p["position"]["ownership"]) == 81 for p in found["parts"])
+    assert found["summary"]["black"]["moves"] == 5
+
+    [record] = loads(client.get(f"/api/reviews/{made['id']}/sgf").content)
+    assert len(record.moves) == 10 and "Reviewed by tengen" in record.properties["C"][0]
+    rows = list(csv.DictReader(io.StringIO(client.get(f"/api/reviews/{made['id']}/csv").text)))
+    assert [row["move"] for row in rows][:2] == ["E5", "C3"]
+    for row, part in zip(rows, found["parts"][1:], strict=True):
+        assert abs(float(row["lost"]) - part["move"]["lost"]) < 1e-3
+
+
+def test_an_interrupted_review_equals_one_that_never_stopped(
+    make_server: Callable[..., Any], wait_for: Wait
+) -> None:
+    server = make_server()
+    with server.client() as client:
+        [whole] = add(client, SHORT, playouts=20)
+        expected = finished(client, wait_for, whole["id"])["parts"]
+        [broken] = add(client, SHORT, playouts=20)
+        wait_for(lambda: len(client.get(f"/api/reviews/{broken['id']}").json()["parts"]) >= 3)
+        server.kill()
+        server.start()
+        found = finished(client, wait_for, broken["id"])
+    assert found["status"] == "done" and found["parts"] == expected
+
+
+def test_reviews_do_not_block_play(client: httpx.Client, wait_for: Wait) -> None:
+    made = add(client, "(;SZ[19];B[dd];W[pp];B[pd];W[dp])" * 20, playouts=300)
+    assert len(made) == 20
+    game = client.post("/api/games", json={"size": 9, "opponent": "random"}).json()
+    place = f"/api/games/{game['id']}"
+    client.post(f"{place}/moves", json={"move": "E5"}).raise_for_status()
+    wait_for(lambda: len(client.get(place).json()["moves"]) == 2)
+    times = []
+    for _ in range(5):
+        started = time.monotonic()
+        client.post(f"{place}/undo", json={}).raise_for_status()
+        times.append(time.monotonic() - started)
+        client.post(f"{place}/moves", json={"move": "E5"}).raise_for_status()
+        wait_for(lambda: len(client.get(place).json()["moves"]) == 2)
+    assert sorted(times)[2] < 1.0  # on a machine that others use too
+    entries = {entry["id"]: entry for entry in client.get("/api/reviews").json()}
+    assert any(entries[one["id"]]["status"] == "waiting" for one in made)
+    for one in made:
+        assert client.delete(f"/api/reviews/{one['id']}").status_code == 204
+
+
+def test_reviews_that_cannot_be(client: httpx.Client, wait_for: Wait) -> None:
+    assert client.get("/api/reviews/none").status_code == 404
+    assert client.get("/api/reviews/none/sgf").status_code == 404
+    answer = client.post("/api/reviews?playouts=99999", content=SHORT.encode(), headers=SGF)
+    assert answer.status_code == 422
+    [made] = add(client, "(;SZ[9];B[ee];W[ee])")
+    found = finished(client, wait_for, made["id"])
+    assert found["status"] == "failed" and "taken" in found["trouble"]
+    assert "taken" in found["game"]["remark"] and len(found["game"]["positions"]) == 2
+    assert client.get(f"/api/reviews/{made['id']}/sgf").status_code == 422
+
+
+def test_a_game_played_here_can_be_reviewed(client: httpx.Client, wait_for: Wait) -> None:
+    game = client.post("/api/games", json={"size": 9, "opponent": "random"}).json()
+    client.post(f"/api/games/{game['id']}/moves", json={"move": "resign"}).raise_for_status()
+    [made] = client.post(f"/api/games/{game['id']}/review").json()
+    assert finished(client, wait_for, made["id"])["game"]["result"] == "W+R"
+
+
+# ----- Positions -----
+
+
+def test_positions_follow_the_rules(client: httpx.Client) -> None:
+    moves = [["B", "E5"], ["W", "E4"]]
+    found = client.post("/api/position", json={"size": 9, "moves": moves}).json()
+    assert found["turn"] == "black" and found["last"] == "E4" and found["stones"][5][4] == "O"
+    for wrong in (
+        {"size": 9, "moves": [["B", "E5"], ["W", "E5"]]},
+        {"stones": ["..", "..."]},
+        {"stones": ["ab", "cd"]},
+        {"size": 9, "rules": "chess"},
+        {"size": 99},
+        {"stones": ["XO", "OX"]},
+    ):
+        answer = client.post("/api/position", json=wrong)
+        assert answer.status_code == 422 and answer.json()["detail"]
+
+
+def test_prediction_score_and_analysis(client: httpx.Client) -> None:
+    found = client.post("/api/predict", json={"size": 9, "moves": [["B", "E5"]]}).json()
+    chances = [move["probability"] for move in found["moves"]]
+    assert len(chances) == 10 and chances == sorted(chances, reverse=True)
+
+    wall = ["." * 9] * 3 + ["O" * 9, "X" * 9] + ["." * 9] * 4
+    found = client.post("/api/score", json={"stones": wall, "komi": 7.5}).json()
+    assert found["area"]["result"] == found["territory"]["result"] == "B+1.5"
+    turned = client.post("/api/score", json={"stones": wall, "dead": ["A6"], "alive": []}).json()
+    assert len(turned["dead"]) == 9 and turned["area"]["result"] != "B+1.5"
+    assert client.post("/api/score", json={"stones": wall, "dead": ["E1"]}).status_code == 422
+
+    values = []
+    with client.stream("POST", "/api/analyse?playouts=200", json={"size": 9}) as answer:
+        values = [json.loads(line) for line in answer.iter_lines()]
+    assert values[-1]["visits"] >= 200 and values[-1]["moves"][0]["line"]
+
+
+def test_every_machine_says_what_it_sees(client: httpx.Client) -> None:
+    known = {machine["id"]: machine for machine in client.get("/api/machines").json()}
+    moves = [["B", "E5"], ["W", "C3"]]
+    for name, offered in (
+        ("symmetry-network", {"maps", "wishes", "value"}),
+        ("opening-td", {"wishes", "value"}),
+        ("move-prediction", {"wishes"}),
+        ("scoring", {"blocks", "ownership", "safe"}),
+    ):
+        assert known[name]["about"] and known[name]["paper"]
+        found = client.post(f"/api/see/{name}", json={"size": 9, "moves": moves})
+        assert found.status_code == 200, found.text
+        assert offered <= set(found.json()), name
+        if "wishes" in offered:
+            taken = {"E5", "C3"}
+            assert not taken & {wish["move"] for wish in found.json()["wishes"]}
+    maps = client.post("/api/see/symmetry-network", json={"size": 9, "moves": moves}).json()["maps"]
+    assert len(maps) == 7 and all(len(values) == 81 for values in maps.values())
+    found = client.post("/api/see/opening-evolution", json={"size": 13}).json()
+    assert found["wishes"]
+    assert client.post("/api/see/opening-evolution", json={"size": 9}).status_code == 422
+    assert client.post("/api/see/nobody", json={"size": 9}).status_code == 422
+
+
+def test_files_are_shown_without_being_kept(client: httpx.Client) -> None:
+    answer = client.post("/api/records?name=../../x.sgf", content=SHORT.encode(), headers=SGF)
+    found = answer.json()
+    assert found["file"] == "x.sgf" and len(found["positions"]) == 11 and found["games"] == 1
+    assert (
+        client.post("/api/records?game=2", content=SHORT.encode(), headers=SGF).status_code == 422
+    )
+
+
+def test_the_api_is_described(client: httpx.Client) -> None:
+    paths = client.get("/api/openapi.json").json()["paths"]
+    for path in ("/api/score", "/api/predict", "/api/reviews", "/api/games", "/api/analyse"):
+        assert paths[path]["post"]["description"]

@@ -1,0 +1,118 @@
+// A position to look at: a game from a file that one steps through, or moves played freely.
+
+import { useEffect, useState } from "preact/hooks";
+import { api, type BoardState, type Colour, type WholeGame } from "./api";
+import { Choice, Drop } from "./parts";
+import { complain } from "./status";
+import { alternating } from "./variation";
+
+export interface Source {
+  game: WholeGame | null;
+  size: number;
+  at: number;
+  extra: string[];
+}
+
+export interface Asked {
+  stones: string[];
+  turn: Colour;
+  moves: [string, string][];
+  komi: number;
+}
+
+export const EMPTY: Source = { game: null, size: 9, at: 0, extra: [] };
+
+function blank(size: number): BoardState {
+  return { stones: Array(size).fill(".".repeat(size)), turn: "black", last: null, captures: [0, 0] };
+}
+
+/** Return what to ask the server about, with the history where there is one. */
+export function asked({ game, size, at, extra }: Source): Asked {
+  if (!game) {
+    const start = blank(size);
+    return { stones: start.stones, turn: "black", moves: alternating("black", extra), komi: 7.5 };
+  }
+  const here = game.positions[at]!;
+  const more = alternating(here.turn, extra);
+  if (game.line.length < at) return { stones: here.stones, turn: here.turn, moves: more, komi: game.komi };
+  const start = game.positions[0]!;
+  const first = game.line[0]?.[0] === "W" ? "white" : game.line.length ? "black" : start.turn;
+  return {
+    stones: start.stones,
+    turn: first,
+    moves: [...game.line.slice(0, at), ...more],
+    komi: game.komi,
+  };
+}
+
+/** Return the board of a source; an illegal move is taken back with a word. */
+export function useBoard(source: Source, change: (next: Source) => void): BoardState {
+  const still = source.game ? source.game.positions[source.at]! : blank(source.size);
+  const [played, setPlayed] = useState<{ key: string; board: BoardState } | null>(null);
+  const key = source.extra.length ? JSON.stringify(asked(source)) : "";
+  useEffect(() => {
+    if (!key) return;
+    const stop = new AbortController();
+    api<BoardState>("/position", { json: JSON.parse(key), signal: stop.signal }).then(
+      (board) => setPlayed({ key, board }),
+      (problem) => {
+        if (stop.signal.aborted) return;
+        complain(problem);
+        change({ ...source, extra: source.extra.slice(0, -1) });
+      },
+    );
+    return () => stop.abort();
+  }, [key]);
+  return key && played ? played.board : still;
+}
+
+interface PickerProps {
+  source: Source;
+  change: (next: Source) => void;
+}
+
+/** Choose an empty board or a file. */
+export function Picker({ source, change }: PickerProps) {
+  const [files, setFiles] = useState<File | null>(null);
+  const open = async (file: File, number: number) => {
+    try {
+      const query = new URLSearchParams({ name: file.name, game: String(number) });
+      const game = await api<WholeGame>(`/records?${query}`, { body: file });
+      setFiles(file);
+      change({ game, size: game.size[0], at: game.positions.length - 1, extra: [] });
+    } catch (problem) {
+      complain(problem);
+    }
+  };
+  const many = source.game?.games ?? 1;
+  return (
+    <div class="picker">
+      <Choice
+        legend="Board"
+        name="empty-board"
+        value={source.game ? 0 : source.size}
+        options={[
+          [9, "9×9"],
+          [13, "13×13"],
+          [19, "19×19"],
+        ]}
+        onChange={(size) => change({ game: null, size, at: 0, extra: [] })}
+      />
+      <Drop onFiles={(chosen) => chosen[0] && void open(chosen[0], 1)}>
+        {source.game ? source.game.file : "or drop a game"}
+      </Drop>
+      {many > 1 && files && (
+        <label class="field">
+          Game of {many}
+          <input
+            type="number"
+            min={1}
+            max={many}
+            value={source.game!.game}
+            onChange={(e) => void open(files, Number(e.currentTarget.value))}
+          />
+        </label>
+      )}
+    </div>
+  );
+}
