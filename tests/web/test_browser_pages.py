@@ -75,9 +75,9 @@ def test_a_review_of_a_long_game_with_scrubbing(
     page.locator(".hints").wait_for()
     page.keyboard.press("Escape") if page.locator(".board:focus").count() else None
     page.get_by_role("button", name="Back to the game").click()
-    page.get_by_label("Ownership").check()
+    page.get_by_role("checkbox", name="Ownership").check()
     page.locator(".board .shudan-paint").first.wait_for()
-    page.get_by_label("Predicted moves").check()
+    page.get_by_role("checkbox", name="Predicted moves").check()
     page.locator(".board .shudan-heat").first.wait_for()
     assert_accessible(page)
 
@@ -126,14 +126,49 @@ def test_looking_through_five_machines(server: Any, open_page: Open) -> None:
     network.get_by_role("button", name="White's territory").click()
     page.locator(".board .shudan-heat").first.wait_for()
     page.get_by_text("What speaks for it").wait_for(timeout=60_000)
-    page.get_by_label("Scorer").uncheck()
+    page.get_by_role("checkbox", name="Scorer").uncheck()
     assert cards.count() == 3
-    page.get_by_label("Search").check()
+    page.get_by_role("checkbox", name="Search").check()
     page.get_by_role("region", name="Search").locator(".hints").wait_for(timeout=60_000)
     page.get_by_role("radio", name="13×13").check()
     page.get_by_role("region", name="Evolved opening").locator("figure").first.wait_for(
         timeout=60_000
     )
+    assert_accessible(page)
+
+
+def test_tournaments_trainings_and_the_api_page(
+    make_server: Callable[..., Any], open_page: Open, tmp_path: Path
+) -> None:
+    run = tmp_path / "first"
+    run.mkdir()
+    (run / "metrics.jsonl").write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "loss": 1.5}\n')
+    (run / "report.html").write_text("<title>R</title><script>document.title = 'ran'</script>")
+    server = make_server("--runs", str(tmp_path))
+    page = open_page(f"{server.url}/#/arena")
+    page.get_by_role("region", name="Standings").wait_for(timeout=60_000)
+    assert_accessible(page)
+    page.locator(".games a").first.click()
+    page.locator(".scrubber").wait_for()
+    page.locator(".board").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert page.locator(".board .shudan-vertex:not(.shudan-sign_0)").count() == 3
+
+    page.goto(f"{server.url}/#/laboratory")
+    page.get_by_role("link", name="first").nth(1).click()
+    page.locator(".plot canvas").wait_for()
+    with (run / "metrics.jsonl").open("a") as stream:
+        stream.write('{"step": 3, "loss": 1.25}\n')
+    page.get_by_text("loss 1.25").wait_for()
+    assert_accessible(page)
+    link = page.get_by_role("link", name="first").first.get_attribute("href")
+    report = open_page(server.url + link)
+    assert report.title() == "ran"
+    assert report.evaluate("origin") == "null"
+
+    page.goto(f"{server.url}/#/api")
+    page.get_by_text("/api/games/{key}/moves").wait_for()
     assert_accessible(page)
 
 

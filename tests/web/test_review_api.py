@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from tengen.records import loads
+from tengen.web.shelves import metrics
 
 Wait = Callable[..., Any]
 SGF = {"content-type": "application/x-go-sgf"}
@@ -192,3 +193,31 @@ def test_the_api_is_described(client: httpx.Client) -> None:
     paths = client.get("/api/openapi.json").json()["paths"]
     for path in ("/api/score", "/api/predict", "/api/reviews", "/api/games", "/api/analyse"):
         assert paths[path]["post"]["description"]
+
+
+# ----- Arena and laboratory -----
+
+
+def test_ladders_are_shown_and_their_games_replayed(client: httpx.Client) -> None:
+    arenas = {entry["name"]: entry["id"] for entry in client.get("/api/arenas").json()}
+    key = arenas["ladder 9x9"]
+    found = client.get(f"/api/arenas/{key}").json()
+    ratings = [one["elo"] for one in found["standings"]]
+    assert ratings == sorted(ratings, reverse=True) and found["games"] > 100
+    assert len(found["cross"]) == len(found["standings"])
+    latest = found["latest"][0]
+    game = client.get(f"/api/arenas/{key}/games/{latest['number']}").json()
+    assert len(game["positions"]) == latest["plies"] + 1
+    assert client.get(f"/api/arenas/{key}/games/999999").status_code == 404
+    for path in ("arenas/x", "trainings/x", "reports/x", "arenas/..%2F..%2Fx"):
+        assert client.get(f"/api/{path}").status_code == 404
+
+
+def test_metrics_are_read_while_they_are_written(tmp_path: Any) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_text(
+        '{"step": 1, "loss": 2.5, "name": "x"}\n{"step": 2, "loss": NaN}\n{"step": 3, "lo'
+    )
+    found = metrics(path)
+    assert found["over"] == "step" and found["rows"] == 2
+    assert found["columns"] == {"step": [1.0, 2.0], "loss": [2.5, None]}

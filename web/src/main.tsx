@@ -4,6 +4,9 @@ import "../node_modules/@sabaki/shudan/css/goban.css";
 import "./style.css";
 import { render, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { ApiPage } from "./apipage";
+import { Arena } from "./arena";
+import { Laboratory } from "./laboratory";
 import { NewGame } from "./newgame";
 import { Play } from "./play";
 import { ReviewPage } from "./review";
@@ -19,6 +22,9 @@ const VIEWS: Record<string, [title: string, view: View]> = {
   review: ["Review", (id) => (id ? <ReviewPage key={id} id={id} /> : <Reviews />)],
   see: ["What they see", () => <See />],
   score: ["Score", () => <Score />],
+  arena: ["Arena", (argument) => <Arena argument={argument} />],
+  laboratory: ["Laboratory", (argument) => <Laboratory argument={argument} />],
+  api: ["API", () => <ApiPage />],
 };
 
 function useHash(): [string, string] {

@@ -218,7 +218,7 @@ function Reviewed({ review }: { review: Review }) {
                   {move.lost.toFixed(1)} ± {move.error.toFixed(1)}
                 </span>
               </button>
-              <button onClick={() => better(move)} aria-label={`Better than move ${move.number}`}>
+              <button onClick={() => better(move)} aria-label={`${move.best}, better than move ${move.number}`}>
                 {move.best}
               </button>
             </li>

@@ -14,13 +14,14 @@ from fastapi.staticfiles import StaticFiles
 from tengen import __version__
 from tengen.board import Board
 from tengen.errors import IllegalMoveError, TengenError
-from tengen.web import look_routes, play_routes, review_routes
+from tengen.web import look_routes, play_routes, review_routes, shelf_routes
 from tengen.web.positions import to_value
 from tengen.web.reviews import UnknownReviewError
 from tengen.web.room import StaleMoveError, UnknownGameError
 from tengen.web.security import Guard
 from tengen.web.services import Services
 from tengen.web.settings import Settings
+from tengen.web.shelves import UnknownItemError
 from tengen.web.store import Store
 from tengen.web.workers import CancelledJob
 
@@ -28,6 +29,7 @@ STATIC = Path(__file__).parent / "static"
 STATUS: dict[type[Exception], int] = {
     UnknownGameError: 404,
     UnknownReviewError: 404,
+    UnknownItemError: 404,
     StaleMoveError: 409,
     IllegalMoveError: 422,
     TengenError: 422,
@@ -61,7 +63,7 @@ def make_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
-    for routes in (play_routes, review_routes, look_routes):
+    for routes in (play_routes, review_routes, look_routes, shelf_routes):
         app.include_router(routes.router)
     for kind in STATUS:
         app.add_exception_handler(kind, _tell)

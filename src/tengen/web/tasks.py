@@ -18,7 +18,7 @@ from tengen.errors import ModelError
 from tengen.gtp.judging import Judge
 from tengen.lab.review import find_policy
 from tengen.players import make_player
-from tengen.web import sights, studies
+from tengen.web import shelves, sights, studies
 from tengen.web.positions import likely_moves, mask_rows, to_board, vertex, vertices
 from tengen.web.workers import Context, Task
 
@@ -175,6 +175,7 @@ TASKS: dict[str, Task] = {
     "predict": predict,
     "score": score,
     "see": sights.see,
+    "tables": shelves.tables,
     "review": studies.review,
     "export_sgf": studies.export_sgf,
 }

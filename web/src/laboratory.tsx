@@ -1,0 +1,81 @@
+// Trainings live from their metrics, and the laboratory's reports.
+
+import { useEffect } from "preact/hooks";
+import type { Entry } from "./arena";
+import { ago, useLoaded } from "./parts";
+import { Plot } from "./plot";
+
+interface Training {
+  name: string;
+  over: string | null;
+  rows: number;
+  columns: Record<string, (number | null)[]>;
+}
+
+const REFRESH = 3000;
+
+export function Laboratory({ argument }: { argument: string }) {
+  const [trainings] = useLoaded<Entry[]>("/trainings");
+  const [reports] = useLoaded<Entry[]>("/reports");
+  return (
+    <main class="wide">
+      <h1>Laboratory</h1>
+      {argument && <Curves key={argument} id={argument} />}
+      <h2>Reports</h2>
+      {reports?.length === 0 && (
+        <p class="note">
+          None yet: <code>tengen lab --quick</code> makes one.
+        </p>
+      )}
+      <ul class="games">
+        {reports?.map((entry) => (
+          <li key={entry.id}>
+            <a href={`/api/reports/${entry.id}`} target="_blank" rel="noopener">
+              <span>{entry.name}</span>
+              <span class="meta">{ago(entry.changed)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <h2>Trainings</h2>
+      {trainings?.length === 0 && (
+        <p class="note">None in the folder of runs; start the server with --runs to show another.</p>
+      )}
+      <ul class="games">
+        {trainings?.map((entry) => (
+          <li key={entry.id}>
+            <a href={`#/laboratory/${entry.id}`} aria-current={entry.id === argument ? "page" : undefined}>
+              <span>{entry.name}</span>
+              <span class="meta">{ago(entry.changed)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+}
+
+function Curves({ id }: { id: string }) {
+  const [training, reload] = useLoaded<Training>(`/trainings/${id}`);
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || reload(), REFRESH);
+    return () => clearInterval(timer);
+  }, []);
+  if (!training) return <p class="note">Reading …</p>;
+  const over = training.over ? training.columns[training.over]! : [];
+  const names = Object.keys(training.columns).filter((name) => name !== training.over);
+  return (
+    <section>
+      <h2>{training.name}</h2>
+      <p class="note">
+        {training.rows} rows{training.over && `, over ${training.over}`}; read again every few
+        seconds.
+      </p>
+      <div class="plots">
+        {names.map((name) => (
+          <Plot key={name} title={name.replaceAll("_", " ")} over={over.length ? over : training.columns[name]!.map((_, i) => i)} values={training.columns[name]!} />
+        ))}
+      </div>
+    </section>
+  );
+}

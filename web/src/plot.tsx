@@ -1,0 +1,61 @@
+// A plain line over steps, for trainings.
+
+import uPlot from "uplot";
+import { useEffect, useRef } from "preact/hooks";
+
+interface PlotProps {
+  title: string;
+  over: (number | null)[];
+  values: (number | null)[];
+}
+
+const HEIGHT = 170;
+
+export function Plot({ title, over, values }: PlotProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  useEffect(() => {
+    const element = place.current!;
+    const ink = getComputedStyle(element).color;
+    const soft = getComputedStyle(element.previousElementSibling!).color;
+    const grid = { stroke: "rgb(128 128 128 / 0.25)", width: 1 };
+    const axis = { stroke: soft, grid, ticks: { show: false }, font: "12px system-ui, sans-serif" };
+    plot.current = new uPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        legend: { show: false },
+        cursor: { show: false },
+        scales: { x: { time: false } },
+        axes: [
+          { ...axis, size: 26 },
+          { ...axis, size: 56 },
+        ],
+        series: [{}, { stroke: ink, width: 1.5, points: { show: false }, spanGaps: true }],
+      },
+      [[], []],
+      element,
+    );
+    const observer = new ResizeObserver(() =>
+      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
+    );
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.current?.destroy();
+    };
+  }, []);
+  useEffect(() => {
+    plot.current?.setData([over.map((v, i) => v ?? i), values] as uPlot.AlignedData);
+  }, [over, values]);
+  const last = values[values.length - 1];
+  return (
+    <figure class="plot">
+      <figcaption>
+        {title}
+        {last !== null && last !== undefined && ` ${Number(last.toPrecision(4))}`}
+      </figcaption>
+      <div ref={place} aria-hidden="true" />
+    </figure>
+  );
+}
