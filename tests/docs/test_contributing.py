@@ -1,4 +1,4 @@
-"""CONTRIBUTING names folders, files and functions that exist."""
+"""CONTRIBUTING and the laboratory's guide name folders, files, functions and steps that exist."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 
 import tengen
+from tengen.lab.catalogue import steps
+from tengen.lab.steps import FULL
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(tengen.__file__).parent
@@ -33,3 +35,10 @@ def test_files_and_functions_on_the_ways_exist() -> None:
 def test_tests_without_the_jit_are_named() -> None:
     files = {path.name for path in (ROOT / "tests").rglob("test*without_jit.py")}
     assert files <= set(re.findall(r"`(\w+\.py)`", PAGE))
+
+
+def test_the_guide_lists_every_step_of_the_whole_laboratory() -> None:
+    text = (ROOT / "docs" / "guide" / "laboratory.md").read_text()
+    rows = re.findall(r"(?m)^\| ([a-z, -]+) \| .* \|.*\|$", text)
+    named = [name for row in rows for name in row.split(", ") if name != "step"]
+    assert sorted(named) == sorted(step.name for step in steps(FULL))
