@@ -130,6 +130,12 @@ def test_lists_of_steps_make_sense(mode: str) -> None:
     assert all(step.minutes > 0 for step in steps)
 
 
+def test_the_papers_scale_is_the_papers() -> None:
+    assert opening_evolution.SPATIAL.length == 60_000 and opening_evolution.DENSE.step == 1_000
+    sizes = {e.name: e.full for e in (*opening_td.EXPERIMENTS, *opening_evolution.EXPERIMENTS)}
+    assert len(sizes["opening-td-inputs"].sets) == 16 and sizes["opening-td"].games == 3_000
+
+
 def test_no_quick_step_needs_games_and_together_they_are_short() -> None:
     assert all(step.needs == () for step in catalogue("quick"))
     assert sum(step.minutes for step in catalogue("quick")) <= 8

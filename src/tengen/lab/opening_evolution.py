@@ -45,7 +45,7 @@ from tengen.statistics import Rate, Trend
 PANEL = ("random", "maxlib", "static")
 """Opponents that stay the same, so that learning can be seen."""
 FIRST = "generation 0"
-START_PLIES = 4
+_START_PLIES = 4
 """Random plies before each game that measures a network."""
 
 
@@ -119,7 +119,7 @@ many generations, if not said.
 """
 
 
-def measure_of(settings: EvolutionSettings, workers: int = 1, ray: str | None = None) -> Measure:
+def _measure_of(settings: EvolutionSettings, workers: int = 1, ray: str | None = None) -> Measure:
     """Return who plays the games of a generation: threads here, or a Ray cluster."""
     from tengen.players import make_expert
 
@@ -150,7 +150,7 @@ def train(
     """Evolve a network in a run folder, from where the run stands; return the model's file."""
     with Run.open(folder, KIND, settings, resume=resume) as run:
         model = OpeningEvolution(settings=settings)
-        model.fit(measure_of(settings, workers, ray), run=run, on_generation=on_generation)
+        model.fit(_measure_of(settings, workers, ray), run=run, on_generation=on_generation)
         path = run.folder / "model.safetensors"
         model.save(path)
         return path
@@ -200,7 +200,7 @@ class Duel:
     seed: int
     key: tuple[int, ...] = ()
     """What else the starts are drawn from."""
-    random_plies: int = START_PLIES
+    random_plies: int = _START_PLIES
     player: str = ""
     """Any player's spec, to take the network's place on the same terms."""
 
@@ -411,7 +411,7 @@ def selection_noise(
     with the rate over `games` games against each of the panel, finished by `static`.
     """
     drawn = Breeding.begin(replace(settings, population=individuals + individuals % 2)).weights
-    shape, terms = settings.shape(), settings.terms(START_PLIES)
+    shape, terms = settings.shape(), settings.terms(_START_PLIES)
     seeds = spawn_seeds(1, (games + 1) // 2)
     won = np.zeros(len(drawn))
     for i, weights in enumerate(drawn):
@@ -421,12 +421,12 @@ def selection_noise(
     ways = {"as planned": settings}
     for judge in judges:
         for n in starts:
-            way = replace(settings, starts=n, colours="both", random_plies=START_PLIES)
+            way = replace(settings, starts=n, colours="both", random_plies=_START_PLIES)
             ways[f"{2 * n} games {judge}"] = replace(way, expert=judge)
     answer: dict[str, Any] = {"individuals": len(drawn), "panel_games": games * len(PANEL)}
     for name, way in ways.items():
         breeding = Breeding(way, PaperStrategy(Population(drawn, drawn), settings.seed))
-        found = measure_of(way)(breeding)
+        found = _measure_of(way)(breeding)
         line = Trend.through(found.tolist(), won.tolist())
         answer[name] = {"r": line.r, "p": line.p, "spread": float(found.std())}
     answer["panel_spread"] = float(won.std())

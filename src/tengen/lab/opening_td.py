@@ -28,7 +28,7 @@ from tengen.learners.opening_td.model import OpeningModel
 from tengen.models.runs import Run, read_metrics
 from tengen.statistics import Rate
 
-PART = 50
+_PART = 50
 """Games of an evaluation that are played and noted together."""
 
 
@@ -46,7 +46,7 @@ def expert_of(spec: str) -> Expert:
 
 
 @cache
-def side_of(spec: str) -> Side:
+def _side_of(spec: str) -> Side:
     """Make a side of a match: `random`, a model's file, or a player's spec."""
     if spec == RANDOM_NAME:
         return RANDOM_NAME
@@ -79,7 +79,7 @@ def train(
 ) -> list[dict[str, Any]]:
     """Train one player, from where its run stands; return its learning curve."""
     settings = job.settings
-    opponent = None if settings.opponent == SELF else side_of(settings.opponent)
+    opponent = None if settings.opponent == SELF else _side_of(settings.opponent)
     if isinstance(opponent, str | OpeningModel):
         raise TengenError(
             f"opponent {settings.opponent!r}: for random moves use --random-opponent 1"
@@ -121,7 +121,7 @@ def play(job: MatchJob) -> dict[str, Any]:
     """Play one match; the scores are the player's."""
     match = play_match(
         OpeningTD.load(job.model),
-        side_of(job.opponent),
+        _side_of(job.opponent),
         expert_of(job.expert),
         games=job.games,
         seed=job.seed,
@@ -142,8 +142,8 @@ def evaluate(
     Parts are noted in `log`; a stopped evaluation with the same settings goes on from there.
     """
     parts = {}
-    for first in range(0, job.games, PART):
-        games, seed = min(PART, job.games - first), job.seed * 100_003 + first
+    for first in range(0, job.games, _PART):
+        games, seed = min(_PART, job.games - first), job.seed * 100_003 + first
         part = MatchJob(job.model, job.opponent, job.expert, games, seed, job.random_plies)
         parts[repr(part)] = part
     rows = Journal(log).complete(parts, play, workers=workers, tell=tell)

@@ -91,7 +91,7 @@ def seed_folder(folder: Path, seed: int) -> Path:
     return folder / f"seed-{seed}"
 
 
-def train_jobs(folder: Path, size: TablesSize, seed: int) -> list[TrainJob]:
+def _train_jobs(folder: Path, size: TablesSize, seed: int) -> list[TrainJob]:
     """List the trainings of one seed: ABCDE measured every 50 games, the others every 500."""
     return [
         TrainJob(
@@ -114,7 +114,7 @@ def train_jobs(folder: Path, size: TablesSize, seed: int) -> list[TrainJob]:
     ]
 
 
-def match_jobs(folder: Path, size: TablesSize, seed: int) -> dict[str, MatchJob]:
+def _match_jobs(folder: Path, size: TablesSize, seed: int) -> dict[str, MatchJob]:
     """Name the matches of one seed: two round robins, and each player against its twin."""
     pairs = [
         ((first, encoding), (second, encoding))
@@ -140,19 +140,19 @@ def play_tables(context: Context, folder: Path, size: TablesSize) -> Played:
     for number, seed in enumerate(range(context.seed, context.seed + size.seeds)):
         low, high = number / size.seeds, (number + 0.7) / size.seeds
         with Run.open(seed_folder(folder, seed), f"{KIND} tables", size, resume=True):
-            jobs = train_jobs(folder, size, seed)
+            jobs = _train_jobs(folder, size, seed)
             tell = context.between(low, high, f"seed {seed}: players trained")
             trained = map_jobs(train, jobs, workers=context.workers, ray=context.ray, ordered=False)
             for done, _ in enumerate(trained, 1):
                 tell(done, len(jobs))
-            matches[seed] = matches_of(folder, seed).complete(
-                match_jobs(folder, size, seed), play, workers=context.workers, ray=context.ray,
+            matches[seed] = _matches_of(folder, seed).complete(
+                _match_jobs(folder, size, seed), play, workers=context.workers, ray=context.ray,
                 tell=context.between(high, (number + 1) / size.seeds, f"seed {seed}: matches"),
             )  # fmt: skip
     return Played(folder, size, matches)
 
 
-def matches_of(folder: Path, seed: int) -> Journal:
+def _matches_of(folder: Path, seed: int) -> Journal:
     """Return the journal of a seed's matches."""
     return Journal(seed_folder(folder, seed) / "matches.jsonl")
 

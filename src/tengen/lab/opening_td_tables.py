@@ -18,7 +18,7 @@ from tengen.lab.opening_td import curve_of
 from tengen.lab.opening_td_experiment import ENCODINGS, Played, duplicates, players_of, points_of
 from tengen.statistics import Interval, holm, mean_interval, mean_test, spearman, wilson
 
-FEATURES = "BCDE"
+_FEATURES = "BCDE"
 """What is added to the bare board."""
 TABLES = {"scalar": ("Table 1", "Table 2"), "binary": ("Table 3", "Table 4")}
 """Where the paper tells of wins and of gains."""
@@ -140,7 +140,7 @@ def _table(
 def _gains(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, Any]:
     """Return what each feature adds, as mean ratio and as mean difference, over its pairs."""
     gains = {}
-    for feature in FEATURES:
+    for feature in _FEATURES:
         pairs = [
             (f, "".join(sorted(f + feature)))
             for f in shares
@@ -173,7 +173,7 @@ def _twins(played: Played) -> dict[str, Any]:
                 shares[a].append(points_of(row) / len(row["scores"]))
     players = _table(shares, played.size.pair_games, papers.TD_TWINS)
     means = {}
-    for feature in (*FEATURES, "all"):
+    for feature in (*_FEATURES, "all"):
         names = [f for f in shares if shares[f] and (feature == "all" or feature in f)]
         paper = [p for f, p in papers.TD_TWINS.items() if feature == "all" or feature in f]
         if names:

@@ -25,7 +25,7 @@ from tengen.statistics import Rate, mean_test
 
 BASE = "paper"
 
-VARIANTS: dict[str, dict[str, Any]] = {
+_VARIANTS: dict[str, dict[str, Any]] = {
     BASE: {},
     "scalar": {"encoding": "scalar"},
     "mixed": {"encoding": "mixed"},
@@ -39,7 +39,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 """What each variant changes in the binary player ABCDE trained by self-play."""
 
-OPPONENTS = ("random", "maxlib", BASE)
+_OPPONENTS = ("random", "maxlib", BASE)
 
 
 @dataclass(frozen=True)
@@ -60,29 +60,29 @@ class VariantsSize(TrainingSize):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.only:
-            if name not in VARIANTS:
-                raise SpecError(f"no variant {name!r}; there are: {', '.join(VARIANTS)}")
+            if name not in _VARIANTS:
+                raise SpecError(f"no variant {name!r}; there are: {', '.join(_VARIANTS)}")
 
     @property
     def variants(self) -> tuple[str, ...]:
         """The variants to train, the paper's player first."""
-        return tuple(dict.fromkeys((BASE, *self.only))) if self.only else tuple(VARIANTS)
+        return tuple(dict.fromkeys((BASE, *self.only))) if self.only else tuple(_VARIANTS)
 
 
-def train_job(folder: Path, size: VariantsSize, name: str, seed: int) -> TrainJob:
+def _train_job(folder: Path, size: VariantsSize, name: str, seed: int) -> TrainJob:
     """Return the training of one variant."""
-    settings = replace(size.terms, expert=size.expert, curve_games=0, seed=seed, **VARIANTS[name])
+    settings = replace(size.terms, expert=size.expert, curve_games=0, seed=seed, **_VARIANTS[name])
     return TrainJob(str(folder / f"{name.replace(' ', '-')}-{seed}"), settings)
 
 
-def match_jobs(folder: Path, size: VariantsSize, seeds: range) -> dict[str, MatchJob]:
+def _match_jobs(folder: Path, size: VariantsSize, seeds: range) -> dict[str, MatchJob]:
     """Name the comparisons."""
     jobs = {}
     for seed in seeds:
-        base = train_job(folder, size, BASE, seed).model
+        base = _train_job(folder, size, BASE, seed).model
         for name in size.variants:
-            model = train_job(folder, size, name, seed).model
-            for opponent in OPPONENTS[:2] if name == BASE else OPPONENTS:
+            model = _train_job(folder, size, name, seed).model
+            for opponent in _OPPONENTS[:2] if name == BASE else _OPPONENTS:
                 other = base if opponent == BASE else opponent
                 referee, number = size.judged_by, 9_000_000 + seed
                 job = MatchJob(model, other, referee, size.match_games, number)
@@ -94,13 +94,13 @@ def play_variants(context: Context, folder: Path, size: VariantsSize) -> dict[st
     """Train and compare all variants, continuing what is there; return the table's numbers."""
     seeds = range(context.seed, context.seed + size.seeds)
     with Run.open(folder, f"{KIND} variants", size, resume=True):
-        jobs = [train_job(folder, size, name, seed) for seed in seeds for name in size.variants]
+        jobs = [_train_job(folder, size, name, seed) for seed in seeds for name in size.variants]
         tell = context.between(0.0, 0.8, "variants trained")
         trained = map_jobs(train, jobs, workers=context.workers, ray=context.ray, ordered=False)
         for done, _ in enumerate(trained, 1):
             tell(done, len(jobs))
         rows = Journal(folder / "comparisons.jsonl").complete(
-            match_jobs(folder, size, seeds), play, workers=context.workers, ray=context.ray,
+            _match_jobs(folder, size, seeds), play, workers=context.workers, ray=context.ray,
             tell=context.between(0.8, 1.0, "comparisons"),
         )  # fmt: skip
     return report(size, rows)
@@ -118,7 +118,7 @@ def report(size: VariantsSize, rows: list[Row]) -> dict[str, Any]:
         name, seed, opponent = row["key"].split("|")
         rates.setdefault((name, opponent), {})[int(seed)] = Rate.of(row["scores"]).win_rate
     entries: dict[str, dict[str, Any]] = {name: {} for name in size.variants}
-    for opponent in OPPONENTS:
+    for opponent in _OPPONENTS:
         base = rates.get((BASE, opponent), {})
         for name in size.variants:
             own = rates.get((name, opponent), {})
@@ -148,7 +148,7 @@ def sheet(value: dict[str, Any]) -> Table:
     rows = []
     for name, entries in value["variants"].items():
         cells = [name]
-        for opponent in OPPONENTS:
+        for opponent in _OPPONENTS:
             entry = entries.get(opponent)
             if entry is None:
                 cells.append("")
@@ -160,4 +160,4 @@ def sheet(value: dict[str, Any]) -> Table:
             cells.append(text)
         rows.append(cells)
     title = f"Variants of ABCDE after {value['games']} games: wins in %, against"
-    return table(title, ["variant", *OPPONENTS], rows)
+    return table(title, ["variant", *_OPPONENTS], rows)

@@ -29,7 +29,7 @@ from tengen.learners.opening_evolution import (
     next_generation,
 )
 from tengen.learners.opening_evolution.strategy import FIRST_SPREAD, CmaStrategy, MirrorStrategy
-from tengen.learners.opening_evolution.training import Measure
+from tengen.learners.opening_evolution.training import GenerationGames, Measure
 from tengen.models import Run
 from tengen.players.opening import OpeningPlayer
 
@@ -183,6 +183,7 @@ def test_a_hall_of_fame_plays_every_other_start() -> None:
     run = evolve(plan, measure_with([Corner()], Counter()))
     assert len(run.hall) == 4 and (run.hall[0] == run.first_best).all()
     games = run.games()
+    assert isinstance(games, GenerationGames)
     assert [w is None for w in games.hall] == [True, False, True, False]
     assert all(any(w is member for member in run.hall) for w in games.hall[1::2])
 

@@ -180,6 +180,31 @@ def test_players_that_differ_are_told_from_seeds_that_differ() -> None:
     assert tables.spread({"A": [0.5]}, paper) is None
 
 
+def test_tables_count_what_was_played(tmp_path: Path) -> None:
+    size = experiment.TablesSize(pair_games=2, features=("A", "AB"), referee="playouts:3")
+    assert size.judged_by == "playouts:3"
+    rows = [
+        {"key": "7 A-scalar AB-scalar", "scores": [5.0, 0.0], "openings": [[1], [1]]},
+        {"key": "7 A-binary AB-binary", "scores": [-5.0, -1.0], "openings": [[1], [2]]},
+        {"key": "7 A-binary A-scalar", "scores": [1.0, 1.0], "openings": [[1], [3]]},
+        {"key": "7 AB-binary AB-scalar", "scores": [1.0, -1.0], "openings": [[1], [3]]},
+    ]
+    assert experiment.points_of(rows[0]) == 1.5 and experiment.duplicates(rows[0]) == 1
+    played = experiment.Played(tmp_path, size, {7: rows})
+    assert played.curve_folder(7, "A", "scalar").parent == experiment.seed_folder(tmp_path, 7)
+    assert tables.wins_of(played, "scalar") == {"A": [0.75], "AB": [0.25]}
+    value = tables.report(played)
+    assert value["twins"]["players"]["A"]["value"] == 1.0 and value["duplicates"] == 1
+    assert value["gains"]["scalar"]["B"]["points"]["value"] == -0.5
+    assert [sheet.title.split(":")[0] for sheet in tables.sheets(value)] == [
+        "Table 1", "Table 2", "Table 3", "Table 4", "Table 5",
+    ]  # fmt: skip
+    # One seed has the interval of its games, several that of the seeds, within 0 and 1.
+    assert tables.interval_of([0.5], 100) == pytest.approx((0.404, 0.596), abs=1e-3)
+    assert tables.interval_of([0.5]) is None
+    assert tables.interval_of([0.9, 1.0], 100) == (pytest.approx(0.3147, abs=1e-4), 1.0)
+
+
 def test_other_judges_get_openings_of_all_players_and_both_colours(tmp_path: Path) -> None:
     size = experiment.TablesSize(
         games=1, pair_games=4, curve_games=0, expert="playouts:1", rows=5,

@@ -23,9 +23,9 @@ from tengen.models import has_model
 from tengen.statistics import wilson
 
 SHIPPED = ("td-abcde-9x9", "td-best-9x9")
-SMALL_SETS = ("A", "ABCD", "ABCE", "ABDE", "ACDE", "ABCDE")
+_SMALL_SETS = ("A", "ABCD", "ABCE", "ABDE", "ACDE", "ABCDE")
 """Everything, everything but one feature, and nothing: the least that shows what a feature adds."""
-PAPER_GAMES = 3000
+_PAPER_GAMES = 3000
 """Openings after which the paper's Figure 4 ends."""
 
 
@@ -108,7 +108,7 @@ def _curve_plot(title: str, curves: dict[str, list[dict[str, Any]]]) -> Plot:
         )
         for name, curve in curves.items()
     ]
-    rule = Rule("the paper after 3,000", papers.TD_FIGURE_4[PAPER_GAMES])
+    rule = Rule("the paper after 3,000", papers.TD_FIGURE_4[_PAPER_GAMES])
     return Plot(title, "openings of self-play", "wins", lines, rules=[rule], bottom=0.0, top=1.03)
 
 
@@ -116,9 +116,9 @@ def _figure_4(
     curve: list[dict[str, Any]], shipped: dict[tuple[str, str], dict[str, Any]], size: CurveSize
 ) -> list[Comparison]:
     """Compare the ends of the learning curve with the paper's Figure 4."""
-    start, end = papers.TD_FIGURE_4[0], papers.TD_FIGURE_4[PAPER_GAMES]
+    start, end = papers.TD_FIGURE_4[0], papers.TD_FIGURE_4[_PAPER_GAMES]
     spread = {rate: _of_paper(rate, papers.TD_CURVE_GAMES) for rate in (start, end)}
-    full = size.games >= PAPER_GAMES
+    full = size.games >= _PAPER_GAMES
     rows = []
     if curve:
         first, last = curve[0], curve[-1]
@@ -212,12 +212,12 @@ def _gain_bars(value: dict[str, Any]) -> list[Bars]:
 
 def _beside_the_paper(value: dict[str, Any], size: TablesSize) -> list[Comparison]:
     """Set the tables beside the paper's; a verdict needs its players, games and several seeds."""
-    full = size.seeds > 1 and size.games >= PAPER_GAMES and set(size.sets) == set(SETS)
+    full = size.seeds > 1 and size.games >= _PAPER_GAMES and set(size.sets) == set(SETS)
     rows: list[tuple[str, str, dict[str, Any], int | None]] = []
     for encoding, (where, gain_table) in TABLES.items():
         if curve := value["figure4"][encoding]:
             end = {**curve[-1], "value": curve[-1]["win_rate"]}
-            end["paper"] = papers.TD_FIGURE_4[PAPER_GAMES]
+            end["paper"] = papers.TD_FIGURE_4[_PAPER_GAMES]
             rows.append(("Figure 4", f"ABCDE {encoding} at the end", end, papers.TD_CURVE_GAMES))
         for features, entry in _shown(value["wins"][encoding], full):
             what = f"{features}, {encoding}, over all opponents"
@@ -268,13 +268,13 @@ def variants(context: Context, size: VariantsSize) -> Result:
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "opening-td", "opening-td", "Learning by self-play", learning, quick=CurveSize(),
-        full=CurveSize(PAPER_GAMES, 50, 100, 400), minutes=(0.7, 10),
+        full=CurveSize(_PAPER_GAMES, 50, 100, 400), minutes=(0.7, 10),
     ),
     Experiment(
         "opening-td-inputs", "opening-td", "What the inputs add", tables,
         quick=TablesSize(
             games=500, pair_games=40, curve_games=0, expert="builtin:playouts=48",
-            features=SMALL_SETS,
+            features=_SMALL_SETS,
         ),
         full=TablesSize(seeds=5), minutes=(0.4, 240),
     ),

@@ -55,7 +55,7 @@ class OpeningTerms:
         return play_random(board, self.random_plies, np.random.default_rng(seed))
 
 
-def play_opening(black: Player, white: Player, terms: OpeningTerms, seed: int) -> Board:
+def _play_opening(black: Player, white: Player, terms: OpeningTerms, seed: int) -> Board:
     """Return the board after both sides' opening moves."""
     board = terms.start(seed)
     rng = np.random.default_rng([seed, 1])
@@ -86,7 +86,7 @@ def fitness(
     for seed, other in zip(seeds, others, strict=True):
         for colour in COLOURS[colours]:
             black, white = (me, other) if colour == BLACK else (other, me)
-            boards.append(play_opening(black, white, terms, seed))
+            boards.append(_play_opening(black, white, terms, seed))
             signs.append(1.0 if colour == BLACK else -1.0)
             finish_seeds.append(seed)
     scores = np.asarray(expert.finish(boards, finish_seeds)) * signs
@@ -102,7 +102,7 @@ def match(
     """
     boards: list[Board] = []
     for seed in seeds:
-        boards.append(play_opening(a, b, terms, seed))
-        boards.append(play_opening(b, a, terms, seed))
+        boards.append(_play_opening(a, b, terms, seed))
+        boards.append(_play_opening(b, a, terms, seed))
     scores = np.asarray(expert.finish(boards, [s for seed in seeds for s in (seed, seed)]))
     return np.where(np.arange(len(boards)) % 2 == 0, scores, -scores)

@@ -31,7 +31,7 @@ from tengen.board.kernels import (
 )
 from tengen.jit import kernel
 
-NEVER = -1e300
+_NEVER = -1e300
 """Below every value a network can give."""
 
 
@@ -48,7 +48,7 @@ def index_of(p, cols):
 
 
 @kernel
-def read_inputs(s, colour, x):
+def _read_inputs(s, colour, x):
     """Fill `x` with what a network playing `colour` sees."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for i in range(rows * cols):
@@ -131,7 +131,7 @@ def _output(hidden, w2):
 
 
 @kernel
-def dense_sums(x, w1, out):
+def _dense_sums(x, w1, out):
     """Fill `out` with the sums of inputs `x`; the last row of `w1` is the bias."""
     n = x.shape[0]
     for h in range(out.shape[0]):
@@ -147,8 +147,8 @@ def dense_value(s, me, w1, w2):
     """Return the value of a position by the plain forward pass, before the last tanh."""
     x = np.empty(w1.shape[0] - 1)
     hidden = np.empty(w1.shape[1])
-    read_inputs(s, me, x)
-    dense_sums(x, w1, hidden)
+    _read_inputs(s, me, x)
+    _dense_sums(x, w1, hidden)
     return _output(hidden, w2)
 
 
@@ -195,7 +195,7 @@ def _add_rows(w1, where, how, count, base, out):
 
 
 @kernel
-def window_sums(x, w0, starts, sizes, offsets, cols, out):
+def _window_sums(x, w0, starts, sizes, offsets, cols, out):
     """Fill `out` with the sums of all windows over inputs `x`.
 
     Window u covers sizes[u] x sizes[u] points from index starts[u]; its weights stand at
@@ -215,16 +215,16 @@ def spatial_value(s, me, weights, windows):
     """Return the value of a position by the plain forward pass, before the last tanh.
 
     `weights` are the windows' weights, the second layer and the output; `windows` what
-    `window_sums` wants.
+    `_window_sums` wants.
     """
     w0, w1, w2 = weights
     starts, sizes, offsets = windows
     x = np.empty(s[SCALARS, ROWS] * s[SCALARS, COLS])
     sums, hidden = np.empty(starts.shape[0]), np.empty(w1.shape[1])
-    read_inputs(s, me, x)
-    window_sums(x, w0, starts, sizes, offsets, s[SCALARS, COLS], sums)
+    _read_inputs(s, me, x)
+    _window_sums(x, w0, starts, sizes, offsets, s[SCALARS, COLS], sums)
     bend(sums, sums.shape[0])
-    dense_sums(sums, w1, hidden)
+    _dense_sums(sums, w1, hidden)
     return _output(hidden, w2)
 
 
@@ -250,7 +250,7 @@ def _read_windows(x, weights, windows, cover, sums, bent, base):
     for u in range(sums.shape[0]):
         bent[u] = sums[u]
     bend(bent, bent.shape[0])
-    dense_sums(bent, w1, base)
+    _dense_sums(bent, w1, base)
 
 
 @kernel
@@ -324,7 +324,7 @@ def best_move(s, weights, windows, cover, free, width):
     """Return the point after which the network likes the position best, or PASS without any.
 
     `weights` are the windows' weights, the layer above them and the output; `windows` what
-    `window_sums` wants; cover[0][cell] lists the windows over a cell (-1 behind the last), and
+    `_window_sums` wants; cover[0][cell] lists the windows over a cell (-1 behind the last), and
     cover[1] the place of that cell's weight in each. A dense network has no windows.
 
     With `width` 0 it looks one ply ahead; else two plies, at the `width` moves that look best
@@ -341,12 +341,12 @@ def best_move(s, weights, windows, cover, free, width):
     slot, touched, fresh = np.full(units, -1, np.int64), np.empty(units, np.int64), np.empty(units)
     work = np.empty(hidden)
     where, how = np.empty(cells + 1, np.int64), np.empty(cells + 1)
-    read_inputs(s, me, x)
+    _read_inputs(s, me, x)
     if dense:
-        dense_sums(x, w1, base)
+        _dense_sums(x, w1, base)
     else:
         _read_windows(x, weights, windows, cover, sums, bent, base)
-    first, second = np.full(cells, NEVER), np.zeros(cells)
+    first, second = np.full(cells, _NEVER), np.zeros(cells)
     for i in range(cells):
         count = _candidate(s, i, me, free, where, how)
         if count > 0:
@@ -366,15 +366,15 @@ def best_move(s, weights, windows, cover, free, width):
             second[i] = _output(work, w2)
     if width == 0:
         best = np.argmax(first)
-        return point_of(best, cols) if first[best] > NEVER else PASS
+        return point_of(best, cols) if first[best] > _NEVER else PASS
     # The most promising moves and replies first, so that alpha-beta cuts early.
     order, replies = np.argsort(-first, kind="mergesort"), np.argsort(second, kind="mergesort")
     t = np.empty_like(s)
     sums2, bent2, base2 = np.empty(units), np.empty(units), np.empty(hidden)
-    best, best_value, killer = PASS, NEVER, -1
+    best, best_value, killer = PASS, _NEVER, -1
     for j in range(min(width, cells)):
         i = order[j]
-        if first[i] <= NEVER:
+        if first[i] <= _NEVER:
             break
         count = _candidate(s, i, me, free, where, how)
         if dense:

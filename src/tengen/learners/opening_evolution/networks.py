@@ -22,13 +22,13 @@ from tengen.learners.opening_evolution import kernels
 Weights = NDArray[np.float64]
 """All weights and biases of one network in a row."""
 
-HIDDEN_SHARE = 3
+_HIDDEN_SHARE = 3
 """The paper's hidden layers have a third of the units below them."""
 
 
-NO_WEIGHTS = np.zeros(0)
-NO_WINDOWS = (np.zeros(0, np.int64),) * 3
-NO_COVER = (np.zeros((0, 0), np.int64),) * 2
+_NO_WEIGHTS = np.zeros(0)
+_NO_WINDOWS = (np.zeros(0, np.int64),) * 3
+_NO_COVER = (np.zeros((0, 0), np.int64),) * 2
 """What a network without windows has in their place."""
 
 
@@ -80,7 +80,7 @@ class Dense:
     @property
     def hidden(self) -> int:
         """Units in the hidden layer."""
-        return max(self.rows * self.cols // HIDDEN_SHARE - 1, 2)
+        return max(self.rows * self.cols // _HIDDEN_SHARE - 1, 2)
 
     @property
     def n_weights(self) -> int:
@@ -95,7 +95,7 @@ class Dense:
 
     def move(self, weights: Weights, board: Board) -> int:
         """Choose a point by look-ahead."""
-        parts = (NO_WEIGHTS, *self.cut(weights)), NO_WINDOWS, NO_COVER
+        parts = (_NO_WEIGHTS, *self.cut(weights)), _NO_WINDOWS, _NO_COVER
         args = board.state, *parts, self.free
         return int(kernels.best_move(*args, self.rows * self.cols * (self.plies - 1)))
 
@@ -153,7 +153,7 @@ class Spatial:
     @property
     def hidden(self) -> int:
         """Units in the second layer."""
-        return self.units or max(len(self.windows) // HIDDEN_SHARE, 2)
+        return self.units or max(len(self.windows) // _HIDDEN_SHARE, 2)
 
     @property
     def n_weights(self) -> int:
@@ -233,14 +233,7 @@ class Tied(_Folded):
     def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
         full = Dense(self.rows, self.cols, self.free, self.plies)
         source, names = np.zeros(full.n_weights, np.int64), _Names()
-        w1, w2 = full.cut(source)
-        for unit in range(full.hidden):
-            for cell in range(self.rows * self.cols):
-                orbit = _orbit(*divmod(cell, self.cols), self.rows, self.cols)
-                w1[cell, unit] = names("point", unit, orbit)
-            w1[-1, unit] = names("unit bias", unit)
-            w2[unit] = names("output", unit)
-        w2[-1] = names("output bias")
+        _tie_points(full, source, names, range(full.hidden))
         return full, source, len(names.known)
 
 
@@ -275,12 +268,7 @@ class Tiled(_Folded):
                     w1[cell, unit] = names("window", _orbit(r, c, m, m))
             w1[-1, unit] = names("window bias")
             w2[unit] = names("place", _orbit(top, left, rows, cols))
-        for unit in range(rows * cols, full.hidden):
-            for cell in range(self.rows * self.cols):
-                orbit = _orbit(*divmod(cell, self.cols), self.rows, self.cols)
-                w1[cell, unit] = names("point", unit, orbit)
-            w1[-1, unit], w2[unit] = names("unit bias", unit), names("output", unit)
-        w2[-1] = names("output bias")
+        _tie_points(full, source, names, range(rows * cols, full.hidden))
         return full, source, len(names.known)
 
 
@@ -341,6 +329,17 @@ class _Names:
 
     def __call__(self, *key: object) -> int:
         return self.known.setdefault(key, len(self.known) + 1)
+
+
+def _tie_points(full: Dense, source: NDArray[np.int64], names: _Names, units: range) -> None:
+    """Give units of a dense network one weight an orbit of points, and name the output's bias."""
+    w1, w2 = full.cut(source)
+    for unit in units:
+        for cell in range(full.rows * full.cols):
+            orbit = _orbit(*divmod(cell, full.cols), full.rows, full.cols)
+            w1[cell, unit] = names("point", unit, orbit)
+        w1[-1, unit], w2[unit] = names("unit bias", unit), names("output", unit)
+    w2[-1] = names("output bias")
 
 
 def _sides(rows: int, cols: int, kinds: int) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from tengen.learners.opening_evolution.networks import SHAPES, Shape
 from tengen.learners.opening_evolution.strategy import STRATEGIES
 from tengen.models.settings import check_settings, setting
 
-DENSE = ("dense", "tied", "tiled")
+_DENSE = ("dense", "tied", "tiled")
 """The networks of the paper's first experiment, which bred 10 individuals; the second bred 20."""
 
 
@@ -84,7 +84,7 @@ class EvolutionSettings:
     @property
     def individuals(self) -> int:
         """How many are bred, the paper's number if not said."""
-        return self.population or (10 if self.network in DENSE else 20)
+        return self.population or (10 if self.network in _DENSE else 20)
 
     def shape(self) -> Shape:
         """Return the network's shape."""

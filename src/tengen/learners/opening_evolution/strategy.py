@@ -25,15 +25,15 @@ FIRST_SPREAD = 0.2
 """Standard deviation of the first weights; the paper does not say, its model Blondie24 drew from
 +-0.2.
 """
-FIRST_STEP = 0.05
+_FIRST_STEP = 0.05
 """First step size of every weight, likewise."""
-CMA_STEP = 0.1
+_CMA_STEP = 0.1
 """First step size of CMA-ES, half of the first spread."""
-MIRROR_STEP = 0.1
+_MIRROR_STEP = 0.1
 """How far the mirrored pairs stand from their mean, likewise."""
-MIRROR_RATE = 0.03
+_MIRROR_RATE = 0.03
 """How far the mean moves at most in a generation, a weight; less and less, see `_move`."""
-MIRROR_MEMORY = 0.95
+_MIRROR_MEMORY = 0.95
 """What the best keeps of itself in a generation when the mean has moved on."""
 
 
@@ -48,7 +48,7 @@ class Population:
     def first(cls, size: int, n_weights: int, seed: int) -> Population:
         """Draw generation 0."""
         weights = np.stack([_normals(seed, 0, i, n_weights)[0] * FIRST_SPREAD for i in range(size)])
-        return cls(weights, np.full((size, n_weights), FIRST_STEP))
+        return cls(weights, np.full((size, n_weights), _FIRST_STEP))
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -154,7 +154,22 @@ class PaperStrategy:
         return {"weights": parts.weights, "steps": parts.steps, "known": self.known}
 
 
-class CmaStrategy:
+class _Search:
+    """A search by a point that moves; generation 0 is drawn as the paper's, and nobody survives."""
+
+    known = np.zeros(0)
+
+    def __init__(self, size: int, n_weights: int, seed: int) -> None:
+        self.seed = seed
+        self.weights: FloatArray = Population.first(size, n_weights, seed).weights
+
+    @classmethod
+    def first(cls, size: int, n_weights: int, seed: int) -> Self:
+        """Begin with generation 0."""
+        return cls(size, n_weights, seed)
+
+
+class CmaStrategy(_Search):
     """CMA-ES with a diagonal matrix, by the library `cma`; the best is the mean it has reached.
 
     Generation 0 is drawn as the paper's; the search then begins at its best, since a network of
@@ -164,18 +179,10 @@ class CmaStrategy:
     place, bit for bit, and so a run goes on by telling it all once more (milliseconds each).
     """
 
-    known = np.zeros(0)
-
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
-        self.seed = seed
-        self.weights: FloatArray = Population.first(size, n_weights, seed).weights
+        super().__init__(size, n_weights, seed)
         self._search: Any = None
         self._told: list[FloatArray] = []
-
-    @classmethod
-    def first(cls, size: int, n_weights: int, seed: int) -> Self:
-        """Begin with generation 0."""
-        return cls(size, n_weights, seed)
 
     @classmethod
     def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
@@ -196,7 +203,7 @@ class CmaStrategy:
             "seed": np.nan,  # the library leaves NumPy's global generator alone
             "randn": lambda *shape: rng.standard_normal(shape),
         }
-        return cma.CMAEvolutionStrategy(start, CMA_STEP, options)
+        return cma.CMAEvolutionStrategy(start, _CMA_STEP, options)
 
     @property
     def best(self) -> FloatArray:
@@ -219,7 +226,7 @@ class CmaStrategy:
         return {"told": np.array(self._told).reshape(-1, len(self.weights))}
 
 
-class MirrorStrategy:
+class MirrorStrategy(_Search):
     """Evolution as gradient ascent: pairs on both sides of a mean, which Adam moves.
 
     Generation 0 is drawn as the paper's and the search begins at its best. Every later generation
@@ -228,19 +235,11 @@ class MirrorStrategy:
     CMA-ES moves all the way each time. The best is the mean of the last twenty means or so.
     """
 
-    known = np.zeros(0)
-
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
-        self.seed = seed
-        self.weights: FloatArray = Population.first(size, n_weights, seed).weights
+        super().__init__(size, n_weights, seed)
         self.mean: FloatArray = np.zeros(0)
         self.best: FloatArray = self.weights[0]
         self.moments: FloatArray = np.zeros((2, n_weights))
-
-    @classmethod
-    def first(cls, size: int, n_weights: int, seed: int) -> Self:
-        """Begin with generation 0."""
-        return cls(size, n_weights, seed)
 
     @classmethod
     def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
@@ -256,11 +255,11 @@ class MirrorStrategy:
             self.mean = self.best = self.weights[int(np.argmax(fitness))].copy()
         else:
             self._move(fitness, generation - 1)
-            self.best = MIRROR_MEMORY * self.best + (1 - MIRROR_MEMORY) * self.mean
+            self.best = _MIRROR_MEMORY * self.best + (1 - _MIRROR_MEMORY) * self.mean
         half = len(self.weights) // 2
         n = len(self.mean)
         steps = np.stack([_normals(self.seed, generation, i, n)[0] for i in range(half)])
-        steps *= MIRROR_STEP
+        steps *= _MIRROR_STEP
         self.weights = np.concatenate([self.mean + steps, self.mean - steps])
 
     def _move(self, fitness: FloatArray, times: int) -> None:
@@ -269,13 +268,13 @@ class MirrorStrategy:
         ranks = np.argsort(np.argsort(fitness, kind="stable"), kind="stable")
         shares = ranks / (len(ranks) - 1) - 0.5
         steps = self.weights[:half] - self.mean
-        slope = (shares[:half] - shares[half:]) @ steps / (MIRROR_STEP**2 * half)
+        slope = (shares[:half] - shares[half:]) @ steps / (_MIRROR_STEP**2 * half)
         self.moments[0] += 0.1 * (slope - self.moments[0])
         self.moments[1] += 0.01 * (slope**2 - self.moments[1])
         first = self.moments[0] / (1 - 0.9**times)
         second = self.moments[1] / (1 - 0.99**times)
         # Half as far after 90 generations: what is left to gain is small beside the noise.
-        rate = MIRROR_RATE / np.sqrt(1 + times / 30)
+        rate = _MIRROR_RATE / np.sqrt(1 + times / 30)
         self.mean = self.mean + rate * first / (np.sqrt(second) + 1e-12)
 
     def arrays(self) -> dict[str, FloatArray]:

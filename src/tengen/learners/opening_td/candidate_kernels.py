@@ -5,7 +5,7 @@ next to it, takes a liberty from enemy blocks next to it, and is one stone more 
 within distance 3. So the hidden layer's sums are kept for the position before the move, once for
 each orientation that is needed, and each candidate adds only the inputs that differ. What a block
 that is not joined changes is the same for every candidate near it, or beside it, so this too is
-computed once (`block_shift`). Moves that capture are rare in openings and are rated from scratch.
+computed once (`_block_shift`). Moves that capture are rare in openings and are rated from scratch.
 
 All quiet moves go through one step after the other, each step a kernel with a loop over the moves
 on plain arrays: a call for every move that hands on whole rooms spends more time counting
@@ -81,7 +81,7 @@ from tengen.learners.opening_td.kernels import (
 #                            close cells
 #   shift     [orientation, block, 0 near or 1 beside] what a new stone there changes in the sums
 #   shifted   the same places: 0 not computed yet, 1 computed, 2 nothing changes
-#   powers, power_bits   for `squash`: two rows, the same memory as numbers and as whole numbers
+#   powers, power_bits   for `_squash`: two rows, the same memory as numbers and as whole numbers
 Room = namedtuple(
     "Room",
     "after keys other_keys masks scratch index value fixed base known sums activity output values "
@@ -90,9 +90,9 @@ Room = namedtuple(
 )
 
 # For exponentials in vector code: log2(e), log(2) in two parts, and 1.5 * 2 ** 52.
-LOG2E = 1.4426950408889634
-LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-SHIFTER = 6755399441055744.0
+_LOG2E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_SHIFTER = 6755399441055744.0
 
 
 @kernel
@@ -119,7 +119,7 @@ def evaluate(s, friend, komi, orientation, net, geometry, layout, room):
 
 
 @kernel
-def survey(s, geometry, room):
+def _survey(s, geometry, room):
     """List the blocks with their facts and cells; return how many there are."""
     colour_masks(s, geometry, room.masks)
     blocks = 0
@@ -137,7 +137,7 @@ def survey(s, geometry, room):
 
 
 @kernel
-def prepare_base(s, friend, komi, orientation, blocks, net, geometry, layout, room):
+def _prepare_base(s, friend, komi, orientation, blocks, net, geometry, layout, room):
     """Compute the hidden sums of the position before the move in one orientation."""
     room.index[0], room.value[0] = layout.slots[A_HIDDEN], hidden_score(s, friend, komi)
     n = 1
@@ -155,7 +155,7 @@ def prepare_base(s, friend, komi, orientation, blocks, net, geometry, layout, ro
 
 
 @kernel
-def change_number(w1, first, binary, cell, step, old, new, sums, row):
+def _change_number(w1, first, binary, cell, step, old, new, sums, row):
     """Replace one number of a cell; `step` is the number that a binary feature starts with.
 
     `first` is the input of cell 0 and `cell` the distance in inputs of this cell from there.
@@ -173,7 +173,7 @@ def change_number(w1, first, binary, cell, step, old, new, sums, row):
 
 
 @kernel
-def change_block(s, head, old, new, orientation, turned, cell_of, slots, w1, sums, row):
+def _change_block(s, head, old, new, orientation, turned, cell_of, slots, w1, sums, row):
     """Replace the facts of all stones of a block in one row of hidden sums."""
     c_width = STEPS if slots[C_BINARY] else 1
     d_width = STEPS if slots[D_BINARY] else 1
@@ -183,23 +183,25 @@ def change_block(s, head, old, new, orientation, turned, cell_of, slots, w1, sum
         cell = turned[orientation, cell_of[x]]
         if slots[C_FIRST] >= 0 and old[0] != new[0]:
             first, binary = slots[C_FIRST], slots[C_BINARY]
-            change_number(w1, first, binary, cell * c_width, 1, old[0], new[0], sums, row)
+            _change_number(w1, first, binary, cell * c_width, 1, old[0], new[0], sums, row)
         if slots[D_FIRST] >= 0 and old[1] != new[1]:
             first, binary = slots[D_FIRST], slots[D_BINARY]
-            change_number(w1, first, binary, cell * d_width, 1, old[1], new[1], sums, row)
+            _change_number(w1, first, binary, cell * d_width, 1, old[1], new[1], sums, row)
         if slots[E_FIRST] >= 0:
             first, binary, at = slots[E_FIRST], slots[E_BINARY], 2 * cell * e_width
             if old[2] != new[2]:
-                change_number(w1, first, binary, at, 0, old[2], new[2], sums, row)
+                _change_number(w1, first, binary, at, 0, old[2], new[2], sums, row)
             if old[3] != new[3]:
-                change_number(w1, first, binary, at + e_width, 0, old[3], new[3], sums, row)
+                _change_number(w1, first, binary, at + e_width, 0, old[3], new[3], sums, row)
         x = s[NEXT, x]
         if x == head:
             break
 
 
 @kernel
-def block_shift(s, b, colour, touches, orientation, head, facts, turned, cell_of, slots, w1, shift):
+def _block_shift(
+    s, b, colour, touches, orientation, head, facts, turned, cell_of, slots, w1, shift
+):
     """Compute what a new stone of `colour` near or beside block `b`, not joined to it, changes.
 
     Returns 1, or 2 if that is nothing.
@@ -211,7 +213,7 @@ def block_shift(s, b, colour, touches, orientation, head, facts, turned, cell_of
         new = (old[0], old[1], old[2] + 1, old[3])
     else:
         new = (old[0] - touches, old[1], old[2], old[3] + 1)
-    change_block(
+    _change_block(
         s, head[b], old, new, orientation, turned, cell_of, slots, w1, sums, touches
     )  # fmt: skip
     for h in range(sums.shape[1]):
@@ -221,7 +223,7 @@ def block_shift(s, b, colour, touches, orientation, head, facts, turned, cell_of
 
 
 @kernel
-def join_facts(moves, cell, facing, s, colour, blocks, head, facts, spread, masks, beside, close,
+def _join_facts(moves, cell, facing, s, colour, blocks, head, facts, spread, masks, beside, close,
                joint):  # fmt: skip
     """Write the facts of the block that each quiet move makes, with all that it joins.
 
@@ -277,7 +279,7 @@ def stone_inputs(facts, row, cell, slots, index, value):
 
 
 @kernel
-def sum_quiet(moves, cell, facing, joint, hidden, s, colour, blocks, head, facts, spread, base,
+def _sum_quiet(moves, cell, facing, joint, hidden, s, colour, blocks, head, facts, spread, base,
               shift, shifted, index, value, turned, cell_of, slots, w1):  # fmt: skip
     """Write the hidden layer's sums after each quiet move, from what it changes."""
     units = hidden.shape[1]
@@ -302,10 +304,10 @@ def sum_quiet(moves, cell, facing, joint, hidden, s, colour, blocks, head, facts
             if touches == 1 and s[COLOUR, head[b]] == colour:
                 old = (facts[b, 0], facts[b, 1], facts[b, 2], facts[b, 3])
                 new = (joint[i, 0], joint[i, 1], joint[i, 2], joint[i, 3])
-                change_block(s, head[b], old, new, o, turned, cell_of, slots, w1, hidden, i)
+                _change_block(s, head[b], old, new, o, turned, cell_of, slots, w1, hidden, i)
                 continue
             if shifted[o, b, touches] == 0:
-                shifted[o, b, touches] = block_shift(
+                shifted[o, b, touches] = _block_shift(
                     s, b, colour, touches, o, head, facts, turned, cell_of, slots, w1, shift
                 )  # fmt: skip
             if shifted[o, b, touches] == 1:
@@ -314,21 +316,21 @@ def sum_quiet(moves, cell, facing, joint, hidden, s, colour, blocks, head, facts
 
 
 @kernel
-def squash(moves, hidden, powers, bits):
+def _squash(moves, hidden, powers, bits):
     """Replace sums by sigmoids, right to about the last digit, in loops that become vector code.
 
     exp(x) is 2 ** k times a polynomial in x - k log 2. `powers` and `bits` are two rows of the same
-    memory: adding `SHIFTER` to a number leaves its nearest whole number in the last bits.
+    memory: adding `_SHIFTER` to a number leaves its nearest whole number in the last bits.
     """
     units = hidden.shape[1]
     for i in range(moves):
         for h in range(units):
             x = min(max(-hidden[i, h], -700.0), 700.0)
             powers[1, h] = x
-            powers[0, h] = x * LOG2E + SHIFTER
+            powers[0, h] = x * _LOG2E + _SHIFTER
         for h in range(units):
-            k = powers[0, h] - SHIFTER
-            r = (powers[1, h] - k * LN2_HIGH) - k * LN2_LOW
+            k = powers[0, h] - _SHIFTER
+            r = (powers[1, h] - k * _LN2_HIGH) - k * _LN2_LOW
             y = 1.0 / 6227020800.0
             y = y * r + 1.0 / 479001600.0
             y = y * r + 1.0 / 39916800.0
@@ -350,7 +352,7 @@ def squash(moves, hidden, powers, bits):
 
 
 @kernel
-def value_quiet(moves, facing, hidden, w2, b2, output, values):
+def _value_quiet(moves, facing, hidden, w2, b2, output, values):
     """Turn the hidden layer's activity after each quiet move into the mean output."""
     units, outputs = w2.shape
     for i in range(moves):
@@ -390,7 +392,7 @@ def repeats(s, p, colour, hashes, count, after):
 
 
 @kernel
-def list_moves(s, colour, cells, rank, keys, hashes, count, after, moves, cell, facing):
+def _list_moves(s, colour, cells, rank, keys, hashes, count, after, moves, cell, facing):
     """List the legal moves with their orientations, -1 for those that capture; return how many."""
     n = 0
     for c in range(cells.shape[0]):
@@ -417,11 +419,11 @@ def rate_moves(s, net, komi, geometry, layout, hashes, count, room):
     colour = s[SCALARS, TURN]
     position_keys(s, colour, geometry, room.keys)
     constant_sums(net, layout, room.fixed)
-    moves = list_moves(
+    moves = _list_moves(
         s, colour, geometry.cells, geometry.rank, room.keys, hashes, count, room.after, room.moves,
         room.cell, room.facing,
     )  # fmt: skip
-    # Captures first: they use the same room as the survey.
+    # Captures first: they use the same room as the _survey.
     for i in range(moves):
         if room.facing[i] < 0:
             room.after[:, :] = s
@@ -430,22 +432,22 @@ def rate_moves(s, net, komi, geometry, layout, hashes, count, room):
             orientation = best_orientation(room.other_keys)
             v, _ = evaluate(room.after, colour, komi, orientation, net, geometry, layout, room)
             room.values[i] = v
-    blocks = survey(s, geometry, room)
+    blocks = _survey(s, geometry, room)
     room.known[:] = False
     room.shifted[:, :blocks] = 0
     for i in range(moves):
         o = room.facing[i]
         if o >= 0 and not room.known[o]:
-            prepare_base(s, colour, komi, o, blocks, net, geometry, layout, room)
-    join_facts(
+            _prepare_base(s, colour, komi, o, blocks, net, geometry, layout, room)
+    _join_facts(
         moves, room.cell, room.facing, s, colour, blocks, room.head, room.facts, room.spread,
         room.masks, geometry.beside, geometry.close, room.joint,
     )  # fmt: skip
-    sum_quiet(
+    _sum_quiet(
         moves, room.cell, room.facing, room.joint, room.hidden, s, colour, blocks, room.head,
         room.facts, room.spread, room.base, room.shift, room.shifted, room.index, room.value,
         geometry.turned, geometry.cell_of, layout.slots, net.w1,
     )  # fmt: skip
-    squash(moves, room.hidden, room.powers, room.power_bits)
-    value_quiet(moves, room.facing, room.hidden, net.w2, net.b2, room.output, room.values)
+    _squash(moves, room.hidden, room.powers, room.power_bits)
+    _value_quiet(moves, room.facing, room.hidden, net.w2, net.b2, room.output, room.values)
     return moves

@@ -20,24 +20,24 @@ from tengen.board.symmetry import elements, permutation
 from tengen.errors import TengenError
 from tengen.learners.opening_td import kernels
 
-FEATURES = "BCDE"
+_FEATURES = "BCDE"
 """The features that may be added to A."""
 
-QUANTITIES = {"B": 2, "C": 1, "D": 1, "E": 2}
+_QUANTITIES = {"B": 2, "C": 1, "D": 1, "E": 2}
 """How many numbers each feature says of an intersection."""
 
 ENCODINGS: dict[str, dict[str, bool]] = {
-    "scalar": dict.fromkeys(FEATURES, False),
-    "binary": dict.fromkeys(FEATURES, True),
+    "scalar": dict.fromkeys(_FEATURES, False),
+    "binary": dict.fromkeys(_FEATURES, True),
     # The paper's own suggestion, which it did not try.
     "mixed": {"B": False, "C": True, "D": True, "E": False},
 }
 """Which features are binary under each name."""
 
-EDGE_STEPS = 4
+_EDGE_STEPS = 4
 """Scalar distances to the edge are divided by this; binary ones end at this."""
 
-SETS = tuple("A" + "".join(c) for n in range(5) for c in combinations(FEATURES, n))
+SETS = tuple("A" + "".join(c) for n in range(5) for c in combinations(_FEATURES, n))
 """The sixteen players of the paper, by their features."""
 
 
@@ -73,7 +73,7 @@ class FeatureSet:
 
     def nodes(self, feature: str) -> int:
         """Return how many inputs a feature has for each intersection."""
-        return QUANTITIES[feature] * (kernels.STEPS if self.binary()[feature] else 1)
+        return _QUANTITIES[feature] * (kernels.STEPS if self.binary()[feature] else 1)
 
     def n_inputs(self, rows: int, cols: int) -> int:
         """Return the length of the input vector."""
@@ -121,10 +121,10 @@ def _edge_inputs(rows: int, cols: int, offset: int, binary: bool) -> list[tuple[
         row, col = divmod(cell, cols)
         for side, distance in enumerate((min(col, cols - 1 - col), min(row, rows - 1 - row))):
             if binary:
-                node = (2 * cell + side) * kernels.STEPS + min(distance, EDGE_STEPS)
+                node = (2 * cell + side) * kernels.STEPS + min(distance, _EDGE_STEPS)
                 inputs.append((offset + node, 1.0))
             elif distance:
-                inputs.append((offset + 2 * cell + side, distance / EDGE_STEPS))
+                inputs.append((offset + 2 * cell + side, distance / _EDGE_STEPS))
     return inputs
 
 
@@ -162,7 +162,7 @@ def _bits(table: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 def most_active(chosen: FeatureSet, rows: int, cols: int) -> int:
     """Return how many inputs of a position can be active at most, feature B left out."""
-    each = 2 + sum(QUANTITIES[f] for f in chosen.features[1:] if f != "B")
+    each = 2 + sum(_QUANTITIES[f] for f in chosen.features[1:] if f != "B")
     return 1 + rows * cols * each
 
 

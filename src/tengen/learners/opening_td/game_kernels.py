@@ -55,7 +55,7 @@ NETWORK, RANDOM = 0, 1
 
 
 @kernel
-def draw_softmax(values, count, temperature, chances, rng):
+def _draw_softmax(values, count, temperature, chances, rng):
     """Draw a candidate with chances that grow exponentially with its value."""
     top = values[0]
     for i in range(1, count):
@@ -87,7 +87,7 @@ def choose(s, net, komi, geometry, layout, memory, ply, room, explore, temperatu
             best = i
     memory.best[ply] = room.values[best]
     if explore > 0 and uniform(rng) < explore:
-        best = draw_softmax(room.values, count, temperature, room.chances, rng)
+        best = _draw_softmax(room.values, count, temperature, room.chances, rng)
     memory.chosen[ply] = room.values[best]
     return room.moves[best]
 
@@ -126,7 +126,7 @@ def play(s, memory, ply, move):
 
 
 @kernel
-def remember_inputs(s, memory, ply, net, komi, geometry, layout, room):
+def _remember_inputs(s, memory, ply, net, komi, geometry, layout, room):
     """Note the inputs of the position after `ply` and the network's present outputs for it."""
     friend = memory.side[ply]
     position_keys(s, friend, geometry, room.keys)
@@ -198,7 +198,7 @@ def learn(memory, ply, target, net, geometry, layout, room, rate, trace):
 
 
 @kernel
-def learn_from_next(memory, ply, net, geometry, layout, room, target, rate, trace):
+def _learn_from_next(memory, ply, net, geometry, layout, room, target, rate, trace):
     """Learn at the position before `ply` from what is predicted after it (already noted)."""
     orientation = memory.orientation[ply]
     view(memory.output[ply], memory.side[ply], geometry.turned[orientation], target)
@@ -208,9 +208,9 @@ def learn_from_next(memory, ply, net, geometry, layout, room, target, rate, trac
 @kernel
 def after_ply(s, memory, ply, net, komi, geometry, layout, room, target, rate, trace):
     """Note the position after `ply` and learn at the one before it; needed once after each ply."""
-    remember_inputs(s, memory, ply, net, komi, geometry, layout, room)
+    _remember_inputs(s, memory, ply, net, komi, geometry, layout, room)
     if ply > 0:
-        learn_from_next(memory, ply, net, geometry, layout, room, target, rate, trace)
+        _learn_from_next(memory, ply, net, geometry, layout, room, target, rate, trace)
 
 
 @kernel

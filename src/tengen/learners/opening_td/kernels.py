@@ -58,7 +58,7 @@ Net = namedtuple("Net", "w1 b1 w2 b2")
 STEPS = 5
 CUT = 10
 
-FRIEND_CODE, ENEMY_CODE = np.uint64(2), np.uint64(1)
+_FRIEND_CODE, _ENEMY_CODE = np.uint64(2), np.uint64(1)
 
 
 @kernel
@@ -81,7 +81,7 @@ def position_keys(s, friend, geometry, keys):
         c = s[COLOUR, geometry.cells[cell]]
         if c == EMPTY:
             continue
-        code = FRIEND_CODE if c == friend else ENEMY_CODE
+        code = _FRIEND_CODE if c == friend else _ENEMY_CODE
         for k in range(keys.shape[0]):
             place = geometry.rank[k, cell]
             keys[k, place >> 5] |= code << np.uint64(62 - 2 * (place & 31))
@@ -110,9 +110,9 @@ def orientation_after(keys, rank, cell):
         for w in range(keys.shape[1]):
             mine, theirs = keys[k, w], keys[best, w]
             if place >> 5 == w:
-                mine |= FRIEND_CODE << np.uint64(62 - 2 * (place & 31))
+                mine |= _FRIEND_CODE << np.uint64(62 - 2 * (place & 31))
             if best_place >> 5 == w:
-                theirs |= FRIEND_CODE << np.uint64(62 - 2 * (best_place & 31))
+                theirs |= _FRIEND_CODE << np.uint64(62 - 2 * (best_place & 31))
             if mine != theirs:
                 if mine > theirs:
                     best, best_place = k, place

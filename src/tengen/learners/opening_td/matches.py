@@ -28,7 +28,7 @@ Side = OpeningModel | Player | str
 """A trained model, a player, or "random"."""
 
 RANDOM_NAME = "random"
-BATCH = 50
+_BATCH = 50
 """Openings that the expert is given at once."""
 
 
@@ -59,7 +59,7 @@ def play_match(
     seed: int,
     random_plies: int | None = None,
     terms: TDSettings | None = None,
-    batch: int = BATCH,
+    batch: int = _BATCH,
 ) -> OpeningMatch:
     """Play openings between A and B and let the expert finish them.
 
@@ -68,7 +68,7 @@ def play_match(
     """
     terms = terms or _terms_of(a, b)
     match = OpeningMatch()
-    for openings in play_openings(a, b, terms, games, seed, random_plies, batch):
+    for openings in _play_openings(a, b, terms, games, seed, random_plies, batch):
         first = len(match.openings)
         boards = [opening_board(o, terms) for o in openings]
         scores = expert.finish(boards, _judge_seeds(seed, first, len(boards)))
@@ -78,14 +78,14 @@ def play_match(
     return match
 
 
-def play_openings(
+def _play_openings(
     a: Side,
     b: Side,
     terms: TDSettings,
     games: int,
     seed: int,
     random_plies: int | None = None,
-    batch: int = BATCH,
+    batch: int = _BATCH,
 ) -> Iterator[list[list[int]]]:
     """Yield openings, a batch at a time, as lists of moves."""
     if random_plies is None:

@@ -21,7 +21,7 @@ from tengen.learners.opening_td.network import make_memory, make_net, make_room,
 from tengen.learners.opening_td.settings import DEFAULTS, TDSettings
 from tengen.models import Card
 
-SCALE = 10.0
+_SCALE = 10.0
 """Points that turn even chances into 73 %, for a player whose card does not say."""
 
 
@@ -85,7 +85,7 @@ class OpeningModel:
     @property
     def scale(self) -> float:
         """Points that turn even chances into 73 %."""
-        return SCALE if self.card is None or self.card.scale is None else self.card.scale
+        return _SCALE if self.card is None or self.card.scale is None else self.card.scale
 
     def outputs_of(self, board: Board) -> NDArray[np.float64]:
         """Return the outputs for a position from Black's view; one a cell for ownership.
