@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tengen.board import PASS, RESIGN, BatchBoard, Board, Point, point_at, random_point
-from tengen.board.batch import PLANES
 from tengen.board.coordinates import places, point_from
+from tengen.board.planes import PLANES
 from tengen.errors import IllegalMoveError, TengenError
 
 SIZES = st.tuples(st.integers(2, 25), st.integers(2, 25))
@@ -125,6 +125,9 @@ def test_planes_are_what_the_side_to_move_sees() -> None:
     assert planes["last"][0].ravel().nonzero()[0].tolist() == [Point("D3", 5).index]
     assert not planes["last"][1].any()
     assert (planes["legal"][0].ravel() == board.legal_mask()[:-1]).all()
+    assert (batch.planes()[0] == board.planes()).all()
+    other = dict(zip(PLANES, board.planes(2), strict=True))
+    assert (other["own"] == planes["enemy"][0]).all() and not other["legal"].any()
 
 
 def test_arrays_for_a_batch_hold_indices() -> None:

@@ -18,15 +18,13 @@ from tengen.board.coordinates import (
     point_from,
     point_of_move,
 )
+from tengen.board.planes import stack_planes
 from tengen.board.rules import KO_NUMBERS, Rules
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.parallel import share
 
 SHARE = 64
 """Games below which another thread is not worth waking."""
-
-PLANES = ("own", "enemy", "empty", "last", "legal", "black")
-"""What each plane of `BatchBoard.planes` marks."""
 
 
 class BatchBoard:
@@ -177,19 +175,11 @@ class BatchBoard:
     def planes(self) -> NDArray[np.float32]:
         """Return what the side to move sees: games x PLANES x rows x columns of zeros and ones.
 
-        The planes are `PLANES`: own stones, the enemy's stones, empty points, the last move, the
-        moves that are legal, and one that is all ones where Black is to move.
+        The planes are `PLANES`: own stones, the enemy's stones, empty points, the last move,
+        legal points, and one that is all ones where the side is Black.
         """
-        grids, turns = self.grids(), self.turns[:, None, None]
-        out = np.zeros((self.games, len(PLANES), self.rows, self.cols), np.float32)
-        out[:, 0], out[:, 1], out[:, 2] = grids == turns, grids == 3 - turns, grids == 0
         last = self.states[:, kernels.SCALARS, kernels.LAST]
-        played = np.flatnonzero(last > 0)
-        row, col = np.divmod(last[played] - 1, self.cols + 1)
-        out[played, 3, row - 1, col] = 1
-        out[:, 4] = self.legal_masks()[:, :-1].reshape(grids.shape)
-        out[:, 5] = turns == kernels.BLACK
-        return out
+        return stack_planes(self.grids(), self.turns, last, self.legal_masks())
 
     @property
     def turns(self) -> NDArray[np.int64]:

@@ -23,6 +23,7 @@ from tengen.board.coordinates import (
     points_at,
 )
 from tengen.board.drawing import format_ascii, format_svg, parse_ascii
+from tengen.board.planes import stack_planes
 from tengen.board.rules import KO_NUMBERS, Rules
 from tengen.errors import IllegalMoveError, TengenError
 
@@ -403,6 +404,19 @@ class Board:
         out = np.empty(self.rows * self.cols, np.int8)
         k.to_grid(self.state, out)
         return out.reshape(self.rows, self.cols)
+
+    def planes(self, colour: Colour | None = None) -> NDArray[np.float32]:
+        """Return what a side sees, by default the one to move; see `planes.PLANES`.
+
+        Legal points are marked only for the side to move.
+        """
+        colour = self.turn if colour is None else colour
+        last = np.array([self.last_move or 0], np.int64)
+        mask = self.legal_mask(colour)
+        if colour != self.turn:
+            mask[:] = False
+        seen = stack_planes(self.grid()[None], np.array([colour]), last, mask[None])
+        return seen.reshape(seen.shape[1:])
 
     def __getitem__(self, move: Move) -> Colour:
         return int(self.state[k.COLOUR, self.point(move)])

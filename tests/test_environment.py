@@ -1,0 +1,65 @@
+"""The environment passes PettingZoo's own tests, and says what the board says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tengen.board import Point
+from tengen.board.planes import PLANES
+from tengen.errors import IllegalMoveError, TengenError
+
+pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+from pettingzoo.test import api_test, seed_test  # noqa: E402
+
+from tengen.environment import GoEnvironment  # noqa: E402
+
+
+@pytest.mark.parametrize("size", [(5, None), (4, 6)])
+def test_pettingzoos_own_tests(size, capsys) -> None:
+    api_test(GoEnvironment(*size), num_cycles=300)
+    seed_test(lambda: GoEnvironment(*size, max_plies=30), num_cycles=50)
+
+
+def play(env: GoEnvironment, *names: str) -> None:
+    for name in names:
+        end = env.board.rows * env.board.cols
+        env.step(end if name == "pass" else Point(name, env.board.rows, env.board.cols).index)
+
+
+def test_a_game_to_its_end() -> None:
+    env = GoEnvironment(5, komi=0.5, render_mode="ansi")
+    env.reset()
+    play(env, "C3", "pass")
+    seen = env.observe("black_0")
+    planes = dict(zip(PLANES, seen["observation"], strict=True))
+    assert planes["own"][2, 2] == 1 and planes["own"].sum() == 1 and planes["black"].all()
+    assert seen["action_mask"].tolist() == env.board.legal_mask().tolist()
+    assert not env.observe("white_0")["action_mask"].any()
+    assert "X" in str(env.render())
+    play(env, "pass")
+    assert env.terminations == {"black_0": True, "white_0": True}
+    assert env.rewards == {"black_0": 1.0, "white_0": -1.0}
+    assert env.infos["black_0"]["score"] == 24.5
+
+
+def test_long_games_are_cut_and_counted() -> None:
+    env = GoEnvironment(5, komi=30.5, max_plies=2, render_mode="svg")
+    env.reset()
+    play(env, "C3", "D4")
+    assert env.truncations == {"black_0": True, "white_0": True} and env.rewards["white_0"] == 1.0
+    assert str(env.render()).startswith("<svg") and not any(env.terminations.values())
+
+
+def test_bad_actions_are_told() -> None:
+    env = GoEnvironment(5)
+    env.reset()
+    play(env, "C3")
+    with pytest.raises(IllegalMoveError, match="the point is taken"):
+        play(env, "C3")
+    for wrong in (26, -1, None):
+        with pytest.raises(TengenError, match="none of 0 to 25"):
+            env.step(wrong)
+    assert np.count_nonzero(env.board.grid()) == 1
