@@ -101,8 +101,8 @@ def recorded_runs(part: str) -> tuple[Run, ...]:
 def papers_figure(path: str) -> float:
     """Return a figure of a paper by its path; whole numbers in tables are per cents.
 
-    >>> papers_figure("TD_WINS.scalar.ABCDE"), papers_figure("MP_SIZES.20000.0")
-    (0.55, 0.3394)
+    >>> papers_figure("TD_WINS.scalar.ABCDE"), papers_figure("TD_FIGURE_4.3000")
+    (0.55, 0.75)
     """
     name, *keys = path.split(".")
     value = getattr(papers, name)
