@@ -3,7 +3,7 @@
 The search is that of `mcts`; this module only says which model speaks where: the move predictor
 orders and widens the search, a learned opening adds its opinion at the root of early positions,
 the symmetry network shares in judging leaves, and the learned scorer says when the game is over.
-Which of them earn their place on which board was measured (docs/results.md); `without` leaves parts
+Which of them earn their place on which board was measured (docs/results/); `without` leaves parts
 out.
 """
 
@@ -77,7 +77,7 @@ LEVELS: dict[int, Level] = {
     9: Level(3000),
     10: Level(10000),
 }
-"""The levels of `tengen:level=N`, weakest first; ratings in docs/results.md."""
+"""The levels of `tengen:level=N`, weakest first; ratings in docs/results/united-player.md."""
 
 
 class RootPolicy:

@@ -100,7 +100,7 @@ def parts_table(results: Any, board: int) -> Table:
         f"{board}x{board}: wins of tengen against itself without a part, and against plain search",
         ["opponent", "games", "tengen wins", "so the part"],
         rows,
-        note="At these few games only large effects can be seen; docs/results.md has more.",
+        note="So few games show only large effects; docs/results/united-player.md has more.",
     )
 
 
