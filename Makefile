@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup lab web page test test-slow lint bench clean
+.PHONY: setup lab web page test test-slow test-wheel lint bench clean
 
 setup: .venv/ready  ## install everything and compile the kernels
 
@@ -32,7 +32,10 @@ lint: setup
 	$(BIN)/lint-imports
 
 test: setup lint  ## what CI runs
-	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/pytest -m "not slow and not wheel" -n 2 --dist loadfile
+
+test-wheel: setup  ## the wheel in a bare environment
+	$(BIN)/pytest -m wheel -rA tests/test_wheel.py
 
 test-slow: setup  ## thousands of games, kills, clusters, kernels without the JIT
 	$(BIN)/pytest -m slow

@@ -75,6 +75,30 @@ def imported_modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.module or ""
 
 
+def test_nothing_is_of_one_system_only() -> None:
+    # Windows has none of these; what is needed of them comes from psutil, filelock and threads.
+    modules = {"fcntl", "termios", "tty", "pty", "pwd", "grp", "syslog", "posix"}
+    names = {"fork", "killpg", "getpgid", "setsid", "pwrite", "pread", "getuid", "mkfifo"}
+    signals = {"SIGKILL", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGCHLD"}
+    found = []
+    for path, tree in trees():
+        text = (ROOT / path).read_text(encoding="utf-8")
+        for line, module in imported_modules(tree):
+            if module in modules or (module == "resource" and "except ImportError" not in text):
+                found.append(f"{path}:{line} {module}")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if node.value.id == "os" and node.attr in names:
+                    if f'hasattr(os, "{node.attr}")' not in text:
+                        found.append(f"{path}:{node.lineno} os.{node.attr}")
+                if node.value.id == "signal" and node.attr in signals:
+                    if 'hasattr(os, "killpg")' not in text:
+                        found.append(f"{path}:{node.lineno} signal.{node.attr}")
+                if node.value.id == "select":
+                    found.append(f"{path}:{node.lineno} select.{node.attr}")
+    assert found == []
+
+
 def test_no_kernel_calls_itself() -> None:
     # Numba crashes when it loads a recursive function from its cache.
     recursive = []

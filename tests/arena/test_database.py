@@ -73,7 +73,7 @@ def test_the_lock_dies_with_its_owner(tmp_path, tournament) -> None:
         import time
         from tengen.arena import Database, parse_tournament
         players = {{"a": {{"spec": "random"}}, "b": {{"spec": "random"}}}}
-        Database.open({str(path)!r}, parse_tournament({{"players": players}}))
+        kept = Database.open({str(path)!r}, parse_tournament({{"players": players}}))
         print("locked", flush=True)
         time.sleep(60)
     """

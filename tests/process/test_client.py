@@ -136,7 +136,10 @@ def test_an_engine_that_does_not_quit_is_ended() -> None:
     assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
 
 
-def test_helpers_of_an_engine_go_with_it() -> None:
+@pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
+def test_helpers_of_an_engine_go_with_it(groups: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not groups:  # as on Windows
+        monkeypatch.delattr(os, "killpg")
     client = start("helper")
     while not client.stderr():
         time.sleep(0.01)

@@ -16,6 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+from filelock import FileLock, Timeout
+
 from tengen import __version__
 from tengen.arena.config import Entrant, Tournament, checked
 from tengen.arena.game import PlayedGame, winner_name
@@ -97,7 +100,7 @@ class GameRow:
 class Database:
     """A results database: open for writing with `open`, for looking with `look`."""
 
-    def __init__(self, connection: sqlite3.Connection, path: str, lock: int | None) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: str, lock: FileLock | None) -> None:
         self._connection, self.path, self._lock = connection, path, lock
 
     @classmethod
@@ -133,7 +136,7 @@ class Database:
                 connection.close()
                 raise TengenError(f"{path}: no results database: {failure}") from None
         except BaseException:
-            os.close(lock)
+            lock.release()
             raise
         return database
 
@@ -167,7 +170,7 @@ class Database:
         """Close the file and let others write."""
         self._connection.close()
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.release()
             self._lock = None
 
     def __enter__(self) -> Database:
@@ -325,7 +328,7 @@ def _values(game: PlayedGame) -> tuple[object, ...]:
     )
 
 
-def _take_lock(path: Path) -> int:
+def _take_lock(path: Path) -> FileLock:
     """Lock the file beside the database; the lock dies with the process that holds it.
 
     Raises
@@ -333,21 +336,24 @@ def _take_lock(path: Path) -> int:
     ArenaBusyError
         If somebody else holds it.
     """
-    import fcntl
-
     beside = path.with_name(path.name + ".lock")
-    lock = os.open(beside, os.O_RDWR | os.O_CREAT, 0o644)
+    lock = FileLock(beside, thread_local=False)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        owner = os.read(lock, 32).decode("ascii", "replace").strip() or "unknown"
-        os.close(lock)
+        lock.acquire(timeout=0)
+    except Timeout:
         raise ArenaBusyError(
-            f"{path}: another run (process {owner}) is writing into it; wait or stop that one"
+            f"{path}: another run ({_owner(beside)}) is writing into it; wait or stop that one"
         ) from None
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, f"{os.getpid()}\n".encode("ascii"), 0)
     return lock
+
+
+def _owner(file: Path) -> str:
+    """Name the process that has a file open."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if any(Path(opened.path) == file.resolve() for opened in process.open_files()):
+                return f"process {process.pid}"
+    return "unknown process"
 
 
 @contextlib.contextmanager

@@ -23,7 +23,6 @@ NEEDED = (
     "numba",
     "scipy",
     "typer",
-    "click",
     "rich",
     "pydantic",
     "safetensors",

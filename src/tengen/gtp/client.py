@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import queue
-import select
 import shlex
 import shutil
 import signal
@@ -19,7 +18,9 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
+
+import psutil
 
 from tengen.gtp.faults import (
     EngineBadAnswer,
@@ -118,38 +119,31 @@ class ProcessChannel:
             reason = getattr(failure, "strerror", None) or str(failure)
             raise EngineStartFault(self.name, "", f"cannot be started: {reason}") from None
         assert self.process.stdin and self.process.stdout and self.process.stderr
-        self._in, self._out = self.process.stdin.fileno(), self.process.stdout.fileno()
-        os.set_blocking(self._in, False)
-        os.set_blocking(self._out, False)
+        # Threads wait for the pipes: only they can do that with a deadline on every system.
+        self._written: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._to_write: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._answers: queue.Queue[bytes] = queue.Queue(maxsize=64)
         self._lines: deque[str] = deque(maxlen=STDERR_LINES)
         self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
-        self._closed = False
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._writer = threading.Thread(target=self._write, daemon=True)
+        self._gone = self._closed = False
+        for thread in (self._listener, self._reader, self._writer):
+            thread.start()
 
     def send(self, data: bytes, deadline: float | None) -> None:
         """Write without ever blocking for longer than the deadline."""
-        rest = memoryview(data)
-        while rest:
-            try:
-                rest = rest[os.write(self._in, rest) :]
-            except BlockingIOError:
-                self._wait([], [self._in], deadline)
-            except (BrokenPipeError, ConnectionResetError):
-                raise Gone from None
+        self._to_write.put(data)
+        if not _take(self._written, deadline):
+            raise Gone
 
     def receive(self, deadline: float | None) -> bytes:
         """Read what is there, waiting for something until the deadline."""
-        while True:
-            try:
-                data = os.read(self._out, 1 << 16)
-            except BlockingIOError:
-                self._wait([self._out], [], deadline)
-                continue
-            except OSError:
-                raise Gone from None
-            if not data:
-                raise Gone
-            return data
+        data = b"" if self._gone else _take(self._answers, deadline)
+        if not data:
+            self._gone = True
+            raise Gone
+        return data
 
     def stderr(self) -> tuple[str, ...]:
         """Return the last lines of standard error."""
@@ -169,28 +163,59 @@ class ProcessChannel:
             return
         self._closed = True
         assert self.process.stdin and self.process.stdout and self.process.stderr
+        helpers = [] if hasattr(os, "killpg") else self._helpers()
         with suppress(OSError):
             self.process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(patience)
-        for sign, pause in ((signal.SIGTERM, 0.5), (signal.SIGKILL, None)):
-            # The group may outlive its leader: an engine may have started helpers.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, sign)
+        for force, pause in ((False, 0.5), (True, None)):
+            self._end(helpers, force=force)
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(pause)
-        self._listener.join(0.5)
-        self.process.stdout.close()
-        if not self._listener.is_alive():
-            self.process.stderr.close()
+        self._to_write.put(None)
+        pipes = {self._listener: self.process.stderr, self._reader: self.process.stdout}
+        for thread, pipe in pipes.items():
+            while thread.is_alive() and not self._answers.empty():
+                self._answers.get()  # it may wait for room
+            thread.join(0.5)
+            if not thread.is_alive():
+                pipe.close()
 
-    def _wait(self, readers: list[int], writers: list[int], deadline: float | None) -> None:
-        """Wait until a pipe is ready."""
-        left = None if deadline is None else deadline - time.monotonic()
-        if left is not None and left <= 0:
-            raise TimeoutError
-        if not any(select.select(readers, writers, [], left)):
-            raise TimeoutError
+    def _helpers(self) -> list[psutil.Process]:
+        """List what the engine has started, for systems without groups of processes."""
+        with suppress(psutil.Error):
+            return list(psutil.Process(self.process.pid).children(recursive=True))
+        return []
+
+    def _end(self, helpers: list[psutil.Process], *, force: bool) -> None:
+        """End the engine and what it started, which may outlive it."""
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL if force else signal.SIGTERM)
+            return
+        for process in (*helpers, self.process):
+            with suppress(psutil.Error, OSError):
+                process.kill() if force else process.terminate()
+
+    def _read(self) -> None:
+        """Pass on what the engine says; an empty piece is the end."""
+        assert self.process.stdout
+        with suppress(OSError, ValueError):
+            while data := self.process.stdout.read(1 << 16):
+                self._answers.put(data)
+        self._answers.put(b"")
+
+    def _write(self) -> None:
+        """Write what is to be said, and tell when it is written or cannot be."""
+        assert self.process.stdin
+        while (data := self._to_write.get()) is not None:
+            try:
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[self.process.stdin.write(rest) :]
+                self._written.put(True)
+            except (OSError, ValueError):
+                self._written.put(False)
 
     def _listen(self) -> None:
         """Keep the last lines of standard error, of any length and encoding."""
@@ -202,6 +227,18 @@ class ProcessChannel:
                 self._lines.extend(line.decode("utf-8", "replace")[:1000] for line in lines)
         if rest:
             self._lines.append(rest.decode("utf-8", "replace")[:1000])
+
+
+Item = TypeVar("Item")
+
+
+def _take(line: queue.SimpleQueue[Item] | queue.Queue[Item], deadline: float | None) -> Item:
+    """Take the next item of a queue, waiting for it until the deadline."""
+    left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+    try:
+        return line.get(timeout=left)
+    except queue.Empty:
+        raise TimeoutError from None
 
 
 class LocalChannel:
