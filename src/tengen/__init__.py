@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from tengen.board import BatchBoard, Board, Rules
+    from tengen.board import BatchBoard, Board, Point, Rules
     from tengen.records import Corpus, GameRecord
 
 # Public name -> module that defines it; loaded on first use so that `import tengen` stays fast.
 _HOMES = {
     "Board": "tengen.board",
     "BatchBoard": "tengen.board",
+    "Point": "tengen.board",
     "Rules": "tengen.board",
     "Corpus": "tengen.records",
     "GameRecord": "tengen.records",
 }
 
-__all__ = ["BatchBoard", "Board", "Corpus", "GameRecord", "Rules", "__version__"]
+__all__ = ["BatchBoard", "Board", "Corpus", "GameRecord", "Point", "Rules", "__version__"]
 
 
 def __getattr__(name: str) -> object:

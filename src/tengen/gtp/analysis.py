@@ -171,13 +171,6 @@ def _count(word: str) -> int:
     return int(word)
 
 
-def _off(word: str) -> bool:
-    """Accept an option that is not supported only when it is switched off."""
-    if _boolean(word):
-        raise GtpFailure("not supported")
-    return False
-
-
 KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
     "interval": ("interval", _interval),
     "ownership": ("ownership", _boolean),
