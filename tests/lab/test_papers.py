@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,14 @@ def test_a_figure_of_a_paper_stands_in_papers_and_nowhere_else(figure: str) -> N
     source = Path(tengen.__file__).parent
     found = [p.name for p in source.rglob("*.py") if figure in p.read_text()]
     assert found == ["papers.py"]
+
+
+def test_every_figure_is_set_beside_ours_somewhere() -> None:
+    source = Path(tengen.__file__).parent
+    texts = [p.read_text() for end in ("py", "json") for p in source.rglob(f"*.{end}")
+             if p.name != "papers.py"]  # fmt: skip
+    names = [name for name in vars(papers) if name.isupper()]
+    assert [n for n in names if not any(re.search(rf"\b{n}\b", text) for text in texts)] == []
 
 
 def test_table_2_follows_from_table_1_as_a_mean_of_ratios() -> None:

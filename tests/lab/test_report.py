@@ -14,10 +14,24 @@ import pytest
 from rich.console import Console
 
 from tengen.board import Board
-from tengen.lab.content import Bars, Picture, Plot, Result, Rule, Series, dots, line, table
-from tengen.lab.page import PARTS, gather
+from tengen.lab.content import (
+    Bars,
+    Dot,
+    Dots,
+    Picture,
+    Plot,
+    Result,
+    Rule,
+    Series,
+    dots,
+    line,
+    percent,
+    table,
+)
+from tengen.lab.markdown import results_page, table_lines
+from tengen.lab.page import PARTS, Block, Page, Section, gather
 from tengen.lab.pictures import kernel_sheet, pattern, replay
-from tengen.lab.plots import draw
+from tengen.lab.plots import COLOURS, INK, draw
 from tengen.lab.report import write_report
 from tengen.lab.steps import Context, Step, run_steps
 from tengen.lab.terminal import print_result
@@ -129,13 +143,23 @@ def test_results_md_has_tables_comparisons_and_costs(tmp_path: Path) -> None:
 
 def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
     done = run_steps(STEPS[:1], Context(tmp_path, 3, 1))
-    page = gather(tmp_path, STEPS, done)
+    page: Page = gather(tmp_path, STEPS, done)
+    section: Section
     (section,) = [replace(s, runs=()) for s in page.sections if s.blocks]
     expected = [("better", 1), ("not measured at this scale", 1)]
     assert section.places == [("Table 1", expected)]
     assert len(section.comparisons) == 2 and not page.complete
     assert len(page.comparisons) == sum(count for _, count in page.words)
     assert page.cost[0].paper
+    block: Block = section.blocks[0]
+    assert (block.name, block.result) == ("good", done["good"].result)
+    assert results_page(page).count("## ") >= len(PARTS) - 1
+
+
+def test_a_table_is_written_under_its_title_with_its_note() -> None:
+    sheet = table("T", ["a"], [[percent(0.5)]], note="n")
+    assert table_lines(sheet) == ["**T**", "", "| a |", "|---|", "| 50.0 % |", "", "n", ""]
+    assert dots("D", "Elo", [("a", 1.0, 0.0, 2.0)]) == Dots("D", "Elo", [Dot("a", 1.0, 0.0, 2.0)])
 
 
 def test_a_result_prints_its_text_tables_and_comparisons(tmp_path: Path) -> None:
@@ -150,8 +174,8 @@ def test_a_result_prints_its_text_tables_and_comparisons(tmp_path: Path) -> None
 def test_plots_are_well_formed_and_leave_colours_to_the_page(name: str) -> None:
     text = draw(PLOTS[name])
     assert ElementTree.fromstring(text).tag.endswith("svg")
-    assert "var(--c1, #" in text and "var(--soft, #" in text
-    assert not re.search(r"(?<!, )#7a7a7b", text)
+    assert f"var(--c1, {COLOURS[0]})" in text and f"var(--soft, {INK})" in text
+    assert not re.search(rf"(?<!, ){INK}", text)
     assert 'width="' not in text.partition(">")[0]
 
 

@@ -10,8 +10,8 @@ import pytest
 from tengen.errors import TengenError
 from tengen.lab.content import Result
 from tengen.lab.cost import Meter, memory_in_use
-from tengen.lab.progress import Teller
-from tengen.lab.steps import Context, Experiment, Step, Watch, results, run_steps, settings_of
+from tengen.lab.progress import Teller, make_watch, span
+from tengen.lab.steps import Context, Experiment, Kept, Step, Watch, results, run_steps, settings_of
 
 CALLS: list[str] = []
 
@@ -107,7 +107,7 @@ def test_cost_of_a_killed_attempt_is_added(tmp_path: Path) -> None:
 
 
 def test_a_result_tells_its_cost(tmp_path: Path) -> None:
-    kept = run_steps(STEPS[:1], context(tmp_path))["good"]
+    kept: Kept = run_steps(STEPS[:1], context(tmp_path))["good"]
     assert kept.seconds >= 0 and kept.processor >= 0
     if Path("/proc/self/statm").exists():
         assert memory_in_use() > 1e6 and kept.memory > 1e6
@@ -135,9 +135,19 @@ def test_watchers_hear_of_whole_and_part(tmp_path: Path) -> None:
     run_steps(steps, context(tmp_path), watch=Watch())
 
 
-def test_bars_can_be_drawn(tmp_path: Path) -> None:
+def test_bars_follow_the_steps(tmp_path: Path) -> None:
     from tengen.lab.progress import Bars
 
     bars = Bars()
     run_steps([STEPS[0]], context(tmp_path), watch=bars)
     bars.close()
+    whole, part = bars._bars.tasks
+    assert (whole.completed, part.completed) == (1.0, 1.0) and part.description == "good"
+
+
+def test_who_watches_depends_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert type(make_watch(quiet=True)) is Watch
+    watch = make_watch(quiet=False)
+    assert isinstance(watch, Teller)
+    watch.begin(STEPS[0])
+    assert f"begins; about {span(60)} in all" in capsys.readouterr().err

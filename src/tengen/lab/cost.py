@@ -17,8 +17,8 @@ from typing import Self
 
 from tengen.models import write_atomic
 
-SAMPLE = 0.5
-WRITE = 2.0
+_SAMPLE = 0.5
+_WRITE = 2.0
 """Seconds between looks at the memory, and between notes in the file."""
 
 
@@ -65,9 +65,9 @@ class Meter:
 
     def _look(self) -> None:
         written = time.monotonic()
-        while not self._stop.wait(SAMPLE):
+        while not self._stop.wait(_SAMPLE):
             self._sample()
-            if time.monotonic() - written > WRITE:
+            if time.monotonic() - written > _WRITE:
                 written = time.monotonic()
                 with suppress(OSError):
                     write_atomic(self.path, json.dumps(self.cost()))

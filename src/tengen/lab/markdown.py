@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tengen.lab.content import Result
+from tengen.lab.content import Result, Table
 from tengen.lab.page import Page, Row, Section
 from tengen.lab.recorded import Run
 
 
 def results_page(page: Page) -> str:
-    """Return `results.md`: for each paper its figures beside ours, then tables, then costs."""
+    """Return `results.md`: for each paper its figures _beside ours, then tables, then costs."""
     lines = [
         "# Results",
         "",
-        f"Made by `{page.command}`. Intervals are at 95 %. A verdict sets our figure beside the "
+        f"Made by `{page.command}`. Intervals are at 95 %. A verdict sets our figure _beside the "
         "paper's: agrees, better, worse, refuted, or not measured at this scale. Where this run is "
         "too small, the verdict is that of a large run recorded earlier, and says so.",
         "",
@@ -34,15 +34,15 @@ def _section(section: Section) -> list[str]:
     lines = [f"## {section.title}", ""]
     if section.authors:
         lines += [f"After {section.authors}. {section.line}", ""]
-    lines += beside(section.comparisons)
-    lines += recorded_lines(section.runs)
+    lines += _beside(section.comparisons)
+    lines += _recorded_lines(section.runs)
     for block in section.blocks:
-        lines += [f"### {block.title}", "", *result_lines(block.result)]
+        lines += [f"### {block.title}", "", *_result_lines(block.result)]
     return lines
 
 
-def beside(rows: Sequence[Row]) -> list[str]:
-    """Return the papers' figures beside ours, nothing where there are none."""
+def _beside(rows: Sequence[Row]) -> list[str]:
+    """Return the papers' figures _beside ours, nothing where there are none."""
     if not rows:
         return []
     columns = ["where", "what", "paper", "this run", "recorded", "verdict", "why"]
@@ -56,7 +56,7 @@ def beside(rows: Sequence[Row]) -> list[str]:
     )  # fmt: skip
 
 
-def recorded_lines(runs: Sequence[Run]) -> list[str]:
+def _recorded_lines(runs: Sequence[Run]) -> list[str]:
     """Return the recorded runs with how they were made, nothing where there are none."""
     if not runs:
         return []
@@ -64,18 +64,20 @@ def recorded_lines(runs: Sequence[Run]) -> list[str]:
     return ["Recorded runs:", "", *grid(["command", "date", "seeds", "games", "more"], rows)]
 
 
-def result_lines(result: Result) -> list[str]:
+def _result_lines(result: Result) -> list[str]:
     """Return the text and the tables of one result, without its comparisons."""
     lines = []
     if result.text:
         lines += [result.text, ""]
     if result.points:
         lines += [f"{result.points_title}:", "", *(f"- {p}" for p in result.points), ""]
-    for table in result.tables:
-        lines += [f"**{table.title}**", "", *grid(table.columns, table.rows)]
-        if table.note:
-            lines += [table.note, ""]
-    return lines
+    return lines + [line for table in result.tables for line in table_lines(table)]
+
+
+def table_lines(table: Table) -> list[str]:
+    """Return a table under its title, with its note."""
+    lines = [f"**{table.title}**", "", *grid(table.columns, table.rows)]
+    return [*lines, table.note, ""] if table.note else lines
 
 
 def grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

@@ -27,7 +27,7 @@ PARTS: dict[str, tuple[str, str, str]] = {
 }
 """The sections of the page in order: title, authors, one line."""
 
-PACKAGES = ("numpy", "numba", "scipy", "matplotlib", "safetensors")
+_PACKAGES = ("numpy", "numba", "scipy", "matplotlib", "safetensors")
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def gather(folder: Path, steps: Sequence[Step], done: Mapping[str, Kept]) -> Pag
         cost=_cost(steps, done),
         mode=settings.get("mode", QUICK),
         seed=settings.get("seed"),
-        versions=versions(),
+        versions=_versions(),
         seconds=span(sum(kept.seconds for kept in done.values())),
         complete=all(step.name in done for step in steps),
     )
@@ -209,10 +209,10 @@ def _cost(steps: Sequence[Step], done: Mapping[str, Kept]) -> list[Cost]:
     return rows
 
 
-def versions() -> list[tuple[str, str]]:
-    """Return the versions that the numbers rest on."""
+def _versions() -> list[tuple[str, str]]:
+    """Return the _versions that the numbers rest on."""
     found = [("tengen", __version__), ("Python", platform.python_version())]
-    for name in PACKAGES:
+    for name in _PACKAGES:
         try:
             found.append((name, version(name)))
         except PackageNotFoundError:

@@ -101,9 +101,8 @@ TD_TWINS: dict[str, int] = {
 
 # ----- Burzillo -----
 
-SCORING_GAMES = (500, 5000, 15000)
 SCORING_EXACT = 0.0
-"""Of the training games, at all three sizes."""
+"""Of the training games, at all three sizes: 500, 5,000 and 15,000 games."""
 SCORING_PREDICTIONS = (-58_583_120.0, 3_903_552.7)
 """Two of its predictions, in points."""
 SCORING_LARGEST = 58_583_120.0
@@ -122,8 +121,6 @@ ISN_BEST = 580_000
 """Figure 1: games behind the best of 44 snapshots; 430 games a point, noisy and rising."""
 ISN_CGOS = {9: 500, 19: 1000}
 """Ratings on CGOS after two days, no look-ahead, the same weights."""
-ISN_GPU = 7000
-"""Evaluations of 19x19 a second on a GeForce 8800."""
 
 # ----- Araki, Yoshida, Tsuruoka, Tsujii 2007 -----
 
@@ -169,10 +166,6 @@ EVOLUTION_POINTS: dict[str, list[int]] = {
     "dense": [14, 17, 32, -1, 15, 26, 26, 14, 5, 35, 8, 44, 44, 23, 8, 26, 14, 29, 23, 20, 26],
     # Table II: best of every 10,000th generation, 12 games each.
     "spatial": [-7, 3, 12, 15, 1, 10, 11],
-}
-EVOLUTION_TABLES = {
-    "dense": "Table I: 169-55-1 with 2-ply minimax",
-    "spatial": "Table II: spatial network, no look-ahead",
 }
 EVOLUTION_EVERY = {"dense": 1000, "spatial": 10_000}
 EVOLUTION_WEIGHTS = {"dense": 9350, "spatial": 36_063}

@@ -14,7 +14,7 @@ from typing import Any
 
 from tengen.lab.steps import Step, Watch
 
-EVERY = 15.0
+_EVERY = 15.0
 """Seconds between lines where there is no terminal."""
 
 
@@ -68,7 +68,7 @@ class Teller(Watch):
         """Hear how far it is."""
         self._share = max(share, self._share)
         now = self._clock()
-        if now - self._told < EVERY:
+        if now - self._told < _EVERY:
             return
         self._told = now
         self._say(

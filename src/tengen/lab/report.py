@@ -33,9 +33,9 @@ def write_report(folder: Path, steps: Sequence[Step], done: Mapping[str, Kept]) 
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "prose": prose,
-        "shapes": shapes,
-        "words": columns_of_words,
+        "prose": _prose,
+        "shapes": _shapes,
+        "words": _columns_of_words,
         "plain": asdict,
     }
     page = gather(folder, steps, done)
@@ -45,12 +45,12 @@ def write_report(folder: Path, steps: Sequence[Step], done: Mapping[str, Kept]) 
     return path
 
 
-def prose(text: str) -> Markup:
+def _prose(text: str) -> Markup:
     """Escape text for the page and set what stands between backticks as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-def shapes(result: Result) -> dict[str, list[dict[str, Any]]]:
+def _shapes(result: Result) -> dict[str, list[dict[str, Any]]]:
     """Return the drawings of a result by how the page sets them: plots, boards, sheets."""
     found: dict[str, list[dict[str, Any]]] = {"plots": [], "boards": [], "sheets": []}
     for figure in result.figures:
@@ -65,7 +65,7 @@ def _shape(figure: Figure) -> str:
     return "sheets" if figure.wide else "boards"
 
 
-def columns_of_words(table: Table) -> list[bool]:
+def _columns_of_words(table: Table) -> list[bool]:
     """Tell which columns hold words, to be set from the left; the first always is."""
     columns = list(zip(*table.rows, strict=False)) or [() for _ in table.columns]
     return [

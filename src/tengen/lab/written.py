@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from tengen.lab.content import Picture, Result
-from tengen.lab.markdown import grid
+from tengen.lab.markdown import table_lines
 from tengen.lab.plots import draw
 from tengen.models import write_atomic
 
@@ -15,10 +15,7 @@ from tengen.models import write_atomic
 def write_result(folder: Path, result: Result) -> None:
     """Write `result.json` (what `--json` prints), `tables.md`, and one SVG a figure."""
     write_atomic(folder / "result.json", json.dumps(result.data, indent=1))
-    lines = []
-    for sheet in result.tables:
-        lines += [f"**{sheet.title}**", "", *grid(sheet.columns, sheet.rows)]
-        lines += [sheet.note, ""] if sheet.note else []
+    lines = [line for table in result.tables for line in table_lines(table)]
     write_atomic(folder / "tables.md", "\n".join(lines))
     for figure in result.figures:
         svg = figure.svg if isinstance(figure, Picture) else draw(figure)

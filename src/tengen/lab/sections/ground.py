@@ -17,7 +17,7 @@ from tengen.lab.steps import Context, Experiment
 if TYPE_CHECKING:
     from tengen.arena import Tournament
 
-RUNGS = {
+_RUNGS = {
     "random": "random",
     "maxlib": "maxlib",
     "mcts 10": "mcts:playouts=10",
@@ -25,7 +25,7 @@ RUNGS = {
     "mcts 100": "mcts:playouts=100",
 }
 """Players by name, weakest first."""
-ANCHOR = "maxlib"
+_ANCHOR = "maxlib"
 """Who stands at 0: somebody who wins and loses, so that the others' intervals are narrow."""
 
 
@@ -66,7 +66,7 @@ def ladder(context: Context, size: Size) -> Result:
             text += f" Left out, because their programs are not installed: {', '.join(missing)}."
     lost = results.duplicates
     note = f"{lost} games repeated another and do not count." if lost else ""
-    title = f"The ladder on {size.ladder}" if size.ladder else f"Ratings, {ANCHOR} = 0"
+    title = f"The ladder on {size.ladder}" if size.ladder else f"Ratings, {_ANCHOR} = 0"
     return Result(
         text=text,
         tables=[
@@ -86,8 +86,8 @@ def _rungs(size: Size, seed: int) -> dict[str, Any]:
         "openings": 4,
         "seed": seed,
         "players": {
-            name: {"spec": spec, **({"elo": 0.0} if name == ANCHOR else {})}
-            for name, spec in RUNGS.items()
+            name: {"spec": spec, **({"elo": 0.0} if name == _ANCHOR else {})}
+            for name, spec in _RUNGS.items()
         },
     }
 

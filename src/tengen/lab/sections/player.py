@@ -25,10 +25,10 @@ class Size:
 
 
 QUICK, FULL = Size(), Size(playouts=500, games=((9, 100), (13, 40), (19, 20)))
-TOO_FEW = "cannot be judged by so few games"
+_TOO_FEW = "cannot be judged by so few games"
 
 
-def gauntlet_settings(
+def _gauntlet_settings(
     playouts: int, games: int, board: int, seed: int, parts: tuple[str, ...]
 ) -> dict[str, Any]:
     """Return the tournament in which `tengen` meets itself without each part, and plain search."""
@@ -57,14 +57,14 @@ def parts(context: Context, size: Size) -> Result:
         share = number / len(size.games), (number + 1) / len(size.games)
         results = play(
             context.place("player") / f"parts-{board}.sqlite",
-            gauntlet_settings(size.playouts, games, board, context.seed, PARTS),
+            _gauntlet_settings(size.playouts, games, board, context.seed, PARTS),
             workers=context.workers,
             tell=context.between(*share, f"{board}x{board}: games"),
         )
-        tables.append(parts_table(results, board))
+        tables.append(_parts_table(results, board))
         if not replays:
             game = next(row for row in results.rows if {row.a, row.b} == {"tengen", "mcts"})
-            replays.append(step_through(game, board))
+            replays.append(_step_through(game, board))
     return Result(
         text="The united player `tengen` searches with every learner in its place: the move "
         "predictor orders the search, a learned opening advises it, the symmetry network shares in "
@@ -75,7 +75,7 @@ def parts(context: Context, size: Size) -> Result:
     )
 
 
-def parts_table(results: Any, board: int) -> Table:
+def _parts_table(results: Any, board: int) -> Table:
     """Return how `tengen` did against each of the others, and what that says of the part."""
     rows = []
     for entry in results.standings:
@@ -88,12 +88,12 @@ def parts_table(results: Any, board: int) -> Table:
         points = score.wins + score.draws / 2
         interval = wilson(points, played)
         clear = above(interval)
-        word = {True: "helps", False: "harms", None: TOO_FEW}[clear]
+        word = {True: "helps", False: "harms", None: _TOO_FEW}[clear]
         if entry.name == "mcts":
             word = {
                 True: "plain search is weaker",
                 False: "plain search is stronger",
-                None: TOO_FEW,
+                None: _TOO_FEW,
             }[clear]
         rows.append([entry.name, played, percent(points / max(played, 1), interval), word])
     return table(
@@ -104,7 +104,7 @@ def parts_table(results: Any, board: int) -> Table:
     )
 
 
-def step_through(row: Any, board: int) -> Replay:
+def _step_through(row: Any, board: int) -> Replay:
     """Turn a game of the arena into frames, with what a shipped network thinks of each."""
     from tengen.board import Board
     from tengen.models import has_model, load_evaluator
