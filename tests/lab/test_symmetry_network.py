@@ -10,7 +10,17 @@ import pytest
 
 from tengen.cli import run
 from tengen.errors import SpecError
-from tengen.lab.symmetry_network import DESIGNS, SnapshotTournament, figure_1, learning_curve
+from tengen.lab.symmetry_network import (
+    DESIGNS,
+    DesignTable,
+    LearningCurve,
+    SnapshotTournament,
+    compare_designs,
+    curve_table,
+    design_table,
+    figure_1,
+    learning_curve,
+)
 from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
 from tengen.learners.symmetry_network.training import open_run
 
@@ -73,3 +83,21 @@ def test_trend_test_sees_a_trend():
 def test_one_snapshot_is_too_few():
     with pytest.raises(SpecError, match="at least two"):
         figure_1([SymmetryNetwork.load("isn-9x9")], SnapshotTournament(games=2))
+
+
+def test_the_figure_as_a_table():
+    curve = LearningCurve([0, 500], [0.2, 0.8], [(0.1, 0.4), (0.6, 0.9)], None, None, None, 500)
+    sheet = curve_table(curve)
+    assert [row[0] for row in sheet.rows] == [0, 500]
+    assert "80.0 %" in str(sheet.rows[1][1]) and "no trend" in sheet.note
+
+
+def test_a_table_keeps_its_reference_whatever_rows_are_wanted(tmp_path):
+    plan = DesignTable(train_games=4, games=2, size=5, only=("one",))
+    rows = compare_designs("outputs", plan, folder=tmp_path)
+    assert [row.name for row in rows] == ["seven", "one"]
+    assert rows[0].against_first is None and rows[1].weights == 342
+    sheet = design_table("outputs", plan, rows)
+    assert [row[0] for row in sheet.rows] == ["seven", "one"]
+    with pytest.raises(SpecError, match="other settings"):
+        compare_designs("outputs", replace(plan, rate=1e-4), folder=tmp_path)

@@ -12,8 +12,9 @@ from tengen.cli import run
 from tengen.errors import RunError, SpecError
 from tengen.learners.symmetry_network import Categories, SymmetryNetwork, SymmetrySettings
 from tengen.learners.symmetry_network.imitation_kernels import choices
-from tengen.learners.symmetry_network.network import equivariance_error, forward
+from tengen.learners.symmetry_network.network import Architecture, equivariance_error, forward
 from tengen.learners.symmetry_network.settings import ImitationSettings, mixture_of
+from tengen.learners.symmetry_network.wide import WideNetwork, WidePosition
 from tengen.records.arrays import from_records
 from tengen.records.record import GameRecord
 
@@ -180,6 +181,19 @@ def test_moves_of_wide_stacks_are_valued_as_the_definition_says(layers, units, s
         outputs, _ = forward(settings.architecture, free, seen(board, 3 - mover))
         owned = (2 * outputs[..., 0] - 1).reshape(-1) * (1 if 3 - mover == BLACK else -1)
         assert network.ownership(board) == pytest.approx(owned, abs=1e-4)
+
+
+def test_wide_positions_are_seen_by_their_mover():
+    settings = SymmetrySettings(layers=2, mixture=mixture_of(14), turn=True, categories="liberties")
+    free = np.random.default_rng(1).normal(0, 0.25, settings.architecture.size)
+    stack = WideNetwork(settings.architecture, free, CATS)
+    board = played(4, 14)
+    position = WidePosition(stack, board.state, board.turn, SIZE + 1)
+    outputs, _ = forward(settings.architecture, free, seen(board, board.turn))
+    ours = position.outputs[:-1].reshape(SIZE + 2, SIZE + 1, -1)[1:-1, 1:, :7]
+    assert ours == pytest.approx(outputs, abs=1e-4)
+    with pytest.raises(SpecError, match="recurrence"):
+        WideNetwork(Architecture(steps=1), free, CATS)
 
 
 def test_seven_outputs_and_captures_count_in_wide_stacks_too():

@@ -23,6 +23,7 @@ from tengen.learners.symmetry_network import evaluation_kernels as ek
 from tengen.learners.symmetry_network import game_kernels as gk
 from tengen.learners.symmetry_network import gradient_kernels as grk
 from tengen.learners.symmetry_network.features import Categories, exchanged_inputs, stone_inputs
+from tengen.learners.symmetry_network.imitation_kernels import from_mover
 from tengen.learners.symmetry_network.network import Architecture, forward, gradient
 from tengen.learners.symmetry_network.packing import Packing
 from tengen.learners.symmetry_network.rewards import target_table, value_table
@@ -249,3 +250,30 @@ def test_final_classes():
     grk.final_classes(s, classes)
     assert classes[16] == classes[17] == grk.BLACK_POINT
     assert classes[19] == grk.NOBODY
+
+
+def test_categories_are_those_of_the_table():
+    one = 1 << 20
+
+    def sort(mode: str, liberties: int, openings: float, eyes: float) -> int:
+        territory = int((openings + eyes) * one) + liberties * ek.COUNT
+        return int(ek.category(territory, int(eyes * one), Categories(mode=mode).packed())) + 1
+
+    table = {(0.2, 0.2): 1, (1.0, 0.2): 2, (2.0, 0.2): 3, (0.2, 1.0): 4, (2.0, 1.0): 5}
+    for (openings, eyes), kind in table.items():
+        assert sort("eyes", 4, openings, eyes) == kind
+    assert sort("eyes", 1, 0.0, 2.0) == 6
+    assert [sort("liberties", n, 0.0, 0.0) for n in (1, 3, 6, 9)] == [1, 3, 6, 6]
+    assert [sort("mixed", n, 0.0, 1.0) for n in (1, 2, 5)] == [1, 2, 5]
+    assert [sort("both", n, 0.0, e) for n, e in ((6, 0), (1, 1), (4, 1), (3, 2), (4, 2))] == [
+        6, 7, 10, 11, 12,
+    ]  # fmt: skip
+    assert sort("none", 3, 1.0, 1.0) == 1
+
+
+def test_inputs_of_stones_have_one_numbering():
+    for kind in range(12):
+        white, black = stone_inputs(kind)
+        assert ek.symbol(kind, WHITE) == white and ek.symbol(kind, BLACK) == black
+    for x in range(14):
+        assert from_mover(from_mover(x, BLACK), BLACK) == from_mover(x, WHITE) == x

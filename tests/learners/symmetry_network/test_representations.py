@@ -19,9 +19,21 @@ from tengen.learners.symmetry_network.representations import (
     TYPES,
     Representation,
     move,
+    odd,
+    permuted,
+    swapped_pair,
     transform,
 )
-from tengen.learners.symmetry_network.tying import kernel_tying, null_space, solve
+from tengen.learners.symmetry_network.tying import (
+    SPATIAL,
+    WITH_COLOURS,
+    Tying,
+    bias_tying,
+    kernel_tying,
+    null_space,
+    solve,
+    untied,
+)
 
 PAPER = Representation.mixture(T=4, S=2, D=2, F=2)
 ARCHITECTURES = {
@@ -153,6 +165,60 @@ def test_initial_network_speaks_through_its_biases():
     outputs, _ = forward(Architecture(), Architecture().initial(0), np.full((3, 3), 12))
     expected = 1 / (1 + np.exp(-np.array(features.INITIAL_BIASES)))
     assert np.allclose(outputs, expected)
+
+
+def test_numbers_that_the_colours_exchange():
+    pair, minus = swapped_pair(), swapped_pair(-1)
+    assert pair.of("x").tolist() == [[0, 1], [1, 0]] and minus.of("x").tolist() == [
+        [0, -1],
+        [-1, 0],
+    ]
+    assert odd(TYPES["F"]).of("x").tolist() == [[-1, 0], [0, -1]]
+    for kind in (pair, minus, odd(TYPES["F"])):
+        assert np.array_equal(kind.of("x") @ kind.of("x"), np.eye(kind.size))
+        assert np.array_equal(kind.of("x") @ kind.of("r"), kind.of("r") @ kind.of("x"))
+
+
+def test_boards_turn_as_fields_of_numbers_that_do_not():
+    board = np.arange(25).reshape(5, 5)
+    for word in ELEMENTS:
+        turned = transform(board[..., None].astype(float), word, Representation.trivial(1))
+        assert np.array_equal(permuted(board.tolist(), word), turned[..., 0])
+
+
+@pytest.mark.parametrize(
+    "tying",
+    [kernel_tying(PAPER, PAPER), bias_tying(PAPER, WITH_COLOURS), untied((9, 2, 3))],
+    ids=["kernel", "bias", "untied"],
+)
+def test_gradients_go_back_the_way_weights_came(tying: Tying):
+    rng = np.random.default_rng(0)
+    free, dense = rng.normal(size=tying.free), rng.normal(size=tying.shape)
+    assert (tying.expand(free) * dense).sum() == pytest.approx(free @ tying.collect(dense))
+
+
+def test_only_what_nothing_changes_has_a_bias():
+    assert bias_tying(PAPER, SPATIAL).free == 4  # the four T units
+    assert untied((9, 2, 3)).free == 54
+
+
+@pytest.mark.parametrize("colour", [False, True])
+@pytest.mark.parametrize("categories", [6, 12])
+def test_inputs_outputs_and_units_of_a_cell(colour, categories):
+    inputs = features.input_type(colour=colour, categories=categories)
+    order = features.input_order(colour=colour, categories=categories)
+    assert inputs.size == 2 * categories + 2 and sorted(order) == list(range(inputs.size))
+    exchanged = features.exchanged_inputs(categories)
+    assert [exchanged[i] for i in exchanged] == list(range(inputs.size))
+    assert features.output_type(colour=colour).size == len(features.OUTPUTS)
+    assert features.output_type(colour=colour, single=True).size == 1
+    assert features.hidden_type({"T": 2, "F": 3}, colour=colour).size == 8
+
+
+def test_exchanging_the_outputs_twice_changes_nothing():
+    others, signs = features.EXCHANGED_OUTPUTS, features.EXCHANGED_SIGNS
+    for i, other in enumerate(others):
+        assert others[other] == i and signs[other] == signs[i]
 
 
 @pytest.mark.parametrize("steps", [0, 2])

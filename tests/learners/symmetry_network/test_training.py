@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, WHITE, Board, point_at
+from tengen.board.kernels import COLOUR, new_state
 from tengen.cli import run
 from tengen.contracts import check_evaluator, check_learner, check_policy
 from tengen.errors import ModelError, RunError, SpecError
@@ -21,9 +22,10 @@ from tengen.learners.symmetry_network import (
 )
 from tengen.learners.symmetry_network.evolution import evolve_against, told_who_moved
 from tengen.learners.symmetry_network.evolution import open_run as open_evolution
+from tengen.learners.symmetry_network.game_kernels import BEST, open_at_random
 from tengen.learners.symmetry_network.learner import load_snapshots
-from tengen.learners.symmetry_network.matches import play_match
-from tengen.learners.symmetry_network.pictures import TITLES
+from tengen.learners.symmetry_network.matches import play_games, play_match
+from tengen.learners.symmetry_network.pictures import TITLES, colour_of, format_maps
 from tengen.learners.symmetry_network.settings import EvolutionSettings
 from tengen.learners.symmetry_network.training import SelfPlay, open_run
 from tengen.models.runs import read_metrics
@@ -231,6 +233,13 @@ def test_maxlib_is_a_stronger_opponent_than_random():
         play_match(network, "nobody", games=1)
 
 
+def test_a_map_is_bare_where_it_is_mute():
+    values = np.array([[0.0, np.nan], [0.5, 1.0]])
+    picture = format_maps(np.zeros((2, 2), np.int8), {"territory": values}, title="<here>")
+    assert "&lt;here&gt;" in picture and TITLES["territory"].replace("'", "&#x27;") in picture
+    assert [picture.count(colour_of(v)) for v in (0.0, 0.5, 1.0)] == [1, 1, 1]
+
+
 def test_maps_as_a_picture(tmp_path, capsys):
     record = tmp_path / "game.sgf"
     record.write_text("(;GM[1]SZ[9]KM[5.5];B[ee];W[cc];B[gc];W[gg];B[cg])")
@@ -320,6 +329,25 @@ def test_the_command_evolves(tmp_path, capsys):
     assert "--resume" in capsys.readouterr().err
     assert run([*command, "--resume", "--opponents", "random"]) == 1
     assert "other opponents" in capsys.readouterr().err
+
+
+def test_games_do_not_depend_on_who_plays_them():
+    network = SymmetryNetwork.load("isn-9x9")
+    options = {"games": 6, "size": 5, "komi": 0.5, "beta": 20.0, "seed": 3, "openings": 2}
+    scores, plies = play_games(network, "maxlib", **options)
+    again = play_games(network, "maxlib", **options, workers=3)
+    assert np.array_equal(scores, again[0]) and np.array_equal(plies, again[1])
+    assert len(set(scores.tolist())) > 1 and (plies > 0).all()
+    # A network has a turn's view of its own and a worth of captures: a side is all that plays.
+    assert network.side(BEST).prize == 0.4
+
+
+def test_random_openings_are_a_function_of_seed_and_number():
+    boards = [new_state(5, 5) for _ in range(3)]
+    for state, (seed, index) in zip(boards, ((1, 0), (1, 0), (1, 1)), strict=True):
+        open_at_random(state, 4, seed, index)
+    assert np.array_equal(boards[0], boards[1]) and not np.array_equal(boards[0], boards[2])
+    assert np.isin(boards[0][COLOUR], (BLACK, WHITE)).sum() == 4
 
 
 def test_openings_are_the_same_for_both_colours():

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 POSITION = "B E5 W C3 B G3 W C6 B F7 W G6 B G7 W H7 B H6 W H8 B F6 W H5"
 """A fight on 9x9, to look at."""
-OUTPUT_NAMES = ("Z+", "Zo", "Z•", "Aw+", "Ab+", "Ao", "A•")
-MEANINGS = {
+_OUTPUT_NAMES = ("Z+", "Zo", "Z•", "Aw+", "Ab+", "Ao", "A•")
+_MEANINGS = {
     "territory": "an empty point becomes White's (Z+)",
     "white_lives": "a white stone avoids capture (Zo)",
     "black_dies": "a black stone is captured (Z•)",
@@ -124,11 +124,11 @@ def kernels() -> list[Picture]:
         ),
         Picture(
             "What the outputs take from the board directly: 294 free numbers",
-            kernel_sheet(dense["OI"], SQUARE, OUTPUT_NAMES, inputs), wide=True,
+            kernel_sheet(dense["OI"], SQUARE, _OUTPUT_NAMES, inputs), wide=True,
         ),
         Picture(
             "What the outputs take from the hidden units: 140 free numbers",
-            kernel_sheet(dense["OH"], SQUARE, OUTPUT_NAMES, hidden), wide=True,
+            kernel_sheet(dense["OH"], SQUARE, _OUTPUT_NAMES, hidden), wide=True,
         ),
     ]  # fmt: skip
 
@@ -177,7 +177,7 @@ def training(context: Context, size: Size) -> Result:
             table("Matches, moves drawn with beta 20, komi 3.5",
                   ["network", "against", "board", "games", "wins"], rows)
         ],
-        figures=[curve_plot(curve), *views()],
+        figures=[_curve_plot(curve), *views()],
         comparisons=[*_trend(curve, size), *comparisons],
         data=curve,
     )  # fmt: skip
@@ -246,7 +246,7 @@ def _trend(curve: dict[str, Any], size: Size) -> list[Comparison]:
     ]  # fmt: skip
 
 
-def curve_plot(curve: dict[str, Any]) -> Plot:
+def _curve_plot(curve: dict[str, Any]) -> Plot:
     """Draw the snapshots' win rates over training."""
     trend = ""
     if curve["correlation"] is not None and curve["p_value"] is not None:
@@ -272,7 +272,7 @@ def views() -> list[Picture]:
     owner = board.svg(shades=network.ownership(board), cell=18)
     figures = [Picture(f"{name}: who owns what", owner)]
     for output, values in network.heat_maps(board).items():
-        title = f"how likely {MEANINGS.get(output, output)}"
+        title = f"how likely {_MEANINGS.get(output, output)}"
         figures.append(Picture(title, heat(board, np.asarray(values))))
     return figures
 

@@ -35,7 +35,7 @@ OUT = 8  # seven outputs and one that is always zero, so that rows are whole vec
 CELL = 24  # net inputs of a cell: 12 hidden, 4 unused, 8 outputs
 FIRST_OUT = 16  # where the outputs begin among them
 REACH = 9 * OUT  # what a hidden cell adds to: the outputs of nine neighbours
-ONE = 1 << 20
+_ONE = 1 << 20
 COUNT = 1 << 40  # sums over liberties carry their number above this bit
 EMPTY_POINT, OFF_BOARD = 12, 13
 
@@ -64,7 +64,7 @@ Work = namedtuple(
 )
 
 # tanh(x) = x P(x^2) / Q(x^2) on [-9, 9], fitted for this project; largest error in float32 4e-7.
-P0, P1, P2, P3, P4 = (
+_P0, _P1, _P2, _P3, _P4 = (
     np.float32(v)
     for v in (
         0.9999999064140208,
@@ -74,7 +74,7 @@ P0, P1, P2, P3, P4 = (
         1.31845451373147e-08,
     )
 )
-Q1, Q2, Q3, Q4 = (
+_Q1, _Q2, _Q3, _Q4 = (
     np.float32(v)
     for v in (
         0.46706509184443884,
@@ -83,7 +83,7 @@ Q1, Q2, Q3, Q4 = (
         7.702802681198123e-07,
     )
 )
-NINE, UNIT, HALF, ZERO = np.float32(9), np.float32(1), np.float32(0.5), np.float32(0)
+_NINE, UNIT, HALF, ZERO = np.float32(9), np.float32(1), np.float32(0.5), np.float32(0)
 
 # The outputs read in each state (empty, black, white); 7 is the one that is always zero.
 READS = np.array([[0, 3, 4], [2, 6, 7], [1, 5, 7]])
@@ -130,10 +130,10 @@ def make_work(n, width):
 def tanh_all(values, n):
     """Replace the first n numbers of a flat array by their tanh."""
     for i in range(n):
-        v = min(max(values[i], -NINE), NINE)
+        v = min(max(values[i], -_NINE), _NINE)
         u = v * v
-        top = (((P4 * u + P3) * u + P2) * u + P1) * u + P0
-        low = (((Q4 * u + Q3) * u + Q2) * u + Q1) * u + UNIT
+        top = (((_P4 * u + _P3) * u + _P2) * u + _P1) * u + _P0
+        low = (((_Q4 * u + _Q3) * u + _Q2) * u + _Q1) * u + UNIT
         values[i] = v * top / low
 
 
@@ -185,14 +185,14 @@ def weigh_liberties(s, out, work, cats):
         for col in range(cols):
             p = (row + 1) * (cols + 1) + col + 1
             c = s[COLOUR, p]
-            z = np.int64(out[p, 0 if c == EMPTY else 1 if c == WHITE else 2] * np.float32(ONE))
+            z = np.int64(out[p, 0 if c == EMPTY else 1 if c == WHITE else 2] * np.float32(_ONE))
             lz[WHITE, p] = COUNT + z
-            lz[BLACK, p] = COUNT + ONE - z
+            lz[BLACK, p] = COUNT + _ONE - z
             la[WHITE, p] = la[BLACK, p] = 0
             if c != WHITE:
-                la[WHITE, p] = np.int64(out[p, 3 if c == EMPTY else 6] * np.float32(ONE))
+                la[WHITE, p] = np.int64(out[p, 3 if c == EMPTY else 6] * np.float32(_ONE))
             if c != BLACK:
-                la[BLACK, p] = np.int64(out[p, 4 if c == EMPTY else 5] * np.float32(ONE))
+                la[BLACK, p] = np.int64(out[p, 4 if c == EMPTY else 5] * np.float32(_ONE))
 
 
 @kernel
@@ -266,6 +266,18 @@ def spread(net, h, row, out):
 
 
 @kernel
+def first_units(net, x, offset, rows, cols, a, h):
+    """Compute the net inputs a (N, CELL) that a board's inputs give, and the first hidden units."""
+    for row in range(rows):
+        start = (row + 1) * (cols + 1) + 1
+        for p in range(start, start + cols):
+            look_up(net, x, offset, p, a, p)
+            for j in range(HIDDEN):
+                h[p, j] = a[p, j]
+        tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
+
+
+@kernel
 def ascend(net, k, first, below, above, offset, rows, cols):
     """Compute the units of further layer k from those below; `first` holds the first net inputs."""
     width = cols + 1
@@ -293,13 +305,7 @@ def evaluate(s, net, view, work, table):
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     width = cols + 1
     a, h, out = view.net, view.h, view.out
-    for row in range(rows):
-        start = (row + 1) * width + 1
-        for p in range(start, start + cols):
-            look_up(net, view.x, work.offset, p, a, p)
-            for j in range(HIDDEN):
-                h[p, j] = a[p, j]
-        tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
+    first_units(net, view.x, work.offset, rows, cols, a, h)
     for k in range(net.deep.shape[0]):
         for p in range(h.shape[0]):
             for j in range(HIDDEN):

@@ -26,10 +26,10 @@ from tengen.models.settings import fingerprint
 
 FloatArray = NDArray[np.float64]
 
-LEAST = 0.02
+_LEAST = 0.02
 """Numbers smaller than this mutate as if they were this large."""
 
-LATE = 3
+_LATE = 3
 """How much the average prefers late generations: one of age t counts as t to this power."""
 
 
@@ -93,7 +93,7 @@ def evolve_against(
     mean fitness of its mutants. In a run it goes on where that stands; the state is kept every ten
     generations.
     """
-    scale = np.maximum(np.abs(network.free_), LEAST)
+    scale = np.maximum(np.abs(network.free_), _LEAST)
     centre, average = network.free_.copy(), network.free_.copy()
     drift, begin = np.zeros(len(centre)), 0
     if run is not None and run.start is not None:
@@ -124,7 +124,7 @@ def evolve_against(
             if length > 0:
                 centre = centre + settings.step * scale * drift / length
             done = generation + 1
-            average = average + (centre - average) * (LATE + 1) / (done + LATE)
+            average = average + (centre - average) * (_LATE + 1) / (done + _LATE)
             if run is not None:
                 run.note(done, fitness=float(values.mean()))
                 if done % 10 == 0 or done == settings.generations:

@@ -41,7 +41,6 @@ OUTPUTS = (
     "black_eye_by_capture",  # Ao: a white stone is captured and leaves Black an eye
     "white_eye_by_capture",  # Abk: a black stone is captured and leaves White an eye
 )
-Z_EMPTY, Z_WHITE, Z_BLACK, A_WHITE, A_BLACK, A_OF_WHITE, A_OF_BLACK = range(7)
 
 # Output biases before training: few eyes, stones mostly live. With 0.5 for a stone's life an own
 # stone would be worth less than nothing to its owner, and an untrained network would only pass.

@@ -121,7 +121,7 @@ def _rate_deep(s, seen, net, cats, table, prize, work, points, values):
 
 
 @kernel
-def draw_move(values, n, beta, me, rng):
+def _draw_move(values, n, beta, me, rng):
     """Draw the index of a move with probability proportional to exp(beta * value for `me`).
 
     A beta of BEST or more takes the best, the first among equals.
@@ -185,7 +185,7 @@ def self_play(side, targets, rows, cols, lam, limit, seed, index, linear, maxlib
         else:
             net = nets[(plies + 1) % 2]
             m = rate_moves(s, seen, net, cats, table, side.prize, now, base, work, points, values)
-            p = points[draw_move(values, m, side.beta, me, rng)]
+            p = points[_draw_move(values, m, side.beta, me, rng)]
         play_move(s, p, me)
         remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
         passes = passes + 1 if p == PASS else 0
@@ -258,7 +258,7 @@ def _choose(s, seen, side, now, base, work, points, values, rng):
     m = rate_moves(s, seen, net, cats, table, side.prize, now, base, work, points, values)
     if side.beta >= BEST:
         m = _spare_eyes(s, me, points, values, m)
-    return points[draw_move(values, m, side.beta, me, rng)]
+    return points[_draw_move(values, m, side.beta, me, rng)]
 
 
 @kernel

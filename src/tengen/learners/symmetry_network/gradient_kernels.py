@@ -22,9 +22,8 @@ from tengen.learners.symmetry_network.evaluation_kernels import (
     UNIT,
     ZERO,
     ascend,
-    look_up,
+    first_units,
     make_work,
-    tanh_all,
 )
 
 # Final classes of a vertex, in the order of rewards.CLASSES.
@@ -102,7 +101,7 @@ def td_gradient(
     aim = np.zeros((n, 5), np.float32)
     q5 = np.zeros(5, np.float32)
     delta = np.zeros((n, OUT), np.float32)
-    h = np.zeros((n, HIDDEN), np.float32)
+    a, h = np.zeros((n, CELL), np.float32), np.zeros((n, HIDDEN), np.float32)
     cell = np.zeros((1, CELL), np.float32)
     d72 = np.zeros(REACH, np.float32)
     backs = (
@@ -147,7 +146,7 @@ def td_gradient(
             _deep_gradient(net, xs[t], work.offset, delta, rows, cols, into)
         else:
             back = backs[t % 2]
-            _full_gradient(net, back, xs[t], work.offset, delta, h, cell, d72, rows, cols, into)
+            _full_gradient(net, back, xs[t], work.offset, delta, a, h, cell, d72, rows, cols, into)
     return square, terms
 
 
@@ -163,16 +162,10 @@ def _linear_gradient(x, offset, delta, cell, rows, cols, grads):
 
 
 @kernel
-def _full_gradient(net, back, x, offset, delta, h, cell, d72, rows, cols, grads):
+def _full_gradient(net, back, x, offset, delta, a, h, cell, d72, rows, cols, grads):
     """Add the gradient of one position, given the errors at the net inputs of its outputs."""
     width = cols + 1
-    for row in range(rows):
-        start = (row + 1) * width + 1
-        for p in range(start, start + cols):
-            look_up(net, x, offset, p, cell, 0)
-            for j in range(HIDDEN):
-                h[p, j] = cell[0, j]
-        tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
+    first_units(net, x, offset, rows, cols, a, h)
     for row in range(rows):
         for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
             for j in range(CELL):
@@ -204,7 +197,9 @@ def _deep_gradient(net, x, offset, delta, rows, cols, grads):
     layers = net.deep.shape[0]
     first = np.zeros((n, CELL), np.float32)
     fields = np.zeros((layers + 1, n, HIDDEN), np.float32)
-    _climb(net, x, offset, rows, cols, first, fields)
+    first_units(net, x, offset, rows, cols, first, fields[0])
+    for k in range(layers):
+        ascend(net, k, first, fields[k], fields[k + 1], offset, rows, cols)
     top = fields[layers]
     back = np.zeros((n, HIDDEN), np.float32)  # errors at the units of the layer at hand
     to_first = np.zeros((n, HIDDEN), np.float32)  # errors at the first net inputs
@@ -258,21 +253,6 @@ def _deep_gradient(net, x, offset, delta, rows, cols, grads):
             for k in range(OUT):
                 cell[0, FIRST_OUT + k] = delta[p, k]
             _add_cell(x, offset, p, cell, grads)
-
-
-@kernel
-def _climb(net, x, offset, rows, cols, first, fields):
-    """Compute the hidden units of all layers; fields[k] are those of layer k."""
-    width = cols + 1
-    for row in range(rows):
-        start = (row + 1) * width + 1
-        for p in range(start, start + cols):
-            look_up(net, x, offset, p, first, p)
-            for j in range(HIDDEN):
-                fields[0, p, j] = first[p, j]
-        tanh_all(fields[0, start : start + cols].reshape(-1), cols * HIDDEN)
-    for k in range(net.deep.shape[0]):
-        ascend(net, k, first, fields[k], fields[k + 1], offset, rows, cols)
 
 
 @kernel

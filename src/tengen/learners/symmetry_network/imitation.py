@@ -44,10 +44,10 @@ else:
 FloatArray = NDArray[np.float64]
 Batch = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
-FIRST_BETA = 2.0
+_FIRST_BETA = 2.0
 """What a point of value counts in the softmax before training; learned along."""
 
-SCALE = 64.0
+_SCALE = 64.0
 """By which losses are multiplied on the way back, so that small gradients survive rounding."""
 
 
@@ -119,7 +119,7 @@ class Imitator:
             torch.backends.cudnn.deterministic = exact
             torch.backends.cudnn.benchmark = not exact
         self.free = self.network.free
-        self.log_beta = torch.nn.Parameter(torch.tensor(np.log(FIRST_BETA)).to(self.free))
+        self.log_beta = torch.nn.Parameter(torch.tensor(np.log(_FIRST_BETA)).to(self.free))
         size = len(self.free) + 1
         self._mean, self._square = self.free.new_zeros(size), self.free.new_zeros(size)
 
@@ -169,8 +169,8 @@ class Imitator:
         logits, sound = self._logits(batch)
         losses = -torch.log_softmax(logits, 1)[:, 0]
         loss = (losses * sound).sum() / sound.sum().clamp(min=1)
-        gradients = torch.autograd.grad(SCALE * loss, [self.free, self.log_beta])
-        gradient = torch.cat([gradients[0], gradients[1].reshape(1)]) / SCALE
+        gradients = torch.autograd.grad(_SCALE * loss, [self.free, self.log_beta])
+        gradient = torch.cat([gradients[0], gradients[1].reshape(1)]) / _SCALE
         gradient = torch.nan_to_num(gradient, 0.0, 0.0, 0.0)  # half precision overflows rarely
         self.steps += 1
         self._mean.lerp_(gradient, 0.1)

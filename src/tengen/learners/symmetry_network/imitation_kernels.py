@@ -45,7 +45,7 @@ def from_mover(x, mover):
 
 
 @kernel
-def write_before(s, view, work, cats, me, out):
+def _write_before(s, view, work, cats, me, out):
     """Sort the blocks of a position by liberties; write its inputs as `me` sees them, row-major."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     categorise(s, view, work, cats)
@@ -54,7 +54,7 @@ def write_before(s, view, work, cats, me, out):
 
 
 @kernel
-def write_after(s, view, work, cats, p, me, before, out):
+def _write_after(s, view, work, cats, p, me, before, out):
     """Write the inputs after `me` plays the legal point p; the position must be sorted."""
     width = s[SCALARS, COLS] + 1
     n, _ = changes(s, view, work, cats, p, me)
@@ -120,14 +120,14 @@ def choices(
                 counts[place] = 0
                 if p == PASS:
                     continue
-                write_before(s, view, work, cats, me, before)
-                write_after(s, view, work, cats, p, me, before, boards[place, 0])
+                _write_before(s, view, work, cats, me, before)
+                _write_after(s, view, work, cats, p, me, before, boards[place, 0])
                 total = _others(s, p, me, every, points)
                 taken = min(total, room - 1)
                 for j in range(taken):
                     m = j + below(rng, total - j)
                     points[j], points[m] = points[m], points[j]
-                    write_after(s, view, work, cats, points[j], me, before, boards[place, j + 1])
+                    _write_after(s, view, work, cats, points[j], me, before, boards[place, j + 1])
                 counts[place] = 1 + taken
             if k == draws:
                 break

@@ -50,7 +50,7 @@ KIND = "symmetry-network"
 SCALE = 6.0
 
 # Rounds of evaluation and categories for a position whose past is not known.
-SETTLING = 4
+_SETTLING = 4
 
 
 class SymmetryNetwork:
@@ -125,8 +125,8 @@ class SymmetryNetwork:
                 out[i] = (value if board.turn == WHITE else -value) - board.komi
                 continue
             view, work = _scratch(board)
-            net = self.net_after(3 - board.turn)
-            total = settle(board.state, net, self.cats, table, view, work, SETTLING)
+            net = self._net_after(3 - board.turn)
+            total = settle(board.state, net, self.cats, table, view, work, _SETTLING)
             out[i] = -total - board.komi
         return out
 
@@ -146,8 +146,8 @@ class SymmetryNetwork:
                 found = found[:, list(EXCHANGED_OUTPUTS)] * signs + (signs < 0)
         else:
             view, work = _scratch(board)
-            net = self.net_after(3 - board.turn)
-            settle(board.state, net, self.cats, self.table, view, work, SETTLING)
+            net = self._net_after(3 - board.turn)
+            settle(board.state, net, self.cats, self.table, view, work, _SETTLING)
             found = view.out
         inside = found[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
         return np.asarray(inside.reshape(board.rows * board.cols, -1)[:, :7], dtype=np.float64)
@@ -194,8 +194,8 @@ class SymmetryNetwork:
             return self._rated_wide(board, table, prize)
         now, work = _scratch(board)
         base = make_view(state.shape[1])
-        before, after = self.net_after(3 - board.turn), self.net_after(board.turn)
-        settle(state, before, self.cats, self.table, now, work, SETTLING)
+        before, after = self._net_after(3 - board.turn), self._net_after(board.turn)
+        settle(state, before, self.cats, self.table, now, work, _SETTLING)
         points = np.zeros(state.shape[1] + 1, np.int64)
         values = np.zeros(state.shape[1] + 1)
         seen = np.zeros(1024, np.int64)
@@ -251,7 +251,7 @@ class SymmetryNetwork:
         """Return what the kernels want to know of a side that plays by this network."""
         return Side(self.nets, self.cats, self.table, self._chosen.rewards[0], float(beta))
 
-    def net_after(self, mover: int) -> Net:
+    def _net_after(self, mover: int) -> Net:
         """Return the weights for positions in which this colour has just moved."""
         return self.nets[1 if mover == BLACK else 0]
 

@@ -41,14 +41,14 @@ from tengen.learners.symmetry_network.tying import (
 
 FloatArray = NDArray[np.float64]
 
-PAPER_MIXTURE = {"T": 4, "S": 2, "D": 2, "C": 0, "F": 2}
+_PAPER_MIXTURE = {"T": 4, "S": 2, "D": 2, "C": 0, "F": 2}
 
 
 @dataclass(frozen=True)
 class Architecture:
     """Say what a cell consists of; the default is the paper's network of 714 weights."""
 
-    mixtures: tuple[dict[str, int], ...] = field(default_factory=lambda: (dict(PAPER_MIXTURE),))
+    mixtures: tuple[dict[str, int], ...] = field(default_factory=lambda: (dict(_PAPER_MIXTURE),))
     steps: int = 0  # recurrent updates after the first
     colour: bool = False  # tie White's weights to Black's as well
     tied: bool = True  # False: a plain convolution of the same size
@@ -158,16 +158,16 @@ def forward(
 ) -> tuple[FloatArray, list[FloatArray]]:
     """Return the outputs (rows, columns, 7) and all hidden fields for a board of input numbers."""
     dense = architecture.expand(free)
-    inputs = one_hot(symbols, architecture.inputs)
-    first = convolve(dense["HI"], inputs, SQUARE) + dense["B0"]
+    inputs = _one_hot(symbols, architecture.inputs)
+    first = _convolve(dense["HI"], inputs, SQUARE) + dense["B0"]
     hidden = [np.tanh(first)]
     for _ in range(architecture.steps):
-        hidden.append(np.tanh(first + convolve(dense["HH"], _ring(hidden[-1]), SIDES)))
+        hidden.append(np.tanh(first + _convolve(dense["HH"], _ring(hidden[-1]), SIDES)))
     for i in range(1, len(architecture.layers)):
-        net = convolve(dense[f"H{i}"], _ring(hidden[-1]), SQUARE) + dense[f"B{i}"]
+        net = _convolve(dense[f"H{i}"], _ring(hidden[-1]), SQUARE) + dense[f"B{i}"]
         hidden.append(np.tanh(net))
-    net = convolve(dense["OI"], inputs, SQUARE) + dense["BO"]
-    net += convolve(dense["OH"], _ring(hidden[-1]), SQUARE)
+    net = _convolve(dense["OI"], inputs, SQUARE) + dense["BO"]
+    net += _convolve(dense["OH"], _ring(hidden[-1]), SQUARE)
     return 1 / (1 + np.exp(-net)), hidden
 
 
@@ -182,7 +182,7 @@ def gradient(
     For cross entropy under a sigmoid, errors = target - output gives the direction of descent.
     """
     dense = architecture.expand(free)
-    inputs = one_hot(symbols, architecture.inputs)
+    inputs = _one_hot(symbols, architecture.inputs)
     _, hidden = forward(architecture, free, symbols)
     grads = {name: np.zeros(tying.shape) for name, tying in architecture.parts.items()}
     grads["BO"] += errors.sum((0, 1))
@@ -223,13 +223,13 @@ def equivariance_error(
     return worst
 
 
-def one_hot(symbols: NDArray[np.integer], inputs: int = features.INPUTS) -> FloatArray:
+def _one_hot(symbols: NDArray[np.integer], inputs: int = features.INPUTS) -> FloatArray:
     """Return the inputs with their ring: (rows + 2, columns + 2, inputs)."""
     framed = np.pad(symbols, 1, constant_values=features.OFF_BOARD)
     return np.asarray(np.eye(inputs)[framed])
 
 
-def convolve(kernel: FloatArray, framed: FloatArray, offsets: tuple[Offset, ...]) -> FloatArray:
+def _convolve(kernel: FloatArray, framed: FloatArray, offsets: tuple[Offset, ...]) -> FloatArray:
     """Return the sum over offsets of kernel[offset] @ field(cell + offset) for every cell."""
     rows, cols = framed.shape[0] - 2, framed.shape[1] - 2
     out = np.zeros((rows, cols, kernel.shape[1]))

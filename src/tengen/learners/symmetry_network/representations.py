@@ -43,7 +43,6 @@ ELEMENTS: tuple[str, ...] = ("", "r", "rr", "rrr", "s", "sr", "srr", "srrr")
 # The cell itself, its four sides, its four diagonals: the paper's M is the first five.
 SIDES: tuple[Offset, ...] = ((0, 0), (1, 0), (0, 1), (-1, 0), (0, -1))
 SQUARE: tuple[Offset, ...] = (*SIDES, (1, 1), (-1, 1), (-1, -1), (1, -1))
-OFFSET_NAMES: tuple[str, ...] = ("O", "E", "N", "W", "S", "NE", "NW", "SW", "SE")
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,6 @@ class Irreducible:
             return np.eye(self.size, dtype=np.int64)
         return np.array(self.matrices[generator], dtype=np.int64)
 
-    def with_colour(self, matrix: Matrix, name: str) -> Irreducible:
-        """Return the same type with a behaviour under the exchange of colours."""
-        return Irreducible(name, {**self.matrices, "x": matrix})
-
 
 T = Irreducible("T", {"r": ((1,),), "s": ((1,),)})
 S = Irreducible("S", {"r": ((-1,),), "s": ((1,),)})
@@ -80,7 +75,7 @@ TYPES: dict[str, Irreducible] = {kind.name: kind for kind in (T, S, D, C, F)}
 def odd(kind: Irreducible) -> Irreducible:
     """Return the type whose numbers change sign when the colours are exchanged."""
     minus = tuple(tuple(int(v) for v in row) for row in -np.eye(kind.size, dtype=np.int64))
-    return kind.with_colour(minus, kind.name + "-")
+    return Irreducible(f"{kind.name}-", {**kind.matrices, "x": minus})
 
 
 def swapped_pair(sign: int = 1, name: str = "P") -> Irreducible:

@@ -15,14 +15,14 @@ from tengen.learners.symmetry_network.features import CATEGORY_MODES, Categories
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.models.settings import check_settings, from_plain, setting, to_plain
 
-SELF_PLAY = ("games", "linear_games", "batch", "rate", "decay", "trace", "beta", "hidden_scale",
+_SELF_PLAY = ("games", "linear_games", "batch", "rate", "decay", "trace", "beta", "hidden_scale",
              "maxlib", "anneal")  # fmt: skip
 """The settings that say how games are played and learned from in self-play."""
 
-SCHEDULE = ("snapshot_every", "checkpoint_every")
+_SCHEDULE = ("snapshot_every", "checkpoint_every")
 """The settings that say only what is kept on the way."""
 
-RETIRED = ("augment", "taught")
+_RETIRED = ("augment", "taught")
 """Settings that older files may have and that change nothing in how a network judges."""
 
 
@@ -110,7 +110,7 @@ class SymmetrySettings:
 
         The settings of self-play are left out where there was none.
         """
-        left_out = {*SCHEDULE, *(SELF_PLAY if self.experts else ())}
+        left_out = {*_SCHEDULE, *(_SELF_PLAY if self.experts else ())}
         plain = {name: value for name, value in to_plain(self).items() if name not in left_out}
         plain["capture"], plain["stone"] = self.rewards
         return plain
@@ -118,7 +118,7 @@ class SymmetrySettings:
     @classmethod
     def from_recipe(cls, recipe: dict[str, Any]) -> SymmetrySettings:
         """Make settings from what `recipe` gave, in this version or an older one."""
-        values = {name: value for name, value in recipe.items() if name not in RETIRED}
+        values = {name: value for name, value in recipe.items() if name not in _RETIRED}
         sorting = values.get("categories")
         if isinstance(sorting, dict):  # as it was before 0.2
             values |= {"categories": sorting["mode"]}
@@ -156,7 +156,7 @@ class ImitationSettings:
 
     def rate_at(self, step: int) -> float:
         """Return the rate of a step: it rises over the first and falls to nothing by the last."""
-        return self.rate * min(1.0, (step + 1) / WARM) * max(0.0, 1.0 - step / self.steps)
+        return self.rate * min(1.0, (step + 1) / _WARM) * max(0.0, 1.0 - step / self.steps)
 
     @cached_property
     def network(self) -> SymmetrySettings:
@@ -173,7 +173,7 @@ class ImitationSettings:
         )
 
 
-WARM = 200
+_WARM = 200
 """Steps of imitation in which the rate rises from nothing."""
 
 

@@ -78,7 +78,7 @@ def units_of(s, net, count, units):
 
 
 @kernel
-def state_of(x):
+def _state_of(x):
     """Return what stands on a point by its input: nothing, the opponent's stone, the mover's."""
     return 2 if x < 6 else 1 if x < EMPTY_POINT else 0
 
@@ -86,7 +86,7 @@ def state_of(x):
 @kernel
 def _worth(net, row, x, worth, reads):
     """Return the value of a vertex from the net inputs of its outputs."""
-    c = state_of(x)
+    c = _state_of(x)
     for i in range(3):
         reads[i] = HALF * net[row, READS[c, i]]
     tanh_all(reads, 3)
