@@ -1,8 +1,11 @@
 """Learn to judge positions with the board's symmetry inside every cell (Blair 2008).
 
-`representations` and `tying` are the mathematics, `network` the plain definition, the kernels the
-fast one, `training` the self-play, `learner` the estimator. Names are imported when first used, so
-that the mathematics can be had without the kernels.
+What a cell is told and says: `features`, `rewards`. The mathematics: `representations`, `tying`,
+`network`. Learning: `settings`, `training` (self-play), `imitation` (experts' games, by
+`torch_network`), `evolution`. What is learned: `learner`, with `matches` and `pictures`. The same
+network fast: `packing` and `wide` before the kernels.
+
+Names are imported when first used, so that the mathematics can be had without the kernels.
 """
 
 from __future__ import annotations
