@@ -28,7 +28,14 @@ from tengen.learners.opening_evolution import (
     measure_with,
     next_generation,
 )
-from tengen.learners.opening_evolution.strategy import FIRST_SPREAD, CmaStrategy, MirrorStrategy
+from tengen.learners.opening_evolution.strategy import (
+    FIRST_SPREAD,
+    STRATEGIES,
+    Breeder,
+    CmaStrategy,
+    MirrorStrategy,
+    PaperStrategy,
+)
 from tengen.learners.opening_evolution.training import GenerationGames, Measure
 from tengen.models import Run
 from tengen.players.opening import OpeningPlayer
@@ -157,6 +164,17 @@ def test_other_strategies_go_on_where_they_stopped(
     # They start as widely as the paper's does.
     first = Breeding.begin(replace(plan, population=40)).weights
     assert np.std(first) == pytest.approx(FIRST_SPREAD, rel=0.1)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_strategies_come_back_from_their_arrays(name: str) -> None:
+    kind = STRATEGIES[name]
+    search: Breeder = kind.first(6, 8, seed=3)
+    for generation in range(1, 4):
+        search.breed(-(search.weights**2).sum(1), generation)
+    again = kind.restored(6, 8, 3, search.arrays())
+    assert (again.weights == search.weights).all() and (again.best == search.best).all()
+    assert len(again.known) == (3 if kind is PaperStrategy else 0)
 
 
 def test_cma_finds_the_top_of_a_hill() -> None:

@@ -141,6 +141,15 @@ def test_shared_weights_know_no_orientation(shape: Shape) -> None:
     assert np.ptp(values) < 1e-12
 
 
+@pytest.mark.parametrize("shape", [Shared(5, 5), Rich(5, 5), Tied(5, 5), Tiled(5, 5)])
+def test_few_weights_unfold_into_a_plain_network(shape: Shape) -> None:
+    weights = np.random.default_rng(5).normal(0, 0.5, shape.n_weights)
+    plain, full = shape.unfold(weights)
+    assert full.shape == (plain.n_weights,)
+    assert set(weights) <= set(full) <= {0.0, *weights}
+    assert plain.unfold(full)[1] is full
+
+
 def test_wrong_number_of_weights_is_refused() -> None:
     with pytest.raises(ModelError, match="has 9406 weights"):
         Dense().move(np.zeros(5), Board(13))
