@@ -118,6 +118,8 @@ def _refuse_others(recipe: str, full: FullSettings, paper: PaperSettings, said: 
     for field in fields_of(type(other)):
         if field.name in said and field.name not in known:
             raise SpecError(f"--{field.option} is no setting of the {recipe} recipe")
+    if recipe == "paper" and "start" in said:
+        raise SpecError("--start is no setting of the paper recipe")
 
 
 def _games(paths: list[str], size: int, *, quiet: bool) -> tuple[GameArrays, LeftOut]:

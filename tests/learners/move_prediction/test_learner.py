@@ -15,6 +15,7 @@ from tengen.learners.move_prediction import FullSettings, MovePredictor, PaperSe
 from tengen.learners.move_prediction import training as training_module
 from tengen.learners.move_prediction.kernels import priors_kernel, workspace
 from tengen.learners.move_prediction.model import recent_moves
+from tengen.learners.move_prediction.settings import FAMILIES
 from tengen.learners.move_prediction.training import train_full
 from tengen.models import load_model, save_model
 
@@ -246,7 +247,7 @@ def test_cards_of_older_models_are_read(tmp_path, trained: MovePredictor) -> Non
 
 
 def test_a_family_left_out_stays_out() -> None:
-    from tengen.learners.move_prediction.ablation import GROUPS, ranges
+    from tengen.learners.move_prediction.ablation import ranges
     from tengen.learners.move_prediction.feature_kernels import DIRECT
 
     games = tasteful_games(4)
@@ -256,9 +257,9 @@ def test_a_family_left_out_stays_out() -> None:
     for first, last in ranges(("history",)):
         assert not np.abs(model.weights[first:last]).max() > 1e-10
     assert np.abs(model.weights).max() > 1e-3
-    with pytest.raises(TengenError, match="no family of features is called 'soup'"):
-        train_full(games, FullSettings(minimum=2, anywhere=True, without=("soup",)))
-    assert all(0 <= a < b <= DIRECT for name in GROUPS for a, b in ranges((name,)))
+    with pytest.raises(SpecError, match="without is 'soup', none of coordinates"):
+        FullSettings(without=("soup",))
+    assert all(0 <= a < b <= DIRECT for a, b in ranges(FAMILIES))
 
 
 def test_late_positions_need_only_the_window_of_rings(trained: MovePredictor) -> None:

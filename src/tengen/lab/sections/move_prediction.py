@@ -322,13 +322,13 @@ def _families(
     """Train the full recipe without each of its families of features."""
     from tengen.lab.move_prediction import without_family
     from tengen.learners.move_prediction import FullSettings
-    from tengen.learners.move_prediction.ablation import GROUPS
+    from tengen.learners.move_prediction.settings import FAMILIES
 
     settings = FullSettings(
         games=wanted.games, share=wanted.share, seed=wanted.seed, dictionary_games=wanted.games
     )
     rows = []
-    chosen = ("", *(names or GROUPS))
+    chosen = ("", *(names or FAMILIES))
     for number, family in enumerate(chosen):
         context.at(number / len(chosen), f"without {family or 'nothing'}")
         rows.append(without_family(train, test, settings, family))

@@ -1,24 +1,19 @@
-"""Name families of features that a training can leave out, to see what each of them adds."""
+"""Say which features belong to a family that a training leaves out; the names are settings'."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tengen.errors import SpecError
 from tengen.learners.move_prediction import family_kernels as p
 from tengen.learners.move_prediction import feature_kernels as f
 
-# Family -> the stretches of direct features it has.
-GROUPS: dict[str, tuple[tuple[int, int], ...]] = {
+# Family -> the stretches of direct features it has; the others have patterns, or are no features.
+_DIRECT: dict[str, tuple[tuple[int, int], ...]] = {
     "coordinates": ((f.COORDINATE, f.RELATIVE), (f.LAST_COORDINATE, f.LAST_STEP)),
     "history": ((f.RELATIVE, f.CAPTURE), (f.OF_LAST, f.CONTACT), (f.LAST_STEP, f.OWN_ATARI)),
     "tactics": ((f.CAPTURE, f.OF_LAST), (f.CONTACT, f.NEAREST), (f.OWN_ATARI, f.STONE)),
     "surroundings": ((f.NEAREST, f.LADDER),),
     "ladders": ((f.LADDER, f.MOVE_END), (f.STONE_LADDER, f.FORBIDDEN)),
-    "patterns": (),
-    "patterns with liberties": (),
-    "patterns with last moves": (),
-    "network": (),
 }
 
 _PATTERNS = {
@@ -29,17 +24,9 @@ _PATTERNS = {
 
 
 def ranges(without: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of direct features of the named families.
-
-    Raises
-    ------
-    SpecError
-        For a name that is none of GROUPS.
-    """
+    """Yield the stretches of direct features of the named families."""
     for name in without:
-        if name not in GROUPS:
-            raise SpecError(f"no family of features is called {name!r}; choose of {list(GROUPS)}")
-        yield from GROUPS[name]
+        yield from _DIRECT.get(name, ())
 
 
 def families(without: Sequence[str]) -> tuple[int, ...]:

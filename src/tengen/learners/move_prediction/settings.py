@@ -9,6 +9,12 @@ from tengen.models.settings import check_settings, setting
 PAPER_TEMPLATES = (0, 1, 2, 3, 5, 7, 9, 11)
 """The paper's eight templates as rings: d <= 2, 3, 4, 5, 7, 9, 12 and the whole board."""
 
+FAMILIES = (
+    "coordinates", "history", "tactics", "surroundings", "ladders", "patterns",
+    "patterns with liberties", "patterns with last moves", "network",
+)  # fmt: skip
+"""Families of features that a training of the full recipe can leave out."""
+
 
 @dataclass(frozen=True)
 class FullSettings:
@@ -23,7 +29,9 @@ class FullSettings:
     )
     anywhere: bool = setting(False, "full: no absolute coordinates; serves every board size.")
     rate: float = setting(1.0, "full: learning rate, times the usual one.", least=0)
-    without: tuple[str, ...] = setting((), "full: a family of features to leave out.")
+    without: tuple[str, ...] = setting(
+        (), "full: a family of features to leave out.", choices=FAMILIES
+    )
     seed: int = setting(0, "Every random choice follows from it.")
     dictionary_games: int = 6000
     """Of the games, so many make the dictionary."""
