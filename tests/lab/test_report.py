@@ -153,6 +153,7 @@ def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
     assert page.cost[0].paper
     block: Block = section.blocks[0]
     assert (block.name, block.result) == ("good", done["good"].result)
+    assert "A verdict sets our figure beside the paper's:" in results_page(page)
     assert results_page(page).count("## ") >= len(PARTS) - 1
 
 

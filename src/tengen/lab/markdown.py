@@ -10,11 +10,11 @@ from tengen.lab.recorded import Run
 
 
 def results_page(page: Page) -> str:
-    """Return `results.md`: for each paper its figures _beside ours, then tables, then costs."""
+    """Return `results.md`: for each paper its figures beside ours, then tables, then costs."""
     lines = [
         "# Results",
         "",
-        f"Made by `{page.command}`. Intervals are at 95 %. A verdict sets our figure _beside the "
+        f"Made by `{page.command}`. Intervals are at 95 %. A verdict sets our figure beside the "
         "paper's: agrees, better, worse, refuted, or not measured at this scale. Where this run is "
         "too small, the verdict is that of a large run recorded earlier, and says so.",
         "",
@@ -42,7 +42,7 @@ def _section(section: Section) -> list[str]:
 
 
 def _beside(rows: Sequence[Row]) -> list[str]:
-    """Return the papers' figures _beside ours, nothing where there are none."""
+    """Return the papers' figures beside ours, nothing where there are none."""
     if not rows:
         return []
     columns = ["where", "what", "paper", "this run", "recorded", "verdict", "why"]

@@ -210,7 +210,7 @@ def _cost(steps: Sequence[Step], done: Mapping[str, Kept]) -> list[Cost]:
 
 
 def _versions() -> list[tuple[str, str]]:
-    """Return the _versions that the numbers rest on."""
+    """Return the versions that the numbers rest on."""
     found = [("tengen", __version__), ("Python", platform.python_version())]
     for name in _PACKAGES:
         try:
