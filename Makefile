@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup lab web page test test-slow test-wheel lint bench clean
+.PHONY: setup lab web page test test-slow test-wheel lint docs bench clean
 
 setup: .venv/ready  ## install everything and compile the kernels
 
@@ -40,8 +40,13 @@ test-wheel: setup  ## the wheel in a bare environment
 test-slow: setup  ## thousands of games, kills, clusters, kernels without the JIT
 	$(BIN)/pytest -m slow
 
+docs: setup  ## the site with guide, reference and search, in build/site
+	$(BIN)/python -m mkdocs --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "build/site/index.html"
+
 bench: setup  ## side by side with peers
 	$(BIN)/tengen bench
 
 clean:
-	rm -rf .venv runs
+	rm -rf .venv runs build
