@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.board import Point
+from tengen.board import Board, Point
 from tengen.board.planes import PLANES
 from tengen.errors import IllegalMoveError, TengenError
 
@@ -17,10 +17,10 @@ from pettingzoo.test import api_test, seed_test  # noqa: E402
 from tengen.environment import GoEnvironment  # noqa: E402
 
 
-@pytest.mark.parametrize("size", [(5, None), (4, 6)])
-def test_pettingzoos_own_tests(size, capsys) -> None:
-    api_test(GoEnvironment(*size), num_cycles=300)
-    seed_test(lambda: GoEnvironment(*size, max_plies=30), num_cycles=50)
+@pytest.mark.parametrize("start", [5, Board(4, 6, rules="tromp_taylor", moves="B B2")])
+def test_pettingzoos_own_tests(start, capsys) -> None:
+    api_test(GoEnvironment(start), num_cycles=300)
+    seed_test(lambda: GoEnvironment(start, max_plies=30), num_cycles=50)
 
 
 def play(env: GoEnvironment, *names: str) -> None:
@@ -30,7 +30,7 @@ def play(env: GoEnvironment, *names: str) -> None:
 
 
 def test_a_game_to_its_end() -> None:
-    env = GoEnvironment(5, komi=0.5, render_mode="ansi")
+    env = GoEnvironment(Board(5, komi=0.5), render_mode="ansi")
     env.reset()
     play(env, "C3", "pass")
     seen = env.observe("black_0")
@@ -46,7 +46,7 @@ def test_a_game_to_its_end() -> None:
 
 
 def test_long_games_are_cut_and_counted() -> None:
-    env = GoEnvironment(5, komi=30.5, max_plies=2, render_mode="svg")
+    env = GoEnvironment(Board(5, komi=30.5), max_plies=2, render_mode="svg")
     env.reset()
     play(env, "C3", "D4")
     assert env.truncations == {"black_0": True, "white_0": True} and env.rewards["white_0"] == 1.0

@@ -15,7 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
-from tengen.board import BLACK, Board, Rules, point_at
+from tengen.board import BLACK, Board, point_at
 from tengen.board.planes import PLANES
 from tengen.errors import TengenError
 
@@ -37,8 +37,8 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
 
     Parameters
     ----------
-    rows, cols, rules, komi
-        As `Board` takes them.
+    start
+        The board on which games begin, or its size.
     max_plies
         Plies after which a game is counted as it stands; 3 x points by default.
     render_mode
@@ -54,18 +54,15 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
 
     def __init__(
         self,
-        rows: int = 19,
-        cols: int | None = None,
+        start: Board | int = 19,
         *,
-        rules: Rules | str = "cgos",
-        komi: float | None = None,
         max_plies: int | None = None,
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
         self.render_mode = render_mode
-        self._new = Board(rows, cols, rules=rules, komi=komi)
-        self.board = self._new.copy()
+        self._start = start.copy() if isinstance(start, Board) else Board(start)
+        self.board = self._start.copy()
         """The game so far."""
         size = self.board.rows, self.board.cols
         self.max_plies = max_plies or 3 * size[0] * size[1]
@@ -92,14 +89,14 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game; chance plays no part in it, so the seed is for the agents' spaces."""
-        self.board = self._new.copy()
+        self.board = self._start.copy()
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
         self.terminations = dict.fromkeys(AGENTS, False)
         self.truncations = dict.fromkeys(AGENTS, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
-        self.agent_selection = AGENTS[0]
+        self.agent_selection = self._agent()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """Return the planes from an agent's view, and its legal moves when it is its turn."""
@@ -139,8 +136,12 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
             self.terminations = dict.fromkeys(AGENTS, board.is_over)
             self.truncations = dict.fromkeys(AGENTS, late and not board.is_over)
             self.infos = {name: {"score": score} for name in AGENTS}
-        self.agent_selection = AGENTS[0 if board.turn == BLACK else 1]
+        self.agent_selection = self._agent()
         self._accumulate_rewards()
+
+    def _agent(self) -> str:
+        """Return the agent of the side to move."""
+        return AGENTS[0 if self.board.turn == BLACK else 1]
 
     def render(self) -> str | None:
         """Return the board as text or SVG, as `render_mode` says."""

@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -37,15 +37,7 @@ class Toy:
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         return 0
 
-    def analyse(
-        self,
-        board: Board,
-        rng: np.random.Generator,
-        *,
-        interval: float = 1.0,
-        limited: bool = False,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
         ownership = np.full(board.rows * board.cols, 0.5)
         first = Candidate(board.point("A1"), 3, 0.7, 3.0, pv=(board.point("A1"), board.point("B1")))
         candidates = (first, Candidate(0, 1, 0.2, -3.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,15 +43,7 @@ class Known:
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         return board.point("A5")
 
-    def analyse(
-        self,
-        board: Board,
-        rng: np.random.Generator,
-        *,
-        interval: float = 1.0,
-        limited: bool = False,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
         best = board.point("A5")
         # All visits on the best move, so that nothing draws its score to the mean.
         value = 40.0 if len(board.moves) == 3 else 10.0

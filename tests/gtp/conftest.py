@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -45,15 +45,7 @@ class AnyFree(FirstFree):
     def explain(self, board: Board, move: int) -> str:
         return f"point {move} looked nice"
 
-    def analyse(
-        self,
-        board: Board,
-        rng: np.random.Generator,
-        *,
-        interval: float = 1.0,
-        limited: bool = False,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
         move = self.choose(board, rng)
         for visits in (10, 20):
             yield Analysis(

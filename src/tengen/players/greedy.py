@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -66,15 +66,7 @@ class GreedyPlayer:
             move = moves[int(rng.choice(best))]
         return sensible(board, move, resign=self.resign)
 
-    def analyse(
-        self,
-        board: Board,
-        rng: np.random.Generator,
-        *,
-        interval: float = 1.0,
-        limited: bool = False,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
         """Report once: a policy's likeliest moves, or the one that an evaluator chooses."""
         if self.model is None:
             assert self.policy is not None

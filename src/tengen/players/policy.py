@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
-from tengen.board import PASS, RESIGN, Board, Point, format_gtp, index_of, point_at
+from tengen.board import PASS, RESIGN, Board, Point, format_gtp, index_of, indices_of, point_at
 from tengen.contracts import Policy
 from tengen.contracts.values import Analysis, Candidate, FloatArray
 from tengen.players.passing import candidates, sensible
@@ -38,15 +38,7 @@ class SamplePlayer:
             index = int(rng.choice(len(weights), p=weights / weights.sum()))
         return sensible(board, point_at(index, board.rows, board.cols))
 
-    def analyse(
-        self,
-        board: Board,
-        rng: np.random.Generator,
-        *,
-        interval: float = 1.0,
-        limited: bool = False,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
         """Report the likeliest moves once; visits are their chances in 10,000ths.
 
         A policy judges no positions, so that every win rate is one half.
@@ -83,10 +75,7 @@ def playable_priors(policy: Policy, board: Board) -> FloatArray:
     """
     priors = np.array(policy.priors(board), np.float64)
     allowed = np.zeros(len(priors), np.bool_)
-    cols = board.cols
-    for p in candidates(board):
-        row, col = divmod(p - 1, cols + 1)
-        allowed[(row - 1) * cols + col] = True
+    allowed[indices_of(np.array(candidates(board), np.int64), board.rows, board.cols)] = True
     priors[~allowed] = 0
     if allowed.any() and priors.sum() <= 0:
         priors[allowed] = 1.0

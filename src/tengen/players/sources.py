@@ -8,7 +8,8 @@ moves that fill no own eye) and `static` (the rule player's opinion, softened). 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from tengen.errors import ModelError, SpecError
 from tengen.models import load_evaluator, load_policy
 from tengen.players.passing import candidates
 from tengen.players.plugins import PREFIX, make_plugged_evaluator, make_plugged_policy
+
+Source = TypeVar("Source")
 
 
 class PlayoutEvaluator:
@@ -105,36 +108,38 @@ POLICIES: dict[str, Callable[[], Policy]] = {"uniform": UniformPolicy, "static":
 
 
 def make_evaluator(name: str) -> Evaluator:
-    """Return the built-in evaluator or the model of this name.
+    """Return the built-in evaluator, the class or the model of this name.
 
     Raises
     ------
     SpecError
-        If there is neither, or the model judges no positions.
+        If there is none, or the model judges no positions.
     """
-    if name in EVALUATORS:
-        return EVALUATORS[name]()
-    if name.startswith(PREFIX):
-        return make_plugged_evaluator(name)
-    try:
-        return load_evaluator(name)
-    except ModelError as mistake:
-        raise SpecError(f"{mistake}; built in: {', '.join(EVALUATORS)}") from None
+    return _find(name, EVALUATORS, make_plugged_evaluator, load_evaluator)
 
 
 def make_policy(name: str) -> Policy:
-    """Return the built-in policy or the model of this name.
+    """Return the built-in policy, the class or the model of this name.
 
     Raises
     ------
     SpecError
-        If there is neither, or the model predicts no moves.
+        If there is none, or the model predicts no moves.
     """
-    if name in POLICIES:
-        return POLICIES[name]()
+    return _find(name, POLICIES, make_plugged_policy, load_policy)
+
+
+def _find(
+    name: str,
+    built_in: Mapping[str, Callable[[], Source]],
+    plug_in: Callable[[str], Source],
+    load: Callable[[str], Source],
+) -> Source:
+    if name in built_in:
+        return built_in[name]()
     if name.startswith(PREFIX):
-        return make_plugged_policy(name)
+        return plug_in(name)
     try:
-        return load_policy(name)
+        return load(name)
     except ModelError as mistake:
-        raise SpecError(f"{mistake}; built in: {', '.join(POLICIES)}") from None
+        raise SpecError(f"{mistake}; built in: {', '.join(built_in)}") from None
