@@ -107,6 +107,8 @@ DEFAULT_WEIGHTS = np.array(
     np.float64,
 )  # fmt: skip
 assert DEFAULT_WEIGHTS.shape == (WEIGHTS,)
+# Inside kernels it cannot be written to; outside neither, or everything were compiled for both.
+DEFAULT_WEIGHTS.setflags(write=False)
 
 
 @kernel
