@@ -34,7 +34,7 @@ def long_game() -> str:
     """A game of 200 moves, with script wherever text can stand."""
     board, player, rng = Board(13), make_player("static"), np.random.default_rng(3)
     for _ in range(20):
-        board.play(int(rng.choice([p for p in board.legal_moves if p])))
+        board.play(board.answer(rng.choice([p for p in board.legal_moves if p])))
     while len(board.moves) < 200:
         move = int(player.choose(board, rng))
         board.play(move if move > 0 else int(rng.choice([p for p in board.legal_moves if p])))
