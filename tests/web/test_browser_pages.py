@@ -10,7 +10,7 @@ import httpx
 import numpy as np
 import pytest
 
-from tengen.board import Board
+from tengen.board import Board, random_point
 from tengen.gtp.sgf import sgf_of_board
 from tengen.players import make_player
 
@@ -34,10 +34,10 @@ def long_game() -> str:
     """A game of 200 moves, with script wherever text can stand."""
     board, player, rng = Board(13), make_player("static"), np.random.default_rng(3)
     for _ in range(20):
-        board.play(board.answer(rng.choice([p for p in board.legal_moves if p])))
+        board.play(random_point(board, rng))
     while len(board.moves) < 200:
-        move = int(player.choose(board, rng))
-        board.play(move if move > 0 else int(rng.choice([p for p in board.legal_moves if p])))
+        move = player.choose(board, rng)
+        board.play(move if move > 0 else random_point(board, rng))
     text = sgf_of_board(board)
     return text.replace("(;", f"(;PB[{EVIL}]PW[{EVIL}]EV[{EVIL}]C[{EVIL}]", 1)
 
