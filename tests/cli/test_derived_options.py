@@ -47,7 +47,7 @@ def train(
         settings = resumed_settings(folder, settings, said)
     with Run.open(folder, "walk", settings, resume=resume) as run:
         run.save(settings.steps, {})
-        emit({**to_plain(settings), "said": sorted(said)}, as_json=json)
+        emit({**to_plain(settings), "said": sorted(said)}, json=json)
 
 
 def call(*words: str) -> Any:

@@ -76,7 +76,7 @@ def match(
     )
     tournament = checked(Tournament, settings)
     result = play_match(tournament, out=out, workers=workers, ray=ray, sprt=sprt, quiet=quiet)
-    emit(result.value(), as_json=json)
+    emit(result.value(), json=json)
     if not json:
         _print_match(result)
     if result.left and out is not None and result.sprt is None:
@@ -168,7 +168,7 @@ def rate(
     )
     if keep is not None and not placed.stopped:
         record(placed, size, seed, keep)
-    emit(placed.value(), as_json=json)
+    emit(placed.value(), json=json)
     if not json:
         rows = [
             (rung.second, f"{elo:.0f}", rung.games, rung.wins, rung.losses, rung.draws)
@@ -258,7 +258,7 @@ def _show(results: Any, json: bool) -> None:
     from tengen.arena.export import cross_table, results_value, standings_table
 
     if json:
-        emit(results_value(results), as_json=True)
+        emit(results_value(results), json=True)
         return
     _table("", *standings_table(results))
     _table("points won by the row's player", *cross_table(results))

@@ -37,7 +37,7 @@ def bench(
     for row in compare(only or CONTESTS, games):
         rows.append(row)
         remark(f"{row.name}: {row.ours:,.0f} {row.unit}", quiet=quiet)
-    emit([asdict(row) for row in rows], as_json=json)
+    emit([asdict(row) for row in rows], json=json)
     if not json:
         table(
             "One core, best of three rounds each",

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -115,10 +115,10 @@ def _parameter(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> 
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
-def emit(value: Any, *, as_json: bool, text: str | None = None) -> None:
+def emit(value: Any, *, json: bool, text: str | None = None) -> None:
     """Print `value` as JSON, or `text` for people."""
-    if as_json:
-        print(json.dumps(value, allow_nan=False))
+    if json:
+        print(dumps(value, allow_nan=False))
     elif text is not None:
         print(text)
 

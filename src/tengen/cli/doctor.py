@@ -102,11 +102,11 @@ def examine() -> list[dict[str, Any]]:
 
 
 @app.command()
-def doctor(as_json: Json = False) -> None:
+def doctor(json: Json = False) -> None:
     """Tell what is installed, what is missing, and how to get it."""
     rows = examine()
-    if as_json:
-        emit(rows, as_json=True)
+    if json:
+        emit(rows, json=True)
     else:
         table(
             "",

@@ -20,7 +20,7 @@ _SHOWN = 20  # faults told one by one; the rest is only counted
 
 
 @app.command()
-def stat(paths: Paths, as_json: Json = False, quiet: Quiet = False) -> None:
+def stat(paths: Paths, json: Json = False, quiet: Quiet = False) -> None:
     """Count games, moves, sizes, results and damage.
 
     Repaired games count as read; damaged ones are told on standard error with file, game and byte.
@@ -40,8 +40,8 @@ def stat(paths: Paths, as_json: Json = False, quiet: Quiet = False) -> None:
         "repairs": summary.repairs,
         "faults": [str(fault) for fault in corpus.faults],
     }
-    emit(value, as_json=as_json)
-    if not as_json:
+    emit(value, json=json)
+    if not json:
         rows: list[tuple[object, object]] = [
             ("games", f"{summary.games:,}"),
             ("damaged", f"{summary.damaged:,}"),
@@ -63,7 +63,7 @@ def check(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with status 1 if anything is wrong.")
     ] = False,
-    as_json: Json = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> int:
     """Replay every game on the board and report the moves it refuses."""
@@ -95,7 +95,7 @@ def check(
         f"{games:,} games with {moves:,} moves replayed: {len(refusals):,} refused by the board, "
         f"{corpus.damaged:,} damaged"
     )
-    emit(value, as_json=as_json, text=text)
+    emit(value, json=json, text=text)
     return 1 if strict and (refusals or corpus.damaged) else 0
 
 
@@ -119,7 +119,7 @@ def convert(
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many games.")] = None,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="In an order by chance.")] = False,
     seed: Seed = 1,
-    as_json: Json = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write games in another form, in UTF-8, damaged ones repaired or left out."""
@@ -136,7 +136,7 @@ def convert(
     _report(corpus, games, quiet)
     remark(f"{games:,} games written to {out}", quiet=quiet or out == "-")
     if out != "-":
-        emit({"games": games, "damaged": corpus.damaged, "out": out}, as_json=as_json)
+        emit({"games": games, "damaged": corpus.damaged, "out": out}, json=json)
 
 
 def _report(corpus: Corpus, games: int, quiet: bool) -> None:

@@ -31,7 +31,7 @@ def lab(
     ] = None,
     workers: Workers = 2,
     seed: Seed = 1,
-    as_json: Json = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Train every learner, compare with the papers and the shipped models, write one page.
@@ -77,4 +77,4 @@ def lab(
         "steps": [name for name in known if name in done],
         "left": [name for name in known if name not in done],
     }
-    emit(answer, as_json=as_json, text=f"Open {path} in a browser.")
+    emit(answer, json=json, text=f"Open {path} in a browser.")

@@ -22,11 +22,11 @@ def models(
 
     if name is not None:
         card = read_card(name)
-        emit(card.model_dump(), as_json=json, text=_card_text(card))
+        emit(card.model_dump(), json=json, text=_card_text(card))
         return
     entries = list_models()
     if json:
-        emit([_as_value(entry) for entry in entries], as_json=True)
+        emit([_as_value(entry) for entry in entries], json=True)
         return
     rows = [("name", "kind", "size", "measured"), *map(_row, entries)]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]

@@ -105,7 +105,7 @@ def train(
         "seconds": time.monotonic() - began[0],
         "processor_seconds": time.process_time() - began[1],
     }
-    emit(result, as_json=json, text=f"{out}: {result['features']} features")
+    emit(result, json=json, text=f"{out}: {result['features']} features")
 
 
 def _refuse_others(recipe: str, full: FullSettings, paper: PaperSettings, said: Said) -> None:
@@ -148,7 +148,7 @@ def blend(
     mixed = MovePredictor.load(first).blended(MovePredictor.load(second), share)
     mixed.save(out, data=f"{1 - share:g} of {first} and {share:g} of {second}")
     result = {"model": str(out), "first": first, "second": second, "share": share}
-    emit(result, as_json=json, text=f"{out}: {1 - share:g} of {first}, {share:g} of {second}")
+    emit(result, json=json, text=f"{out}: {1 - share:g} of {first}, {share:g} of {second}")
 
 
 def _progress(report: Any) -> str:
@@ -188,7 +188,7 @@ def evaluate(
     measured = predictor.evaluate(arrays, first_ply=first_ply)
     summary = measured.summary()
     if json:
-        emit(summary, as_json=True)
+        emit(summary, json=True)
         return
     low, high = measured.interval(1)
     rows = [
@@ -248,6 +248,6 @@ def experiment(
             Path(place), wanted.seed, 1, at=lambda share, note: remark(note, quiet=quiet)
         )
         result = study(context, wanted, train_games, test_games)
-    emit(result.data["rows"], as_json=json)
+    emit(result.data["rows"], json=json)
     if not json:
         print_result(result)

@@ -58,7 +58,7 @@ def train(
             folder, settings, resume=resume, workers=workers, ray=ray, on_generation=advance
         )
     answer = {"model": str(path), "settings": to_plain(settings)}
-    emit(answer, as_json=json, text=str(path))
+    emit(answer, json=json, text=str(path))
 
 
 @app.command()
@@ -94,7 +94,7 @@ def evaluate(
         f"{who['model']} against {who['opponent']}: {percent(rate.win_rate, rate.interval)} of "
         f"{rate.games} openings, {rate.mean_score:+.1f} points on average, finished by {expert}"
     )
-    emit({**who, **asdict(rate), "seed": seed}, as_json=json, text=text)
+    emit({**who, **asdict(rate), "seed": seed}, json=json, text=text)
 
 
 @app.command()
@@ -130,6 +130,6 @@ def experiment(
         context = Context(out, seed, workers, at=at, ray=ray)
         result = section.breeding(context, size, runs)
     write_result(out / "opening-evolution", result)
-    emit(result.data, as_json=json)
+    emit(result.data, json=json)
     if not json:
         print_result(result)

@@ -79,7 +79,7 @@ def train(
         }
         for job, curve in zip(jobs, curves, strict=True)
     ]
-    emit(runs[0] if len(runs) == 1 else runs, as_json=json)
+    emit(runs[0] if len(runs) == 1 else runs, json=json)
     if not json:
         names = ("features", "encoding", "games")
         rows = [(*(run[name] for name in names), _rate(run["curve"]), run["model"]) for run in runs]
@@ -132,7 +132,7 @@ def evaluate(
         f"{model} against {opponent}, finished by {expert}: {_rate([value])} of {value['games']} "
         f"games, mean score {value['mean_score']:+.1f}"
     )
-    emit(value, as_json=json, text=text)
+    emit(value, json=json, text=text)
 
 
 @app.command()
@@ -170,6 +170,6 @@ def experiment(
         else:
             result = section.tables(context, size)
     write_result(out / "opening-td" / ("variants" if variants else "tables"), result)
-    emit(result.data, as_json=json)
+    emit(result.data, json=json)
     if not json:
         print_result(result)

@@ -88,7 +88,7 @@ def play(
         close = getattr(table.player, "close", None)
         if close is not None:
             close()
-    emit(table.summary(), as_json=json)
+    emit(table.summary(), json=json)
 
 
 @dataclass

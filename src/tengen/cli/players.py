@@ -44,7 +44,7 @@ def players(
             }
             for kind in kinds
         ]
-        emit(rows[0] if name else rows, as_json=True)
+        emit(rows[0] if name else rows, json=True)
         return
     if name:
         kind = kinds[0]

@@ -64,4 +64,4 @@ def predict(
         letter = chr(97 + k) if k < 26 else " "
         mark = "  played" if vertex == played else ""
         lines.append(f"{letter} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
-    emit(result, as_json=json, text="\n".join(lines))
+    emit(result, json=json, text="\n".join(lines))

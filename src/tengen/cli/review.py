@@ -80,7 +80,7 @@ def review(
     write_atomic(sgf, annotate(found, top=top, ownership=ownership))
     write_atomic(page, make_page(found, title="Review" if file == "-" else title, top=top))
     value = _summary(found, file, game, sgf, page, top)
-    emit(value, as_json=json, text=_words(found, value, top))
+    emit(value, json=json, text=_words(found, value, top))
 
 
 def _summary(

@@ -69,7 +69,7 @@ def score(
         raise TengenError(f"{', '.join(files)}: no game could be scored")
     if out is not None:
         write_atomic(out, b"\n".join(format_tree(sheet.marked()) for sheet in sheets) + b"\n")
-    emit([sheet.to_dict() for sheet in sheets], as_json=json)
+    emit([sheet.to_dict() for sheet in sheets], json=json)
     if unread:
         raise TengenError(f"{', '.join(unread)}: could not be read; the other games were scored")
 

@@ -85,7 +85,7 @@ def train(
         "calibration": scorer.calibration_,
         "model": str(folder / MODEL),
     }
-    emit(answer, as_json=json, text=f"{folder / MODEL}: learned from {scorer.games_} games")
+    emit(answer, json=json, text=f"{folder / MODEL}: learned from {scorer.games_} games")
 
 
 def _making(text: str, player: str) -> Making:
@@ -148,7 +148,7 @@ def make(
         )  # fmt: skip
     write_games(records, out)
     answer = {"games": len(records), "played": games, "size": size, "seed": seed, "file": str(out)}
-    emit(answer, as_json=json, text=f"{out}: {len(records)} games (of {games} that settled)")
+    emit(answer, json=json, text=f"{out}: {len(records)} games (of {games} that settled)")
 
 
 @app.command()
@@ -202,7 +202,7 @@ def evaluate(
         )
     if out is not None:
         write_atomic(out / "evaluation.json", encoder.dumps(answer))
-    emit(answer, as_json=json)
+    emit(answer, json=json)
     if not json:
         _print_evaluation(answer)
 
@@ -262,6 +262,6 @@ def experiment(
         )
         result = study(context, wanted, games, lambda: read_labelled(made or []))
         write_atomic(Path(place) / "experiment.json", encoder.dumps(result.data))
-    emit(result.data, as_json=json)
+    emit(result.data, json=json)
     if not json:
         print_result(result)

@@ -67,7 +67,7 @@ def train(
         )  # fmt: skip
     path = folder / LIFE_MODEL
     answer = {"games": model.games_, "scale": model.scale, "log": told, "model": str(path)}
-    emit(answer, as_json=json, text=f"{path}: learned from {model.games_} games")
+    emit(answer, json=json, text=f"{path}: learned from {model.games_} games")
 
 
 @app.command()
@@ -96,7 +96,7 @@ def evaluate(
             loaded, games, scorer=BlockScorer.load(scorer), baselines=baselines, tell=tell
         )
     if json:
-        emit(answer, as_json=True)
+        emit(answer, json=True)
         return
     every = [("life", answer["phases"])]
     every += [(b["name"], b["phases"]) for b in answer.get("baselines", [])]

@@ -69,7 +69,7 @@ def info(model: Model = None, json: Json = False) -> None:
         "mixture": architecture.layers[0].counts,
         **card,
     }
-    emit(value, as_json=json)
+    emit(value, json=json)
     if not json:
         table("Internal symmetry network", ("what", "value"), list(value.items()))
 
@@ -112,7 +112,7 @@ def train(
         "seconds": sum(report.seconds for report in reports),
         "error": reports[-1].error if reports else None,
     }
-    emit(value, as_json=json, text=f"{path} after {learner.games_} games")
+    emit(value, json=json, text=f"{path} after {learner.games_} games")
 
 
 @app.command()
@@ -187,7 +187,7 @@ def imitate(
             f"; of {found.positions} positions left out, among all legal moves: "
             f"first {found.top1:.1%}, among five {found.top5:.1%}, loss {found.loss:.3f}"
         )
-    emit(value, as_json=json, text=text)
+    emit(value, json=json, text=text)
 
 
 @app.command()
@@ -240,7 +240,7 @@ def evolve(
         path = run.folder / "model.safetensors"
         grown.save(path)
     value = {"model": str(path), "generations": settings.generations, "fitness": means}
-    emit(value, as_json=json, text=f"{path} after {settings.generations} generations")
+    emit(value, json=json, text=f"{path} after {settings.generations} generations")
 
 
 @app.command()
@@ -285,7 +285,7 @@ def evaluate(
         "mean_plies": float(plies.mean()),
     }
     text = f"{result.win_rate:.3f} [{low:.3f}, {high:.3f}] in {games} games"
-    emit(value, as_json=json, text=text)
+    emit(value, json=json, text=text)
 
 
 @app.command()
@@ -332,7 +332,7 @@ def show(
         mark = None if last in (None, PASS) else index_of(int(last), board.rows, board.cols)
         write_atomic(out, format_maps(board.grid(), maps, last=mark, title=f"before move {number}"))
         remark(f"wrote {out}", quiet=quiet)
-    emit(value, as_json=json)
+    emit(value, json=json)
     if not json and out is None:
         for name, values in maps.items():
             print(f"{name}:")
@@ -387,6 +387,6 @@ def experiment(
                 *(players, tournament), workers=workers, watch=lambda _done, _of: bar.advance()
             )
         result, value = Result(tables=[lab.curve_table(curve)]), asdict(curve)
-    emit(value, as_json=json)
+    emit(value, json=json)
     if not json:
         print_result(result)
