@@ -35,7 +35,7 @@ test: setup lint  ## what CI runs
 	$(BIN)/pytest -m "not slow and not wheel" -n 2 --dist loadfile
 
 test-wheel: setup  ## the wheel in a bare environment
-	$(BIN)/pytest -m wheel -rA tests/test_wheel.py
+	$(BIN)/pytest -m "wheel and not slow" -rA tests/test_wheel.py
 
 test-slow: setup  ## thousands of games, kills, clusters, kernels without the JIT
 	$(BIN)/pytest -m slow

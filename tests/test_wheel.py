@@ -33,11 +33,16 @@ for module in pkgutil.walk_packages(tengen.__path__, "tengen."):
 """
 
 
-def pythons() -> list[str]:
+def works(python: str) -> bool:
+    return subprocess.run([python, "-c", ""], capture_output=True).returncode == 0
+
+
+def pythons() -> list[object]:
     """Return this interpreter and those of the other versions we promise, if they are here."""
     version = f"python3.{sys.version_info.minor}"
     others = [name for name in ("python3.11", "python3.12", "python3.13") if name != version]
-    return [sys.executable, *(name for name in others if shutil.which(name))]
+    here = [name for name in others if shutil.which(name) and works(name)]
+    return [sys.executable, *(pytest.param(name, marks=pytest.mark.slow) for name in here)]
 
 
 @pytest.fixture(scope="module", params=pythons())
