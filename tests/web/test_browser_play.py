@@ -84,7 +84,7 @@ def test_undo_and_hint(server: Any, open_page: Open) -> None:
     assert page.locator(".board .shudan-sign_1.shudan-vertex").count() == 1
     assert page.locator(".hints").count() == 0
     page.get_by_role("button", name="Undo").click()
-    page.wait_for_function("!document.querySelector('.shudan-vertex.shudan-sign_1')")
+    page.wait_for_function("() => !document.querySelector('.shudan-vertex.shudan-sign_1')")
 
 
 def test_a_game_goes_on_after_the_server_was_killed(
@@ -121,7 +121,7 @@ def test_keyboard_only(server: Any, open_page: Open, client: httpx.Client) -> No
     your_move(page)
     assert game_of(page, client)["moves"][0] == ["B", "D6"]
     page.keyboard.press("u")
-    page.wait_for_function("!document.querySelector('.shudan-vertex.shudan-sign_1')")
+    page.wait_for_function("() => !document.querySelector('.shudan-vertex.shudan-sign_1')")
     page.get_by_label("Type a move").fill("c4")
     page.keyboard.press("Enter")
     page.locator(".moves li").nth(1).wait_for(state="attached")

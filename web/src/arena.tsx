@@ -1,9 +1,9 @@
 // Tournaments: standings, cross table, and any game on the board; live while they are played.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { WholeGame } from "./api";
 import { Board, BoardText } from "./board";
-import { useLoaded } from "./parts";
+import { useLoaded, usePolled } from "./parts";
 import { percent } from "./points";
 import { Scrubber } from "./review";
 import { announce } from "./status";
@@ -72,11 +72,7 @@ export function Arena({ argument }: { argument: string }) {
 }
 
 function Tournament({ id }: { id: string }) {
-  const [tables, reload] = useLoaded<Tables>(`/arenas/${id}`);
-  useEffect(() => {
-    const timer = setInterval(() => document.hidden || reload(), REFRESH);
-    return () => clearInterval(timer);
-  }, []);
+  const [tables] = usePolled<Tables>(`/arenas/${id}`, REFRESH);
   if (!tables) return <p class="note">Reading …</p>;
   return (
     <>

@@ -1,8 +1,7 @@
 // Trainings live from their metrics, and the laboratory's reports.
 
-import { useEffect } from "preact/hooks";
 import type { Entry } from "./arena";
-import { ago, useLoaded } from "./parts";
+import { ago, useLoaded, usePolled } from "./parts";
 import { Plot } from "./plot";
 
 interface Training {
@@ -56,11 +55,7 @@ export function Laboratory({ argument }: { argument: string }) {
 }
 
 function Curves({ id }: { id: string }) {
-  const [training, reload] = useLoaded<Training>(`/trainings/${id}`);
-  useEffect(() => {
-    const timer = setInterval(() => document.hidden || reload(), REFRESH);
-    return () => clearInterval(timer);
-  }, []);
+  const [training] = usePolled<Training>(`/trainings/${id}`, REFRESH);
   if (!training) return <p class="note">Reading …</p>;
   const over = training.over ? training.columns[training.over]! : [];
   const names = Object.keys(training.columns).filter((name) => name !== training.over);

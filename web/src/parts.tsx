@@ -18,6 +18,31 @@ export function useLoaded<T>(path: string | null): [T | null, () => void] {
   return [value, () => setRound((n) => n + 1)];
 }
 
+/** Load something again and again, each time some while after the last answer came. */
+export function usePolled<T>(path: string, pause: number | null): [T | null, () => void] {
+  const [value, setValue] = useState<T | null>(null);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    let timer = 0;
+    const ask = () => {
+      api<T>(path, { signal: stop.signal }).then(
+        (found) => {
+          setValue(found);
+          if (pause !== null) timer = setTimeout(ask, pause);
+        },
+        (problem) => stop.signal.aborted || complain(problem),
+      );
+    };
+    ask();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [path, pause, round]);
+  return [value, () => setRound((n) => n + 1)];
+}
+
 interface ChoiceProps<T extends string | number> {
   legend: string;
   name: string;

@@ -1,23 +1,24 @@
 // The list of reviews, and a place to drop more games.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api, type ReviewEntry } from "./api";
-import { ago, Drop, useLoaded } from "./parts";
+import { ago, Drop, usePolled } from "./parts";
 import { complain } from "./status";
 
+const REFRESH = 1500;
+const GAMES = /\.(sgf|gib|ngf|mgt|txt|zip|tar|tgz|gz|bz2|xz)$/i;
+
 export function Reviews() {
-  const [reviews, reload] = useLoaded<ReviewEntry[]>("/reviews");
-  const busy = reviews?.some((r) => r.status === "waiting");
-  useEffect(() => {
-    if (!busy) return;
-    const timer = setInterval(reload, 1500);
-    return () => clearInterval(timer);
-  }, [busy]);
+  const [busy, setBusy] = useState(true);
+  const [reviews, reload] = usePolled<ReviewEntry[]>("/reviews", busy ? REFRESH : null);
+  const waiting = reviews?.some((r) => r.status === "waiting") ?? true;
+  useEffect(() => setBusy(waiting), [waiting]);
+  const [playouts, setPlayouts] = useState(200);
   const add = async (files: File[]) => {
     const made: { id: string }[] = [];
     for (const file of files) {
       try {
-        const query = new URLSearchParams({ name: file.name });
+        const query = new URLSearchParams({ name: file.name, playouts: String(playouts) });
         made.push(...(await api<{ id: string }[]>(`/reviews?${query}`, { body: file })));
       } catch (problem) {
         complain(problem);
@@ -40,6 +41,33 @@ export function Reviews() {
       <Drop onFiles={(files) => void add(files)}>
         Drop games here or choose files: SGF of any age, collections, zip and tar archives
       </Drop>
+      <div class="actions">
+        <label class="button">
+          A whole folder
+          <input
+            class="unseen"
+            type="file"
+            multiple
+            {...{ webkitdirectory: true }}
+            onChange={(event) => {
+              const files = [...(event.currentTarget.files ?? [])];
+              event.currentTarget.value = "";
+              void add(files.filter((file) => GAMES.test(file.name)));
+            }}
+          />
+        </label>
+        <label class="inline">
+          Playouts a position
+          <select
+            value={playouts}
+            onChange={(e) => setPlayouts(Number(e.currentTarget.value))}
+          >
+            {[50, 200, 500, 2000].map((n) => (
+              <option key={n}>{n}</option>
+            ))}
+          </select>
+        </label>
+      </div>
       <h2>Your reviews</h2>
       {reviews?.length === 0 && <p class="note">None yet.</p>}
       <ul class="games">

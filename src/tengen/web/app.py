@@ -45,6 +45,7 @@ def make_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         services = Services(settings, Store(settings.database))
         app.state.services = services
+        app.state.tables = {}
         services.reviews.resume()
         opponent = services.room.opponents["level-1"].spec
         board = to_value(Board(9))

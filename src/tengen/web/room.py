@@ -89,13 +89,6 @@ class Room:
         self._settle(opened)
         return self._state(opened)
 
-    def stop_thinking(self, key: str) -> dict[str, Any]:
-        """Take back the person's last move, and with it the machine's turn to think."""
-        opened = self._find(key)
-        if opened.job is None:
-            return self._state(opened)
-        return self.change(key, None, lambda table, now: table.undo(now))
-
     def list(self) -> list[dict[str, Any]]:
         """Return all games, latest first."""
         return self._store.list(KIND)

@@ -37,8 +37,13 @@ async def arena(request: Request, key: str) -> dict[str, Any]:
     """Return a tournament's standings with ratings, its cross table and latest games."""
     services = services_of(request)
     found = shelves.pick(shelves.arenas(services.settings), key)
+    stamp = shelves.stamp(found.path)
+    known: dict[str, Any] = request.app.state.tables
+    if known.get(key, (None,))[0] == stamp:
+        return {"name": found.name, **known[key][1]}
     job = services.looking.submit("tables", {"path": str(found.path)}, grace=BRIEF)
-    return {"name": found.name, **await result_of(job, request)}
+    known[key] = stamp, await result_of(job, request)
+    return {"name": found.name, **known[key][1]}
 
 
 @router.get("/arenas/{key}/games/{number}")

@@ -47,7 +47,7 @@ def arenas(settings: Settings) -> list[Found]:
     """List the databases of tournaments: given ones, those of the runs, the shipped ladders."""
     given = [Found(path.name, path) for path in settings.arenas]
     own = [Found(_below(p, settings.runs), p) for p in _under(settings.runs, "*.sqlite")]
-    shipped = [Found(f"ladder {p.stem}", p) for p in sorted(LADDERS.glob("*.sqlite"))]
+    shipped = [Found(f"ladder {p.stem}", p) for p in sorted(LADDERS.glob("*.sqlite"), key=_size)]
     return _distinct([*given, *own, *shipped])
 
 
@@ -75,6 +75,12 @@ def pick(items: list[Found], key: str) -> Found:
         if item.id == key:
             return item
     raise UnknownItemError("there is no such thing here")
+
+
+def stamp(path: Path) -> list[int]:
+    """Return what changes whenever a game is added to a database."""
+    log = path.with_name(f"{path.name}-wal")
+    return [p.stat().st_mtime_ns for p in (path, log) if p.exists()]
 
 
 def tables(arguments: dict[str, Any], context: object) -> dict[str, Any]:
@@ -175,6 +181,11 @@ def _under(folder: Path, pattern: str) -> list[Path]:
 
 def _below(path: Path, folder: Path) -> str:
     return str(path.relative_to(folder)) if path != folder else path.resolve().name
+
+
+def _size(path: Path) -> int:
+    digits = path.stem.partition("x")[0]
+    return int(digits) if digits.isdigit() else 0
 
 
 def _distinct(items: list[Found]) -> list[Found]:
