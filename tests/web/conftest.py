@@ -19,6 +19,7 @@ import pytest
 CHROMIUM = next((p for n in ("chromium", "chromium-browser") if (p := shutil.which(n))), None)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 START = 90.0
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @dataclass
@@ -116,7 +117,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(90_000)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda m: problems.append(m.text) if _is_problem(m.text) else None)
         page.goto(url)
@@ -146,6 +147,37 @@ def wait_for() -> Callable[..., Any]:
         raise AssertionError("waited in vain")
 
     return wait
+
+
+@pytest.fixture(scope="session")
+def assert_accessible() -> Callable[[Any], None]:
+    """Let axe look at a page; nothing serious may be found."""
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed (npm ci in web/)")
+    source = AXE.read_text(encoding="utf-8")
+
+    def check(page: Any) -> None:
+        page.evaluate(source)
+        found = page.evaluate("axe.run()")["violations"]
+        serious = [
+            f"{v['id']}: {v['help']}: {[n['html'][:120] for n in v['nodes'][:3]]}"
+            for v in found
+            if v["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def click() -> Callable[..., None]:
+    """Click a point of the board by its vertex."""
+
+    def click_(page: Any, vertex: str, rows: int = 9) -> None:
+        x, y = "ABCDEFGHJKLMNOPQRST".index(vertex[0]), rows - int(vertex[1:])
+        page.locator(f'.board .shudan-vertex[data-x="{x}"][data-y="{y}"]').click()
+
+    return click_
 
 
 os.environ.setdefault("NO_PROXY", "127.0.0.1,localhost")

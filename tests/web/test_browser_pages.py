@@ -14,14 +14,10 @@ from tengen.board import Board, random_point
 from tengen.gtp.sgf import sgf_of_board
 from tengen.players import make_player
 
-AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 EVIL = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
 Open = Callable[..., Any]
-
-
-def click(page: Any, vertex: str, rows: int) -> None:
-    x, y = "ABCDEFGHJKLMNOPQRST".index(vertex[0]), rows - int(vertex[1:])
-    page.locator(f'.board .shudan-vertex[data-x="{x}"][data-y="{y}"]').click()
+Click = Callable[..., None]
+Check = Callable[[Any], None]
 
 
 def drop(page: Any, name: str, data: str) -> None:
@@ -43,7 +39,7 @@ def long_game() -> str:
 
 
 def test_a_review_of_a_long_game_with_scrubbing(
-    server: Any, client: httpx.Client, open_page: Open, long_game: str
+    server: Any, client: httpx.Client, open_page: Open, long_game: str, assert_accessible: Check
 ) -> None:
     query = {"name": "long.sgf", "playouts": 10}
     headers = {"content-type": "application/x-go-sgf"}
@@ -91,7 +87,9 @@ def test_dropping_a_file_reviews_it_and_bad_ones_are_told(server: Any, open_page
     page.get_by_role("heading", name="Ann – Bob").wait_for()
 
 
-def test_scoring_with_a_corrected_block(server: Any, open_page: Open) -> None:
+def test_scoring_with_a_corrected_block(
+    server: Any, open_page: Open, click: Click, assert_accessible: Check
+) -> None:
     page = open_page(f"{server.url}/#/score")
     sgf = (
         "(;SZ[5]KM[0.5]RU[Chinese]RE[B+R]AB[ba][bb][bc][bd][be]AW[da][db][dc][dd][de]"
@@ -101,9 +99,7 @@ def test_scoring_with_a_corrected_block(server: Any, open_page: Open) -> None:
     page.locator(".big").wait_for()
     before = page.locator(".big").text_content()
     click(page, "D3", 5)
-    page.wait_for_function(
-        "was => document.querySelector('.big')?.textContent !== was", arg=before, timeout=30_000
-    )
+    page.wait_for_function("was => document.querySelector('.big')?.textContent !== was", arg=before)
     assert page.locator(".board .shudan-dimmed").count() >= 5
     click(page, "D3", 5)
     page.wait_for_function("was => document.querySelector('.big')?.textContent === was", arg=before)
@@ -114,31 +110,31 @@ def test_scoring_with_a_corrected_block(server: Any, open_page: Open) -> None:
     assert_accessible(page)
 
 
-def test_looking_through_five_machines(server: Any, open_page: Open) -> None:
+def test_looking_through_five_machines(
+    server: Any, open_page: Open, click: Click, assert_accessible: Check
+) -> None:
     page = open_page(f"{server.url}/#/see")
     click(page, "E5", 9)
     click(page, "C3", 9)
     cards = page.locator(".sight")
-    page.locator(".sight figure").first.wait_for(timeout=60_000)
+    page.locator(".sight figure").first.wait_for()
     assert cards.count() == 4
     network = page.get_by_role("region", name="Symmetry network")
-    network.locator("figure").nth(8).wait_for(timeout=60_000)
+    network.locator("figure").nth(8).wait_for()
     network.get_by_role("button", name="White's territory").click()
     page.locator(".board .shudan-heat").first.wait_for()
-    page.get_by_text("What speaks for it").wait_for(timeout=60_000)
+    page.get_by_text("What speaks for it").wait_for()
     page.get_by_role("checkbox", name="Scorer").uncheck()
     assert cards.count() == 3
     page.get_by_role("checkbox", name="Search").check()
-    page.get_by_role("region", name="Search").locator(".hints").wait_for(timeout=60_000)
+    page.get_by_role("region", name="Search").locator(".hints").wait_for()
     page.get_by_role("radio", name="13×13").check()
-    page.get_by_role("region", name="Evolved opening").locator("figure").first.wait_for(
-        timeout=60_000
-    )
+    page.get_by_role("region", name="Evolved opening").locator("figure").first.wait_for()
     assert_accessible(page)
 
 
 def test_tournaments_trainings_and_the_api_page(
-    make_server: Callable[..., Any], open_page: Open, tmp_path: Path
+    make_server: Callable[..., Any], open_page: Open, tmp_path: Path, assert_accessible: Check
 ) -> None:
     run = tmp_path / "first"
     run.mkdir()
@@ -146,7 +142,7 @@ def test_tournaments_trainings_and_the_api_page(
     (run / "report.html").write_text("<title>R</title><script>document.title = 'ran'</script>")
     server = make_server("--runs", str(tmp_path))
     page = open_page(f"{server.url}/#/arena")
-    page.get_by_role("region", name="Standings").wait_for(timeout=60_000)
+    page.get_by_role("region", name="Standings").wait_for()
     assert_accessible(page)
     page.locator(".games a").first.click()
     page.locator(".scrubber").wait_for()
@@ -170,16 +166,3 @@ def test_tournaments_trainings_and_the_api_page(
     page.goto(f"{server.url}/#/api")
     page.get_by_text("/api/games/{key}/moves").wait_for()
     assert_accessible(page)
-
-
-def assert_accessible(page: Any) -> None:
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed (npm ci in web/)")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")["violations"]
-    serious = [
-        f"{v['id']}: {v['help']}: {[n['html'][:120] for n in v['nodes'][:3]]}"
-        for v in found
-        if v["impact"] in ("serious", "critical")
-    ]
-    assert serious == []

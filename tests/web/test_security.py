@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from tengen.errors import RecordError, TengenError
+from tengen.web.app import STATIC
 from tengen.web.opponents import list_opponents
 from tengen.web.settings import Settings
 from tengen.web.uploads import read_upload
@@ -53,6 +54,12 @@ def test_headers_keep_the_page_to_itself(client: httpx.Client) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
     page = client.get("/").text
     assert "<script>" not in page and "onload=" not in page and "style=" not in page
+
+
+def test_the_page_is_small(client: httpx.Client) -> None:
+    files = [path for path in STATIC.iterdir() if path.is_file()]
+    assert {path.name for path in files} == {"app.css", "app.js", "icon.svg", "index.html"}
+    assert sum(len(gzip.compress(path.read_bytes())) for path in files) < 300_000
 
 
 def test_static_files_stay_in_their_folder(client: httpx.Client) -> None:

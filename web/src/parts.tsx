@@ -5,19 +5,6 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "./api";
 import { complain } from "./status";
 
-/** Load something once and again whenever `path` changes; null until it is there. */
-export function useLoaded<T>(path: string | null): [T | null, () => void] {
-  const [value, setValue] = useState<T | null>(null);
-  const [round, setRound] = useState(0);
-  useEffect(() => {
-    if (path === null) return;
-    const stop = new AbortController();
-    api<T>(path, { signal: stop.signal }).then(setValue, complain);
-    return () => stop.abort();
-  }, [path, round]);
-  return [value, () => setRound((n) => n + 1)];
-}
-
 /** Load something again and again, each time some while after the last answer came. */
 export function usePolled<T>(path: string, pause: number | null): [T | null, () => void] {
   const [value, setValue] = useState<T | null>(null);
@@ -41,6 +28,11 @@ export function usePolled<T>(path: string, pause: number | null): [T | null, () 
     };
   }, [path, pause, round]);
   return [value, () => setRound((n) => n + 1)];
+}
+
+/** Load something, and again whenever `path` changes; null until it is there. */
+export function useLoaded<T>(path: string): [T | null, () => void] {
+  return usePolled<T>(path, null);
 }
 
 interface ChoiceProps<T extends string | number> {

@@ -25,7 +25,7 @@ interface Wish extends Guess {
   pattern?: number;
 }
 
-interface Sight {
+interface Sight extends BoardState {
   model: string;
   maps?: Record<string, (number | null)[]>;
   ownership?: number[];
@@ -165,7 +165,6 @@ export function See() {
                 key={m.id}
                 machine={m}
                 position={position}
-                board={board}
                 onLayers={(found) => setLayers((old) => ({ ...old, ...found }))}
                 chosen={layer?.machine === m.id ? layer.name : null}
                 choose={(name) => setLayer(name ? { machine: m.id, name } : null)}
@@ -180,7 +179,6 @@ export function See() {
 interface CardProps {
   machine: Machine;
   position: Asked;
-  board: BoardState;
   onLayers: (layers: Record<string, Layer>) => void;
   chosen: string | null;
   choose: (name: string | null) => void;
@@ -202,9 +200,9 @@ function Heading({ machine, model }: { machine: Machine; model?: string }) {
   );
 }
 
-function Card({ machine, position, board, onLayers, chosen, choose }: CardProps) {
+function Card({ machine, position, onLayers, chosen, choose }: CardProps) {
   // What is shown belongs to the board it was said about, until the next word comes.
-  const [seen, setSeen] = useState<{ key: string; sight: Sight; board: BoardState } | null>(null);
+  const [seen, setSeen] = useState<{ key: string; sight: Sight } | null>(null);
   const sight = seen?.sight;
   const [trouble, setTrouble] = useState("");
   const key = JSON.stringify(position);
@@ -212,7 +210,7 @@ function Card({ machine, position, board, onLayers, chosen, choose }: CardProps)
     const stop = new AbortController();
     api<Sight>(`/see/${machine.id}`, { json: position, signal: stop.signal }).then(
       (found) => {
-        setSeen({ key, sight: found, board });
+        setSeen({ key, sight: found });
         setTrouble("");
         const layers: Record<string, Layer> = {};
         for (const [name, values] of Object.entries(found.maps ?? {}))
@@ -238,7 +236,7 @@ function Card({ machine, position, board, onLayers, chosen, choose }: CardProps)
       <Heading machine={machine} model={sight?.model} />
       {trouble && <p class="warning">{trouble}</p>}
       {!sight && !trouble && <div class="placeholder" />}
-      {seen && sight && (
+      {sight && (
         <>
           <div class={`minis${pictures.length > 2 ? " many" : ""}`}>
             {pictures.map(([name, text, values, shade]) => (
@@ -250,9 +248,9 @@ function Card({ machine, position, board, onLayers, chosen, choose }: CardProps)
                   aria-label={`${machine.title}, ${text}: show on the large board`}
                 >
                   <Mini
-                    stones={seen.board.stones}
+                    stones={sight.stones}
                     label={`${machine.title}: ${text}`}
-                    last={seen.board.last}
+                    last={sight.last}
                     values={values}
                     shade={shade}
                     dead={dead}

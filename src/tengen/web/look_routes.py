@@ -119,10 +119,10 @@ async def machines() -> list[dict[str, Any]]:
 @router.post("/see/{machine}")
 async def see(request: Request, machine: str, position: Position) -> dict[str, Any]:
     """Return everything that one machine says: maps, wishes, ownership, the fate of blocks."""
-    arguments = {"board": to_value(position.board()), "machine": machine}
+    board = position.board()
+    arguments = {"board": to_value(board), "machine": machine}
     job = services_of(request).looking.submit("see", arguments, grace=BRIEF)
-    found: dict[str, Any] = await result_of(job, request)
-    return found
+    return {**await result_of(job, request), **position_of(board)}
 
 
 @router.post("/analyse", response_class=StreamingResponse)

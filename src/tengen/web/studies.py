@@ -55,6 +55,10 @@ def review(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     player, policy, policy_name = _thinker(record.rows, record.cols, arguments["playouts"])
     boards = list(boards_of(record))
     positions = [from_value(v, b) for v, b in zip(arguments["done"], boards, strict=False)]
+    if positions and policy is not None:
+        # Only the likeliest predictions are kept; the next move may be none of them.
+        last = positions[-1]
+        positions[-1] = replace(last, priors=policy.priors(last.board))
     judged = judge_positions(record, player, policy=policy, seed=0, done=positions)
     for position in judged:
         positions.append(position)
