@@ -72,7 +72,6 @@ def test_an_interrupted_review_equals_one_that_never_stopped(
         [whole] = add(client, SHORT, playouts=20)
         expected = finished(client, wait_for, whole["id"])["parts"]
         [broken] = add(client, SHORT, playouts=20)
-        # The third move is none that the predictor thinks of first.
         wait_for(lambda: len(client.get(f"/api/reviews/{broken['id']}").json()["parts"]) >= 3)
         server.kill()
         server.start()
