@@ -38,6 +38,12 @@ def your_move(page: Any) -> None:
     page.get_by_text("Your move", exact=True).wait_for()
 
 
+def answered(page: Any) -> None:
+    """Wait until both have moved."""
+    page.locator(".moves li").nth(1).wait_for(state="attached")
+    your_move(page)
+
+
 def test_a_whole_game_by_clicks_to_a_counted_end(
     server: Any, open_page: Open, client: httpx.Client, click: Click
 ) -> None:
@@ -75,7 +81,7 @@ def test_undo_and_hint(server: Any, open_page: Open, click: Click) -> None:
     page.locator(".hints").wait_for()
     assert page.locator(".board .shudan-marker_label").count() >= 1
     click(page, "E5")
-    your_move(page)
+    answered(page)
     assert page.locator(".board .shudan-sign_1.shudan-vertex").count() == 1
     assert page.locator(".hints").count() == 0
     page.get_by_role("button", name="Undo").click()
@@ -90,7 +96,7 @@ def test_a_game_goes_on_after_the_server_was_killed(
     begin(page)
     your_move(page)
     click(page, "E5")
-    your_move(page)
+    answered(page)
     before = page.locator(".as-text pre").text_content()
     server.kill()
     click(page, "C3")
@@ -113,7 +119,7 @@ def test_keyboard_only(server: Any, open_page: Open, client: httpx.Client) -> No
     page.locator(".board").focus()
     for key in ("ArrowUp", "ArrowUp", "ArrowLeft", "Enter"):
         page.keyboard.press(key)
-    your_move(page)
+    answered(page)
     assert game_of(page, client)["moves"][0] == ["B", "D6"]
     page.keyboard.press("u")
     page.wait_for_function("() => !document.querySelector('.shudan-vertex.shudan-sign_1')")
