@@ -173,3 +173,21 @@ def test_a_hint_has_lines_and_win_rates(client: httpx.Client) -> None:
     best = found["moves"][0]
     assert 0 <= best["winrate"] <= 1 and best["line"][0] == best["move"]
     assert len(found["ownership"]) == 81
+
+
+def test_a_broken_engine_is_told_and_loses_no_game(
+    make_server: Callable[..., Any], wait_for: Wait
+) -> None:
+    server = make_server("--player", "gtp:false")
+    with server.client() as client:
+        game = begin(client, opponent="own-1")
+        act(client, game, "moves", move="E5").raise_for_status()
+        state = wait_for(lambda: (s := show(client, game))["trouble"] and s)
+        assert state["status"] == "playing" and state["moves"] == [["B", "E5"]]
+        act(client, game, "retry").raise_for_status()
+        wait_for(lambda: show(client, game)["trouble"])
+        assert act(client, game, "undo").json()["moves"] == []
+
+
+def test_sizes_without_a_ladder_are_refused(client: httpx.Client) -> None:
+    assert client.get("/api/ladder", params={"size": 99}).status_code == 422

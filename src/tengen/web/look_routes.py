@@ -137,7 +137,7 @@ async def analyse(
 
     async def lines() -> AsyncIterator[str]:
         try:
-            async for _, value in parts_of(lane, "analyse", arguments, request):
+            async for _, value in parts_of(lane, "analyse", arguments):
                 yield json.dumps(value) + "\n"
         except TengenError as mistake:
             yield json.dumps({"detail": str(mistake)}) + "\n"

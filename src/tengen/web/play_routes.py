@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Request
+from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, Field
 
@@ -96,7 +96,7 @@ async def begin(request: Request, game: NewGame) -> dict[str, Any]:
 
 
 @router.get("/ladder")
-async def ladder(request: Request, size: int = 9) -> dict[str, Any]:
+async def ladder(request: Request, size: Annotated[int, Query(ge=5, le=19)] = 9) -> dict[str, Any]:
     """Tell the next game of the ladder on a board: level and handicap."""
     game = _on_ladder(_room(request), NewGame(size=size, ladder=True))
     return {"opponent": game.opponent, "handicap": game.handicap}

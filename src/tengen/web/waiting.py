@@ -32,7 +32,7 @@ async def result_of(job: Job, request: Request) -> Any:
 
 
 async def parts_of(
-    lane: Lane, task: str, arguments: dict[str, Any], request: Request
+    lane: Lane, task: str, arguments: dict[str, Any]
 ) -> AsyncIterator[tuple[str, Any]]:
     """Run a job and yield `("part", value)` as they come, then `("done", value)`."""
     loop = asyncio.get_running_loop()
