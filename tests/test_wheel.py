@@ -112,7 +112,10 @@ def test_without_a_writable_place_kernels_are_kept_in_a_temporary_folder(tengen:
     program = "from tengen.compiling import cache_folder; import tengen.board.kernels as k; "
     program += "print(cache_folder(), k.point_of(1, 1, 9) if hasattr(k, 'point_of') else '')"
     nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-    done = start(tengen.with_name("python"), "-c", program, **nobody)
+    try:
+        done = start(tengen.with_name("python"), "-c", program, **nobody)
+    except PermissionError:
+        pytest.skip("the interpreter lies where only root may go")
     assert done.returncode == 0, done.stderr
     place = Path(done.stdout.split()[0])
     try:
