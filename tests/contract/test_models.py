@@ -31,6 +31,7 @@ OFFERS = {
     "move-prediction": {Policy},
     "scoring": {Scorer},
     "life": {Evaluator},
+    "deep-network": {Evaluator, Policy},
     "opening-td": {Evaluator, Policy},
     "opening-evolution": {Evaluator},
 }

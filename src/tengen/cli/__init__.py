@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "symmetry-network": ("symmetry_network", "Internal symmetry networks (Blair 2008)."),
     "opening-td": ("opening_td", "Openings by temporal differences (Huang 2003)."),
     "opening-evolution": ("opening_evolution", "Openings by evolution (Kendall 2004)."),
+    "network": ("network", "One deep network, tied by the board's symmetries."),
     "arena": ("arena", "Matches, tournaments and ratings."),
     "lab": ("lab", "Reproduce all five papers and write one report."),
 }

@@ -21,6 +21,7 @@ STEPS: dict[str, str] = {
     "board": "tengen.board.warming",
     "symmetry network": "tengen.learners.symmetry_network.warming",
     "scoring": "tengen.learners.scoring.warming",
+    "deep network": "tengen.learners.deep_network.warming",
     "openings by temporal differences": "tengen.learners.opening_td.warming",
     "move prediction": "tengen.learners.move_prediction.warming",
     "players": "tengen.players.warming",

@@ -23,6 +23,7 @@ KINDS: dict[str, str] = {
     "move-prediction": "tengen.learners.move_prediction:MovePredictor",
     "scoring": "tengen.learners.scoring:BlockScorer",
     "life": "tengen.learners.scoring:LifeEvaluator",
+    "deep-network": "tengen.learners.deep_network:DeepNetwork",
     "opening-td": "tengen.learners.opening_td:OpeningTD",
     "opening-evolution": "tengen.learners.opening_evolution:OpeningEvolution",
 }

@@ -1,0 +1,220 @@
+"""Train, measure, describe and export the deep network; only parse, call and print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tengen.cli.common import (
+    Json,
+    Quiet,
+    Ray,
+    Resume,
+    Said,
+    Workers,
+    derived_options,
+    emit,
+    progress,
+    remark,
+)
+from tengen.learners.deep_network.design import NetworkSettings
+
+if TYPE_CHECKING:
+    from tengen.learners.deep_network import Shard
+    from tengen.learners.deep_network.shards import Made
+
+app = typer.Typer(no_args_is_help=True, help="The deep network, tied by the board's symmetries.")
+
+DEFAULT_MODEL = "tengen-large"
+
+Games = Annotated[
+    list[str], typer.Argument(help="SGF files, folders or archives, or folders of shards.")
+]
+Model = Annotated[str, typer.Option("--model", help="Name or path of a network.")]
+ScorerOption = Annotated[
+    str, typer.Option("--scorer", help="Who confirms counted scores; 'none' leaves that out.")
+]
+
+
+@app.command()
+def shards(
+    games: Games,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the shards.")],
+    scorer: ScorerOption = "scorer",
+    workers: Workers = 1,
+    ray: Ray = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Turn games into training shards, once, to train on them many times."""
+    made = _make_shards(games, out, scorer, workers=workers, ray=ray, quiet=quiet)
+    result = {
+        "shards": [str(path) for path in made.files],
+        "games": made.games,
+        "positions": made.positions,
+        "passed_over": made.passed_over,
+        "counted": made.counted,
+        "labelled": made.labelled,
+    }
+    text = (
+        f"{out}: {made.games} games, {made.positions} positions, {made.passed_over} passed over; "
+        f"{made.labelled} of {made.counted} counted scores confirmed"
+    )
+    emit(result, json=json, text=text)
+
+
+@app.command()
+@derived_options()
+def train(
+    games: Games,
+    settings: NetworkSettings,
+    said: Said,
+    out: Annotated[Path, typer.Option("--out", help="Where to write the model.")],
+    run: Annotated[
+        Path | None, typer.Option("--run", help="Folder of the run (runs/NAME by default).")
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option("--start", help="Begin with the weights of this network.")
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="cpu, cuda or auto.")] = "auto",
+    scorer: ScorerOption = "scorer",
+    resume: Resume = False,
+    workers: Workers = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a network on games; every path is a source of its own."""
+    from tengen.learners.deep_network import DeepNetwork
+    from tengen.learners.deep_network.fitting import chosen_device
+    from tengen.learners.deep_network.shards import fingerprint_of
+    from tengen.models import Run, resumed_settings
+
+    device = chosen_device(device)
+    folder = run if run is not None else Path("runs") / out.stem
+    if resume:
+        settings = resumed_settings(folder, settings, said)
+    first = None if start is None else DeepNetwork.load(start)
+    sources = [
+        _shards(path, folder.with_name(folder.name + "-shards") / str(i), scorer, workers, quiet)
+        for i, path in enumerate(games)
+    ]
+    data = {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
+    if start is not None:
+        data["start"] = Path(start).stem
+    network = DeepNetwork(settings=settings)
+    with Run.open(folder, "deep-network", settings, data=data, resume=resume) as held:
+        network.fit(
+            sources, device=device, start=first, run=held,
+            on_report=lambda row: remark(_line(row, settings.steps), quiet=quiet),
+        )  # fmt: skip
+        number = sum(len(shard) for source in sources for shard in source)
+        names = ", ".join(Path(path).name for path in games)
+        network.save(out, name=out.stem, data=f"{number} games of {names}")
+    emit(
+        {"model": str(out), "games": number, "free_parameters": network.free_parameters},
+        json=json,
+        text=f"{out}: {network.free_parameters} weights, {number} games",
+    )
+
+
+@app.command()
+def evaluate(
+    games: Games,
+    model: Model = DEFAULT_MODEL,
+    scorer: ScorerOption = "scorer",
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Threads.")] = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure a network on games it has not seen."""
+    import tempfile
+
+    from tengen.learners.deep_network import DeepNetwork
+    from tengen.learners.deep_network.evaluation import evaluate as measure
+
+    network = DeepNetwork.load(model)
+    with tempfile.TemporaryDirectory() as folder:
+        found = [
+            shard
+            for i, path in enumerate(games)
+            for shard in _shards(path, Path(folder) / str(i), scorer, 1, quiet)
+        ]
+        with progress("games", sum(map(len, found)), quiet=quiet) as bar:
+            result = measure(network, found, threads=workers, on_game=bar.advance).summary()
+    text = "\n".join(f"{name}: {_shown(value)}" for name, value in result.items())
+    emit(result, json=json, text=text)
+
+
+@app.command()
+def info(model: Model = DEFAULT_MODEL, json: Json = False) -> None:
+    """Tell the size of a network and how exactly it keeps the symmetries."""
+    from tengen.learners.deep_network import DeepNetwork
+    from tengen.learners.deep_network.information import information
+
+    result = information(DeepNetwork.load(model))
+    text = "\n".join(f"{name}: {_shown(value)}" for name, value in result.items())
+    emit(result, json=json, text=text)
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Argument(help="The ONNX file to write.")],
+    model: Model = DEFAULT_MODEL,
+) -> None:
+    """Write a network as ONNX, for other programs."""
+    from tengen.learners.deep_network import DeepNetwork
+    from tengen.learners.deep_network.export import export_onnx
+
+    export_onnx(DeepNetwork.load(model), out)
+
+
+def _make_shards(
+    games: list[str],
+    out: Path,
+    scorer: str,
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    quiet: bool = False,
+) -> Made:
+    from tengen.learners.deep_network import make_shards
+    from tengen.models import load_scorer
+    from tengen.records import Corpus
+
+    judge = None if scorer == "none" else load_scorer(scorer)
+    with progress("games", None, quiet=quiet) as bar:
+        return make_shards(
+            Corpus(games), out, scorer=judge, workers=workers, ray=ray, on_shard=bar.advance
+        )
+
+
+def _shards(path: str, folder: Path, scorer: str, workers: int, quiet: bool) -> list[Shard]:
+    """Read the shards at a path, or make them of the games there."""
+    from tengen.learners.deep_network import read_shards
+
+    place = Path(path)
+    ready = place.is_dir() and any(place.glob("*.safetensors"))
+    if not ready and place.suffix != ".safetensors":
+        place = folder
+        if not any(place.glob("*.safetensors")):
+            _make_shards([path], place, scorer, workers=workers, quiet=quiet)
+    return list(read_shards([place]))
+
+
+def _line(row: dict[str, Any], steps: int) -> str:
+    """Write one report for people."""
+    line = (
+        f"batch {row['step']}/{steps}: moves {row['moves']:.3f}, winner {row['winner']:.3f}, "
+        f"ownership {row['ownership']:.3f}, {row['positions_per_second']:.0f} positions/s, "
+        f"{row['left']:.0f} s left"
+    )
+    held = row.get("held_out")
+    if held:
+        line += f"; held out: {held['top1']:.1%} of moves, {held['winner']:.1%} of winners"
+    return line
+
+
+def _shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,85 @@
+"""Carry a training from shards to weights, with states on the way; the only door to PyTorch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.errors import SpecError
+from tengen.learners.deep_network.design import DESIGNS, NetworkSettings
+from tengen.learners.deep_network.shards import Shard
+from tengen.models.runs import Run
+
+REPORT_EVERY = 100
+"""Batches between two reports."""
+MEASURE_EVERY = 1000
+"""Batches between two looks at held-out games."""
+HELD_OUT_POSITIONS = 24_576
+SAVE_SECONDS = 45.0
+"""A killed training loses no more than this, and the batches of one report."""
+
+
+def fit(
+    sources: Sequence[Sequence[Shard]],
+    settings: NetworkSettings,
+    *,
+    device: str = "cpu",
+    start: Mapping[str, NDArray[Any]] | None = None,
+    run: Run[NetworkSettings] | None = None,
+    on_report: Callable[[dict[str, Any]], None] = lambda row: None,
+) -> dict[str, NDArray[Any]]:
+    """Train a network and return its weights, by name."""
+    torch = torch_or_refuse()
+    from tengen.learners.deep_network.lessons import Lessons, gather
+    from tengen.learners.deep_network.training import Trainer, network_arrays
+
+    place = torch.device(chosen_device(device))
+    design = DESIGNS[settings.design]
+    lessons = Lessons([gather(s, device=place, ladders=design.ladders) for s in sources if s])
+    trainer = Trainer(design, settings, place)
+    if run is not None and run.start is not None:
+        trainer.restore(run.start.arrays, run.start.step)
+    elif start is not None:
+        trainer.load_weights(dict(start))
+    held_out = lessons.held_out(HELD_OUT_POSITIONS)
+    began, done = time.perf_counter(), 0
+    while trainer.step < settings.steps:
+        batches = min(REPORT_EVERY, settings.steps - trainer.step)
+        losses = trainer.advance(lessons, batches)
+        done += batches
+        row: dict[str, Any] = {name: round(value, 6) for name, value in losses.items()}
+        if trainer.step % MEASURE_EVERY == 0 or trainer.step == settings.steps:
+            row["held_out"] = {k: round(v, 6) for k, v in trainer.measure(held_out).items()}
+        rate = done * settings.batch / (time.perf_counter() - began)
+        left = (settings.steps - trainer.step) * settings.batch / rate
+        on_report({"step": trainer.step, **row, "positions_per_second": rate, "left": left})
+        if run is not None:
+            run.note(trainer.step, **row)
+            if run.due(SAVE_SECONDS) or trainer.step == settings.steps:
+                run.save(trainer.step, trainer.arrays())
+    return {name: np.ascontiguousarray(a) for name, a in network_arrays(trainer.network).items()}
+
+
+def torch_or_refuse() -> Any:
+    """Import PyTorch, or say how to get it."""
+    try:
+        import torch
+    except ImportError:
+        raise SpecError("training needs PyTorch: pip install tengen[torch]") from None
+    return torch
+
+
+def chosen_device(device: str) -> str:
+    """Check the name of a device; `auto` is a GPU where there is one."""
+    torch = torch_or_refuse()
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise SpecError(f"--device {device}: PyTorch sees no GPU here; use --device cpu")
+    if device.split(":")[0] not in ("cpu", "cuda"):
+        raise SpecError(f"--device {device}: there are cpu, cuda and auto")
+    return device

@@ -1,0 +1,63 @@
+"""Tell what a network is: its weights, its work, and how exactly it keeps the symmetries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tengen.board.symmetry import elements, transform
+from tengen.learners.deep_network.design import LIFTING_SIZE, Design
+from tengen.learners.deep_network.inference import Engine
+from tengen.learners.deep_network.inputs import N_PLANES
+from tengen.learners.deep_network.learner import DeepNetwork
+
+SIZES = ((5, 5), (6, 6), (7, 7), (9, 9), (13, 13), (19, 19), (25, 25), (5, 9), (13, 8))
+"""Boards on which the symmetry is measured."""
+
+
+def operations(design: Design, rows: int = 19, cols: int = 19) -> int:
+    """Count multiplications and additions of one position, convolutions done plainly."""
+    maps, heads = design.channels, design.head_fields * design.order
+    lift = N_PLANES * LIFTING_SIZE**2 * maps
+    tower = 2 * design.blocks * 9 * maps * maps
+    return 2 * rows * cols * (lift + tower + 2 * maps * heads)
+
+
+def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
+    """Return the largest difference between judging a turned board and turning the judgement.
+
+    Inputs are random planes, on boards of many sizes and all their symmetries.
+    """
+    rng = np.random.default_rng(seed)
+    worst = 0.0
+    for rows, cols in SIZES:
+        planes = rng.random((1, N_PLANES, rows, cols), dtype=np.float32)
+        plain = engine(planes)
+        for element in elements(rows, cols)[1:]:
+            turned = np.stack([transform(plane, element) for plane in planes[0]])[None]
+            said = engine(np.ascontiguousarray(turned))
+            for there, here in ((said.moves[0, :-1], plain.moves[0, :-1]),
+                                (said.ownership[0], plain.ownership[0])):  # fmt: skip
+                expected = np.asarray(transform(here.reshape(rows, cols), element), np.float32)
+                worst = max(worst, float(np.abs(there - expected.ravel()).max()))
+            for name in ("winner", "score", "spread"):
+                gap = np.abs(getattr(said, name) - getattr(plain, name)).max()
+                worst = max(worst, float(gap))
+            worst = max(worst, abs(float(said.moves[0, -1] - plain.moves[0, -1])))
+    return worst
+
+
+def information(network: DeepNetwork) -> dict[str, Any]:
+    """Return what `tengen network info` prints."""
+    design = network.design_
+    return {
+        "free_parameters": network.free_parameters,
+        "fields": design.fields,
+        "channels": design.channels,
+        "blocks": design.blocks,
+        "symmetric": design.symmetric,
+        "ladders": design.ladders,
+        "operations": operations(design),
+        "equivariance_error": equivariance_error(network.engine),
+    }

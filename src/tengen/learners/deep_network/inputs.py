@@ -1,0 +1,117 @@
+"""Lay positions out as planes for the network, for PyTorch and NumPy alike; play no move.
+
+Most planes follow from the byte a point has (see `inputs_kernels`) by one table. The others show
+the last moves, and three facts of the whole board as constant planes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import PASS, Board, index_of
+from tengen.board import kernels as board_kernels
+from tengen.learners.deep_network.inputs_kernels import (
+    CATCHES_BIT,
+    ENEMY,
+    HISTORY,
+    KO_BIT,
+    LADDER,
+    LIBERTIES,
+    NOWHERE,
+    OWN,
+    TAKES,
+    encode,
+)
+
+POINT_PLANES = (
+    "own stone", "enemy stone", "board", "one liberty", "two liberties", "three liberties",
+    "lost in a ladder", "may not be played", "one liberty after", "two liberties after",
+    "takes stones", "catches in a ladder", "ko",
+)  # fmt: skip
+"""Planes that follow from the byte of a point."""
+BOARD_PLANES = ("komi for the side to move", "territory is counted", "the last move was a pass")
+PLANES = (*POINT_PLANES, *(f"move {n + 1} ago" for n in range(HISTORY)), *BOARD_PLANES)
+N_PLANES = len(PLANES)
+KOMI_PLANE = PLANES.index(BOARD_PLANES[0])
+KOMI_SCALE = 10.0
+"""Points of komi that make a plane of ones."""
+
+
+def _point_planes(code: int) -> list[bool]:
+    colour, liberties = code & 3, code >> LIBERTIES & 3
+    stone, empty = colour in (OWN, ENEMY), colour == 0
+    legal = empty and liberties > 0
+    return [
+        colour == OWN, colour == ENEMY, True,
+        stone and liberties == 0, stone and liberties == 1, stone and liberties == 2,
+        stone and bool(code & LADDER),
+        empty and not legal, legal and liberties == 1, legal and liberties == 2,
+        legal and bool(code & TAKES), legal and bool(code & CATCHES_BIT),
+        empty and bool(code & KO_BIT),
+    ]  # fmt: skip
+
+
+TABLE: NDArray[np.float32] = np.array([_point_planes(code) for code in range(128)], np.float32)
+"""Row `code` holds the planes of a point with that byte."""
+
+
+@dataclass(frozen=True)
+class Positions:
+    """What the network is told of some positions of one size, packed."""
+
+    rows: int
+    cols: int
+    codes: NDArray[np.uint8]
+    """Positions x points: a byte a point."""
+    history: NDArray[np.int16]
+    """Positions x HISTORY: where the last moves were, latest first; NOWHERE for a pass or none."""
+    passed: NDArray[np.bool_]
+    """Whether the last move was a pass."""
+    komi: NDArray[np.float32]
+    """Points the side to move gets for not being Black, or pays."""
+    territory: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def part(self, start: int, stop: int) -> Positions:
+        """Return some of the positions, in their order."""
+        cut = slice(start, stop)
+        return Positions(
+            self.rows, self.cols, self.codes[cut], self.history[cut], self.passed[cut],
+            self.komi[cut], self.territory[cut],
+        )  # fmt: skip
+
+    def planes(self) -> NDArray[np.float32]:
+        """Return positions x planes x rows x columns, as the network reads them."""
+        points = self.rows * self.cols
+        out = np.empty((len(self), points, N_PLANES), np.float32)
+        out[..., : len(POINT_PLANES)] = TABLE[self.codes]
+        places = np.arange(points)
+        out[..., len(POINT_PLANES) : -3] = self.history[:, None, :] == places[None, :, None]
+        out[..., -3] = self.komi[:, None] / KOMI_SCALE
+        out[..., -2] = self.territory[:, None]
+        out[..., -1] = self.passed[:, None]
+        grid = out.reshape(len(self), self.rows, self.cols, N_PLANES)
+        return np.ascontiguousarray(grid.transpose(0, 3, 1, 2))
+
+
+def of_boards(boards: Sequence[Board], *, ladders: bool = True) -> Positions:
+    """Pack boards of one size, each seen from its side to move."""
+    rows, cols = boards[0].rows, boards[0].cols
+    codes = np.empty((len(boards), rows * cols), np.uint8)
+    history = np.full((len(boards), HISTORY), NOWHERE, np.int16)
+    passed = np.zeros(len(boards), np.bool_)
+    for i, board in enumerate(boards):
+        encode(board.state, board.turn, ladders, codes[i])
+        for ago, (_, point) in enumerate(reversed(board.moves[-HISTORY:])):
+            if point != PASS:
+                history[i, ago] = index_of(point, rows, cols)
+        passed[i] = bool(board.moves) and board.moves[-1][1] == PASS
+    komi = np.array([b.komi if b.turn == board_kernels.WHITE else -b.komi for b in boards])
+    territory = np.array([b.rules.scoring == "territory" for b in boards], np.bool_)
+    return Positions(rows, cols, codes, history, passed, komi.astype(np.float32), territory)

@@ -1,0 +1,149 @@
+"""Write a position as one byte a point, seen from the side to move; know no network.
+
+The byte is all that the network is told of a point besides the last moves. Its bits:
+
+    0-1  0 empty, 1 own stone, 2 enemy stone
+    stones:  2-3  liberties of the block less one, at most 3
+             4    the block is lost in a ladder, or would be if its enemy moved
+    empty:   2-3  liberties of an own stone played here, at most 3; 0 where none may be played
+             4    the move takes stones
+             5    the move catches a block in a ladder
+             6    forbidden by ko
+
+A liberty that a stone gains by taking stones is counted only where it touches the stone itself.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.kernels import (
+    COLOUR,
+    COLS,
+    EMPTY,
+    HEAD,
+    KO,
+    PASS,
+    ROWS,
+    SCALARS,
+    TURN,
+    clear,
+    is_legal,
+    near,
+    new_state,
+    place,
+    play_move,
+)
+from tengen.board.ladder_kernels import CATCHES, read_blocks, read_ladders
+from tengen.jit import kernel
+
+OWN, ENEMY = 1, 2
+LIBERTIES = 2  # first of two bits
+LADDER = 16  # stones
+TAKES = 16  # empty points
+CATCHES_BIT = 32
+KO_BIT = 64
+HISTORY = 5
+"""How many of the last moves the network sees."""
+NOWHERE = -1
+"""Place of a pass, or of a move that was never played, in a history."""
+
+
+@kernel
+def _liberties_after(s, p, mover, start, count, libs, found):
+    """Return the liberties (at most 3) of a stone of `mover` at the legal point `p`."""
+    width = s[SCALARS, COLS] + 1
+    n = 0
+    for k in range(4):
+        q = near(p, k, width)
+        c = s[COLOUR, q]
+        if c == EMPTY or (c == 3 - mover and count[s[HEAD, q]] == 1):
+            n += 1
+            found[n - 1] = q
+            if n == 3:
+                return 3
+    for k in range(4):
+        q = near(p, k, width)
+        if s[COLOUR, q] != mover:
+            continue
+        head = s[HEAD, q]
+        for i in range(start[head], start[head] + count[head]):
+            known = libs[i] == p
+            for j in range(n):
+                known = known or found[j] == libs[i]
+            if not known:
+                found[n] = libs[i]
+                n += 1
+                if n == 3:
+                    return 3
+    return n
+
+
+@kernel
+def _empty_point(s, p, mover, start, count, libs, said, found):
+    """Return the byte of an empty point."""
+    if not is_legal(s, p, mover):
+        return KO_BIT if p == s[SCALARS, KO] else 0
+    code = _liberties_after(s, p, mover, start, count, libs, found) << LIBERTIES
+    width = s[SCALARS, COLS] + 1
+    for k in range(4):
+        q = near(p, k, width)
+        if s[COLOUR, q] == 3 - mover and count[s[HEAD, q]] == 1:
+            code |= TAKES
+    if said[p] >> (2 * CATCHES) & 3:
+        code |= CATCHES_BIT
+    return code
+
+
+@kernel
+def encode(s, mover, ladders, out):
+    """Write the bytes of a position for `mover`, row by row from the top left, to `out`."""
+    n = s.shape[1]
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    start, count = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    libs, stamp = np.empty(4 * n, np.int64), np.empty(n, np.int64)
+    said, lost = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    found = np.empty(4, np.int64)
+    read_blocks(s, start, count, libs, stamp)
+    if ladders:
+        read_ladders(s, mover, start, count, libs, said, lost)
+    for row in range(rows):
+        for col in range(cols):
+            p = (row + 1) * (cols + 1) + col + 1
+            c = s[COLOUR, p]
+            if c == EMPTY:
+                code = _empty_point(s, p, mover, start, count, libs, said, found)
+            else:
+                head = s[HEAD, p]
+                code = OWN if c == mover else ENEMY
+                code |= (min(count[head], 4) - 1) << LIBERTIES
+                if lost[head] == 1 or lost[head] == 3:
+                    code |= LADDER
+            out[row * cols + col] = code
+
+
+@kernel
+def encode_games(games, moves, colours, offsets, setup, setup_colours, setup_offsets, first, last,
+                 rows, cols, ladders, codes):  # fmt: skip
+    """Write the position before every move of games `first` to `last` (of one size) to `codes`.
+
+    `games` names the games; codes[i - offsets[games[first]]] belongs to move i of their flat list.
+    Returns the first game with a move that cannot be played, or -1.
+    """
+    s = new_state(rows, cols)
+    base = offsets[games[first]] if last > first else 0
+    for index in range(first, last):
+        g = games[index]
+        clear(s, rows, cols)
+        for i in range(setup_offsets[g], setup_offsets[g + 1]):
+            place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
+        for i in range(offsets[g], offsets[g + 1]):
+            p, colour = np.int64(moves[i]), np.int64(colours[i])
+            s[SCALARS, TURN] = colour
+            if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
+                return g
+            encode(s, colour, ladders, codes[i - base])
+            play_move(s, p, colour)
+    return -1

@@ -1,0 +1,233 @@
+"""Offer the deep network: fit it to games, save it, load it, ask it about positions.
+
+It says how likely moves are, who wins, by how much, and who owns what, on boards of 5 to 25 lines
+a side, always from one look; it reads nothing ahead. Playing and training on a GPU need PyTorch;
+asking it on a processor does not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from tengen.board import BLACK, Board
+from tengen.contracts.values import FloatArray
+from tengen.errors import ModelError, SpecError
+from tengen.learners.deep_network import inputs
+from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings
+from tengen.learners.deep_network.inference import Engine, Judgement
+from tengen.learners.deep_network.shards import LARGEST, SMALLEST, Shard
+from tengen.models.cards import Card, Measurement
+from tengen.models.settings import to_plain
+from tengen.models.store import Tensors, load_model, save_model
+
+if TYPE_CHECKING:
+    from tengen.models.runs import Run
+
+KIND = "deep-network"
+
+
+@dataclass(frozen=True)
+class View:
+    """What the network says of one position, for Black."""
+
+    priors: FloatArray
+    """Row-major, the pass last; zero where illegal; sum 1."""
+    black_wins: float
+    score: float
+    """Expected final score, komi included."""
+    spread: float
+    """Its standard deviation."""
+    ownership: FloatArray
+    """+1 Black to -1 White."""
+
+
+class DeepNetwork:
+    """A residual network tied by the symmetries of the board."""
+
+    weights_: Tensors
+    design_: Design
+
+    def __init__(self, *, settings: NetworkSettings | None = None) -> None:
+        self.settings = settings
+        self._engine: Engine | None = None
+
+    def fit(
+        self,
+        shards: Sequence[Sequence[Shard]],
+        *,
+        device: str = "cpu",
+        start: DeepNetwork | None = None,
+        run: Run[NetworkSettings] | None = None,
+        on_report: Callable[[dict[str, Any]], None] = lambda row: None,
+    ) -> Self:
+        """Learn from sources of games, each a list of shards; `start` lends its weights.
+
+        Needs PyTorch (`pip install tengen[torch]`).
+        """
+        from tengen.learners.deep_network.fitting import fit
+
+        settings = self.settings or NetworkSettings()
+        weights = None if start is None else start.weights_
+        self.weights_ = fit(
+            shards, settings, device=device, start=weights, run=run, on_report=on_report
+        )
+        self.design_ = DESIGNS[settings.design]
+        self._engine = None
+        return self
+
+    @property
+    def engine(self) -> Engine:
+        """The network laid out for the processor, made when first asked for."""
+        if self._engine is None:
+            self._engine = Engine(self.weights_, self.design_)
+        return self._engine
+
+    @property
+    def free_parameters(self) -> int:
+        """How many weights were learned."""
+        statistics = (".mean", ".variance")
+        return sum(w.size for name, w in self.weights_.items() if not name.endswith(statistics))
+
+    def judge(self, boards: Sequence[Board]) -> Judgement:
+        """Judge boards of one size, each from its side to move."""
+        for board in boards:
+            check_size(board.rows, board.cols)
+        return self.engine(inputs.of_boards(boards, ladders=self.design_.ladders).planes())
+
+    def views(self, boards: Sequence[Board]) -> list[View]:
+        """Judge boards of any sizes, for Black."""
+        found: dict[int, View] = {}
+        shapes = {(board.rows, board.cols) for board in boards}
+        for shape in shapes:
+            chosen = [i for i, board in enumerate(boards) if (board.rows, board.cols) == shape]
+            said = self.judge([boards[i] for i in chosen])
+            for row, i in enumerate(chosen):
+                found[i] = _view(boards[i], said, row)
+        return [found[i] for i in range(len(boards))]
+
+    def values(self, boards: Sequence[Board]) -> FloatArray:
+        """Return the expected final score for Black, komi included, one per board."""
+        return np.array([view.score for view in self.views(boards)])
+
+    def priors(self, board: Board) -> FloatArray:
+        """Return a flat array of rows * columns + 1, pass last; zero where illegal; sum 1."""
+        return self.views([board])[0].priors
+
+    def ownership(self, board: Board) -> FloatArray:
+        """Return a flat array of rows * columns numbers, +1 (Black's) to -1 (White's)."""
+        return self.views([board])[0].ownership
+
+    def supports(self, rows: int, cols: int) -> bool:
+        """Tell whether it can judge boards of this size."""
+        return min(rows, cols) >= SMALLEST and max(rows, cols) <= LARGEST
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str = "network",
+        data: str = "",
+        remake: str = "",
+        results: Sequence[Measurement] = (),
+    ) -> None:
+        """Write a safetensors file with its card."""
+        recipe: dict[str, Any] = {"design": asdict(self.design_)}
+        if self.settings is not None:
+            recipe["settings"] = to_plain(self.settings)
+        card = Card(
+            name=name,
+            kind=KIND,
+            what="Says how likely moves are, who wins, by how much, and who owns what.",
+            data=data,
+            recipe=recipe,
+            remake=remake,
+            seed=None if self.settings is None else self.settings.seed,
+            results=list(results),
+        )
+        save_model(path, self.weights_, card)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote; raise `ModelError` for anything else."""
+        tensors, card = load_model(path, kind=KIND)
+        where = os.fspath(path)
+        try:
+            design = Design(**card.recipe["design"])
+        except (KeyError, TypeError, SpecError) as wrong:
+            raise ModelError(f"{where}: its card names no design we know ({wrong})") from None
+        made = cls()
+        made.design_, made.weights_ = design, tensors
+        check_weights(where, tensors, design)
+        return made
+
+
+def check_size(rows: int, cols: int) -> None:
+    """Refuse boards that the network does not serve."""
+    if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
+        raise SpecError(
+            f"the network judges boards of {SMALLEST} to {LARGEST} lines, not {rows}x{cols}"
+        )
+
+
+def check_weights(path: str, tensors: Tensors, design: Design) -> None:
+    """Refuse tensors that are not those of the design."""
+    expected = shapes_of(design)
+    for name, shape in expected.items():
+        if name not in tensors:
+            raise ModelError(f"{path}: has no tensor {name!r}")
+        if tensors[name].shape != shape:
+            raise ModelError(f"{path}: {name!r} has shape {tensors[name].shape}, not {shape}")
+    unknown = sorted(set(tensors) - set(expected))
+    if unknown:
+        raise ModelError(f"{path}: has a tensor {unknown[0]!r} that its design does not")
+
+
+def shapes_of(design: Design) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every tensor of a design, by name."""
+    fields, heads, order = design.fields, design.head_fields, design.order
+    shapes: dict[str, tuple[int, ...]] = {"lift.weight": (fields, inputs.N_PLANES, 5, 5)}
+
+    def norm(name: str) -> None:
+        for part in ("gain", "bias", "mean", "variance"):
+            shapes[f"{name}.{part}"] = (fields,)
+
+    def linear(name: str, given: int, made: int) -> None:
+        shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (made, given), (made,)
+
+    for i in range(design.blocks):
+        for part in (1, 2):
+            norm(f"blocks.{i}.norm{part}")
+            shapes[f"blocks.{i}.conv{part}.weight"] = (fields, fields, order, 3, 3)
+        if design.pools(i):
+            linear(f"blocks.{i}.pool", 3 * fields, fields)
+    norm("norm")
+    for name in ("move_fields", "value_fields"):
+        shapes[f"{name}.weight"] = (heads, fields, order, 1, 1)
+    for name in ("move", "owner"):
+        shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (1, heads, 1, 1), (1,)
+    linear("move_bias", 3 * heads, heads)
+    linear("pass_move", 3 * heads, 1)
+    linear("value_hidden", 3 * heads, design.value_hidden)
+    linear("value", design.value_hidden, 3)
+    return shapes
+
+
+def _view(board: Board, said: Judgement, row: int) -> View:
+    """Turn one row of a judgement towards Black and leave illegal moves out."""
+    legal = board.legal_mask()
+    logits = np.where(legal, said.moves[row].astype(np.float64), -np.inf)
+    odds = np.exp(logits - logits.max())
+    sign = 1.0 if board.turn == BLACK else -1.0
+    chance = 1.0 / (1.0 + np.exp(-sign * float(said.winner[row])))
+    return View(
+        priors=odds / odds.sum(),
+        black_wins=float(chance),
+        score=sign * float(said.score[row]),
+        spread=float(said.spread[row]),
+        ownership=sign * said.ownership[row].astype(np.float64),
+    )

@@ -1,0 +1,222 @@
+"""Hold all positions of some shards where the network learns, and draw batches of them.
+
+Games are replayed once by the same kernels that serve playing; what follows stays on the device
+as one byte a point, so that a batch is a gather. A source is drawn from as often as the square
+root of its size says. Some games of every source are held out, never drawn. Knows no network.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tengen.errors import ModelError
+from tengen.learners.deep_network.inputs import KOMI_SCALE, TABLE
+from tengen.learners.deep_network.inputs_kernels import HISTORY, NOWHERE
+from tengen.learners.deep_network.replaying import replay
+from tengen.learners.deep_network.shards import NO_SCORE, Shard
+
+HELD_OUT_EVERY = 100
+"""One game of so many is held out, to tune on."""
+
+
+class Batch(NamedTuple):
+    """Positions of one size and what there is to learn of them, from the side to move."""
+
+    rows: int
+    cols: int
+    codes: Tensor
+    history: Tensor
+    passed: Tensor
+    komi: Tensor
+    territory: Tensor
+    move: Tensor
+    """Index of the move played; points for a pass."""
+    winner: Tensor
+    """1 won, 0 lost, -1 not known."""
+    score: Tensor
+    """Points, NO_SCORE where not known."""
+    owner: Tensor
+    """Batch x points: 1 own, -1 enemy, 0 nobody; meaningless where not `owned`."""
+    owned: Tensor
+
+
+def planes_of(batch: Batch, table: Tensor, dtype: torch.dtype) -> Tensor:
+    """Lay a batch out as planes; what `inputs.Positions.planes` does, on the device."""
+    points = batch.rows * batch.cols
+    seen = table[batch.codes.int()].to(dtype)
+    places = torch.arange(points, device=batch.codes.device, dtype=torch.int16)
+    moves = (batch.history[:, None, :] == places[None, :, None]).to(dtype)
+    whole = torch.stack([batch.komi / KOMI_SCALE, batch.territory.float(), batch.passed.float()], 1)
+    whole = whole.to(dtype)[:, None, :].expand(-1, points, -1)
+    flat = torch.cat([seen, moves, whole], 2)
+    grid = flat.view(len(flat), batch.rows, batch.cols, flat.shape[2])
+    return grid.permute(0, 3, 1, 2)
+
+
+def plane_table(device: torch.device) -> Tensor:
+    """Return the table that turns bytes into planes."""
+    return torch.tensor(TABLE, device=device)
+
+
+@dataclass
+class Source:
+    """All positions of one source of games, on a device."""
+
+    rows: int
+    cols: int
+    codes: Tensor
+    move: Tensor
+    colour: Tensor
+    game: Tensor
+    ply: Tensor
+    komi: Tensor
+    territory: Tensor
+    winner: Tensor
+    score: Tensor
+    label: Tensor
+    """Row of `ownership` of every game, -1 without."""
+    ownership: Tensor
+    train: Tensor
+    """Positions to learn from."""
+    held_out: Tensor
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def batch(self, at: Tensor) -> Batch:
+        """Gather the positions at these places."""
+        game, ply = self.game[at].long(), self.ply[at]
+        black = self.colour[at] == 1
+        points = self.rows * self.cols
+        history, passed = [], None
+        for ago in range(1, HISTORY + 1):
+            earlier = self.move[(at - ago).clamp(min=0)]
+            known = ply >= ago
+            if ago == 1:
+                passed = known & (earlier == points)
+            history.append(torch.where(known & (earlier < points), earlier, NOWHERE))
+        assert passed is not None
+        sign = torch.where(black, 1.0, -1.0)
+        winner = self.winner[game]
+        mine = torch.where(black, 1, 2).to(winner.dtype)
+        score = self.score[game]
+        label = self.label[game].long()
+        return Batch(
+            rows=self.rows,
+            cols=self.cols,
+            codes=self.codes[at],
+            history=torch.stack(history, 1).to(torch.int16),
+            passed=passed,
+            komi=-sign * self.komi[game],
+            territory=self.territory[game],
+            move=self.move[at].long(),
+            winner=torch.where(winner == 0, -1, (winner == mine).to(winner.dtype)),
+            score=torch.where(score == NO_SCORE, score, sign * score),
+            owner=self.ownership[label.clamp(min=0)] * sign[:, None].to(self.ownership.dtype),
+            owned=label >= 0,
+        )
+
+
+def gather(
+    shards: Sequence[Shard],
+    *,
+    device: torch.device,
+    ladders: bool = True,
+    threads: int | None = None,
+    on_positions: Callable[[int], None] = lambda done: None,
+) -> Source:
+    """Replay shards of one size and put everything on the device."""
+    sizes = {(shard.rows, shard.cols) for shard in shards}
+    if len(sizes) != 1:
+        raise ModelError(f"a source holds boards of one size, not {sorted(sizes)}")
+    rows, cols = sizes.pop()
+    threads = threads or os.cpu_count() or 1
+    total = sum(shard.positions for shard in shards)
+    codes = torch.empty((total, rows * cols), dtype=torch.uint8, device=device)
+    done = 0
+    for shard in shards:
+        part = replay(shard, ladders=ladders, threads=threads)
+        codes[done : done + len(part)] = torch.from_numpy(part).to(device)
+        done += len(part)
+        on_positions(len(part))
+    lengths = np.concatenate([shard.lengths for shard in shards]).astype(np.int64)
+    game = np.repeat(np.arange(len(lengths)), lengths)
+    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    label, rows_before, games_before = np.full(len(lengths), -1, np.int32), 0, 0
+    for shard in shards:
+        label[games_before + shard.labelled] = rows_before + np.arange(len(shard.labelled))
+        rows_before += len(shard.labelled)
+        games_before += len(shard)
+    ownership = np.concatenate(
+        [shard.ownership for shard in shards] + [np.zeros((1, rows * cols), np.int8)]
+    )
+    held = game % HELD_OUT_EVERY == HELD_OUT_EVERY - 1
+
+    def put(array: NDArray[np.generic]) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(device)
+
+    def joined(name: str) -> Tensor:
+        return put(np.concatenate([getattr(shard, name) for shard in shards]))
+
+    return Source(
+        rows=rows,
+        cols=cols,
+        codes=codes,
+        move=joined("moves"),
+        colour=joined("colours"),
+        game=put(game.astype(np.int32)),
+        ply=put((np.arange(total) - starts).astype(np.int16)),
+        komi=joined("komi"),
+        territory=joined("territory"),
+        winner=joined("winner"),
+        score=joined("score"),
+        label=put(label),
+        ownership=put(ownership),
+        train=put(np.flatnonzero(~held)),
+        held_out=put(np.flatnonzero(held)),
+    )
+
+
+class Lessons:
+    """Draw batches from several sources of one size."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.sources = list(sources)
+        weights = np.sqrt([len(source.train) for source in self.sources])
+        self.shares = weights / weights.sum()
+        """How much of a batch each source gives."""
+
+    def draw(self, size: int, generator: torch.Generator) -> Batch:
+        """Draw a batch by chance."""
+        counts = [round(share * size) for share in self.shares]
+        counts[-1] = size - sum(counts[:-1])
+        parts = []
+        for source, count in zip(self.sources, counts, strict=True):
+            device = source.codes.device
+            pick = torch.randint(len(source.train), (count,), generator=generator, device=device)
+            parts.append(source.batch(source.train[pick]))
+        return join(parts)
+
+    def held_out(self, size: int) -> Batch:
+        """Return always the same positions of held-out games, evenly from every source."""
+        parts = []
+        for source in self.sources:
+            count = min(size // len(self.sources), len(source.held_out))
+            step = max(1, len(source.held_out) // max(count, 1))
+            parts.append(source.batch(source.held_out[::step][:count]))
+        return join(parts)
+
+
+def join(parts: Sequence[Batch]) -> Batch:
+    """Join batches of one size."""
+    first = parts[0]
+    tensors = (torch.cat(columns) for columns in zip(*(part[2:] for part in parts), strict=True))
+    return Batch(first.rows, first.cols, *tensors)

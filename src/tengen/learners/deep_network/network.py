@@ -1,0 +1,214 @@
+"""The network as a function of planes, in PyTorch: a residual tower in the regular representation.
+
+Every feature map belongs to a field and an orientation (see `group`): channel = field * order +
+orientation. With `order` 8 the network commutes with all symmetries of the board exactly; with
+order 1 every map is its own field, nothing is tied, and the same code is the plain residual
+network that the symmetric one is compared with. Board sizes follow from the input. Nothing here
+knows what the network is trained on.
+"""
+
+# mypy: disallow-subclassing-any=False, disallow-untyped-decorators=False
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tengen.learners.deep_network.design import (
+    LIFTING_SIZE,
+    SCORE_SCALE,
+    SIZE_SCALE,
+    USUAL_SIZE,
+    Design,
+)
+from tengen.learners.deep_network.group import (
+    ORIENTATIONS,
+    group_places,
+    lifting_places,
+    spreading,
+)
+from tengen.learners.deep_network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
+
+
+class Output(NamedTuple):
+    """What the network says, from the side to move; one row a position."""
+
+    moves: Tensor
+    """Logits of points x (rows * columns), and of pass, last."""
+    winner: Tensor
+    """Logit of winning."""
+    score: Tensor
+    """Expected final score in points."""
+    spread: Tensor
+    """Logarithm of the score's standard deviation."""
+    ownership: Tensor
+    """Logits of owning each point."""
+
+
+class Lifting(nn.Module):
+    """A convolution from plain planes to fields: one free kernel, turned eight ways."""
+
+    def __init__(self, planes: int, fields: int, size: int, order: int) -> None:
+        super().__init__()
+        self.shape = (fields, planes, order, size, size)
+        scale = (2 / (planes * size * size)) ** 0.5
+        self.weight = nn.Parameter(torch.randn(fields, planes, size, size) * scale)
+        places = lifting_places(size)[:order]
+        self.register_buffer("spread", torch.tensor(spreading(places, size * size)), False)
+
+    def kernel(self) -> Tensor:
+        """Return the kernel laid out: channels x planes x size x size."""
+        fields, planes, order, size, _ = self.shape
+        laid = self.weight.reshape(fields * planes, -1) @ self.spread
+        laid = laid.view(self.shape).transpose(1, 2)
+        return laid.reshape(fields * order, planes, size, size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Convolve."""
+        return F.conv2d(x, self.kernel().to(x.dtype), padding=self.shape[-1] // 2)
+
+
+class GroupConvolution(nn.Module):
+    """A convolution from fields to fields: eight free kernels where a plain one has sixty-four."""
+
+    def __init__(self, fields_in: int, fields_out: int, size: int, order: int) -> None:
+        super().__init__()
+        self.shape = (fields_out, fields_in, order, order, size, size)
+        scale = (2 / (fields_in * order * size * size)) ** 0.5
+        self.weight = nn.Parameter(torch.randn(fields_out, fields_in, order, size, size) * scale)
+        entries = order * size * size
+        places = group_places(size) if order == ORIENTATIONS else lifting_places(size)[:1]
+        self.register_buffer("spread", torch.tensor(spreading(places, entries)), False)
+
+    def kernel(self) -> Tensor:
+        """Return the kernel laid out: channels out x channels in x size x size."""
+        fields_out, fields_in, order, _, size, _ = self.shape
+        laid = self.weight.reshape(fields_out * fields_in, -1) @ self.spread
+        laid = laid.view(self.shape).transpose(1, 2)
+        return laid.reshape(fields_out * order, fields_in * order, size, size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Convolve."""
+        return F.conv2d(x, self.kernel().to(x.dtype), padding=self.shape[-1] // 2)
+
+
+class FieldNorm(nn.Module):
+    """Batch normalisation whose statistics are shared by the orientations of a field."""
+
+    momentum = 0.02
+
+    def __init__(self, fields: int, order: int) -> None:
+        super().__init__()
+        self.fields, self.order = fields, order
+        self.gain = nn.Parameter(torch.ones(fields))
+        self.bias = nn.Parameter(torch.zeros(fields))
+        self.register_buffer("mean", torch.zeros(fields))
+        self.register_buffer("variance", torch.ones(fields))
+
+    def statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return mean and variance of every field, and remember them slowly."""
+        wide = x.float()
+        mean = wide.mean((0, 2, 3)).view(self.fields, self.order).mean(1)
+        square = wide.square().mean((0, 2, 3)).view(self.fields, self.order).mean(1)
+        variance = (square - mean * mean).clamp(min=0)
+        with torch.no_grad():
+            self.mean.lerp_(mean, self.momentum)
+            self.variance.lerp_(variance, self.momentum)
+        return mean, variance
+
+    def affine(self, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
+        """Return factor and addend of every channel."""
+        factor = self.gain * torch.rsqrt(variance + 1e-5)
+        addend = self.bias - mean * factor
+        return factor.repeat_interleave(self.order), addend.repeat_interleave(self.order)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise."""
+        known = self.statistics(x) if self.training else (self.mean, self.variance)
+        factor, addend = self.affine(*known)
+        return x * factor[:, None, None].to(x.dtype) + addend[:, None, None].to(x.dtype)
+
+
+def pooled(x: Tensor) -> Tensor:
+    """Return what maps (batch x maps x rows x columns) say of the whole board: three a map."""
+    mean, most = x.float().mean((2, 3)), x.float().amax((2, 3))
+    larger = ((x.shape[2] * x.shape[3]) ** 0.5 - USUAL_SIZE) / SIZE_SCALE
+    return torch.cat([mean, mean * larger, most], 1)
+
+
+def merge(x: Tensor, order: int) -> Tensor:
+    """Return the mean over orientations: a map a field, which turns as the board turns."""
+    if order == 1:
+        return x
+    return x.view(x.shape[0], -1, order, x.shape[2], x.shape[3]).mean(2)
+
+
+class Block(nn.Module):
+    """Two convolutions around which the tower passes; some blocks look at the whole board."""
+
+    def __init__(self, fields: int, order: int, pools: bool) -> None:
+        super().__init__()
+        self.order = order
+        self.norm1 = FieldNorm(fields, order)
+        self.conv1 = GroupConvolution(fields, fields, 3, order)
+        self.pool = nn.Linear(3 * fields, fields) if pools else None
+        self.norm2 = FieldNorm(fields, order)
+        self.conv2 = GroupConvolution(fields, fields, 3, order)
+        nn.init.zeros_(self.conv2.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Add what the block sees."""
+        y = self.conv1(F.relu(self.norm1(x)))
+        if self.pool is not None:
+            bias = self.pool(pooled(merge(y, self.order)))
+            y = y + bias.repeat_interleave(self.order, 1)[:, :, None, None].to(y.dtype)
+        return x + self.conv2(F.relu(self.norm2(y)))
+
+
+class Network(nn.Module):
+    """Planes in, moves, winner, score and ownership out."""
+
+    def __init__(self, design: Design) -> None:
+        super().__init__()
+        self.design = design
+        fields, order, heads = design.fields, design.order, design.head_fields
+        self.lift = Lifting(N_PLANES, fields, LIFTING_SIZE, order)
+        self.blocks = nn.ModuleList(
+            Block(fields, order, pools=design.pools(i)) for i in range(design.blocks)
+        )
+        self.norm = FieldNorm(fields, order)
+        self.move_fields = GroupConvolution(fields, heads, 1, order)
+        self.move_bias = nn.Linear(3 * heads, heads)
+        self.move = nn.Conv2d(heads, 1, 1)
+        self.pass_move = nn.Linear(3 * heads, 1)
+        self.value_fields = GroupConvolution(fields, heads, 1, order)
+        self.owner = nn.Conv2d(heads, 1, 1)
+        self.value_hidden = nn.Linear(3 * heads, design.value_hidden)
+        self.value = nn.Linear(design.value_hidden, 3)
+
+    def forward(self, planes: Tensor) -> Output:
+        """Judge positions: batch x planes x rows x columns."""
+        x = self.lift(planes)
+        for block in self.blocks:
+            x = block(x)
+        x = F.relu(self.norm(x))
+        order = self.design.order
+        moves = merge(F.relu(self.move_fields(x)), order)
+        whole = pooled(moves)
+        bias = self.move_bias(whole)[:, :, None, None].to(moves.dtype)
+        points = self.move(F.relu(moves + bias)).flatten(1)
+        logits = torch.cat([points.float(), self.pass_move(whole).float()], 1)
+        values = merge(F.relu(self.value_fields(x)), order)
+        owner = self.owner(values).flatten(1).float()
+        hidden = F.relu(self.value_hidden(pooled(values)))
+        winner, score, spread = self.value(hidden).float().unbind(1)
+        # What the board is worth is learned; komi is known.
+        komi = planes[:, KOMI_PLANE].float().mean((1, 2)) * KOMI_SCALE
+        return Output(logits, winner, score * SCORE_SCALE + komi, spread, owner)
+
+    def free_parameters(self) -> int:
+        """Count the weights that are learned."""
+        return sum(weight.numel() for weight in self.parameters())

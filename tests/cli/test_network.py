@@ -1,0 +1,54 @@
+"""`tengen network` from games to a model and its figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.learners.deep_network.network_games import write_games
+
+from tengen.cli import run
+from tengen.learners.deep_network import DESIGNS
+from tengen.learners.deep_network.warming import untrained
+
+
+def test_shards_train_evaluate_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    games = write_games(tmp_path / "games.sgf", 110)
+    folder, model = tmp_path / "shards", tmp_path / "m.safetensors"
+    assert (
+        run(["network", "shards", str(games), "--out", str(folder), "--scorer", "none", "--json"])
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["games"] == 110
+    train = ["network", "train", str(folder), "--design", "tiny", "--steps", "4", "--batch", "8",
+             "--device", "cpu", "--out", str(model), "--run", str(tmp_path / "run"),
+             "--quiet"]  # fmt: skip
+    assert run(train) == 0
+    assert run(train) == 1, "a folder with a run is refused"
+    assert "resume" in capsys.readouterr().err
+    assert run([*train, "--resume"]) == 0
+    other = write_games(tmp_path / "other.sgf", 101, seed=2)
+    assert run(["network", "train", str(other), *train[3:], "--scorer", "none", "--resume"]) == 1
+    assert "games 0" in capsys.readouterr().err
+    asked = ["--model", str(model), "--json", "--quiet"]
+    assert run(["network", "evaluate", str(games), "--scorer", "none", *asked]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["games"] == 110 and told["score_error"] is None
+    assert run(["network", "info", "--model", str(model), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["equivariance_error"] < 1e-3 and told["channels"] == 16
+
+
+def test_export(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    untrained(DESIGNS["tiny"]).save(tmp_path / "m.safetensors")
+    out = tmp_path / "m.onnx"
+    assert run(["network", "export", str(out), "--model", str(tmp_path / "m.safetensors")]) == 0
+    assert out.stat().st_size > 1000
+
+
+def test_a_model_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["network", "info", "--model", "nothing-like-it"]) == 1
+    assert "nothing-like-it" in capsys.readouterr().err
