@@ -21,7 +21,6 @@ from tengen.board.kernels import (
     SCALARS,
     SIZE,
     in_atari,
-    is_legal,
     near,
     place,
 )
@@ -55,16 +54,6 @@ def is_own_eye(s, p, colour):
         elif c == 3 - colour:
             bad += 1
     return bad + edge < 2
-
-
-@kernel
-def simple_mask(s, colour, out):
-    """Fill `out` (rows * columns + 1 booleans) with the moves legal under simple ko."""
-    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    for i in range(rows * cols):
-        p = (i // cols + 1) * (cols + 1) + i % cols + 1
-        out[i] = is_legal(s, p, colour)
-    out[rows * cols] = True
 
 
 @kernel

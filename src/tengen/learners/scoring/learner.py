@@ -96,6 +96,7 @@ class BlockScorer:
         self.columns_, self.networks_ = whole.columns, whole.first
         self.history_ = whole.history
         self.games_ = len(described)
+        self.data_ = f"{len(described)} games with counted results, scores alone"
         self.made_ = {len(lesson.bundle.grids[0]): len(lesson.bundle) for lesson in made}
         return self
 
@@ -133,7 +134,7 @@ class BlockScorer:
             name=name,
             kind=KIND,
             what="Says which blocks of a finished game are alive, dead or in seki, on any board.",
-            data=data or f"{getattr(self, 'games_', 0)} games with counted results, scores alone",
+            data=data or self.data_,
             recipe={
                 **to_plain(self.settings),
                 "history": self.history_,
@@ -170,6 +171,7 @@ class BlockScorer:
         made.safety_ = Safety(votes, float(tensors["safe_from"][0]))
         if made.networks_.inputs != len(made.columns_):
             raise ModelError(f"{where}: its tensors do not fit the families its card names")
+        made.data_ = card.data
         made.history_ = card.recipe.get("history", [])
         made.calibration_ = card.recipe.get("calibration", {})
         return made

@@ -98,6 +98,7 @@ class LifeEvaluator:
         self._fit_points(samples, seen, alive, owners, rng, tell)
         self._fit_scale(games, samples, seen, alive)
         self.games_ = len(games)
+        self.data_ = f"{len(games)} games with counted results"
         return self
 
     def _fit_blocks(self, samples: Samples, seen: Bools, tell: Callable[[str], None]) -> Floats:
@@ -226,7 +227,7 @@ class LifeEvaluator:
             name=name,
             kind=KIND,
             what="Foresees in the middle of a game which blocks will live and who will own what.",
-            data=data or f"{self.games_} games with counted results",
+            data=data or self.data_,
             recipe=to_plain(self.settings),
             seed=self.settings.seed,
             results=list(results),
@@ -253,7 +254,7 @@ class LifeEvaluator:
             raise ModelError(str(wrong)) from None
         made.blocks_ = Ensemble.read(tensors, scale=_SCALING, path=where)
         made.points_ = Ensemble.read(tensors, "point_", scale=_SCALING, path=where)
-        made.scale_ = card.scale or 1.0
+        made.scale_, made.data_ = card.scale or 1.0, card.data
         return made
 
 

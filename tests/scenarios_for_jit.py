@@ -1,0 +1,317 @@
+"""Small pieces of work that together use the kernels, for running with the JIT on and off.
+
+    python tests/scenarios_for_jit.py NAME
+
+prints one JSON object: `answers`, the numbers that came out, and `used` and `all`, the names of the
+kernels that were called and that were imported (only known with NUMBA_DISABLE_JIT=1).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import tengen.jit
+
+OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+ALL: set[str] = set()
+USED: set[str] = set()
+
+
+def record(function: Any) -> Any:
+    """Stand in for the decorator of kernels: note who is called."""
+    name = f"{function.__module__.removeprefix('tengen.')}.{function.__name__}"
+    ALL.add(name)
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        USED.add(name)
+        return function(*arguments, **named)
+
+    return call
+
+
+if OFF:
+    tengen.jit.kernel = tengen.jit.hot_kernel = record
+    warnings.simplefilter("ignore", RuntimeWarning)  # unsigned words wrap around by design
+
+# Only now: modules with kernels take their decorator when they are imported.
+from tengen.board import BatchBoard, Board, play_random, playouts  # noqa: E402
+from tengen.records import GameArrays, GameRecord  # noqa: E402
+from tengen.records.arrays import from_records  # noqa: E402
+
+
+def boards(*sizes: tuple[int, int], seed: int = 1, share: float = 0.6) -> list[Board]:
+    """Return boards in the middle of random games."""
+    rng = np.random.default_rng(seed)
+    return [
+        play_random(Board(rows, cols, komi=5.5), int(share * rows * cols), rng)
+        for rows, cols in sizes
+    ]
+
+
+def games(count: int = 2, size: int = 5, plies: int = 14) -> GameArrays:
+    """Return short random games."""
+    records = []
+    for seed in range(count):
+        board = play_random(Board(size), plies, np.random.default_rng(seed))
+        records.append(GameRecord(rows=size, cols=size, moves=board.moves))
+    return from_records(records)
+
+
+class Even:
+    """An expert that calls every opening a matter of its stones."""
+
+    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> Any:
+        return np.array([board.area_score() for board in boards], np.float64)
+
+    def finish_ownership(self, boards: Sequence[Board], seeds: Sequence[int]) -> Any:
+        owners = np.array([0, 1, -1])[np.array([board.grid().ravel() for board in boards])]
+        return owners.astype(np.float64)
+
+
+# ----- Scenarios -----
+
+
+def board() -> list[Any]:
+    answers: list[Any] = []
+    rng = np.random.default_rng(3)
+    for rules in ("japanese", "cgos", "aga", "tromp_taylor"):
+        position = Board(4, 5, rules=rules)
+        for _ in range(60):
+            mask = position.legal_mask()
+            position.play(position.answer(rng.choice(list(position.legal_moves))))
+            answers += [mask, position.grid(), position.hash % 10**6, position.prisoners]
+        position.undo()
+        answers += [position.area_score(), [b.liberties for b in position.blocks()]]
+    for kind in ("light", "heavy"):
+        result = playouts(Board(5, moves="B C3 W C2"), 8, seed=2, kind=kind, threads=1)
+        answers += [result.scores, result.ownership]
+    answers.append(playouts(Board(5), 4, seed=2, kind="heavy").scores)
+    long = Board(9)
+    while len(long.moves) < 140:
+        long.play(long.answer(rng.choice(list(long.legal_moves)[:-1] or [0])))
+    answers += [long.hash % 10**6, long.legal_mask()]
+    many = BatchBoard(3, 5)
+    for index in (0, 7, 12):
+        many.play(np.array([index, index + 1, index + 2]))
+        answers += [many.legal_masks(), many.area_scores(), many.over]
+    return answers
+
+
+def counting() -> list[Any]:
+    from tengen.board.counting import count_area, count_territory, territory_margins
+    from tengen.board.counting_kernels import careful_owner
+    from tengen.board.safety import eyes, in_atari, is_eye, ladder, ladder_escape, unconditional
+    from tengen.board.safety_kernels import ladder_captures, ladder_escapes, safety_scratch
+
+    answers: list[Any] = []
+    rng = np.random.default_rng(11)
+    for _ in range(300):
+        size = rng.integers(3, 9, size=2)
+        grid = rng.choice([0, 0, 1, 1, 2], size=size).astype(np.int8)
+        dead = (rng.random(size) < 0.5) & (grid == 2)
+        answers.append(count_territory(grid, dead).kinds)
+    for position in boards((5, 5), (4, 6), (7, 7), share=1.1):
+        grid = position.grid()
+        for count in (count_area(grid), count_territory(grid)):
+            answers += [count.score, count.black, count.white]
+        answers.append(in_atari(grid))
+        for colour in (1, 2):
+            safe, owned = unconditional(grid, colour), eyes(grid, colour)
+            answers += [safe.stones, safe.points, owned.real, owned.false]
+            answers += [is_eye(grid, place, colour) for place in np.argwhere(grid == 0)]
+        for place in np.argwhere(grid > 0):
+            answers += [ladder(grid, tuple(place)), ladder_escape(grid, tuple(place))]
+        answers.append(territory_margins([grid], [np.zeros(grid.shape, bool)]))
+        owner = np.zeros(grid.shape, np.int8)
+        careful_owner(grid.astype(np.int8), np.zeros(grid.shape, np.bool_), owner)
+        answers.append(owner)
+        scratch = safety_scratch(position.state.shape[1])
+        for block in position.blocks():
+            p = block.stones[0]
+            answers.append(ladder_captures(position.state, p, scratch))
+            if len(block.liberties) == 1:
+                answers.append(ladder_escapes(position.state, p, scratch))
+    return answers
+
+
+def records() -> list[Any]:
+    import io
+
+    from tengen.records import bulk
+    from tengen.records.corpus import Unseen
+    from tengen.records.replay import replay_refusals
+
+    text = b"(;SZ[9]AB[aa][cc]PB[\xc3\xa9\xe7\x8e\x8b]RE[B+3.5];W[ee];B[ef](;W[fe];B[])(;W[dd]))"
+    text += b"\n(;SZ[5];B[aa];W[bb])"
+    answers: list[Any] = []
+    for batch in bulk.read_batches(io.BytesIO(text), "x", lambda fault: None):  # type: ignore[arg-type]
+        a = batch.arrays
+        answers += [a.moves, a.colours, a.offsets, a.rows, a.cols, a.setup, Unseen()(a)]
+        answers += [list(map(str, replay_refusals(a)))]
+    return answers
+
+
+def players() -> list[Any]:
+    from tengen.players.expert import BuiltinExpert
+    from tengen.players.mcts import MctsPlayer, Tree
+    from tengen.players.passing import cleanup_move
+    from tengen.players.spec import make_player
+    from tengen.players.static import finish_score, move_values
+
+    answers: list[Any] = []
+    for position in boards((5, 5), (4, 6)):
+        for spec in ("random", "maxlib", "maxlib:average=stone", "static", "mcts:playouts=12"):
+            answers.append(make_player(spec).choose(position, np.random.default_rng(1)))
+        answers += [finish_score(position), np.nan_to_num(move_values(position))]
+        answers.append(BuiltinExpert(playouts=4).finish([position], [1]))
+        answers.append(cleanup_move(position))
+    tree = Tree.grow(Board(4), 2000, seed=1)
+    MctsPlayer()._advance(tree, 40)
+    later = Board(4)
+    later.play(later.answer(int(tree.children()[0][0, 0])))
+    answers += [tree.descend(later), tree.ti[:20], tree.tf[:20]]
+    return answers
+
+
+def move_prediction() -> list[Any]:
+    from tengen.learners.move_prediction.learner import MovePredictor
+    from tengen.learners.move_prediction.maxent import solve
+    from tengen.learners.move_prediction.patterns import PatternHasher
+    from tengen.learners.move_prediction.replay_kernels import mark_legal
+    from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
+
+    answers: list[Any] = []
+    for settings in (
+        FullSettings(minimum=1, anywhere=True, side=2),
+        PaperSettings(minimum=1, top=2),
+    ):
+        predictor = MovePredictor(settings=settings).fit(games())
+        measured = predictor.evaluate(games(3))
+        answers.append(measured.loss)
+        answers += [predictor.priors(position) for position in boards((5, 5), (5, 5), seed=2)]
+    hasher = PatternHasher.of(boards((5, 5))[0])
+    answers += [hasher.hashes(row, 2, 1) % 10**9 for row in range(5)]
+    legal, small = np.zeros(2, np.bool_), games(2)
+    mark_legal(small.moves, small.colours, small.offsets, 5, 5, legal)
+    answers.append(legal)
+    found = solve(np.zeros((1, 1), np.int64), np.ones(1, np.int64), 1, 0.5, limit=2)
+    answers += [found.weights, found.objective, found.violation]
+    return answers
+
+
+def scoring() -> list[Any]:
+    from tengen.learners.scoring.bundle import positions
+    from tengen.learners.scoring.features import describe
+    from tengen.learners.scoring.judgement import judge
+
+    answers: list[Any] = list(positions(games(2)))
+    for position in boards((4, 5), (6, 6), share=1.0):
+        described = describe(position.grid())
+        verdict = judge(described, np.linspace(-1, 1, len(described.colour)))
+        answers += [described.features, verdict.alive]
+    return answers
+
+
+def symmetry_network() -> list[Any]:
+    from tengen.board import point_at
+    from tengen.learners.symmetry_network.imitation_kernels import choices
+    from tengen.learners.symmetry_network.learner import SymmetryNetwork
+    from tengen.learners.symmetry_network.matches import play_match
+    from tengen.learners.symmetry_network.settings import SymmetrySettings
+
+    settings = SymmetrySettings(games=2, linear_games=1, size=4)
+    deep = replace(settings, layers=2, maxlib=1.0)
+    stack = SymmetrySettings(layers=2, turn=True, categories="liberties")
+    free = np.random.default_rng(1).normal(0, 0.1, stack.architecture.size)
+    network = SymmetryNetwork(settings=settings).fit()
+    answers: list[Any] = [network.free_, SymmetryNetwork(settings=deep).fit().free_]
+    for model in (network, SymmetryNetwork.from_free(free, stack)):
+        (position,) = boards((4, 4))
+        answers += [model.values([position]), model.priors(position)]
+    answers += [str(play_match(network, None, games=1, size=4, beta=b)) for b in (20.0, 1e9)]
+    for after in (False, True):
+        seen, counts = np.zeros((1, 3, 25), np.uint8), np.zeros(1, np.int64)
+        moves = np.array([point_at(12, 5, 5)], np.int16)
+        choices(
+            *(moves, np.ones(1, np.int8), np.array([0, 1]), np.array([0]), 5, 5, 1, after),
+            *(stack.sorting.packed(), 0, 0, seen, counts),
+        )
+        answers += [seen, counts]
+    return answers
+
+
+def opening_td() -> list[Any]:
+    from tengen.learners.opening_td.features import dense_inputs
+    from tengen.learners.opening_td.learner import OpeningTD
+    from tengen.learners.opening_td.matches import play_match
+    from tengen.learners.opening_td.settings import TDSettings
+
+    answers: list[Any] = []
+    for target, encoding in (("score", "binary"), ("win", "scalar"), ("ownership", "mixed")):
+        settings = TDSettings(
+            rows=4, plies=20, games=3, hidden=3, target=target, encoding=encoding,
+            trace=0.5, explore=0.5, random_plies=1, random_opponent=0.5,
+        )  # fmt: skip
+        learner = OpeningTD(settings=settings).fit(Even())
+        for position in boards((4, 4), share=0.5):
+            answers += [learner.values([position]), learner.best_move(position)]
+            answers.append(dense_inputs(position, settings.chosen, friend=1, komi=5.5))
+        answers.append(play_match(learner, "random", Even(), games=2, seed=1).scores)
+    return answers
+
+
+def opening_evolution() -> list[Any]:
+    from tengen.learners.opening_evolution.networks import Dense, Shared, Spatial
+
+    answers: list[Any] = []
+    for shape in (
+        Dense(5, 5),
+        Spatial(5, 5),
+        Shared(5, 5),
+        Spatial(5, 5, plies=2),
+        Shared(4, 5, plies=2),
+    ):
+        weights = np.sin(np.arange(shape.n_weights) * 1.7)
+        for position in boards((shape.rows, shape.cols), share=0.2):
+            answers += [shape.move(weights, position), shape.value(weights, position, 1)]
+    return answers
+
+
+SCENARIOS: dict[str, Callable[[], list[Any]]] = {
+    f.__name__: f
+    for f in (
+        board,
+        counting,
+        records,
+        players,
+        move_prediction,
+        scoring,
+        symmetry_network,
+        opening_td,
+        opening_evolution,
+    )
+}
+
+
+def plain(value: Any) -> Any:
+    """Turn an answer into JSON."""
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(member) for member in value]
+    return round(value, 6) if isinstance(value, float) else value
+
+
+if __name__ == "__main__":
+    found = plain(SCENARIOS[sys.argv[1]]())
+    print(json.dumps({"answers": found, "used": sorted(USED), "all": sorted(ALL)}))
