@@ -26,6 +26,7 @@ STEPS: dict[str, str] = {
     "move prediction": "tengen.learners.move_prediction.warming",
     "players": "tengen.players.warming",
     "records": "tengen.records.warming",
+    "explorer": "tengen.explorer.warming",
     "openings by evolution": "tengen.learners.opening_evolution.warming",
 }
 

@@ -1,0 +1,155 @@
+"""Ask a collection what was played in a position; only parse, call and print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tengen.cli.common import Json, Quiet, emit, progress, remark, table
+
+if TYPE_CHECKING:
+    from tengen.board import Board
+    from tengen.explorer import Answer, Openings
+
+app = typer.Typer(help="Ask a collection of games what was played in a position.")
+
+_FAULTS = 20  # told one by one; the rest is only counted
+
+
+@app.command()
+def explore(
+    games: Annotated[
+        list[str], typer.Argument(help="Files, folders, archives of games; - is standard input.")
+    ],
+    moves: Annotated[
+        str, typer.Option("--moves", help='The position: "Q16 D4", Black first; `pass` too.')
+    ] = "",
+    corner: Annotated[
+        bool, typer.Option("--corner", help="Ask for the corner of the moves alone.")
+    ] = False,
+    size: Annotated[
+        str | None,
+        typer.Option("--size", help="Board: 9, or 9x13 (rows x columns). Default: most games'."),
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="How many moves to tell.")] = 12,
+    plies: Annotated[
+        int, typer.Option("--plies", min=1, max=400, help="Moves of each game to index.")
+    ] = 60,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="Where the index is; made if it is not there.")
+    ] = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make the index anew, whatever is there.")
+    ] = False,
+    models: Annotated[
+        bool, typer.Option("--models/--no-models", help="What the models give each move.")
+    ] = True,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the picture to this file (SVG).")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Tell the next moves of a position with counts, results, dates and the models' opinions.
+
+    Mirror images, turns and swapped colours count together. The first question to a collection
+    makes an index of it, kept until its files change.
+    """
+    from tengen.explorer import explore as ask
+    from tengen.explorer import picture
+    from tengen.explorer.opinions import Opinions, opinions_on
+    from tengen.models import write_atomic
+
+    openings = _openings(games, index, plies, rebuild=rebuild, quiet=quiet)
+    board = _board(openings, size, moves)
+    asked = opinions_on(board.rows, board.cols) if models else Opinions()
+    answer = ask(
+        openings,
+        board,
+        corner=corner,
+        policies=asked.policies,
+        evaluators=asked.evaluators,
+        limit=top,
+    )
+    if out is not None:
+        write_atomic(out, picture(answer) + "\n")
+        remark(f"picture: {out}", quiet=quiet)
+    emit({**answer.to_dict(), "models": asked.names}, as_json=json)
+    if not json:
+        _print(answer, asked.names)
+
+
+def _openings(
+    games: list[str], index: Path | None, plies: int, *, rebuild: bool, quiet: bool
+) -> Openings:
+    """Open the collection's index; make it where there is none or its files have changed."""
+    from tengen.explorer import build, cached_path, open_index, stamp_of
+    from tengen.explorer.index import SUFFIX
+
+    if len(games) == 1 and games[0].endswith(SUFFIX):
+        return open_index(games[0])
+    path = index or cached_path(games, plies)
+    if path.exists() and not rebuild:
+        found = open_index(path)
+        if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":
+            return found
+        remark(f"{path}: the games have changed; making the index anew", quiet=quiet)
+    faults: list[str] = []
+    with progress("games read", None, quiet=quiet) as bar:
+        made = build(games, path, plies=plies, on_games=bar.advance, on_fault=faults.append)
+    for fault in faults[:_FAULTS]:
+        remark(fault, quiet=quiet)
+    if len(faults) > _FAULTS:
+        remark(f"and {len(faults) - _FAULTS:,} more", quiet=quiet)
+    remark(f"index of {made.about.games:,} games: {made.path}", quiet=quiet)
+    return made
+
+
+def _board(openings: Openings, size: str | None, moves: str) -> Board:
+    """Play the moves that were asked for, in turn."""
+    from tengen.board import Board, Rules
+    from tengen.errors import TengenError
+
+    text = size or next(iter(openings.about.sizes))
+    rows, _, cols = text.lower().partition("x")
+    if not (rows.isdigit() and (cols.isdigit() or not cols)):
+        raise TengenError(f"--size {text}: not a size such as 19 or 9x13")
+    board = Board(int(rows), int(cols or rows), rules=Rules.preset("japanese"))
+    for number, name in enumerate(moves.replace(",", " ").split(), 1):
+        try:
+            board.play(name)
+        except TengenError as wrong:
+            raise TengenError(f"--moves, move {number}: {wrong}") from None
+    return board
+
+
+def _print(answer: Answer, names: dict[str, str]) -> None:
+    """Print board and table for people."""
+    from tengen.board import BLACK
+    from tengen.explorer.pictures import cells
+
+    side = "Black" if answer.board.turn == BLACK else "White"
+    print(answer.ascii())
+    if not answer.moves:
+        print(
+            f"{side} to play: none of {answer.collection:,} games was here within "
+            f"{answer.plies} moves"
+        )
+        return
+    letters = {id(move): letter for letter, move in answer.marks().items()}
+    rows: list[list[Any]] = [
+        [
+            letters.get(id(move), ""),
+            *cells(move, list(names)),
+            "-".join(dict.fromkeys(filter(None, (move.first[:4], move.last[:4])))),
+        ]
+        for move in answer.moves
+    ]
+    where = f" in the {answer.corner} corner" if answer.corner else ""
+    games = "times" if answer.corner else "games"
+    title = f"{side} to play{where}: {answer.games:,} {games} (collection: {answer.collection:,})"
+    table(title, ["", "move", games, "share", "Black wins", *names, "years"], rows)
+    if names:
+        print("; ".join(f"{asked}: {name}" for asked, name in names.items()))

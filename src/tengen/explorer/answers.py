@@ -1,0 +1,221 @@
+"""Answer what was played in a position and what models give each move; know no files.
+
+Games count together when a mirror image, a turn, or swapped colours make them the same; results
+are told as if the colours of the asked position had been played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tengen.board import BLACK, PASS, Board, Point, index_of
+from tengen.board.drawing import format_ascii
+from tengen.contracts import Evaluator, Policy
+from tengen.contracts.values import FloatArray
+from tengen.errors import TengenError
+from tengen.explorer.geometry import CORNERS, corner_of, fold, geometry, unfold
+from tengen.explorer.index import Continuation, Openings
+from tengen.explorer.kernels import ELSEWHERE
+
+OPINIONS = ("predictor", "network", "opening")
+"""Who is asked for an opinion where a model is there; see `opinions`."""
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class NextMove:
+    """One move that was played in the position, with what is known of it."""
+
+    points: tuple[Point, ...]
+    """Where it is; several points of a symmetric position count as one; none: elsewhere."""
+    count: int
+    share: float
+    wins_black: int
+    wins_white: int
+    first: str
+    """Date of the first such game, as far as it was told; empty when no game told one."""
+    last: str
+    example: tuple[str, int]
+    """File and number of the last such game."""
+    opinions: dict[str, float] = field(default_factory=dict)
+    """What models give the move: probability of policies, Black's points of evaluators."""
+
+    @property
+    def name(self) -> str:
+        """The move for people: a vertex, `pass` or `elsewhere`."""
+        return str(self.points[0]) if self.points else "elsewhere"
+
+    @property
+    def win_rate_black(self) -> float | None:
+        """Black's share of the games with a result; None without any."""
+        decided = self.wins_black + self.wins_white
+        return self.wins_black / decided if decided else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        file, game = self.example
+        return {
+            "move": self.name,
+            "same": [str(point) for point in self.points[1:]],
+            "count": self.count,
+            "share": self.share,
+            "wins_black": self.wins_black,
+            "wins_white": self.wins_white,
+            "win_rate_black": self.win_rate_black,
+            "first": self.first,
+            "last": self.last,
+            "example": {"file": file, "game": game},
+            **dict.fromkeys(OPINIONS),
+            **self.opinions,
+        }
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a collection knows of a position."""
+
+    board: Board
+    corner: str | None
+    """Name of the corner that was asked for; None for the whole board."""
+    collection: int
+    """Games in the collection."""
+    plies: int
+    """Moves of each game that were looked at."""
+    games: int
+    """Games that played on from the position; in a corner each of four counts."""
+    moves: tuple[NextMove, ...]
+
+    def marks(self) -> dict[str, NextMove]:
+        """Return the moves on the board by letter, most frequent first."""
+        on_board = [move for move in self.moves if move.points and move.points[0] != PASS]
+        return dict(zip(LETTERS, on_board, strict=False))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "position": [str(point) for _, point in self.board.moves],
+            "size": [self.board.rows, self.board.cols],
+            "to_play": "black" if self.board.turn == BLACK else "white",
+            "corner": self.corner,
+            "collection": self.collection,
+            "plies": self.plies,
+            "games": self.games,
+            "moves": [move.to_dict() for move in self.moves],
+        }
+
+    def ascii(self) -> str:
+        """Draw the board with a letter on each move."""
+        marks = {
+            point.index: letter for letter, move in self.marks().items() for point in move.points
+        }
+        return format_ascii(self.board.grid(), marks)
+
+
+def explore(
+    openings: Openings,
+    board: Board,
+    *,
+    corner: bool = False,
+    policies: Mapping[str, Policy] | None = None,
+    evaluators: Mapping[str, Evaluator] | None = None,
+    limit: int | None = None,
+) -> Answer:
+    """Say what was played next in the position of a board, or in the corner of its moves.
+
+    A policy tells the probability of a move (in a corner: among the corner's moves), an evaluator
+    the points for Black after it. At most `limit` moves are told; shares are of all.
+
+    Raises
+    ------
+    TengenError
+        If a corner is asked for and the moves are not in one.
+    """
+    where = corner_of(board) if corner else None
+    folded = fold(board, where)
+    found = openings.continuations(folded)
+    total = sum(each.count for each in found)
+    moves = []
+    priors = {name: _priors(policy, board, where) for name, policy in (policies or {}).items()}
+    for each in found[:limit]:
+        points = () if each.move == ELSEWHERE else tuple(unfold(board, folded, each.move))
+        opinions = {
+            name: float(sum(values[index_of(p, board.rows, board.cols)] for p in points))
+            for name, values in priors.items()
+            if points
+        }
+        for name, evaluator in (evaluators or {}).items():
+            value = _value_after(evaluator, board, points)
+            if value is not None:
+                opinions[name] = value
+        moves.append(_next_move(openings, board, each, points, total, opinions))
+    return Answer(
+        board=board,
+        corner=None if where is None else CORNERS[where],
+        collection=openings.about.games,
+        plies=openings.about.plies,
+        games=total,
+        moves=tuple(moves),
+    )
+
+
+def _next_move(
+    openings: Openings,
+    board: Board,
+    each: Continuation,
+    points: tuple[Point, ...],
+    total: int,
+    opinions: dict[str, float],
+) -> NextMove:
+    wins, losses = each.wins, each.losses
+    return NextMove(
+        points=points,
+        count=each.count,
+        share=each.count / total,
+        wins_black=wins if board.turn == BLACK else losses,
+        wins_white=losses if board.turn == BLACK else wins,
+        first=_date(each.first),
+        last=_date(each.last),
+        example=openings.origin(each.example),
+        opinions=opinions,
+    )
+
+
+def _priors(policy: Policy, board: Board, corner: int | None) -> FloatArray:
+    """Ask a policy; in a corner, for its moves alone."""
+    priors = np.asarray(policy.priors(board), np.float64)
+    if corner is None:
+        return priors
+    corners = geometry(board.rows, board.cols).corners
+    inside = np.zeros(len(priors), bool)
+    for point in np.flatnonzero(corners == corner):
+        inside[index_of(int(point), board.rows, board.cols)] = True
+    kept = np.where(inside, priors, 0.0)
+    among: FloatArray = kept / max(kept.sum(), 1e-12)
+    return among
+
+
+def _value_after(evaluator: Evaluator, board: Board, points: tuple[Point, ...]) -> float | None:
+    """Ask an evaluator for the position after a move; None if it is not one on this board."""
+    if not points:
+        return None
+    after = board.copy()
+    try:
+        after.play(points[0])
+    except TengenError:
+        return None
+    return float(evaluator.values([after])[0])
+
+
+def _date(number: int) -> str:
+    """Write a date as far as it is known.
+
+    >>> _date(20030601), _date(20030600), _date(20030000), _date(0)
+    ('2003-06-01', '2003-06', '2003', '')
+    """
+    year, month, day = number // 10000, number // 100 % 100, number % 100
+    parts = [f"{year:04}", *([f"{month:02}"] if month else []), *([f"{day:02}"] if day else [])]
+    return "-".join(parts) if number else ""

@@ -1,0 +1,210 @@
+"""Read the index of a collection's openings: what was played where, how often, who won, when.
+
+The index is one safetensors file, read through a memory map: nothing is loaded but what is asked.
+Its arrays:
+
+    keys      int64   keys of positions, sorted; a position's key is the same for all its mirror
+                      images, and for the position with colours and side to move swapped
+    starts    int64   where the rows of each position begin; one entry more
+    rows      int32   one row a next move: see `kernels` (COUNT, WINS, ... of the side to move)
+    names     uint8   the names of the files, one behind the other, and
+    ends      int64   where each of them ends
+    origins   int32   number of the file and of the game in it, for each game
+
+`__metadata__` holds `tengen.openings`, a JSON object with version, games and settings. Nothing here
+knows a model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import Board
+from tengen.errors import TengenError
+from tengen.explorer import kernels
+from tengen.explorer.geometry import Folded, fold
+
+VERSION = 1
+SUFFIX = ".openings"
+METADATA = "tengen.openings"
+_ARRAYS = {
+    "keys": "I64",
+    "starts": "I64",
+    "rows": "I32",
+    "names": "U8",
+    "ends": "I64",
+    "origins": "I32",
+}
+_WIDTHS = {"rows": (kernels.COLUMNS,), "origins": (2,)}
+_TYPES = {"I64": np.int64, "I32": np.int32, "U8": np.uint8}
+
+
+class OpeningsError(TengenError):
+    """An index that is damaged, of another version, or no index at all."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What an index says of itself."""
+
+    version: int
+    games: int
+    plies: int
+    least: int
+    """Games that a position must have been reached by to be in the index."""
+    sizes: dict[str, int]
+    """Games of each size, as `19x19` (rows x columns), most frequent first."""
+    without_result: int
+    left_out: int
+    """Games refused, or whose stones are put and taken by hand during play."""
+    stamp: str = ""
+    """What the files were like, see `stamp_of`."""
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """One next move of a position, folded: numbers of the side to move."""
+
+    move: int
+    """Folded point, PASS or ELSEWHERE."""
+    count: int
+    wins: int
+    losses: int
+    first: int
+    """Dates as 20030601, 0 when no game told one."""
+    last: int
+    example: int
+    """Number of the last of these games in the index."""
+
+
+class Openings:
+    """The index of a collection, open for questions."""
+
+    def __init__(self, path: Path, about: About, arrays: dict[str, NDArray[Any]]) -> None:
+        self.path = path
+        self.about = about
+        self._arrays = arrays
+
+    def __len__(self) -> int:
+        """Return how many positions it holds."""
+        return len(self._arrays["keys"])
+
+    def continuations(self, folded: Folded) -> list[Continuation]:
+        """Return what was played in a folded position, most frequent first."""
+        keys, starts, rows = (self._arrays[name] for name in ("keys", "starts", "rows"))
+        place = int(np.searchsorted(keys, folded.key))
+        if place == len(keys) or int(keys[place]) != folded.key:
+            return []
+        begin, end = int(starts[place]), int(starts[place + 1])
+        if not 0 <= begin < end <= len(rows):
+            raise OpeningsError(f"{self.path}: the index is damaged; build it anew with --rebuild")
+        found = [
+            Continuation(
+                move=row[kernels.MOVE],
+                count=row[kernels.COUNT],
+                wins=row[kernels.WINS],
+                losses=row[kernels.LOSSES],
+                first=row[kernels.FIRST_DATE],
+                last=row[kernels.LAST_DATE],
+                example=row[kernels.EXAMPLE],
+            )
+            for row in np.asarray(rows[begin:end]).tolist()
+        ]
+        return sorted(found, key=lambda each: (-each.count, each.move))
+
+    def ask(self, board: Board, corner: int | None = None) -> list[Continuation]:
+        """Return what was played in the position of a board, or of one of its corners."""
+        return self.continuations(fold(board, corner))
+
+    def origin(self, game: int) -> tuple[str, int]:
+        """Return the file a game came from and its number there."""
+        if not 0 <= game < len(self._arrays["origins"]):
+            raise OpeningsError(f"{self.path}: the index is damaged; build it anew with --rebuild")
+        file, number = self._arrays["origins"][game].tolist()
+        ends, names = self._arrays["ends"], self._arrays["names"]
+        begin = int(ends[file - 1]) if file else 0
+        return bytes(names[begin : int(ends[file])]).decode("utf-8", "replace"), number
+
+
+def open_index(path: str | Path) -> Openings:
+    """Open an index for questions.
+
+    Raises
+    ------
+    TengenError
+        If the file is no index, damaged, or of another version.
+    """
+    path = Path(path)
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        total = os.fstat(file.fileno()).st_size
+        if not 0 < length <= min(total - 8, 1 << 24):
+            raise OpeningsError(f"{path}: not an index of openings")
+        header = file.read(length)
+    try:
+        entries = json.loads(header)
+        told = json.loads(entries.pop("__metadata__")[METADATA])
+        version = int(told["version"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise OpeningsError(f"{path}: not an index of openings") from None
+    if version != VERSION:
+        raise OpeningsError(
+            f"{path}: an index of version {version}, and this is read: {VERSION}; "
+            "build it anew with --rebuild"
+        )
+    try:
+        arrays = {name: _mapped(path, 8 + length, total, entries[name], name) for name in _ARRAYS}
+        about = About(**told)
+        if len(arrays["starts"]) != len(arrays["keys"]) + 1:
+            raise ValueError("the arrays do not fit")
+    except (ValueError, KeyError, TypeError) as wrong:
+        raise OpeningsError(
+            f"{path}: the index is damaged ({wrong}); build it anew with --rebuild"
+        ) from None
+    return Openings(path, about, arrays)
+
+
+def stamp_of(paths: Iterable[str]) -> str:
+    """Return a text that changes when files behind the paths do; empty for standard input."""
+    seen = hashlib.blake2b(digest_size=16)
+    for name in paths:
+        if name == "-":
+            return ""
+        path = Path(name)
+        inside = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for item in inside:
+            facts = item.stat()
+            seen.update(f"{item}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode(errors="replace"))
+    return seen.hexdigest()
+
+
+def cached_path(paths: Iterable[str], plies: int) -> Path:
+    """Return where the index of these paths is kept when nobody says where."""
+    from platformdirs import user_cache_path
+
+    whole = "\0".join([*(str(Path(name).resolve()) for name in paths), str(plies), str(VERSION)])
+    name = hashlib.blake2b(whole.encode(errors="replace"), digest_size=12).hexdigest()
+    return user_cache_path("tengen", appauthor=False) / "openings" / f"{name}{SUFFIX}"
+
+
+def _mapped(path: Path, base: int, total: int, entry: dict[str, Any], name: str) -> NDArray[Any]:
+    """Map one array of the file into memory, if its header makes sense."""
+    kind, shape = _TYPES[_ARRAYS[name]], tuple(int(n) for n in entry["shape"])
+    begin, end = (int(n) for n in entry["data_offsets"])
+    size = int(np.prod(shape)) * np.dtype(kind).itemsize
+    if entry["dtype"] != _ARRAYS[name] or not 0 <= begin <= end <= total - base:
+        raise ValueError(f"{name} is not all there")
+    if end - begin != size or shape[1:] != _WIDTHS.get(name, ()):
+        raise ValueError(f"{name} has a wrong shape")
+    if size == 0:
+        return np.empty(shape, kind)
+    return np.memmap(path, dtype=kind, mode="r", offset=base + begin, shape=shape)

@@ -1,0 +1,256 @@
+"""Follow games over their first plies and note every position they pass, folded by symmetry.
+
+A position is the stones as the side to move sees them (its own, the other's), turned so that its
+key is the least of all symmetries. A note is one number: which game, which part of the board (whole
+or one of four corners), who won, and the move, turned alike. Kernels check no arguments.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.kernels import (
+    BLACK,
+    COLOUR,
+    EMPTY,
+    PASS,
+    WHITE,
+    ZOBRIST,
+    clear,
+    is_legal,
+    new_state,
+    place,
+    play_move,
+)
+from tengen.jit import kernel
+
+ELSEWHERE = 1023  # a move outside the corner; above every point of the largest board
+NOWHERE = 4  # the corner of points that are in none
+_GAME, _PART, _OUTCOME = 16, 12, 10  # where a note's fields begin; the move is below them
+COUNT, WINS, LOSSES, FIRST_DATE, LAST_DATE, EXAMPLE, MOVE = 0, 1, 2, 3, 4, 5, 6
+COLUMNS = 7
+
+
+@kernel
+def trace_games(
+    moves,
+    colours,
+    offsets,
+    winners,
+    setup,
+    setup_colours,
+    setup_offsets,
+    shape,
+    turned,
+    corners,
+    into,
+    salts,
+    first_game,
+    plies,
+    keys,
+    notes,
+    refused,
+):
+    """Write a key and a note for every position before the first `plies` moves; return how many.
+
+    All games have the same shape. turned[t, p] is where symmetry t takes point p, corners[p] the
+    corner of a point, into[q] the symmetries that take corner q to the first one, salts the keys
+    of empty boards and corners. refused[g] becomes the number of the first move that the rules
+    forbid (from 0), where a game ends, or -1.
+    """
+    s = new_state(shape[0], shape[1])
+    everywhere = np.arange(turned.shape[0])
+    whole = np.zeros((2, turned.shape[0]), np.int64)
+    local = np.zeros((4, 2, into.shape[1]), np.int64)
+    filled = np.zeros(4, np.int64)
+    left = np.zeros(4, np.int64)  # who let a corner be as it is
+    n = 0
+    for g in range(offsets.shape[0] - 1):
+        clear(s, shape[0], shape[1])
+        for i in range(setup_offsets[g], setup_offsets[g + 1]):
+            if s[COLOUR, setup[i]] == EMPTY:
+                place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
+        _recount(s, turned, corners, into, whole, local, filled)
+        left[:] = 0
+        refused[g] = -1
+        before = NOWHERE
+        for i in range(offsets[g], min(offsets[g + 1], offsets[g] + plies)):
+            p, colour = np.int64(moves[i]), np.int64(colours[i])
+            if p < 0 or p >= s.shape[1] or not is_legal(s, p, colour):
+                refused[g] = i - offsets[g]
+                break
+            won = 0 if winners[g] == EMPTY else (1 if winners[g] == colour else 2)
+            note = (first_game + g) << _GAME | won << _OUTCOME
+            key, turned_move = _fold(whole[colour - 1], turned, everywhere, p)
+            keys[n], notes[n] = key ^ salts[0], note | turned_move
+            n += 1
+            q = corners[p]
+            if before != NOWHERE and before != q and filled[before] > 0:
+                key, _ = _fold(local[before, colour - 1], turned, into[before], PASS)
+                keys[n], notes[n] = key ^ salts[1], note | (before + 1) << _PART | ELSEWHERE
+                n += 1
+                left[before] = colour
+            if q != NOWHERE and left[q] != colour:
+                key, turned_move = _fold(local[q, colour - 1], turned, into[q], p)
+                keys[n], notes[n] = key ^ salts[1], note | (q + 1) << _PART | turned_move
+                n += 1
+            taken = play_move(s, p, colour)
+            if taken > 0:
+                _recount(s, turned, corners, into, whole, local, filled)
+                left[:] = 0
+            elif p != PASS:
+                _add(p, colour, turned, corners, into, whole, local, filled)
+            if q != NOWHERE:
+                left[q] = 0
+            before = q
+    return n
+
+
+@kernel
+def _add(p, colour, turned, corners, into, whole, local, filled):
+    """Take one stone into the keys of the board and of its corner, as either side sees it."""
+    q = corners[p]
+    for side in range(2):
+        seen = 1 if colour == side + 1 else 2
+        for t in range(turned.shape[0]):
+            whole[side, t] ^= ZOBRIST[seen, turned[t, p]]
+        if q != NOWHERE:
+            for j in range(into.shape[1]):
+                local[q, side, j] ^= ZOBRIST[seen, turned[into[q, j], p]]
+    if q != NOWHERE:
+        filled[q] += 1
+
+
+@kernel
+def _recount(s, turned, corners, into, whole, local, filled):
+    """Make all keys anew from the stones on the board."""
+    whole[:, :] = 0
+    local[:, :, :] = 0
+    filled[:] = 0
+    for p in range(s.shape[1]):
+        colour = s[COLOUR, p]
+        if colour == BLACK or colour == WHITE:
+            _add(p, colour, turned, corners, into, whole, local, filled)
+
+
+@kernel
+def _fold(hashes, turned, turns, p):
+    """Return the least hash, and the least place that symmetries with this hash take a move to."""
+    best, move = hashes[0], turned[turns[0], p]
+    for j in range(1, hashes.shape[0]):
+        if hashes[j] < best:
+            best, move = hashes[j], turned[turns[j], p]
+        elif hashes[j] == best:
+            move = min(move, turned[turns[j], p])
+    return best, move
+
+
+@kernel
+def count_moves(keys, notes, order, dates, least, found, starts, rows):
+    """Sum the notes of each position up; return how many positions and rows were written.
+
+    `order` sorts `keys`, stably: a position's notes come game by game, and a game counts once in
+    each part of the board. Positions of fewer than `least` notes are left out. `rows` needs
+    COLUMNS entries a note, found and starts one a note and one more.
+    """
+    slot = np.full(1024, -1, np.int64)
+    last_game = np.empty(5, np.int64)
+    n_found = n_rows = 0
+    i = 0
+    while i < order.shape[0]:
+        key = keys[order[i]]
+        end = i + 1
+        while end < order.shape[0] and keys[order[end]] == key:
+            end += 1
+        if end - i >= least:
+            begin, games = n_rows, 0
+            last_game[:] = -1
+            for j in range(i, end):
+                note = notes[order[j]]
+                game, part = note >> _GAME, (note >> _PART) & 7
+                if last_game[part] == game:
+                    continue
+                last_game[part] = game
+                games += 1
+                move = note & 1023
+                k = slot[move]
+                if k < 0:
+                    k = slot[move] = n_rows
+                    rows[k, :] = 0
+                    rows[k, MOVE] = move
+                    n_rows += 1
+                won = (note >> _OUTCOME) & 3
+                rows[k, COUNT] += 1
+                rows[k, WINS] += won == 1
+                rows[k, LOSSES] += won == 2
+                date = dates[game]
+                if date > 0 and (rows[k, FIRST_DATE] == 0 or date < rows[k, FIRST_DATE]):
+                    rows[k, FIRST_DATE] = date
+                if rows[k, COUNT] == 1 or date >= rows[k, LAST_DATE]:
+                    rows[k, LAST_DATE] = date
+                    rows[k, EXAMPLE] = game
+            for k in range(begin, n_rows):
+                slot[rows[k, MOVE]] = -1
+            if games >= least:
+                found[n_found] = key
+                starts[n_found] = begin
+                n_found += 1
+            else:
+                n_rows = begin
+        i = end
+    starts[n_found] = n_rows
+    return n_found, n_rows
+
+
+@kernel
+def read_dates(data, spans, dates):
+    """Fill `dates` with what DT of each game's root says, as 20030601; parts not told are 0."""
+    for g in range(spans.shape[0]):
+        i, end = spans[g, 0], spans[g, 1]
+        while i < end and data[i] != 59:  # the ; of the root
+            i += 1
+        i += 1
+        dates[g] = 0
+        name = 0
+        while i < end:
+            byte = data[i]
+            if byte == 59 or byte == 40 or byte == 41:  # ; ( ) end the root
+                break
+            if 65 <= byte <= 90:
+                name = (name * 32 + byte - 64) & 0xFFFFF
+            elif byte == 91:  # [
+                start = i + 1
+                i = start
+                while i < end and data[i] != 93:
+                    i += 2 if data[i] == 92 else 1
+                if name == 4 * 32 + 20 and dates[g] == 0:  # DT
+                    dates[g] = _read_date(data, start, min(i, end))
+                if i + 1 < end and data[i + 1] != 91:
+                    name = 0
+            i += 1
+
+
+@kernel
+def _read_date(data, start, end):
+    """Read the first date of a text: year, month and day with any one character between them."""
+    parts = np.zeros(3, np.int64)
+    i = start
+    for k in range(3):
+        wanted = 4 if k == 0 else 2
+        number = digits = 0
+        while i < end and digits < wanted and 48 <= data[i] <= 57:
+            number = number * 10 + data[i] - 48
+            digits += 1
+            i += 1
+        if digits != wanted:
+            break
+        parts[k] = number
+        if i >= end or data[i] == 44:  # a comma begins the next date
+            break
+        i += 1
+    if parts[1] > 12:
+        parts[1] = parts[2] = 0
+    if parts[2] > 31:
+        parts[2] = 0
+    return parts[0] * 10000 + parts[1] * 100 + parts[2]

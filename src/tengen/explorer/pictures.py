@@ -1,0 +1,94 @@
+"""Draw an answer as one SVG: the board with the next moves on it, and their numbers beside it."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape
+
+from tengen.board import BLACK
+from tengen.explorer.answers import OPINIONS, Answer, NextMove
+
+_CELL = 26
+_LINE = 20  # pixels from one line of the table to the next
+
+
+def picture(answer: Answer) -> str:
+    """Return a self-contained SVG; the more games played a move, the darker its disc."""
+    board = answer.board
+    marks = answer.marks()
+    base = board.svg(cell=_CELL)
+    width, height = (board.cols + 1) * _CELL, (board.rows + 1) * _CELL
+    table, table_width, table_height = _table(answer)
+    full_width, full_height = width + table_width + 20, max(height, table_height + 10)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:g} {full_height:g}" '
+        f'width="{full_width:g}" height="{full_height:g}" font-family="sans-serif">',
+        f'<rect width="{full_width:g}" height="{full_height:g}" fill="#fff"/>',
+        base,
+    ]
+    most = max((move.share for move in marks.values()), default=1.0)
+    for letter, move in marks.items():
+        for number, point in enumerate(move.points):
+            x, y = (point.col + 1) * _CELL, (point.row + 1) * _CELL
+            out.append(_disc(x, y, letter, move.share / most, faint=number > 0))
+    out.append(f'<g transform="translate({width + 12:g} 6)">{table}</g>')
+    out.append("</svg>")
+    return "\n".join(out)
+
+
+def _disc(x: float, y: float, letter: str, strength: float, *, faint: bool) -> str:
+    """Draw a move: a disc with its letter; its mirror images are only outlined."""
+    depth = 0.25 + 0.75 * strength
+    light = [round(230 + (tone - 230) * depth) for tone in (21, 101, 192)]
+    fill = "#e3b878" if faint else f"rgb({','.join(map(str, light))})"
+    ink = "#fff" if depth > 0.6 and not faint else "#0d2f57"
+    return (
+        f'<circle cx="{x:g}" cy="{y:g}" r="{_CELL * 0.42:.1f}" fill="{fill}" stroke="#0d2f57" '
+        f'stroke-width="1"/><text x="{x:g}" y="{y + _CELL * 0.17:.1f}" fill="{ink}" '
+        f'font-size="{_CELL * 0.5:.1f}" font-weight="bold" text-anchor="middle">{letter}</text>'
+    )
+
+
+def _table(answer: Answer) -> tuple[str, float, float]:
+    """Return the numbers as SVG text with its width and height."""
+    shown = [name for name in OPINIONS if any(name in move.opinions for move in answer.moves)]
+    headings = ["", "move", "games", "share", "Black wins", *shown]
+    edges = [0.0, 18.0, 130.0, 185.0, 262.0]
+    edges += [edges[-1] + 72.0 * (k + 1) for k in range(len(shown))]
+    letters = {id(move): letter for letter, move in answer.marks().items()}
+    lines = [
+        [letters.get(id(move), ""), *cells(move, shown)]
+        for move in answer.moves[: len(letters) + 2]
+    ]
+    side = "Black" if answer.board.turn == BLACK else "White"
+    where = f" in the {answer.corner} corner" if answer.corner else ""
+    title = f"{side} to play{where}: {answer.games:,} of {answer.collection:,} games"
+    out = [f'<text x="0" y="14" font-size="14" font-weight="bold">{escape(title)}</text>']
+    for number, line in enumerate([headings, *lines]):
+        y = 14 + _LINE * (number + 1.3)
+        weight = ' fill="#555"' if number == 0 else ""
+        for k, text in enumerate(line):
+            anchor = "start" if k < 2 else "end"
+            out.append(
+                f'<text x="{edges[k]:g}" y="{y:g}" font-size="13" text-anchor="{anchor}"{weight}>'
+                f"{escape(text)}</text>"
+            )
+    width = max(edges[-1], 8.0 * len(title))
+    return "".join(out), width + 8, 14 + _LINE * (len(lines) + 2.3)
+
+
+def cells(move: NextMove, shown: list[str]) -> list[str]:
+    """Write a move's numbers for people: move, games, share, Black's wins, opinions."""
+    rate = move.win_rate_black
+    return [
+        move.name,
+        f"{move.count:,}",
+        f"{100 * move.share:.1f} %",
+        "" if rate is None else f"{100 * rate:.1f} %",
+        *(_opinion(name, move.opinions.get(name)) for name in shown),
+    ]
+
+
+def _opinion(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:+.1f}" if name == "opening" else f"{100 * value:.1f} %"
