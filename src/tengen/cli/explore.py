@@ -151,5 +151,7 @@ def _print(answer: Answer, names: dict[str, str]) -> None:
     games = "times" if answer.corner else "games"
     title = f"{side} to play{where}: {answer.games:,} {games} (collection: {answer.collection:,})"
     table(title, ["", "move", games, "share", "Black wins", *names, "years"], rows)
+    if answer.corner:
+        print(f"{side} played elsewhere at first {answer.elsewhere:,} times")
     if names:
         print("; ".join(f"{asked}: {name}" for asked, name in names.items()))

@@ -1,7 +1,8 @@
 """Answer what was played in a position and what models give each move; know no files.
 
 Games count together when a mirror image, a turn, or swapped colours make them the same; results
-are told as if the colours of the asked position had been played.
+are told as if the colours of the asked position had been played. In a corner the next move there
+counts, whether it came at once or later.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class NextMove:
     """One move that was played in the position, with what is known of it."""
 
     points: tuple[Point, ...]
-    """Where it is; several points of a symmetric position count as one; none: elsewhere."""
+    """Where it is; several points of a symmetric position count as one."""
     count: int
     share: float
     wins_black: int
@@ -46,8 +47,8 @@ class NextMove:
 
     @property
     def name(self) -> str:
-        """The move for people: a vertex, `pass` or `elsewhere`."""
-        return str(self.points[0]) if self.points else "elsewhere"
+        """The move for people: a vertex or `pass`."""
+        return str(self.points[0])
 
     @property
     def win_rate_black(self) -> float | None:
@@ -86,12 +87,14 @@ class Answer:
     plies: int
     """Moves of each game that were looked at."""
     games: int
-    """Games that played on from the position; in a corner each of four counts."""
+    """Games that played on from the position; in a corner: times that this side did so there."""
+    elsewhere: int
+    """Times that this side answered a corner's last move outside it at first."""
     moves: tuple[NextMove, ...]
 
     def marks(self) -> dict[str, NextMove]:
         """Return the moves on the board by letter, most frequent first."""
-        on_board = [move for move in self.moves if move.points and move.points[0] != PASS]
+        on_board = [move for move in self.moves if move.points[0] != PASS]
         return dict(zip(LETTERS, on_board, strict=False))
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,6 +107,7 @@ class Answer:
             "collection": self.collection,
             "plies": self.plies,
             "games": self.games,
+            "elsewhere": self.elsewhere,
             "moves": [move.to_dict() for move in self.moves],
         }
 
@@ -136,16 +140,16 @@ def explore(
     """
     where = corner_of(board) if corner else None
     folded = fold(board, where)
-    found = openings.continuations(folded)
+    everything = openings.continuations(folded)
+    found = [each for each in everything if each.move != ELSEWHERE]
     total = sum(each.count for each in found)
     moves = []
     priors = {name: _priors(policy, board, where) for name, policy in (policies or {}).items()}
     for each in found[:limit]:
-        points = () if each.move == ELSEWHERE else tuple(unfold(board, folded, each.move))
+        points = tuple(unfold(board, folded, each.move))
         opinions = {
             name: float(sum(values[index_of(p, board.rows, board.cols)] for p in points))
             for name, values in priors.items()
-            if points
         }
         for name, evaluator in (evaluators or {}).items():
             value = _value_after(evaluator, board, points)
@@ -158,6 +162,7 @@ def explore(
         collection=openings.about.games,
         plies=openings.about.plies,
         games=total,
+        elsewhere=sum(each.count for each in everything if each.move == ELSEWHERE),
         moves=tuple(moves),
     )
 
@@ -199,9 +204,7 @@ def _priors(policy: Policy, board: Board, corner: int | None) -> FloatArray:
 
 
 def _value_after(evaluator: Evaluator, board: Board, points: tuple[Point, ...]) -> float | None:
-    """Ask an evaluator for the position after a move; None if it is not one on this board."""
-    if not points:
-        return None
+    """Ask an evaluator for the position after a move; None if ko forbids it here."""
     after = board.copy()
     try:
         after.play(points[0])

@@ -139,7 +139,7 @@ def build(
     """Index the first `plies` moves of all games of some files, folders and archives.
 
     The file `out` is written at the end, at once: whoever is killed before leaves the old one.
-    Needs about 6 kB of memory a game. `on_games` hears how many games each step read, `on_fault`
+    Needs about 8 kB of memory a game. `on_games` hears how many games each step read, `on_fault`
     of every game that is left out, cut or mended.
 
     Raises

@@ -25,7 +25,7 @@ from tengen.board.kernels import (
 )
 from tengen.jit import kernel
 
-ELSEWHERE = 1023  # a move outside the corner; above every point of the largest board
+ELSEWHERE = 1023  # the answer to a move in a corner was outside it; above every point
 NOWHERE = 4  # the corner of points that are in none
 _GAME, _PART, _OUTCOME = 16, 12, 10  # where a note's fields begin; the move is below them
 COUNT, WINS, LOSSES, FIRST_DATE, LAST_DATE, EXAMPLE, MOVE = 0, 1, 2, 3, 4, 5, 6
@@ -64,7 +64,6 @@ def trace_games(
     whole = np.zeros((2, turned.shape[0]), np.int64)
     local = np.zeros((4, 2, into.shape[1]), np.int64)
     filled = np.zeros(4, np.int64)
-    left = np.zeros(4, np.int64)  # who let a corner be as it is
     n = 0
     for g in range(offsets.shape[0] - 1):
         clear(s, shape[0], shape[1])
@@ -72,7 +71,6 @@ def trace_games(
             if s[COLOUR, setup[i]] == EMPTY:
                 place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
         _recount(s, turned, corners, into, whole, local, filled)
-        left[:] = 0
         refused[g] = -1
         before = NOWHERE
         for i in range(offsets[g], min(offsets[g + 1], offsets[g] + plies)):
@@ -90,19 +88,15 @@ def trace_games(
                 key, _ = _fold(local[before, colour - 1], turned, into[before], PASS)
                 keys[n], notes[n] = key ^ salts[1], note | (before + 1) << _PART | ELSEWHERE
                 n += 1
-                left[before] = colour
-            if q != NOWHERE and left[q] != colour:
+            if q != NOWHERE:
                 key, turned_move = _fold(local[q, colour - 1], turned, into[q], p)
                 keys[n], notes[n] = key ^ salts[1], note | (q + 1) << _PART | turned_move
                 n += 1
             taken = play_move(s, p, colour)
             if taken > 0:
                 _recount(s, turned, corners, into, whole, local, filled)
-                left[:] = 0
             elif p != PASS:
                 _add(p, colour, turned, corners, into, whole, local, filled)
-            if q != NOWHERE:
-                left[q] = 0
             before = q
     return n
 
@@ -155,7 +149,7 @@ def count_moves(keys, notes, order, dates, least, found, starts, rows):
     COLUMNS entries a note, found and starts one a note and one more.
     """
     slot = np.full(1024, -1, np.int64)
-    last_game = np.empty(5, np.int64)
+    last_game = np.empty((2, 5), np.int64)  # elsewhere or not, part of the board
     n_found = n_rows = 0
     i = 0
     while i < order.shape[0]:
@@ -165,15 +159,16 @@ def count_moves(keys, notes, order, dates, least, found, starts, rows):
             end += 1
         if end - i >= least:
             begin, games = n_rows, 0
-            last_game[:] = -1
+            last_game[:, :] = -1
             for j in range(i, end):
                 note = notes[order[j]]
                 game, part = note >> _GAME, (note >> _PART) & 7
-                if last_game[part] == game:
-                    continue
-                last_game[part] = game
-                games += 1
                 move = note & 1023
+                away = 1 if move == ELSEWHERE else 0
+                if last_game[away, part] == game:
+                    continue
+                last_game[away, part] = game
+                games += 1
                 k = slot[move]
                 if k < 0:
                     k = slot[move] = n_rows

@@ -60,8 +60,10 @@ def _table(answer: Answer) -> tuple[str, float, float]:
         for move in answer.moves[: len(letters) + 2]
     ]
     side = "Black" if answer.board.turn == BLACK else "White"
-    where = f" in the {answer.corner} corner" if answer.corner else ""
-    title = f"{side} to play{where}: {answer.games:,} of {answer.collection:,} games"
+    title = f"{side} to play: {answer.games:,} of {answer.collection:,} games"
+    if answer.corner:
+        title = f"{side} to play in this corner: {answer.games:,} times"
+        lines.append(["", f"elsewhere at first: {answer.elsewhere:,} times"])
     out = [f'<text x="0" y="14" font-size="14" font-weight="bold">{escape(title)}</text>']
     for number, line in enumerate([headings, *lines]):
         y = 14 + _LINE * (number + 1.3)
