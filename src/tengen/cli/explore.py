@@ -76,7 +76,7 @@ def explore(
     if out is not None:
         write_atomic(out, picture(answer) + "\n")
         remark(f"picture: {out}", quiet=quiet)
-    emit({**answer.to_dict(), "models": asked.names}, as_json=json)
+    emit({**answer.to_dict(), "models": asked.names}, json=json)
     if not json:
         _print(answer, asked.names)
 

@@ -6,8 +6,10 @@ The file's form is told in `index`. Nothing here knows a model or a screen.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from tengen.errors import RecordError
 from tengen.explorer import kernels
 from tengen.explorer.geometry import geometry
 from tengen.explorer.index import METADATA, VERSION, About, Openings, open_index, stamp_of
-from tengen.models.files import write_atomic
+from tengen.models.files import TEMPORARY, write_atomic
 from tengen.models.store import pack
 from tengen.records import Corpus, Fault
 from tengen.records.arrays import GameArrays
@@ -29,6 +31,7 @@ PLIES = 60
 """Moves of each game that are indexed unless somebody says otherwise."""
 LARGE = 10_000
 """Games above which positions that a single game reached are left out."""
+_HOUR = 3600.0
 
 
 @dataclass
@@ -174,8 +177,17 @@ def build(
     )
     arrays = building.finish(least)
     target = Path(out)
+    _sweep(target)
     write_atomic(target, pack(arrays, {METADATA: json.dumps(asdict(about))}))
     return open_index(target)
+
+
+def _sweep(target: Path) -> None:
+    """Delete what killed builders of this index left; those at work are younger."""
+    for left in target.parent.glob(f".{target.name}.*{TEMPORARY}"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _HOUR:
+                left.unlink()
 
 
 def _dates_of(batch: Batch) -> NDArray[np.int32]:
@@ -183,10 +195,12 @@ def _dates_of(batch: Batch) -> NDArray[np.int32]:
     dates = np.zeros(len(batch.arrays), np.int64)
     raw, spans = batch.raw, batch.spans
     if batch.exact is not None:
-        games = [record.raw or b"" for record in batch.exact]
+        told = [record.properties.get("DT", [""])[0] for record in batch.exact]
+        games = [f"(;DT[{text[:10]}])".encode() for text in told]
         raw = b"".join(games)
-        ends = np.cumsum([len(game) for game in games], dtype=np.int64)
-        spans = np.stack([ends - [len(game) for game in games], ends], axis=1)
+        lengths = np.array([len(game) for game in games], np.int64)
+        ends = np.cumsum(lengths)
+        spans = np.stack([ends - lengths, ends], axis=1)
     kernels.read_dates(np.frombuffer(raw, np.uint8), np.ascontiguousarray(spans), dates)
     return dates.astype(np.int32)
 

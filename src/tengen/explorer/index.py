@@ -28,10 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import Board
 from tengen.errors import TengenError
 from tengen.explorer import kernels
-from tengen.explorer.geometry import Folded, fold
+from tengen.explorer.geometry import Folded
 
 VERSION = 1
 SUFFIX = ".openings"
@@ -120,10 +119,6 @@ class Openings:
             for row in np.asarray(rows[begin:end]).tolist()
         ]
         return sorted(found, key=lambda each: (-each.count, each.move))
-
-    def ask(self, board: Board, corner: int | None = None) -> list[Continuation]:
-        """Return what was played in the position of a board, or of one of its corners."""
-        return self.continuations(fold(board, corner))
 
     def origin(self, game: int) -> tuple[str, int]:
         """Return the file a game came from and its number there."""

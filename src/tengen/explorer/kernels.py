@@ -209,7 +209,7 @@ def read_dates(data, spans, dates):
         dates[g] = 0
         name = 0
         while i < end:
-            byte = data[i]
+            byte = np.int64(data[i])
             if byte == 59 or byte == 40 or byte == 41:  # ; ( ) end the root
                 break
             if 65 <= byte <= 90:
@@ -235,7 +235,7 @@ def _read_date(data, start, end):
         wanted = 4 if k == 0 else 2
         number = digits = 0
         while i < end and digits < wanted and 48 <= data[i] <= 57:
-            number = number * 10 + data[i] - 48
+            number = number * 10 + np.int64(data[i]) - 48
             digits += 1
             i += 1
         if digits != wanted:
