@@ -19,7 +19,7 @@ from tengen.board.kernels import (
     WHITE,
     in_atari,
 )
-from tengen.jit import kernel
+from tengen.jit import hot_kernel, kernel
 from tengen.learners.symmetry_network.evaluation_kernels import (
     CELL,
     EMPTY_POINT,
@@ -131,7 +131,7 @@ def changes(s, view, work, cats, p, me):
     return n, captured
 
 
-@kernel
+@hot_kernel
 def _walk(s, work, p, me, mark):
     """Sum over the liberties of the block that a stone at p makes, captured points included."""
     width = s[SCALARS, COLS] + 1
@@ -165,7 +165,7 @@ def _walk(s, work, p, me, mark):
     return sz, sa
 
 
-@kernel
+@hot_kernel
 def _relieve(s, view, work, cats, n, captured, me, mark):
     """Give own blocks that touch captured stones, but not the new stone, their new liberties."""
     width = s[SCALARS, COLS] + 1
@@ -250,7 +250,7 @@ def candidate(s, net, view, work, cats, table, p, me):
     return _gain(s, view, work, table, n_o, p, me, mark), captured
 
 
-@kernel
+@hot_kernel
 def _gain(s, view, work, table, n_o, p, me, mark):
     """Return how much the values of the listed output cells differ from those of the view."""
     gone, reads = work.stamp[1], work.reads

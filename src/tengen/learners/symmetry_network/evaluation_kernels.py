@@ -28,7 +28,7 @@ from tengen.board.kernels import (
     SCALARS,
     WHITE,
 )
-from tengen.jit import kernel
+from tengen.jit import hot_kernel, kernel
 
 HIDDEN = 12
 OUT = 8  # seven outputs and one that is always zero, so that rows are whole vectors
@@ -137,7 +137,7 @@ def tanh_all(values, n):
         values[i] = v * top / low
 
 
-@kernel
+@hot_kernel
 def category(sz, sa, cats):
     """Return a block's category, from 0 for C1, from the sums over its liberties."""
     libs = sz >> 40
@@ -236,7 +236,7 @@ def categorise(s, view, work, cats):
                     break
 
 
-@kernel
+@hot_kernel
 def look_up(net, x, offset, p, out, row):
     """Write to out[row] the net inputs that the nine inputs around p give its cell."""
     t = net.table
@@ -251,7 +251,7 @@ def look_up(net, x, offset, p, out, row):
         out[row, j] += t[i5, j] + t[i6, j] + t[i7, j] + t[i8, j]
 
 
-@kernel
+@hot_kernel
 def spread(net, h, row, out):
     """Write what the hidden units h[row] add to the outputs of all nine neighbours."""
     w = net.oh
