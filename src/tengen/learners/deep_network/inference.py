@@ -26,8 +26,8 @@ from tengen.learners.deep_network.design import (
 )
 from tengen.learners.deep_network.group import ORIENTATIONS, group_places, lifting_places
 from tengen.learners.deep_network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
-from tengen.learners.deep_network.winograd import best_tile, transformed, winograd
-from tengen.learners.deep_network.winograd_kernels import ADD, CLIP, SIDE, STORE, convolve
+from tengen.learners.deep_network.winograd import best_tile, transformed
+from tengen.learners.deep_network.winograd_kernels import ADD, CLIP, STORE, convolve
 
 Floats = NDArray[np.float32]
 _EPSILON = 1e-5
@@ -184,21 +184,19 @@ class Engine:
         """Pass through all blocks; `x` is changed."""
         positions, rows, cols, maps = x.shape
         tile = best_tile(rows, cols)
-        matrices = winograd(tile)
         room = positions * -(-rows // tile) * -(-cols // tile)
         tiles = np.empty(((tile + 2) ** 2, room, maps), np.float32)
         products, y = np.empty_like(tiles), np.empty_like(x)
         nothing = np.zeros(maps, np.float32)
-        frame = _filled(matrices.input), _filled(matrices.output)
         for block, (first, second) in zip(self.blocks, self._tower(tile), strict=True):
             head = block.before.scale, block.before.shift
             if block.pool is None:
                 shift = block.between.shift
-                convolve(x, first, *frame, *head, True, shift, CLIP, y, tiles, products)
+                convolve(x, first, tile, *head, True, shift, CLIP, y, tiles, products)
             else:
-                convolve(x, first, *frame, *head, True, nothing, STORE, y, tiles, products)
+                convolve(x, first, tile, *head, True, nothing, STORE, y, tiles, products)
                 self._look_around(y, block)
-            convolve(y, second, *frame, *head, False, nothing, ADD, x, tiles, products)
+            convolve(y, second, tile, *head, False, nothing, ADD, x, tiles, products)
 
     def _look_around(self, y: Floats, block: Block) -> None:
         """Add what the whole board says to every point, then normalise; `y` is changed."""
@@ -212,11 +210,6 @@ class Engine:
         y *= block.between.scale
         y += shift[:, None, None, :]
         np.maximum(y, 0, out=y)
-
-
-def _filled(matrix: Floats) -> Floats:
-    """Fill a transform up with zeros, as the kernels read it."""
-    return np.pad(matrix, ((0, 0), (0, SIDE - matrix.shape[1])))
 
 
 def _merged(x: Floats, order: int) -> Floats:
