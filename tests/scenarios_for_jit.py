@@ -287,6 +287,25 @@ def opening_evolution() -> list[Any]:
     return answers
 
 
+def deep_network() -> list[Any]:
+    from tengen.learners.deep_network.design import Design
+    from tengen.learners.deep_network.inputs_kernels import encode_games
+    from tengen.learners.deep_network.warming import untrained
+
+    network = untrained(Design(fields=1, blocks=3, head_fields=1, value_hidden=2))
+    answers: list[Any] = []
+    for position in boards((5, 5), (5, 7)):
+        answers += [network.values([position]), network.priors(position)]
+    g = games(2)
+    codes = np.zeros((len(g.moves), 25), np.uint8)
+    encode_games(
+        np.arange(len(g)), g.moves, g.colours, g.offsets, g.setup, g.setup_colours,
+        g.setup_offsets, 0, len(g), 5, 5, True, codes,
+    )  # fmt: skip
+    answers.append(codes)
+    return answers
+
+
 SCENARIOS: dict[str, Callable[[], list[Any]]] = {
     f.__name__: f
     for f in (
@@ -299,6 +318,7 @@ SCENARIOS: dict[str, Callable[[], list[Any]]] = {
         symmetry_network,
         opening_td,
         opening_evolution,
+        deep_network,
     )
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from tengen.board import BLACK, PASS, WHITE, Board, play_random
 from tengen.contracts import check_learner
 from tengen.models import KINDS, check_settings, from_plain, load_model, read_card, to_plain
-from tengen.records import GameArrays, GameRecord
+from tengen.records import Corpus, GameArrays, GameRecord
 from tengen.records.arrays import from_records
 from tengen.records.sgf_properties import Result
 
@@ -101,6 +102,19 @@ def fit_opening_evolution(learner: Any) -> Any:
     return learner.fit(measure_with([Stones()], Stones()))
 
 
+def fit_deep_network(learner: Any) -> Any:
+    pytest.importorskip("torch")
+    from tengen.learners.deep_network import NetworkSettings, make_shards, read_shards
+
+    learner.settings = NetworkSettings(design="tiny", steps=2, batch=8, warm_up=1)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "games.sgf"
+        text = "".join(f";{'BW'[n % 2]}[{'abcde'[n // 5]}{'abcde'[n % 5]}]" for n in range(20))
+        place.write_text(f"(;SZ[5]KM[0.5]RE[B+R]{text})\n" * 4)
+        make_shards(Corpus(place), Path(folder) / "shards")
+        return learner.fit([list(read_shards([Path(folder) / "shards"]))])
+
+
 FITS: dict[str, Callable[[Any], Any]] = {
     "symmetry-network": fit_symmetry_network,
     "move-prediction": fit_move_prediction,
@@ -108,6 +122,7 @@ FITS: dict[str, Callable[[Any], Any]] = {
     "life": fit_life,
     "opening-td": fit_opening_td,
     "opening-evolution": fit_opening_evolution,
+    "deep-network": fit_deep_network,
 }
 
 

@@ -68,7 +68,9 @@ def test_a_shipped_model_keeps_its_contracts(name: str) -> None:
         assert isinstance(model, offer), f"{name} does not offer {offer.__name__}"
     for offer, check in CHECKS.items():
         if isinstance(model, offer):
-            check(model, boards=boards_for(name))
+            # Single precision: a board in a batch may differ from one alone by a rounding.
+            rough = {"tolerance": 1e-3} if (offer, card.kind) == (Evaluator, "deep-network") else {}
+            check(model, boards=boards_for(name), **rough)
 
 
 WITH_SCALE = [name for name, info in MODELS.items() if info.card and info.card.scale]

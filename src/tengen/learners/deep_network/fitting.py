@@ -52,14 +52,16 @@ def fit(
         losses = trainer.advance(lessons, batches)
         done += batches
         row: dict[str, Any] = {name: round(value, 6) for name, value in losses.items()}
-        if trainer.step % MEASURE_EVERY == 0 or trainer.step == settings.steps:
+        # Of a few games none may be held out.
+        last = trainer.step == settings.steps
+        if len(held_out.move) and (trainer.step % MEASURE_EVERY == 0 or last):
             row["held_out"] = {k: round(v, 6) for k, v in trainer.measure(held_out).items()}
         rate = done * settings.batch / (time.perf_counter() - began)
         left = (settings.steps - trainer.step) * settings.batch / rate
         on_report({"step": trainer.step, **row, "positions_per_second": rate, "left": left})
         if run is not None:
             run.note(trainer.step, **row)
-            if run.due(SAVE_SECONDS) or trainer.step == settings.steps:
+            if run.due(SAVE_SECONDS) or last:
                 run.save(trainer.step, trainer.arrays())
     return {name: np.ascontiguousarray(a) for name, a in network_arrays(trainer.network).items()}
 

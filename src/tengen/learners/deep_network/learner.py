@@ -22,7 +22,7 @@ from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings
 from tengen.learners.deep_network.inference import Engine, Judgement
 from tengen.learners.deep_network.shards import LARGEST, SMALLEST, Shard
 from tengen.models.cards import Card, Measurement
-from tengen.models.settings import to_plain
+from tengen.models.settings import from_plain, to_plain
 from tengen.models.store import Tensors, load_model, save_model
 
 if TYPE_CHECKING:
@@ -158,9 +158,11 @@ class DeepNetwork:
         where = os.fspath(path)
         try:
             design = Design(**card.recipe["design"])
+            stored = card.recipe.get("settings")
+            settings = None if stored is None else from_plain(NetworkSettings, stored, where=where)
         except (KeyError, TypeError, SpecError) as wrong:
             raise ModelError(f"{where}: its card names no design we know ({wrong})") from None
-        made = cls()
+        made = cls(settings=settings)
         made.design_, made.weights_ = design, tensors
         check_weights(where, tensors, design)
         return made
