@@ -77,3 +77,35 @@ def test_convert(folder: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> No
     assert run(["games", "convert", str(folder / "b.sgf"), "--out", "-"]) == 0
     assert capsysbinary.readouterr().out == b"(;SZ[13]RE[W+R];B[aa];W[aa])\n"
     assert run(["games", "convert", str(out), "--out", "games.doc"]) == 1
+
+
+@pytest.mark.parametrize("out", ["a.sgf", "b.sgf", "./sub/../a.sgf", "sub/", "./"])
+def test_convert_refuses_to_write_over_what_it_reads(
+    folder: Path, capsys: pytest.CaptureFixture[str], out: str
+) -> None:
+    (folder / "sub").mkdir()
+    before = {name.name: name.read_bytes() for name in folder.glob("*.sgf")}
+    # The folder reads all of them; the file reads itself.
+    inputs = [str(folder), str(folder / "a.sgf")] if "a.sgf" in out else [str(folder)]
+    for name in inputs:
+        assert run(["games", "convert", name, "--out", f"{folder}/{out}"]) == 1
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1 and "read" in err
+    assert {name.name: name.read_bytes() for name in folder.glob("*.sgf")} == before
+
+
+def test_a_failed_conversion_keeps_the_old_file(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tengen.records import GameRecord
+
+    out = folder / "out.sgf"
+    out.write_text("old")
+
+    def full(*_: object, **__: object) -> bytes:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(GameRecord, "utf8_sgf", full)
+    assert run(["games", "convert", str(folder / "a.sgf"), "--out", str(out)]) == 1
+    assert capsys.readouterr().err == "tengen: No space left on device\n"
+    assert out.read_text() == "old"

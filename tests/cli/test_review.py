@@ -213,6 +213,22 @@ def test_for_people_and_out(tmp_path: Path, capsys: Out) -> None:
     assert out.exists() and out.with_suffix(".html").exists()
 
 
+def test_out_may_name_the_page_and_never_the_game(tmp_path: Path, capsys: Out) -> None:
+    file, out = tmp_path / "game.sgf", tmp_path / "page.html"
+    file.write_text(GAME)
+    options = ["--playouts", "5", "--policy", "none", "--quiet"]
+    assert run(["review", str(file), *options, "--out", str(out)]) == 0
+    assert "<html" in out.read_text()
+    assert read_game(out.with_suffix(".sgf")).moves == read_game(file).moves
+    capsys.readouterr()
+    for name in (file, file.with_suffix(".html")):  # the record would lie beside the page
+        assert run(["review", str(file), *options, "--out", str(name)]) == 1
+        assert (
+            capsys.readouterr().err == f"tengen: {file}: is what is read; write to another name\n"
+        )
+    assert file.read_text() == GAME
+
+
 def test_mistakes_of_the_user(tmp_path: Path, capsys: Out) -> None:
     file = tmp_path / "game.sgf"
     file.write_text("(;SZ[5];B[aa];W[aa])")

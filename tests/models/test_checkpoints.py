@@ -56,7 +56,7 @@ def test_a_damaged_newest_checkpoint_gives_way_to_the_one_before(tmp_path: Path)
 
 WRITER = """
 import sys
-from tengen.models.files import write_atomic
+from tengen.files import write_atomic
 size = 0
 while True:
     size = size % 7 + 1

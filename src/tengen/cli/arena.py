@@ -197,7 +197,9 @@ def export(
     """
     from tengen.arena.database import reading
     from tengen.arena.export import export_results
+    from tengen.files import refuse_inputs, write_atomic
 
+    refuse_inputs(out, [database])
     if kind == "sqlite" or (kind is None and out.suffix == ".sqlite"):
         with reading(database) as opened:
             opened.copy_to(out)
@@ -207,7 +209,7 @@ def export(
     if str(out) == "-":
         print(text, end="")
     else:
-        out.write_text(text, encoding="utf-8")
+        write_atomic(out, text)
 
 
 def _insist(resume: bool, path: Path | None) -> None:

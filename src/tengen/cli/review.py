@@ -37,7 +37,9 @@ def review(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="The SGF to write; the page lies beside it. FILE.review.sgf."),
+        typer.Option(
+            "--out", help="The SGF or the page to write; the other lies beside it. FILE.review.sgf."
+        ),
     ] = None,
     seed: Seed = 0,
     json: Json = False,
@@ -59,6 +61,7 @@ def review(
     record = read_game(file, game)
     name = "review" if file == "-" else Path(file).stem
     sgf = out or (Path() if file == "-" else Path(file).parent) / f"{name}.review.sgf"
+    sgf, page = _side_by_side(sgf, file)
     model, model_name, missing = find_policy(record.rows, record.cols, policy)
     if missing:
         remark(missing, quiet=quiet)
@@ -75,12 +78,24 @@ def review(
             seed=seed,
             on_position=bar.advance,
         )
-    page = sgf.with_suffix(".html")
     title = f"{Path(file).name}, game {game}" if game > 1 else Path(file).name
     write_atomic(sgf, annotate(found, top=top, ownership=ownership))
     write_atomic(page, make_page(found, title="Review" if file == "-" else title, top=top))
     value = _summary(found, file, game, sgf, page, top)
     emit(value, json=json, text=_words(found, value, top))
+
+
+def _side_by_side(out: Path, file: str) -> tuple[Path, Path]:
+    """Return the names of the record and of the page; neither may be what is read."""
+    from tengen.files import refuse_inputs
+
+    if out.suffix.lower() in (".html", ".htm"):
+        sgf, page = out.with_suffix(".sgf"), out
+    else:
+        sgf, page = out, out.with_suffix(".html")
+    for place in (sgf, page):
+        refuse_inputs(place, [file])
+    return sgf, page
 
 
 def _summary(

@@ -37,11 +37,13 @@ def score(
     Files that cannot be read and games that cannot be scored are named; the others are scored.
     """
     from tengen.errors import TengenError
+    from tengen.files import refuse_inputs, write_atomic
     from tengen.learners.scoring import BlockScorer
     from tengen.learners.scoring.sheet import score_record
-    from tengen.models.files import write_atomic
     from tengen.records.sgf_grammar import format_tree
 
+    if out is not None:
+        refuse_inputs(out, files)
     scorer = BlockScorer.load(model)
     sheets: list[Sheet] = []
     unread: list[str] = []

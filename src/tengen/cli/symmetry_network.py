@@ -304,12 +304,14 @@ def show(
     import numpy as np
 
     from tengen.board import PASS, index_of
+    from tengen.files import refuse_inputs, write_atomic
     from tengen.learners.symmetry_network import SymmetryNetwork
     from tengen.learners.symmetry_network.pictures import format_maps
-    from tengen.models.files import write_atomic
     from tengen.records import read_game
     from tengen.records.replay import board_at
 
+    if out is not None:
+        refuse_inputs(out, [file])
     network = SymmetryNetwork.load(model)
     record = read_game(file, game)
     board = board_at(record, move)

@@ -21,7 +21,7 @@ from tengen.errors import RecordError
 from tengen.explorer import kernels
 from tengen.explorer.geometry import geometry
 from tengen.explorer.index import METADATA, VERSION, About, Openings, open_index, stamp_of
-from tengen.models.files import TEMPORARY, write_atomic
+from tengen.files import TEMPORARY, write_atomic
 from tengen.models.store import pack
 from tengen.records import Corpus, Fault
 from tengen.records.arrays import GameArrays

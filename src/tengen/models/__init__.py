@@ -6,6 +6,7 @@ exactly where it was stopped, on top of `checkpoints`; `registry` finds models b
 the right object of each. No learner is imported here until a model of its kind is asked for.
 """
 
+from tengen.files import write_atomic
 from tengen.models.cards import Card, Measurement
 from tengen.models.checkpoints import (
     Checkpoint,
@@ -13,7 +14,6 @@ from tengen.models.checkpoints import (
     generator_state,
     restore_generator,
 )
-from tengen.models.files import write_atomic
 from tengen.models.places import find_model
 from tengen.models.registry import (
     KINDS,

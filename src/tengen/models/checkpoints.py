@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import ModelError
-from tengen.models.files import write_atomic
+from tengen.files import write_atomic
 from tengen.models.store import Tensors, pack, unpack
 
 STATE_KEY = "tengen.state"

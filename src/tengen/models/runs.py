@@ -49,8 +49,8 @@ from numpy.typing import NDArray
 
 from tengen import __version__
 from tengen.errors import RunError, SpecError
+from tengen.files import sweep, write_atomic
 from tengen.models.checkpoints import Checkpoint, Checkpoints
-from tengen.models.files import sweep, write_atomic
 from tengen.models.settings import (
     differences,
     fields_of,

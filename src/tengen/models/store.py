@@ -20,8 +20,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from tengen.errors import ModelError
+from tengen.files import write_atomic
 from tengen.models.cards import FORMAT, Card
-from tengen.models.files import write_atomic
 from tengen.models.places import find_model
 
 CARD_KEY = "tengen.card"

@@ -61,13 +61,14 @@ def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterato
     path = Path(path)
     if path.is_dir():
         for item in sorted(path.rglob("*")):
-            if item.is_file() and _may_hold_games(item.name):
+            if item.is_file() and may_hold_games(item.name):
                 yield from _open_file(item, on_fault, asked=False)
     else:
         yield from _open_file(path, on_fault, asked=True)
 
 
-def _may_hold_games(name: str) -> bool:
+def may_hold_games(name: str) -> bool:
+    """Tell whether a folder's file of this name is read."""
     lower = name.lower()
     packed = tuple(suffix + pack for suffix in RECORD_SUFFIXES for pack in _PACKED)
     return lower.endswith((*RECORD_SUFFIXES, *packed, ".zip", *_TAR_SUFFIXES))

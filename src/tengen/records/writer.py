@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
@@ -13,15 +14,19 @@ import numpy as np
 
 from tengen.board import coordinates
 from tengen.errors import RecordError
+from tengen.files import refuse_inputs, replacing, write_atomic
+from tengen.records.archives import may_hold_games
 from tengen.records.arrays import GameArrays
 from tengen.records.corpus import Corpus
 from tengen.records.record import GameRecord
+
+_NUMBERED = re.compile(r"\d{6,}\.sgf").fullmatch  # the names of files in a folder that we write
 
 
 def write_sgf(records: Iterable[GameRecord], path: str | Path, *, main_line: bool = False) -> int:
     """Write games as one SGF collection, one to a line where they have no line breaks."""
     count = 0
-    with Path(path).open("wb") as stream:
+    with replacing(path) as stream:
         for record in records:
             stream.write(record.utf8_sgf(main_line=main_line) + b"\n")
             count += 1
@@ -45,7 +50,10 @@ def write(
     ------
     RecordError
         If the name tells no form.
+    TengenError
+        If what would be written over is read.
     """
+    _refuse_inputs(out, corpus)
     if out.endswith(".npz"):
         return _write_arrays(corpus, Path(out), limit, shuffle_seed)
     records = iter(corpus) if shuffle_seed is None else corpus.shuffled(shuffle_seed)
@@ -79,6 +87,26 @@ def load_arrays(path: str | Path) -> GameArrays:
     return GameArrays(**columns)
 
 
+def _refuse_inputs(out: str, corpus: Corpus) -> None:
+    """Refuse an output that the corpus reads: a file, or a folder that holds files of it."""
+    refuse_inputs(out, corpus.paths)
+    place = Path(out).resolve()
+    folders = [Path(path).resolve() for path in corpus.paths if Path(path).is_dir()]
+    if place.is_dir():
+        files = [Path(path).resolve() for path in corpus.paths if Path(path).is_file()]
+        mixed = any(file.parent == place and _NUMBERED(file.name) for file in files) or any(
+            folder in place.parents for folder in folders
+        )
+    else:
+        mixed = (
+            place.exists()
+            and may_hold_games(place.name)
+            and any(folder in place.parents for folder in folders)
+        )
+    if mixed:
+        raise RecordError(f"{out}: games are read from there; write to another place")
+
+
 def _write_arrays(corpus: Corpus, path: Path, limit: int | None, seed: int | None) -> int:
     games = corpus.as_arrays()
     if seed is not None:
@@ -88,7 +116,8 @@ def _write_arrays(corpus: Corpus, path: Path, limit: int | None, seed: int | Non
     columns = {item.name: getattr(games, item.name) for item in fields(games)}
     for name in ("rules", "files"):
         columns[name] = columns[name].astype(np.str_)
-    np.savez_compressed(path, **columns)
+    with replacing(path) as stream:
+        np.savez_compressed(stream, **columns)
     return len(games)
 
 
@@ -103,7 +132,7 @@ def _write_standard_output(records: Iterator[GameRecord], main_line: bool) -> in
 
 def _write_lines(records: Iterator[GameRecord], path: Path) -> int:
     count = 0
-    with path.open("wb") as stream:
+    with replacing(path) as stream:
         for record in records:
             if (record.rows, record.cols) != (19, 19) or record.setup or record.edits:
                 continue
@@ -121,5 +150,5 @@ def _write_folder(records: Iterator[GameRecord], folder: Path, main_line: bool) 
     count = 0
     for record in records:
         count += 1
-        (folder / f"{count:06d}.sgf").write_bytes(record.utf8_sgf(main_line=main_line) + b"\n")
+        write_atomic(folder / f"{count:06d}.sgf", record.utf8_sgf(main_line=main_line) + b"\n")
     return count

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import SpecError
+from tengen.files import write_atomic
 from tengen.learners.deep_network.design import SCORE_SCALE, SIZE_SCALE, USUAL_SIZE
 from tengen.learners.deep_network.inference import Engine, spread_kernel
 from tengen.learners.deep_network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
 from tengen.learners.deep_network.learner import DeepNetwork
-from tengen.models.files import write_atomic
 
 OPSET = 17
 

@@ -31,7 +31,7 @@ from tengen.board.counting import count_area, count_territory
 from tengen.contracts import Scorer
 from tengen.contracts.values import Status
 from tengen.errors import ModelError, TengenError
-from tengen.models.files import write_atomic
+from tengen.files import write_atomic
 from tengen.models.settings import fingerprint
 from tengen.models.store import pack, unpack
 from tengen.parallel import map_jobs

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from tengen.board.counting import territory_margins
 from tengen.errors import TengenError
+from tengen.files import write_atomic
 from tengen.learners.scoring.blocks_context_kernels import flood_other
 from tengen.learners.scoring.features import Described, bordered, describe
 from tengen.learners.scoring.kernels import last_positions
-from tengen.models.files import write_atomic
 from tengen.records import GameArrays
 
 Floats = NDArray[np.float64]

@@ -20,9 +20,9 @@ from tengen.board import counting_kernels as k
 from tengen.board.counting import count_territory, tromp_taylor
 from tengen.contracts import Player
 from tengen.errors import TengenError
+from tengen.files import write_atomic
 from tengen.learners.scoring.bootstrap import Labelled
 from tengen.learners.scoring.bundle import gather
-from tengen.models.files import write_atomic
 from tengen.parallel import map_jobs, spawn_seeds
 from tengen.records import GameRecord, Result, read_games
 from tengen.records.arrays import from_records

@@ -1,0 +1,81 @@
+"""Write files so that a reader sees the old content or the new, never a part; know no format."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from tengen.errors import TengenError
+
+TEMPORARY = ".tmp"
+"""How the names of half-written files end; those of killed writers may be swept up."""
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to write: what the block writes replaces `path` when the block has ended well.
+
+    It goes to a temporary neighbour, is flushed to disk and renamed over `path`; a failure or a
+    kill at any moment leaves `path` whole: old or new. Makes the folder if it is missing. What is
+    no plain file, such as a pipe or a device, is written directly: it cannot be replaced.
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as stream:
+            yield stream
+        return
+    target = Path(os.path.realpath(path))  # a link goes on pointing to what is written
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(TEMPORARY, f".{target.name}.", target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes files private; models are meant to be read by others.
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _flush_folder(target.parent)
+
+
+def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> None:
+    """Write a whole file at once; see `replacing`."""
+    with replacing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+def refuse_inputs(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse to write over what is read.
+
+    Raises
+    ------
+    TengenError
+        If `out` is one of the inputs.
+    """
+    place = os.path.realpath(out)
+    if any(str(path) != "-" and os.path.realpath(path) == place for path in inputs):
+        raise TengenError(f"{out}: is what is read; write to another name")
+
+
+def sweep(folder: str | os.PathLike[str]) -> None:
+    """Delete what killed writers left in a folder. Nobody may be writing there."""
+    for left in Path(folder).glob(f".*{TEMPORARY}"):
+        with suppress(OSError):
+            left.unlink()
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a rename last through a loss of power, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,46 @@
+"""Writing destroys nothing: half-written files never appear, and nothing is written over inputs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tengen.errors import TengenError
+from tengen.files import refuse_inputs, replacing
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+
+    def fail() -> None:
+        with replacing(path) as file:
+            file.write(b"half")
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="space"):
+        fail()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_links_and_devices_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "link").symlink_to("a")
+    with replacing(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "a").read_text() == "new"
+    with replacing("/dev/null") as file:
+        file.write(b"new")
+    assert not os.path.isfile("/dev/null")
+
+
+def test_an_output_that_is_an_input_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "link").symlink_to("a")
+    refuse_inputs(tmp_path / "b", [tmp_path / "a", "-"])
+    with pytest.raises(TengenError, match="link: is what is read"):
+        refuse_inputs(tmp_path / "link", [tmp_path / "a"])
