@@ -95,7 +95,7 @@ def _openings(
         found = open_index(path)
         if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":
             return found
-        remark(f"{path}: the games have changed; making the index anew", quiet=quiet)
+        remark(f"{path}: games or --plies have changed; making the index anew", quiet=quiet)
     faults: list[str] = []
     with progress("games read", None, quiet=quiet) as bar:
         made = build(games, path, plies=plies, on_games=bar.advance, on_fault=faults.append)
@@ -149,8 +149,10 @@ def _print(answer: Answer, names: dict[str, str]) -> None:
     ]
     where = f" in the {answer.corner} corner" if answer.corner else ""
     games = "times" if answer.corner else "games"
-    title = f"{side} to play{where}: {answer.games:,} {games} (collection: {answer.collection:,})"
-    table(title, ["", "move", games, "share", "Black wins", *names, "years"], rows)
+    print(
+        f"{side} to play{where}: {answer.games:,} {games} (collection: {answer.collection:,} games)"
+    )
+    table("", ["", "move", games, "share", "Black wins", *names, "years"], rows)
     if answer.corner:
         print(f"{side} played elsewhere at first {answer.elsewhere:,} times")
     if names:

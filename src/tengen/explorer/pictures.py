@@ -51,7 +51,7 @@ def _disc(x: float, y: float, letter: str, strength: float, *, faint: bool) -> s
 def _table(answer: Answer) -> tuple[str, float, float]:
     """Return the numbers as SVG text with its width and height."""
     shown = [name for name in OPINIONS if any(name in move.opinions for move in answer.moves)]
-    headings = ["", "move", "games", "share", "Black wins", *shown]
+    headings = ["", "move", "times" if answer.corner else "games", "share", "Black wins", *shown]
     edges = [0.0, 18.0, 130.0, 185.0, 262.0]
     edges += [edges[-1] + 72.0 * (k + 1) for k in range(len(shown))]
     letters = {id(move): letter for letter, move in answer.marks().items()}
