@@ -12,9 +12,11 @@ import functools
 import json
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -306,6 +308,23 @@ def deep_network() -> list[Any]:
     return answers
 
 
+def explorer() -> list[Any]:
+    from tengen.explorer import build, explore
+
+    text = "(;SZ[9]RE[B+R]DT[1998-05-01];B[gc];W[ge];B[cg];W[ee])"
+    text += "(;SZ[9]RE[W+R]DT[2001];B[cc];W[cg];B[ec];W[ce])(;SZ[9];W[cc];B[ee];W[ce])"
+    answers: list[Any] = []
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "g.sgf"
+        place.write_text(text)
+        openings = build([place], Path(folder) / "g.openings")
+        for moves in ("", "B G7", "B C7 W D7"):
+            for corner in (False, True):
+                told = explore(openings, Board(9, moves=moves), corner=corner).to_dict()
+                answers.append(json.dumps(told, default=str).replace(folder, ""))
+    return answers
+
+
 SCENARIOS: dict[str, Callable[[], list[Any]]] = {
     f.__name__: f
     for f in (
@@ -319,6 +338,7 @@ SCENARIOS: dict[str, Callable[[], list[Any]]] = {
         opening_td,
         opening_evolution,
         deep_network,
+        explorer,
     )
 }
 
