@@ -221,7 +221,7 @@ def test_another_version_and_damage_are_refused_in_one_line(
 KILLED = """
 import os, sys, time
 from tengen.explorer import build
-from tengen.models import files
+from tengen import files
 
 def hang(*names):
     print("here", flush=True)
