@@ -169,3 +169,31 @@ def test_a_shipped_file_can_be_read_where_nothing_may_be_written(
             assert len(database.games()) == 1
     finally:
         folder.chmod(0o755)
+
+
+def test_a_damaged_file_is_told_by_name(tmp_path, tournament, job, scripted) -> None:
+    path = tmp_path / "r.sqlite"
+    with Database.open(path, tournament()) as database:
+        database.add(some_game(job, scripted))
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE games")
+        connection.execute("UPDATE meta SET value = '{' WHERE key = 'tournament'")
+    connection.close()
+    with reading(path) as database:
+        for look in (database.games, database.finished, lambda: database.tournament):
+            with pytest.raises(TengenError, match=r"r\.sqlite"):
+                look()
+
+
+def test_a_full_disk_keeps_what_was_finished(tmp_path, tournament, job, scripted) -> None:
+    void = play_game(job(), scripted("b", ["C3"]), scripted("w", [lambda: 1 // 0]))
+    path = tmp_path / "r.sqlite"
+    with Database.open(path, tournament()) as database:
+        database.add(some_game(job, scripted))
+        pages = database._connection.execute("PRAGMA page_count").fetchone()[0]
+        database._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(TengenError, match=r"r\.sqlite: cannot write: .*full"):
+            for _ in range(1000):
+                database.add(void)
+    with Database.open(path, tournament()) as database:
+        assert ("anna", "bert", 0) in database.finished()

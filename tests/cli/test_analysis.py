@@ -355,3 +355,22 @@ def test_the_command_in_a_process() -> None:
     answer = json.loads(done.stdout)
     assert answer["rootInfo"]["visits"] == 8
     assert answer["rootInfo"]["currentPlayer"] == "B"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"komi": 10**400}, "komi"),
+        ({"priority": -(10**400)}, "priority"),
+        ({"maxVisits": 10**400}, "maxVisits"),
+        ({"overrideSettings": {"maxTime": 10**400}}, "overrideSettings.maxTime"),
+        ({"moves": [["B", "pass"]] * 5001}, "moves"),
+        ({"analyzeTurns": [0] * 1001}, "analyzeTurns"),
+    ],
+)
+def test_what_is_beyond_all_bounds_is_refused_and_the_server_goes_on(
+    changes: dict[str, Any], field: str
+) -> None:
+    refused, answered = ask(query(**changes), query(id="next"))
+    assert (refused["field"], refused["id"]) == (field, "q")
+    assert (answered["id"], answered["isDuringSearch"]) == ("next", False)

@@ -83,3 +83,14 @@ def test_every_package_that_is_imported_is_declared() -> None:
                 imported[node.module.partition(".")[0]] = path
     foreign = set(imported) - set(sys.stdlib_module_names) - {"tengen"}
     assert {name: imported[name] for name in foreign - names} == {}
+
+
+@pytest.mark.parametrize(
+    "command", [["gtp"], ["analysis"], ["games", "stat", "-"], ["review", "-"], ["play"]]
+)
+def test_a_closed_standard_input_is_told_in_one_line(
+    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert run(command) == 1
+    assert capsys.readouterr().err == "tengen: standard input is closed\n"

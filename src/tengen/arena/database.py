@@ -15,6 +15,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 from filelock import FileLock, Timeout
@@ -198,6 +199,8 @@ class Database:
                 )
         except sqlite3.IntegrityError:
             raise TengenError(f"{self.path}: game {game.key} is there already") from None
+        except sqlite3.Error as failure:
+            raise TengenError(f"{self.path}: cannot write: {failure}") from None
 
     # ----- Reading -----
 
@@ -207,20 +210,23 @@ class Database:
         text = self._meta("tournament")
         if text is None:
             raise TengenError(f"{self.path}: holds no tournament")
-        return checked(Tournament, json.loads(text))
+        try:
+            return checked(Tournament, json.loads(text))
+        except json.JSONDecodeError as failure:
+            raise TengenError(f"{self.path}: damaged: {failure}") from None
 
     def games(self) -> list[GameRow]:
         """List the finished games by number, then by pairing, whenever they were played."""
-        rows = self._connection.execute(f"SELECT {_NAMES} FROM games ORDER BY number, a, b")
+        rows = self._rows(f"SELECT {_NAMES} FROM games ORDER BY number, a, b")
         return [GameRow(*row) for row in rows]
 
     def finished(self) -> set[GameKey]:
         """Return the keys of all finished games."""
-        return set(self._connection.execute("SELECT a, b, number FROM games"))
+        return set(self._rows("SELECT a, b, number FROM games"))
 
     def voids(self) -> list[GameRow]:
         """List the void games in the order in which they happened."""
-        rows = self._connection.execute(f"SELECT {_NAMES} FROM voids ORDER BY id")
+        rows = self._rows(f"SELECT {_NAMES} FROM voids ORDER BY id")
         return [GameRow(*row) for row in rows]
 
     def copy_to(self, path: str | Path) -> None:
@@ -234,10 +240,26 @@ class Database:
         if Path(path).exists():
             raise TengenError(f"{path}: is there already")
         self._connection.execute("PRAGMA query_only=OFF")
-        self._connection.execute("VACUUM INTO ?", (str(path),))
-        copy = sqlite3.connect(path)
-        copy.execute("PRAGMA journal_mode=DELETE")
-        copy.close()
+        try:
+            self._connection.execute("VACUUM INTO ?", (str(path),))
+            copy = sqlite3.connect(path)
+            copy.execute("PRAGMA journal_mode=DELETE")
+            copy.close()
+        except sqlite3.Error as failure:
+            raise TengenError(f"{self.path}: cannot be copied to {path}: {failure}") from None
+
+    def _rows(self, query: str) -> list[Any]:
+        """Return everything a query finds.
+
+        Raises
+        ------
+        TengenError
+            If the file is damaged or its tables are not ours.
+        """
+        try:
+            return self._connection.execute(query).fetchall()
+        except sqlite3.Error as failure:
+            raise TengenError(f"{self.path}: cannot be read: {failure}") from None
 
     def _meta(self, key: str) -> str | None:
         row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.common import Quiet, Seed, remark
+from tengen.cli.common import Quiet, Seed, remark, standard_input
 
 if TYPE_CHECKING:
     from tengen.board import Board
@@ -44,6 +44,7 @@ def analysis(
     from tengen.gtp.analysis_server import AnalysisServer
     from tengen.players import make_player, parse_spec
 
+    source = standard_input().buffer
     parse_spec(player)  # a wrong name is told now and not after the first query
     models = _Models(policy, quiet)
     server = AnalysisServer(
@@ -54,7 +55,7 @@ def analysis(
         threads=threads,
     )
     remark("tengen analysis: ready for queries", quiet=quiet)
-    server.run(sys.stdin.buffer, sys.stdout.buffer)
+    server.run(source, sys.stdout.buffer)
 
 
 class _Models:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import is_dataclass
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_type_hints
 
 import typer
 
@@ -31,6 +31,21 @@ Ray = Annotated[
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")]
+
+
+def standard_input() -> TextIO:
+    """Return standard input.
+
+    Raises
+    ------
+    TengenError
+        If it was closed before we started.
+    """
+    from tengen.errors import TengenError
+
+    if sys.stdin is None:
+        raise TengenError("standard input is closed")
+    return sys.stdin
 
 
 class Said(frozenset[str]):

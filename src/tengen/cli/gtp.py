@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tengen.cli.common import standard_input
+
 if TYPE_CHECKING:
     from tengen.contracts import Player
 
@@ -38,7 +40,7 @@ def gtp(
     engine = Engine(_make_player, player, COMMANDS, rules=rules, seed=chosen)
     # A reader of its own: a thread may still wait in it when Python closes its standard input at
     # the end, and closing a reader in use aborts the process.
-    source = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115
+    source = open(standard_input().fileno(), "rb", closefd=False)  # noqa: SIM115
     engine.run(source, sys.stdout.buffer)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from tengen.cli.common import Json, emit
+from tengen.cli.common import Json, emit, standard_input
 from tengen.cli.screen import Screen
 from tengen.errors import IllegalMoveError, TengenError
 
@@ -66,6 +66,7 @@ def play(
     from tengen.players import make_player
     from tengen.players.table import Table
 
+    source = standard_input()
     sides = {"black": BLACK, "b": BLACK, "white": WHITE, "w": WHITE, "none": 0}
     if colour.lower() not in sides:
         raise TengenError(f"--colour {colour}: choose black, white or none")
@@ -81,7 +82,7 @@ def play(
         seed=secrets.randbits(31) if seed is None else seed,
     )
     try:
-        Talk(table, Screen(sys.stderr if json else sys.stdout, plain=plain)).run(sys.stdin)
+        Talk(table, Screen(sys.stderr if json else sys.stdout, plain=plain)).run(source)
     finally:
         if out is not None:
             write_atomic(out, table.sgf())

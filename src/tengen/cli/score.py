@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.common import Json, Quiet, emit, remark
+from tengen.cli.common import Json, Quiet, emit, remark, standard_input
 
 if TYPE_CHECKING:
     from tengen.learners.scoring.sheet import Sheet
@@ -78,11 +78,9 @@ def score(
 
 def _read(name: str) -> list[GameRecord]:
     """Read all games of a file, or of standard input."""
-    import sys
-
     from tengen.records import loads, read_games
 
-    return list(loads(sys.stdin.buffer.read(), "-") if name == "-" else read_games(name))
+    return list(loads(standard_input().buffer.read(), "-") if name == "-" else read_games(name))
 
 
 def _page(sheet: Sheet) -> str:

@@ -7,7 +7,6 @@ served are told in `Query.warnings`; unknown ones too, as KataGo does.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,6 +25,9 @@ PERSPECTIVES = ("BLACK", "WHITE", "SIDETOMOVE")
 DEFAULT_PERSPECTIVE = "BLACK"
 """Whose win rates and scores are reported when `reportAnalysisWinratesAs` does not say."""
 DEFAULT_PV = 15
+MOST_MOVES = 5000
+MOST_TURNS = 1000
+"""Each turn holds a board of its own until it is analysed."""
 
 # KataGo's names of rules that the board knows under another name, or as a near relative.
 RULE_NAMES = {
@@ -249,7 +251,7 @@ def _number(
     number = value.get(name, default)
     if isinstance(number, bool) or not isinstance(number, (int, float)):
         raise QueryError("must be a number", name)
-    if not (math.isfinite(number) and least <= number <= most):
+    if not least <= number <= most:  # false for what is no number; safe for any whole one
         raise QueryError(f"must be a number from {least:g} to {most:g}", name)
     return float(number)
 
@@ -291,6 +293,8 @@ def _stones(
     pairs = _needed(value, name) if needed else value.get(name, [])
     if not isinstance(pairs, list):
         raise QueryError("must be a list of [colour, vertex]", name)
+    if len(pairs) > MOST_MOVES:
+        raise QueryError(f"must have at most {MOST_MOVES} entries", name)
     return [_stone(pair, name, rows, cols) for pair in pairs]
 
 
@@ -324,6 +328,8 @@ def _turns(
     wanted = value.get("analyzeTurns", [len(moves)])
     if not isinstance(wanted, list):
         raise QueryError("must be a list of integers", "analyzeTurns")
+    if len(wanted) > MOST_TURNS:
+        raise QueryError(f"must have at most {MOST_TURNS} entries", "analyzeTurns")
     numbers = [_integer({"analyzeTurns": n}, "analyzeTurns", 0, len(moves)) for n in wanted]
     priority = _number(value, "priority", -1e9, 1e9, 0.0)
     priorities = value.get("priorities", [priority] * len(numbers))

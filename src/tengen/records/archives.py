@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from tengen.errors import RecordError
 from tengen.records.faults import Fault
 
 RECORD_SUFFIXES = (".sgf", ".mgt", ".gib", ".ngf", ".txt")
@@ -56,6 +57,8 @@ def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterato
     cannot be opened; a broken archive is a fault, and what was readable before it is kept.
     """
     if str(path) == "-":
+        if sys.stdin is None:
+            raise RecordError("standard input is closed")
         yield Source("standard input", sys.stdin.buffer, True)
         return
     path = Path(path)
