@@ -94,3 +94,13 @@ def test_mistakes_are_one_line(
 def test_missing_games(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explore", str(games.parent / "none.sgf")]) == 1
     assert "none.sgf" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--index", "--out"])
+def test_the_games_themselves_are_never_written_over(
+    games: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    asked = ["explore", str(games), option, str(games), "--no-models", "--rebuild"]
+    assert run(asked) == 1
+    assert "games.sgf" in capsys.readouterr().err
+    assert games.read_text() == GAMES

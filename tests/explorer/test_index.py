@@ -32,6 +32,7 @@ from tengen.explorer.index import METADATA, VERSION, About, Continuation
 from tengen.explorer.kernels import ELSEWHERE
 from tengen.models.store import pack, unpack
 from tengen.records import GameRecord, loads
+from tengen.records.archives import may_hold_games
 from tengen.records.bulk import batch_of
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -281,7 +282,11 @@ def test_a_stamp_changes_with_the_files(tmp_path: Path) -> None:
     before = stamp_of([str(tmp_path)])
     assert before == stamp_of([str(tmp_path)])
     (tmp_path / "b.sgf").write_text("(;SZ[9];B[ee])")
-    assert stamp_of([str(tmp_path)]) != before
+    after = stamp_of([str(tmp_path)])
+    assert after != before
+    (tmp_path / "c.openings").write_text("an index beside the games is none of them")
+    assert not may_hold_games("c.openings")
+    assert stamp_of([str(tmp_path)]) == after
     assert stamp_of(["-"]) == ""
     assert cached_path(["a"], 60) != cached_path(["a"], 61)
 

@@ -60,8 +60,10 @@ def explore(
     from tengen.explorer import explore as ask
     from tengen.explorer import picture
     from tengen.explorer.opinions import Opinions, opinions_on
-    from tengen.models import write_atomic
+    from tengen.files import refuse_inputs, write_atomic
 
+    for written in filter(None, (index, out)):
+        refuse_inputs(written, games)
     openings = _openings(games, index, plies, rebuild=rebuild, quiet=quiet)
     board = _board(openings, size, moves)
     asked = opinions_on(board.rows, board.cols) if models else Opinions()

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from tengen.errors import TengenError
 from tengen.explorer import kernels
 from tengen.explorer.geometry import Folded
+from tengen.records.archives import may_hold_games
 
 VERSION = 1
 SUFFIX = ".openings"
@@ -175,8 +176,8 @@ def stamp_of(paths: Iterable[str]) -> str:
         if name == "-":
             return ""
         path = Path(name)
-        inside = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for item in inside:
+        inside = sorted(path.rglob("*")) if path.is_dir() else []
+        for item in [each for each in inside if may_hold_games(each.name)] or [path]:
             facts = item.stat()
             seen.update(f"{item}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode(errors="replace"))
     return seen.hexdigest()
