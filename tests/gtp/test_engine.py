@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -226,3 +227,34 @@ def test_a_player_that_plays_nonsense_is_our_bug_and_the_engine_goes_on(
     assert talk.refused("genmove w").startswith("internal error")
     assert "illegal move" in capsys.readouterr().err
     assert talk("name") == "Tengen"
+
+
+def test_only_game_records_are_written_over(talk, tmp_path) -> None:
+    path = tmp_path / "file"
+    for text, allowed in [("", True), (" (;SZ[9])", True), ("key = 1", False), ("(a)", False)]:
+        path.write_text(text)
+        if allowed:
+            talk(f"printsgf {path}")
+            assert "GM[1]" in path.read_text()
+        else:
+            assert "no game record" in talk.refused(f"printsgf {path}")
+            assert path.read_text() == text
+    assert "no game record" in talk.refused(f"printsgf {tmp_path}")
+
+
+def test_what_never_ends_is_not_loaded(talk, tmp_path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "large.sgf").open("wb") as file:
+        file.truncate(1 << 40)
+    for name in ("/dev/zero", "/dev/stdin", f"{tmp_path}/pipe", f"{tmp_path}/large.sgf", "-"):
+        assert talk.refused(f"loadsgf {name}").startswith("cannot load file")
+
+
+def test_a_safe_engine_touches_no_files(make_talk, tmp_path) -> None:
+    talk = make_talk(safe=True)
+    path = tmp_path / "a.sgf"
+    path.write_text("(;SZ[9])")
+    for line in (f"loadsgf {path}", f"printsgf {path}", f"printsgf {tmp_path}/new.sgf"):
+        assert talk.refused(line) == "no files in safe mode"
+    assert path.read_text() == "(;SZ[9])" and not (tmp_path / "new.sgf").exists()
+    assert "SZ[19]" in talk("printsgf")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,12 @@ def gtp(
     seed: Annotated[
         int | None, typer.Option("--seed", help="Every random choice follows from it.")
     ] = None,
+    safe: Annotated[
+        bool,
+        typer.Option(
+            "--safe", help="For controllers you do not trust: no files, no gtp: or python: players."
+        ),
+    ] = False,
 ) -> None:
     """Speak GTP, for Sabaki, GoGui and other programs.
 
@@ -37,7 +44,16 @@ def gtp(
     from tengen.gtp.engine import Engine
 
     chosen = secrets.randbits(31) if seed is None else seed
-    engine = Engine(_make_player, player, COMMANDS, rules=rules, seed=chosen)
+    if safe:
+        _refuse_programs(player)
+    engine = Engine(
+        _make_safe_player if safe else _make_player,
+        player,
+        COMMANDS,
+        rules=rules,
+        seed=chosen,
+        safe=safe,
+    )
     # A reader of its own: a thread may still wait in it when Python closes its standard input at
     # the end, and closing a reader in use aborts the process.
     source = open(standard_input().fileno(), "rb", closefd=False)  # noqa: SIM115
@@ -49,3 +65,23 @@ def _make_player(spec: str) -> Player:
     from tengen.players import make_player
 
     return make_player(spec)
+
+
+def _make_safe_player(spec: str) -> Player:
+    """Make a player that starts no other program and runs nobody's code."""
+    _refuse_programs(spec)
+    return _make_player(spec)
+
+
+def _refuse_programs(spec: str) -> None:
+    """Refuse a spec that names a program or a class, be it in an option.
+
+    Raises
+    ------
+    SpecError
+        If it does.
+    """
+    from tengen.errors import SpecError
+
+    if re.search(r"(gtp|python)\s*:", spec, re.IGNORECASE):
+        raise SpecError(f"{spec!r}: no gtp: or python: in safe mode")

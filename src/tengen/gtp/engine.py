@@ -38,6 +38,8 @@ class Engine:
         The commands by name, such as `tengen.gtp.commands.COMMANDS`.
     rules, seed
         What the game starts with; controllers may change both.
+    safe
+        Touch no files: for controllers that are not trusted.
     """
 
     def __init__(
@@ -48,7 +50,9 @@ class Engine:
         *,
         rules: str = "cgos",
         seed: int = 0,
+        safe: bool = False,
     ) -> None:
+        self.safe = safe
         self.make_player, self.spec, self.table = make_player, spec, table
         self.rules, self.seed = rules, seed
         self.title = ""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 
 from tengen.errors import TengenError
+from tengen.files import write_atomic
 from tengen.gtp.clock import Clock
 from tengen.gtp.engine import Engine
 from tengen.gtp.protocol import Call, GtpFailure
@@ -22,6 +25,8 @@ from tengen.gtp.words import (
     read_number,
 )
 
+LARGEST_RECORD = 1 << 26
+"""Bytes; no game is so long."""
 KGS_RULES = ("japanese", "chinese", "aga", "new_zealand")
 # KataGo's words for rules, and ours.
 KO_WORDS = {"SIMPLE": "simple", "POSITIONAL": "positional", "SITUATIONAL": "situational"}
@@ -163,8 +168,14 @@ def loadsgf(engine: Engine, call: Call) -> str:
     from tengen.records.replay import board_at, rules_of
 
     words = need(call.args, 1)
+    _refuse_when_safe(engine)
     move = read_integer(words[1], least=1) if len(words) > 1 else None
     try:
+        # A device or a pipe may never end, and `-` is the stream of commands itself.
+        if os.path.exists(words[0]) and not os.path.isfile(words[0]):
+            raise GtpFailure(f"{words[0]}: no plain file")
+        if words[0] == "-" or os.path.getsize(words[0]) > LARGEST_RECORD:
+            raise GtpFailure(f"{words[0]}: no file of one game")
         record = read_game(words[0])
         if move is not None and move > len(record.moves):
             move = None
@@ -183,11 +194,30 @@ def printsgf(engine: Engine, call: Call) -> str:
     text = sgf_of_board(engine.game.board)
     if not call.args:
         return text
+    _refuse_when_safe(engine)
+    path = Path(call.args[0])
     try:
-        Path(call.args[0]).write_text(text, encoding="utf-8")
-    except OSError as failure:
+        if not path.parent.is_dir():
+            raise GtpFailure(f"{path.parent}: no such folder")
+        if path.exists() and not _is_record(path):
+            raise GtpFailure(f"{path}: is there and no game record")
+        write_atomic(path, text)
+    except (OSError, TengenError) as failure:
         raise GtpFailure(f"cannot write file: {failure}") from None
     return ""
+
+
+def _refuse_when_safe(engine: Engine) -> None:
+    if engine.safe:
+        raise GtpFailure("no files in safe mode")
+
+
+def _is_record(path: Path) -> bool:
+    """Tell whether a file begins as SGF does, or is empty: only that may be written over."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return re.match(rb"(\xef\xbb\xbf)?\s*(\(\s*;|\Z)", file.read(1 << 12)) is not None
 
 
 def showboard(engine: Engine, call: Call) -> str:
