@@ -153,7 +153,7 @@ def test_alphabeta_sees_a_snapback_two_plies_deep() -> None:
     board = Board(5, komi=0.5, moves="B C3 W C4 B D4 W B3 B B4")
     for depth in (1, 2, 3):
         value, move = AlphaBetaPlayer(model=AreaEvaluator(), depth=depth, width=6).search(board)
-        assert board.is_legal(move)
+        assert board.is_legal(board.answer(move))
         assert np.isfinite(value)
 
 

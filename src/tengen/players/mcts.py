@@ -93,7 +93,7 @@ class Tree:
         board.state = self.scratch
         turn = self.board.turn
         for move in self.meta[k.M_LINE : k.M_LINE + int(self.meta[k.M_DEPTH])].tolist():
-            board.moves.append((turn, move))
+            board.moves.append((turn, board.answer(move)))
             turn = BLACK + WHITE - turn
         return board
 
