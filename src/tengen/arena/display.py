@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tengen.arena.game import PlayedGame, winner_name
 from tengen.arena.ratings import win_rate
+from tengen.foreign import for_rich, printable
 from tengen.statistics import wilson
 
 if TYPE_CHECKING:
@@ -100,13 +101,15 @@ class LiveTable:
     def _say(self, text: str) -> None:
         self.note = text
         if self._live is None and not self.quiet:
-            print(f"arena: {text}", file=sys.stderr, flush=True)
+            print(f"arena: {printable(text)}", file=sys.stderr, flush=True)
 
     def _draw(self) -> Any:
         from rich.console import Group
         from rich.table import Table
 
-        sheet = Table(title=self.headline(), caption=self.note or "Ctrl-C: stop after these games")
+        sheet = Table(
+            title=self.headline(), caption=for_rich(self.note or "Ctrl-C: stop after these games")
+        )
         for column in ("player", "games", "won", "lost", "drawn", "rate", "95 %"):
             sheet.add_column(column, justify="left" if column == "player" else "right")
         order = sorted(self.scores.items(), key=lambda entry: -_rate_or_zero(entry[1]))
@@ -115,14 +118,14 @@ class LiveTable:
             low, high = wilson(won + drawn / 2, games)
             rate = f"{win_rate(won, lost, drawn):.1%}" if games else "-"
             numbers = (str(games), str(won), str(lost), str(drawn))
-            sheet.add_row(name, *numbers, rate, f"{low:.1%} - {high:.1%}")
+            sheet.add_row(for_rich(name), *numbers, rate, f"{low:.1%} - {high:.1%}")
         waiting = [
             f"game {number + 1} of {first} - {second}, {_duration(time.monotonic() - since)}"
             for (first, second, number), since in list(self.under_way.items())[:SHOWN]
         ]
         if not waiting:
             return sheet
-        return Group(sheet, "With the workers: " + "; ".join(waiting))
+        return Group(sheet, "With the workers: " + for_rich("; ".join(waiting)))
 
 
 def _rate_or_zero(score: list[int]) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 from tengen.arena.database import Database, GameRow
 from tengen.arena.results import Results, Standing, results_of
 from tengen.errors import SpecError
+from tengen.foreign import csv_cell
 
 Sheet = tuple[list[str], list[list[str]]]
 """Column heads and rows of a table, as text."""
@@ -48,7 +49,7 @@ def games_csv(rows: list[GameRow]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(fields)
-    writer.writerows([getattr(row, name) for name in fields] for row in rows)
+    writer.writerows([csv_cell(getattr(row, name)) for name in fields] for row in rows)
     return text.getvalue()
 
 

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from tengen import __version__
 from tengen.errors import TengenError
+from tengen.foreign import printable
 
 # Command -> (module, one-line help). The module offers a Typer `app`.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -125,7 +126,7 @@ def run(arguments: list[str]) -> int:
         mistake.show()  # type: ignore[attr-defined]
         return 1
     except TengenError as mistake:
-        print(f"tengen: {mistake}", file=sys.stderr)
+        print(f"tengen: {printable(str(mistake))}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -136,7 +137,7 @@ def run(arguments: list[str]) -> int:
         return 3
     except OSError as failure:
         place = f"{failure.filename}: " if failure.filename else ""
-        print(f"tengen: {place}{failure.strerror or failure}", file=sys.stderr)
+        print(f"tengen: {printable(f'{place}{failure.strerror or failure}')}", file=sys.stderr)
         return 1
     except Exception:
         import traceback

@@ -222,9 +222,12 @@ def _insist(resume: bool, path: Path | None) -> None:
 
 def _print_match(result: Any) -> None:
     """Print a match for people."""
+    from tengen.foreign import printable
+
     rate = result.win_rate_a
     low, high = result.interval
-    print(f"{result.a} - {result.b}: {result.wins_a} - {result.wins_b}, {result.draws} drawn")
+    a, b = printable(result.a), printable(result.b)
+    print(f"{a} - {b}: {result.wins_a} - {result.wins_b}, {result.draws} drawn")
     if rate is not None:
         print(f"win rate {rate:.1%}, 95 %: {low:.1%} to {high:.1%}")
         print(
@@ -246,11 +249,13 @@ def _table(title: str, columns: list[str], rows: list[Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from tengen.foreign import for_rich
+
     sheet = Table(title=title or None)
     for column in columns:
-        sheet.add_column(column)
+        sheet.add_column(for_rich(column))
     for row in rows:
-        sheet.add_row(*(str(cell) for cell in row))
+        sheet.add_row(*map(for_rich, row))
     console = Console()
     Console(width=None if console.is_terminal else 400).print(sheet)
 

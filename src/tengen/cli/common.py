@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_type_hints
 
 import typer
 
+from tengen.foreign import for_rich, printable
+
 if TYPE_CHECKING:
     from tengen.models.settings import SettingField
 
@@ -141,20 +143,19 @@ def emit(value: Any, *, json: bool, text: str | None = None) -> None:
 def remark(message: str, *, quiet: bool = False) -> None:
     """Print a remark on standard error, where it cannot disturb the output."""
     if not quiet:
-        print(message, file=sys.stderr, flush=True)
+        print(printable(message), file=sys.stderr, flush=True)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table for people on standard output."""
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
-    sheet = Table(title=title or None)
+    sheet = Table(title=for_rich(title) or None)
     for column in columns:
-        sheet.add_column(column)
+        sheet.add_column(for_rich(column))
     for row in rows:
-        sheet.add_row(*(escape(str(cell)) for cell in row))
+        sheet.add_row(*map(for_rich, row))
     Console().print(sheet)
 
 
@@ -191,7 +192,7 @@ class Progress:
         now = self._clock()
         rate = self.done / max(now - self._start, 1e-9)
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done, rate=f"{rate:.1f}/s {note}")
+            self._bar.update(self._task, completed=self.done, rate=f"{rate:.1f}/s {for_rich(note)}")
         elif not self.quiet and now - self._last > 10:
             self._last = now
             left = f", {(self.total - self.done) / rate:.0f} s left" if self.total and rate else ""

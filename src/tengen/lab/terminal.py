@@ -30,12 +30,13 @@ def print_result(result: Result, console: Console | None = None) -> None:
 
 
 def _print_table(sheet: Table, out: Console) -> None:
-    from rich.markup import escape
     from rich.table import Table as Grid
 
-    grid = Grid(title=escape(sheet.title) or None, caption=escape(sheet.note) or None)
+    from tengen.foreign import for_rich
+
+    grid = Grid(title=for_rich(sheet.title) or None, caption=for_rich(sheet.note) or None)
     for column in sheet.columns:
-        grid.add_column(escape(column))
+        grid.add_column(for_rich(column))
     for row in sheet.rows:
-        grid.add_row(*(escape(str(cell)) for cell in row))
+        grid.add_row(*(for_rich(cell) for cell in row))
     out.print(grid)
