@@ -108,6 +108,12 @@ def test_what_is_read_is_checked_and_a_whole_number_is_a_real_one() -> None:
         from_plain(Walk, {"rate": -1}, where="here")
 
 
+def test_a_number_beyond_all_bounds_is_a_bad_value() -> None:
+    for sign in (1, -1):
+        with pytest.raises(SpecError, match="not a finite number"):
+            from_plain(Walk, {"rate": sign * 10**400}, where="card")
+
+
 def test_differences_name_the_setting_as_people_do() -> None:
     assert differences(Walk(), Walk(trace=0.5, steps=7, without=("left",))) == [
         "lambda 0.0 there, 0.5 asked",

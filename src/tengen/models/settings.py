@@ -215,8 +215,7 @@ def _field(field: dataclasses.Field[Any], hint: Any) -> SettingField:
 
 def _check(field: SettingField, value: Any) -> None:
     """Check one value, or one member of a tuple."""
-    if field.kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+    value = _number(field, value)
     if field.kind in (int, float, bool, str) and type(value) is not field.kind:
         raise SpecError(f"{field.option} is {value!r}, not of type {field.kind.__name__}")
     if isinstance(value, float) and not math.isfinite(value):
@@ -242,8 +241,13 @@ def _from_plain(field: SettingField, value: Any) -> Any:
 
 
 def _number(field: SettingField, value: Any) -> Any:
-    """Let a whole number stand for a real one."""
-    return float(value) if field.kind is float and type(value) is int else value
+    """Let a whole number stand for a real one; one beyond all real ones is infinite."""
+    if field.kind is not float or type(value) is not int:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _of_numpy(value: Any) -> Any:
