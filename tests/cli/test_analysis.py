@@ -374,3 +374,18 @@ def test_what_is_beyond_all_bounds_is_refused_and_the_server_goes_on(
     refused, answered = ask(query(**changes), query(id="next"))
     assert (refused["field"], refused["id"]) == (field, "q")
     assert (answered["id"], answered["isDuringSearch"]) == ("next", False)
+
+
+def test_a_bug_in_reading_a_query_does_not_end_the_server(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tengen.gtp import analysis_server
+
+    real = analysis_server.parse_query
+    monkeypatch.setattr(
+        analysis_server, "parse_query", lambda value: 1 // 0 if value["id"] == "q" else real(value)
+    )
+    broken, answered = ask(query(), query(id="next"))
+    assert broken["error"].startswith("internal error: ZeroDivisionError") and broken["id"] == "q"
+    assert answered["id"] == "next"
+    assert "Traceback" in capsys.readouterr().err

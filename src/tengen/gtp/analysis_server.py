@@ -157,6 +157,9 @@ class AnalysisServer:
         except QueryError as mistake:
             self._write({"error": str(mistake), "field": mistake.field, "id": value["id"]})
             return
+        except Exception as bug:  # one query must not end the session of the others
+            self._write_bug(bug, value["id"])
+            return
         for name, text in query.warnings:
             # One is enough: KaTrain sends the same wishes with every query.
             if name not in self._warned:
@@ -224,9 +227,7 @@ class AnalysisServer:
             except TengenError as failure:
                 self._write({"error": str(failure), "id": task.query.id, "field": "rules"})
             except Exception as bug:
-                traceback.print_exc(file=sys.stderr)
-                text = f"internal error: {type(bug).__name__}: {bug}"
-                self._write({"error": text, "id": task.query.id})
+                self._write_bug(bug, task.query.id)
             finally:
                 with self._changed:
                     if task in self._running:
@@ -344,6 +345,11 @@ class AnalysisServer:
                 self._target.flush()
         except BrokenPipeError:
             self._abandon()
+
+    def _write_bug(self, bug: Exception, name: str) -> None:
+        """Tell of a mistake of ours: in full on standard error, in a line to who asked."""
+        traceback.print_exception(bug, file=sys.stderr)
+        self._write({"error": f"internal error: {type(bug).__name__}: {bug}", "id": name})
 
     def _abandon(self) -> None:
         """Drop everything: nobody listens any more."""
