@@ -1,4 +1,4 @@
-"""The features and the learning rule of paper 000 once more: slow, dense, from grids alone."""
+"""The features and the learning rule once more: slow, dense, from grids alone."""
 
 from __future__ import annotations
 
