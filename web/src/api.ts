@@ -34,10 +34,14 @@ export async function api<T>(path: string, options: Options = {}): Promise<T> {
     throw new ApiError("The server does not answer. Is it still running?", 0);
   }
   if (response.status === 204) return undefined as T;
-  const value = await response.json().catch(() => null);
+  const value = await response.json().catch((failure) => {
+    if (options.signal?.aborted) throw failure; // hung up while the answer was on its way
+    return undefined;
+  });
   if (!response.ok) {
     throw new ApiError(value?.detail ?? `The server failed (${response.status}).`, response.status);
   }
+  if (value === undefined) throw new ApiError("The server's answer broke off.", 0);
   return value as T;
 }
 
