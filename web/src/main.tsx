@@ -6,6 +6,7 @@ import { render, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiPage } from "./apipage";
 import { Arena } from "./arena";
+import { Explore } from "./explore";
 import { Laboratory } from "./laboratory";
 import { NewGame } from "./newgame";
 import { Play } from "./play";
@@ -22,6 +23,7 @@ const VIEWS: Record<string, [title: string, view: View]> = {
   review: ["Review", (id) => (id ? <ReviewPage key={id} id={id} /> : <Reviews />)],
   see: ["What they see", () => <See />],
   score: ["Score", () => <Score />],
+  explore: ["Explore", () => <Explore />],
   arena: ["Arena", (argument) => <Arena argument={argument} />],
   laboratory: ["Laboratory", (argument) => <Laboratory argument={argument} />],
   api: ["API", () => <ApiPage />],

@@ -86,26 +86,27 @@ def explore(
 def _openings(
     games: list[str], index: Path | None, plies: int, *, rebuild: bool, quiet: bool
 ) -> Openings:
-    """Open the collection's index; make it where there is none or its files have changed."""
-    from tengen.explorer import build, cached_path, open_index, stamp_of
-    from tengen.explorer.index import SUFFIX
+    """Open the collection's index, or make it with progress; tell what was wrong with games."""
+    from tengen.explorer import index_of_games
 
-    if len(games) == 1 and games[0].endswith(SUFFIX):
-        return open_index(games[0])
-    path = index or cached_path(games, plies)
-    if path.exists() and not rebuild:
-        found = open_index(path)
-        if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":
-            return found
-        remark(f"{path}: games or --plies have changed; making the index anew", quiet=quiet)
     faults: list[str] = []
+    remarks: list[str] = []
     with progress("games read", None, quiet=quiet) as bar:
-        made = build(games, path, plies=plies, on_games=bar.advance, on_fault=faults.append)
+        made = index_of_games(
+            games,
+            index,
+            plies=plies,
+            rebuild=rebuild,
+            on_games=bar.advance,
+            on_fault=faults.append,
+            on_remark=remarks.append,
+        )
     for fault in faults[:_FAULTS]:
         remark(fault, quiet=quiet)
     if len(faults) > _FAULTS:
         remark(f"and {len(faults) - _FAULTS:,} more", quiet=quiet)
-    remark(f"index of {made.about.games:,} games: {made.path}", quiet=quiet)
+    for words in remarks:
+        remark(words, quiet=quiet)
     return made
 
 

@@ -39,6 +39,10 @@ def web(
         list[Path] | None,
         typer.Option("--arena", help="Database of a tournament to show; repeatable."),
     ] = None,
+    collection: Annotated[
+        list[Path] | None,
+        typer.Option("--collection", help="Games, or their index, to explore; repeatable."),
+    ] = None,
     runs: Annotated[
         Path, typer.Option("--runs", help="Folder of trainings and reports to show.")
     ] = Path("runs"),
@@ -50,6 +54,9 @@ def web(
     from tengen.web.serving import serve
     from tengen.web.settings import LOOPBACK, Settings, default_database
 
+    for path in collection or ():
+        if not path.exists():
+            raise TengenError(f"--collection {path}: there is no such file or folder")
     if token == "new":
         token = secrets.token_urlsafe(18)
     if host not in LOOPBACK and not token:
@@ -61,6 +68,7 @@ def web(
         token=token,
         players=tuple(player or ()),
         arenas=tuple(arena or ()),
+        collections=tuple(collection or ()),
         runs=runs,
     )
     serve(settings, open_browser=browser, tell=lambda line: remark(line, quiet=quiet))

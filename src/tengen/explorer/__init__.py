@@ -6,7 +6,7 @@ draws that. Models come as arguments: nothing here knows a learner.
 """
 
 from tengen.explorer.answers import Answer, NextMove, explore
-from tengen.explorer.building import build
+from tengen.explorer.building import build, index_of_games
 from tengen.explorer.index import Openings, OpeningsError, cached_path, open_index, stamp_of
 from tengen.explorer.pictures import picture
 
@@ -18,6 +18,7 @@ __all__ = [
     "build",
     "cached_path",
     "explore",
+    "index_of_games",
     "open_index",
     "picture",
     "stamp_of",

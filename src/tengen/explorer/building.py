@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 from tengen.errors import RecordError
 from tengen.explorer import kernels
 from tengen.explorer.geometry import geometry
-from tengen.explorer.index import METADATA, VERSION, About, Openings, open_index, stamp_of
+from tengen.explorer.index import (
+    METADATA,
+    SUFFIX,
+    VERSION,
+    About,
+    Openings,
+    cached_path,
+    open_index,
+    stamp_of,
+)
 from tengen.files import TEMPORARY, write_atomic
 from tengen.models.store import pack
 from tengen.records import Corpus, Fault
@@ -180,6 +189,33 @@ def build(
     _sweep(target)
     write_atomic(target, pack(arrays, {METADATA: json.dumps(asdict(about))}))
     return open_index(target)
+
+
+def index_of_games(
+    games: Sequence[str],
+    index: Path | None = None,
+    *,
+    plies: int = PLIES,
+    rebuild: bool = False,
+    on_games: Callable[[int], None] = lambda games: None,
+    on_fault: Callable[[str], None] = lambda fault: None,
+    on_remark: Callable[[str], None] = lambda words: None,
+) -> Openings:
+    """Open a collection's index; make it where there is none or its files have changed.
+
+    A single path to an index is opened as it is. Without `index` it is kept in the user's cache.
+    """
+    if len(games) == 1 and games[0].endswith(SUFFIX):
+        return open_index(games[0])
+    path = index or cached_path(games, plies)
+    if path.exists() and not rebuild:
+        found = open_index(path)
+        if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":
+            return found
+        on_remark(f"{path}: games or --plies have changed; making the index anew")
+    made = build(games, path, plies=plies, on_games=on_games, on_fault=on_fault)
+    on_remark(f"index of {made.about.games:,} games: {made.path}")
+    return made
 
 
 def _sweep(target: Path) -> None:

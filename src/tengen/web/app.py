@@ -14,7 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from tengen import __version__
 from tengen.board import Board
 from tengen.errors import IllegalMoveError, TengenError
-from tengen.web import look_routes, play_routes, review_routes, shelf_routes
+from tengen.web import explore_routes, look_routes, play_routes, review_routes, shelf_routes
 from tengen.web.positions import to_value
 from tengen.web.reviews import UnknownReviewError
 from tengen.web.room import StaleMoveError, UnknownGameError
@@ -64,7 +64,7 @@ def make_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
-    for routes in (play_routes, review_routes, look_routes, shelf_routes):
+    for routes in (play_routes, review_routes, look_routes, explore_routes, shelf_routes):
         app.include_router(routes.router)
     for kind in STATUS:
         app.add_exception_handler(kind, _tell)

@@ -24,6 +24,7 @@ class Services:
     store: Store
     playing: Lane = field(default_factory=lambda: Lane(TASKS))
     looking: Lane = field(default_factory=lambda: Lane(TASKS))
+    exploring: Lane = field(default_factory=lambda: Lane(TASKS))
     studying: Lane = field(default_factory=lambda: Lane(TASKS))
     room: Room = field(init=False)
     reviews: Reviews = field(init=False)
@@ -35,7 +36,7 @@ class Services:
 
     def close(self) -> None:
         """End the processes and close the database."""
-        for lane in (self.playing, self.looking, self.studying):
+        for lane in (self.playing, self.looking, self.exploring, self.studying):
             lane.close()
         self.store.close()
 

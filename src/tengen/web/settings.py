@@ -28,6 +28,8 @@ class Settings:
     """Specs of further opponents, from the command line only."""
     arenas: tuple[Path, ...] = ()
     """Databases of tournaments to show."""
+    collections: tuple[Path, ...] = ()
+    """Collections of games, or indexes of them, to explore."""
     runs: Path = Path("runs")
     """Folder of trainings and laboratory reports to show."""
     upload_bytes: int = 8_000_000

@@ -162,15 +162,19 @@ def see(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
 
 def _wishes(model: Any, board: Board) -> dict[str, Any]:
     """Return the moves that a model wants, as probabilities or as values one ply deep."""
-    if isinstance(model, Policy):
-        priors = np.asarray(model.priors(board), np.float64)
-    else:
-        priors = _softened(model, board)
+    priors = wanted(model, board)
     wishes = likely_moves(priors, board, WISHES)
     reasons = _reasons(model, board, [w["move"] for w in wishes])
     for wish, why in zip(wishes, reasons, strict=False):
         wish |= why
     return {"wishes": wishes, "policy": _flat(priors[:-1])}
+
+
+def wanted(model: Any, board: Board) -> NDArray[np.float64]:
+    """Return a share for every move and a pass: probabilities, or values one ply deep softened."""
+    if isinstance(model, Policy):
+        return np.asarray(model.priors(board), np.float64)
+    return _softened(model, board)
 
 
 def _softened(model: Evaluator, board: Board) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from tengen.errors import ModelError
 from tengen.gtp.judging import Judge
 from tengen.lab.review import find_policy
 from tengen.players import make_player
-from tengen.web import shelves, sights, studies
+from tengen.web import openings, shelves, sights, studies
 from tengen.web.positions import likely_moves, mask_rows, to_board, vertex, vertices
 from tengen.web.workers import Context, Task
 
@@ -176,6 +176,8 @@ TASKS: dict[str, Task] = {
     "score": score,
     "see": sights.see,
     "tables": shelves.tables,
+    "explore": openings.ask,
+    "index": openings.index_upload,
     "review": studies.review,
     "export_sgf": studies.export_sgf,
 }

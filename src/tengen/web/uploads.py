@@ -40,9 +40,7 @@ def read_upload(data: bytes, name: str, settings: Settings) -> list[GameRecord]:
         If there is no readable game in it, or it is too large.
     """
     shown = Path(name).name[:80] or "game.sgf"
-    if not data.strip():
-        raise RecordError(f"{shown}: an empty file")
-    data, suffix = _unpack(data, shown, settings.upload_bytes * GROWTH)
+    data, suffix = unpacked(data, shown, settings)
     faults: list[Fault] = []
     found: list[GameRecord] = []
     with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
@@ -63,6 +61,19 @@ def read_upload(data: bytes, name: str, settings: Settings) -> list[GameRecord]:
                 f"at most {settings.game_moves} are taken"
             )
     return found
+
+
+def unpacked(data: bytes, name: str, settings: Settings) -> tuple[bytes, str]:
+    """Return what was sent, unpacked within limits, and the ending that tells its format.
+
+    Raises
+    ------
+    RecordError
+        If it is empty, damaged or too large.
+    """
+    if not data.strip():
+        raise RecordError(f"{name}: an empty file")
+    return _unpack(data, name, settings.upload_bytes * GROWTH)
 
 
 def _unpack(data: bytes, name: str, most: int) -> tuple[bytes, str]:
