@@ -189,7 +189,6 @@ def move_prediction() -> list[Any]:
     from tengen.learners.move_prediction.learner import MovePredictor
     from tengen.learners.move_prediction.maxent import solve
     from tengen.learners.move_prediction.patterns import PatternHasher
-    from tengen.learners.move_prediction.replay_kernels import mark_legal
     from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
 
     answers: list[Any] = []
@@ -203,20 +202,17 @@ def move_prediction() -> list[Any]:
         answers += [predictor.priors(position) for position in boards((5, 5), (5, 5), seed=2)]
     hasher = PatternHasher.of(boards((5, 5))[0])
     answers += [hasher.hashes(row, 2, 1) % 10**9 for row in range(5)]
-    legal, small = np.zeros(2, np.bool_), games(2)
-    mark_legal(small.moves, small.colours, small.offsets, 5, 5, legal)
-    answers.append(legal)
     found = solve(np.zeros((1, 1), np.int64), np.ones(1, np.int64), 1, 0.5, limit=2)
     answers += [found.weights, found.objective, found.violation]
     return answers
 
 
 def scoring() -> list[Any]:
-    from tengen.learners.scoring.bundle import positions
     from tengen.learners.scoring.features import describe
     from tengen.learners.scoring.judgement import judge
+    from tengen.records.replay import last_positions
 
-    answers: list[Any] = list(positions(games(2)))
+    answers: list[Any] = list(last_positions(games(2)))
     for position in boards((4, 5), (6, 6), share=1.0):
         described = describe(position.grid())
         verdict = judge(described, np.linspace(-1, 1, len(described.colour)))

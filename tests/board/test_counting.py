@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tengen.board import Board, Rules
 from tengen.board.counting import (
     BLACK,
     KIND_NAMES,
     WHITE,
     count_area,
+    count_both,
     count_territory,
     format_result,
-    handicap_compensation,
     territory_margins,
     tromp_taylor,
 )
@@ -254,8 +255,8 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(TengenError, match="no counting method"):
         count_territory(np.zeros((3, 3), np.int8), method="quick")  # type: ignore[arg-type]
     with pytest.raises(TengenError, match="handicap"):
-        handicap_compensation(3, "some")
-    assert handicap_compensation(1, "n") == 0
+        Rules(handicap_bonus="some")  # type: ignore[arg-type]
+    assert Rules(handicap_bonus="n").compensation(1) == 0
     assert format_result(0.5) == "B+0.5"
 
 
@@ -427,3 +428,20 @@ def test_oracle_pictures() -> None:
             if ["".join(row) for row in ours] != sections[name]:
                 wrong.append(f"{path.stem} {name}")
     assert not wrong
+
+
+def test_a_board_is_counted_in_both_ways_with_prisoners_from_elsewhere() -> None:
+    board = Board.from_ascii(
+        """
+        . X O .
+        . X O .
+        . X O .
+    """,
+        rules=Rules(handicap_bonus="n"),
+        komi=0.5,
+    )
+    board.handicap = 2
+    territory, area = count_both(board, None, (3, 1))
+    assert (territory.scoring, area.scoring) == ("territory", "area")
+    assert territory.score == 3 - 1 - 0.5
+    assert area.score == -0.5 - 2

@@ -8,11 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.board import BLACK, WHITE, Rules
+from tengen.board import BLACK, BORDER, WHITE, Board, Rules
 from tengen.errors import IllegalMoveError, RecordError
 from tengen.lab.speed import sample_games
 from tengen.records import Corpus, loads, read_games
-from tengen.records.replay import Refusal, board_at, check, positions
+from tengen.records.arrays import from_records
+from tengen.records.replay import (
+    Refusal,
+    board_at,
+    check,
+    last_positions,
+    positions,
+    replay_all,
+    replay_refusals,
+)
 
 KO = "(;SZ[5];B[ba];W[ca];B[ab];W[db];B[bc];W[cc];B[cb];W[bb];B[cb])"
 
@@ -112,3 +121,18 @@ def test_real_games_replay() -> None:
     assert GAMES
     found = refusals(Path(GAMES))
     assert all("retake the ko" in refusal.reason for refusal in found), found
+
+
+def test_collections_are_replayed_to_their_last_positions() -> None:
+    small = loads("(;SZ[3];B[ac];W[ab];B[ca];W[bc])")[0]
+    large = loads("(;SZ[5]AB[cc];W[cd];B[cc];W[aa])")[0]  # the second move is onto a stone
+    games = from_records([small, large])
+    grids, taken = last_positions(games)
+    assert grids.shape == (2, 5, 5) and (grids[0, 3:] == BORDER).all()
+    assert (grids[0, :3, :3] == Board(3, moves="B A1 W A2 B C3 W B1").grid()).all()
+    assert taken.tolist() == [[0, 1], [0, 0]]
+    assert grids[1, 0, 0] == WHITE and grids[1, 2, 2] == BLACK
+    half, _ = last_positions(games, 0.5)
+    assert np.count_nonzero(half[0, :3, :3]) == 2
+    assert replay_refusals(games).tolist() == [False, True]
+    assert replay_all(games) == 4 + 1

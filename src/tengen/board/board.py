@@ -463,8 +463,8 @@ class Board:
 
         Every stone counts as alive; see `counting` for dead stones and territory.
         """
-        bonus = {"none": 0, "n": self.handicap, "n-1": max(self.handicap - 1, 0)}
-        return float(k.area_score(self.state) - self.komi - bonus[self.rules.handicap_bonus])
+        bonus = self.rules.compensation(self.handicap)
+        return float(k.area_score(self.state) - self.komi - bonus)
 
     # ----- Showing -----
 

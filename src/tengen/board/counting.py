@@ -3,14 +3,14 @@
 Works on plain arrays (rows x columns of EMPTY, BLACK, WHITE), row 0 at the top, so that it serves
 boards, records and the learned scorer alike. `count_territory` counts in the Japanese way,
 carefully (no points in seki and in false eyes) or plainly (flood fill); `count_area` in the
-Chinese way; `count_by_rules` and `count_board` in the way that rules or a board's own say;
-`tromp_taylor` takes every stone on the board for alive. Each returns a `Count` that says what
-counted for what.
+Chinese way; `count_by_rules` and `count_board` in the way that rules or a board's own say,
+`count_both` in both; `tromp_taylor` takes every stone on the board for alive. Each returns a
+`Count` that says what counted for what.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -267,8 +267,7 @@ def count_by_rules(
 ) -> Count:
     """Count by area or by territory, as the rules say; `handicap` is the number of stones."""
     if rules.scoring == "area":
-        bonus = handicap_compensation(handicap, rules.handicap_bonus)
-        return count_area(grid, dead, komi=komi, handicap=bonus)
+        return count_area(grid, dead, komi=komi, handicap=rules.compensation(handicap))
     return count_territory(grid, dead, method=method, komi=komi, prisoners=prisoners)
 
 
@@ -280,27 +279,20 @@ def count_board(board: Board, dead: npt.ArrayLike | None, rules: Rules | None = 
     )  # fmt: skip
 
 
+def count_both(
+    board: Board, dead: npt.ArrayLike | None, taken: tuple[int, int] = (0, 0)
+) -> tuple[Count, Count]:
+    """Count a position by territory and by area; `taken` are prisoners that the board knows not."""
+    black, white = (known + more for known, more in zip(board.prisoners, taken, strict=True))
+    territory, area = (
+        count_board(board, dead, board.rules.with_(scoring=way)) for way in ("territory", "area")
+    )
+    return replace(territory, prisoners=(black, white)), area
+
+
 def tromp_taylor(grid: npt.ArrayLike, komi: float = 0.0) -> Count:
     """Count area with every stone on the board alive."""
-    stones, fallen = _checked(grid, None)
-    kinds = np.zeros(stones.shape, np.int8)
-    k.plain_kinds(stones, fallen, kinds)
-    return Count("area", "tromp-taylor", stones, fallen, kinds, komi)
-
-
-def handicap_compensation(stones: int, bonus: str) -> float:
-    """Return White's points for handicap stones: `bonus` is none, n or n-1 (see `Rules`).
-
-    >>> handicap_compensation(4, "n-1")
-    3.0
-    """
-    if stones < 2 or bonus == "none":
-        return 0.0
-    if bonus == "n":
-        return float(stones)
-    if bonus == "n-1":
-        return float(stones - 1)
-    raise TengenError(f"no handicap compensation {bonus!r}; there are none, n and n-1")
+    return replace(count_area(grid, komi=komi), method="tromp-taylor")
 
 
 def territory_margins(

@@ -36,6 +36,10 @@ class Rules:
             raise TengenError(f"ko rule {self.ko!r} is none of {', '.join(KO_NUMBERS)}")
         if self.scoring not in ("area", "territory"):
             raise TengenError(f"scoring {self.scoring!r} is neither area nor territory")
+        if self.handicap_bonus not in ("none", "n", "n-1"):
+            raise TengenError(
+                f"no handicap compensation {self.handicap_bonus!r}; there are none, n and n-1"
+            )
 
     @classmethod
     def preset(cls, name: str) -> Rules:
@@ -51,6 +55,15 @@ class Rules:
         if key not in PRESETS:
             raise TengenError(f"no rules called {name!r}; there are {', '.join(PRESETS)}")
         return PRESETS[key]
+
+    def compensation(self, handicap: int) -> float:
+        """Return White's points for so many handicap stones under area counting.
+
+        >>> Rules(handicap_bonus="n-1").compensation(4)
+        3.0
+        """
+        points = {"none": 0, "n": handicap, "n-1": handicap - 1}
+        return float(points[self.handicap_bonus] if handicap >= 2 else 0)
 
     def with_(self, **changes: object) -> Rules:
         """Return the same rules with some of them changed."""

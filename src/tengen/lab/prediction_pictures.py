@@ -19,9 +19,9 @@ _LARGEST_SHOWN = 5
 
 def telling_patterns(train: GameArrays, settings: PaperSettings, count: int) -> list[Picture]:
     """Draw the patterns of the paper's dictionary that say most about where one plays."""
-    from tengen.board import Board
     from tengen.learners.move_prediction.paper_training import halves, learn_frequencies
     from tengen.learners.move_prediction.pattern_kernels import RING_LIMITS
+    from tengen.records.replay import positions
 
     part, _ = halves(train, settings)
     model = learn_frequencies(train, part, settings)
@@ -30,9 +30,8 @@ def telling_patterns(train: GameArrays, settings: PaperSettings, count: int) -> 
     shown: dict[int, list[str]] = {}
     for game in part[:200]:
         record = train.record(int(game))
-        board = Board(record.rows, record.cols)
         keys = iter(_keys(train, int(game), settings.templates))
-        for colour, point in record.moves:
+        for board, (colour, point) in positions(record):
             if point:
                 row, col = point // (record.cols + 1) - 1, point % (record.cols + 1) - 1
                 known = [
@@ -47,7 +46,6 @@ def telling_patterns(train: GameArrays, settings: PaperSettings, count: int) -> 
                     if feature not in shown:
                         limit = int(RING_LIMITS[ring])
                         shown[feature] = _cells(board.grid(), row, col, colour, limit)
-            board.push(point, colour)
     worth = sorted(
         (f for f in shown if seen[f] >= 3), key=lambda f: (-model.frequency[f], -seen[f], f)
     )

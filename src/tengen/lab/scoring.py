@@ -15,12 +15,12 @@ import numpy as np
 from tengen.board import BLACK, WHITE
 from tengen.board.counting_kernels import territory_margin
 from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
-from tengen.learners.scoring.bundle import positions
 from tengen.learners.scoring.features import bordered, inside
 from tengen.learners.scoring.paper import Energy, PaperGames, energy_and_gradient, initial
 from tengen.learners.scoring.rprop import Momentum, Rprop
 from tengen.learners.scoring.soft import soft_loss, train_soft
 from tengen.records import GameArrays
+from tengen.records.replay import last_positions
 
 SECOND_DISTANCES = (16, 31)
 """Columns of the 48 features that the 46 leave out."""
@@ -41,7 +41,7 @@ FAULTS = (
 
 def paper_games(games: GameArrays, *, features: int = 46, scale: bool = True) -> PaperGames:
     """Describe finished games the paper's way; `scale` standardises features (it did not)."""
-    grids, taken = positions(games)
+    grids, taken = last_positions(games)
     x, colours, sizes, block_game = [], [], [], []
     region_game, region_size, edge_region, edge_block = [], [], [], []
     blocks = regions = 0
@@ -136,7 +136,7 @@ def _train_repaired(
     """Train the repaired energy (soft score, 46 features alone) and count its hard answers."""
     weights = train_soft(described, epochs=epochs, seed=seed)
     loss, _, alive = soft_loss(weights, described)
-    grids, _ = positions(games)
+    grids, _ = last_positions(games)
     wanted = described.offset - described.score
     errors, right, row = [], [], 0
     for g, padded in enumerate(grids):

@@ -19,9 +19,9 @@ import numpy as np
 
 from tengen.board import Board, play_random, playouts
 from tengen.board.playouts import Kind
-from tengen.board.replay_kernels import replay_games
 from tengen.records import Corpus
 from tengen.records.record import GameRecord
+from tengen.records.replay import replay_all
 from tengen.records.sgf_properties import parse_result
 
 GAMES = 300
@@ -157,16 +157,10 @@ def _read(games: Path) -> Work:
 
 def _replay(games: Path) -> Work:
     """Replay games with every move checked, in moves."""
-    g = Corpus([games]).as_arrays()
-    refused = np.zeros(len(g), np.int64)
+    collection = Corpus([games]).as_arrays()
 
     def work() -> float:
-        return float(
-            replay_games(
-                g.moves, g.colours, g.offsets, g.rows, g.cols,
-                g.setup, g.setup_colours, g.setup_offsets, 0, refused,
-            )
-        )  # fmt: skip
+        return replay_all(collection)
 
     return work
 

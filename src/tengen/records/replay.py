@@ -13,8 +13,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, WHITE, Board, Point, Rules
-from tengen.board.replay_kernels import replay_games
+from tengen.board import BLACK, BORDER, PASS, WHITE, Board, Point, Rules
+from tengen.board.replay_kernels import TRUSTED, replay_games
 from tengen.board.rules import KO_NUMBERS
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.records.arrays import GameArrays
@@ -123,20 +123,40 @@ def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | R
 
 def replay_refusals(games: GameArrays) -> NDArray[np.bool_]:
     """Tell which games have a move that simple ko without suicide forbids."""
-    refused = np.empty(len(games), dtype=np.int64)
-    replay_games(
-        games.moves,
-        games.colours,
-        games.offsets,
-        games.rows,
-        games.cols,
-        games.setup,
-        games.setup_colours,
-        games.setup_offsets,
-        KO_NUMBERS["simple"],
-        refused,
-    )
-    return np.asarray(refused >= 0, dtype=np.bool_)
+    nothing = np.empty((0, 0, 0), np.int8)
+    _, ends = _replay(games, KO_NUMBERS["simple"], 1.0, nothing)
+    return np.asarray(ends[:, 0] >= 0, dtype=np.bool_)
+
+
+def last_positions(
+    games: GameArrays, share: float = 1.0
+) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+    """Return the grids after `share` of each game's moves, and the stones each side has taken.
+
+    Every move is trusted; one onto a stone is left out. Grids of smaller boards are padded with
+    BORDER.
+    """
+    rows, cols = (int(side.max(initial=0)) for side in (games.rows, games.cols))
+    grids = np.full((len(games), rows, cols), BORDER, np.int8)
+    _, ends = _replay(games, TRUSTED, share, grids)
+    return grids, ends[:, 1:]
+
+
+def replay_all(games: GameArrays) -> int:
+    """Replay games with every move checked; return how many moves were played."""
+    return _replay(games, KO_NUMBERS["simple"], 1.0, np.empty((0, 0, 0), np.int8))[0]
+
+
+def _replay(
+    games: GameArrays, ko_rule: int, share: float, grids: NDArray[np.int8]
+) -> tuple[int, NDArray[np.int64]]:
+    """Return the moves played, and how each game ended: see `replay_games`."""
+    ends = np.empty((len(games), 3), np.int64)
+    played = replay_games(
+        games.moves, games.colours, games.offsets, games.rows, games.cols, games.setup,
+        games.setup_colours, games.setup_offsets, ko_rule, share, ends, grids,
+    )  # fmt: skip
+    return int(played), ends
 
 
 def _refusal(record: GameRecord, message: str) -> Refusal:

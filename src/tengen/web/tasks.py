@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tengen.board import BLACK, PASS, WHITE, index_of
-from tengen.board.counting import Count, count_area, count_territory, handicap_compensation
+from tengen.board.counting import Count, count_both
 from tengen.contracts import Analyser, Analysis, Player, Status, TimedPlayer
 from tengen.errors import ModelError
 from tengen.gtp.judging import Judge
@@ -89,12 +89,7 @@ def score(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     fallen = np.zeros((board.rows, board.cols), np.bool_)
     for point in dead:
         fallen.flat[index_of(point, board.rows, board.cols)] = True
-    taken = tuple(a + b for a, b in zip(board.prisoners, arguments["captures"], strict=True))
-    bonus = handicap_compensation(board.handicap, board.rules.handicap_bonus)
-    territory = count_territory(
-        board.grid(), fallen, komi=board.komi, prisoners=(taken[0], taken[1])
-    )
-    area = count_area(board.grid(), fallen, komi=board.komi, handicap=bonus)
+    territory, area = count_both(board, fallen, arguments["captures"])
     return {
         "dead": vertices(sorted(dead), board),
         "seki": vertices(verdict.stones(Status.SEKI), board),

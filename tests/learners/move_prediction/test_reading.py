@@ -13,9 +13,9 @@ from tengen.errors import TengenError
 from tengen.learners.move_prediction import reading
 from tengen.learners.move_prediction.dictionary import GAMES_PER_JOB, cut_into_jobs
 from tengen.learners.move_prediction.reading import read_games, refuse_unsuitable
-from tengen.learners.move_prediction.replay_kernels import mark_legal
 from tengen.records.arrays import from_records
 from tengen.records.record import GameRecord
+from tengen.records.replay import replay_refusals
 from tengen.records.writer import write_sgf
 
 
@@ -97,14 +97,10 @@ def test_games_are_replayed_by_the_rules(moves: str, legal: bool) -> None:
     games = from_records(
         [GameRecord(rows=5, cols=5, moves=listed), GameRecord(rows=5, cols=5, moves=listed[:1])]
     )
-    out = np.zeros(2, np.bool_)
-    mark_legal(games.moves, games.colours, games.offsets, 5, 5, out)
-    assert out.tolist() == [legal, True]
+    assert replay_refusals(games).tolist() == [not legal, False]
 
 
 def test_a_point_off_the_board_is_illegal() -> None:
     games = from_records([GameRecord(rows=5, cols=5, moves=[(1, "A1")])] * 3)
     games = replace(games, moves=np.array([6, 12, 40], games.moves.dtype))
-    out = np.ones(3, np.bool_)
-    mark_legal(games.moves, games.colours, games.offsets, 5, 5, out)
-    assert not out.any()
+    assert replay_refusals(games).all()

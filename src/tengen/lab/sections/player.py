@@ -106,20 +106,16 @@ def _parts_table(results: Any, board: int) -> Table:
 
 def _step_through(row: Any, board: int) -> Replay:
     """Turn a game of the arena into frames, with what a shipped network thinks of each."""
-    from tengen.board import Board
     from tengen.models import has_model, load_evaluator
     from tengen.records import loads
+    from tengen.records.replay import board_at, positions
 
     record = loads(row.sgf)[0]
     owners: list[Any] = []
     values: list[float] = []
     if has_model("isn-best"):
         judge: Any = load_evaluator("isn-best")
-        position = Board(board, komi=record.komi)
-        for number in range(len(record.moves) + 1):
-            if number:
-                colour, point = record.moves[number - 1]
-                position.play(point, colour)
+        for position in [*(before for before, _ in positions(record)), board_at(record)]:
             owners.append(np.clip(judge.ownership(position), -1, 1))
             values.append(float(judge.values([position])[0]))
     title = f"{row.black} (Black) against {row.white}, {row.result}"

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, WHITE, Board, Rules, indices_of, points_at
+from tengen.board import BLACK, WHITE, Board, indices_of, points_at
 from tengen.board.counting import count_area, count_territory
 from tengen.contracts import Scorer
 from tengen.contracts.values import Status
@@ -37,7 +37,7 @@ from tengen.models.store import pack, unpack
 from tengen.parallel import map_jobs
 from tengen.records import Corpus, GameArrays
 from tengen.records.arrays import KINDS
-from tengen.records.replay import board_at, replay_refusals
+from tengen.records.replay import board_at, replay_refusals, rules_named
 
 FORMAT = "tengen.shard"
 VERSION = 1
@@ -244,10 +244,7 @@ def shard_of(games: GameArrays, rows: int, cols: int, scorer: Scorer | None = No
 
 def rules_say_territory(text: str) -> bool:
     """Tell whether RU names rules that count territory; Japanese ones when it names none."""
-    try:
-        return Rules.preset(text).scoring == "territory"
-    except TengenError:
-        return True
+    return rules_named(text).scoring == "territory"
 
 
 def label(games: GameArrays, game: int, scorer: Scorer) -> tuple[NDArray[np.int8], bool] | None:

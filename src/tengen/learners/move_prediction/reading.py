@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import TengenError
-from tengen.learners.move_prediction.replay_kernels import mark_legal
 from tengen.records import Corpus
 from tengen.records.arrays import GameArrays, concatenate
+from tengen.records.replay import replay_refusals
 
 SHORTEST = 10
 """Moves that a game must have."""
@@ -119,8 +119,7 @@ def _usable(batch: GameArrays, size: int, out: LeftOut) -> GameArrays:
     good = _suitable(part)
     out.unsuitable += int(len(part) - good.sum())
     part = part if good.all() else part.where(good)
-    legal = np.zeros(len(part), np.bool_)
-    mark_legal(part.moves, part.colours, part.offsets, size, size, legal)
+    legal = ~replay_refusals(part)
     out.illegal += int(len(part) - legal.sum())
     return part if legal.all() else part.where(legal)
 

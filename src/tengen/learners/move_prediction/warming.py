@@ -7,16 +7,16 @@ import numpy as np
 from tengen.board import Board, play_random
 from tengen.learners.move_prediction.learner import MovePredictor
 from tengen.learners.move_prediction.maxent import solve
-from tengen.learners.move_prediction.replay_kernels import mark_legal
 from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
 from tengen.records.arrays import from_records
 from tengen.records.record import GameRecord
+from tengen.records.replay import replay_all
 
 
 def warm_up() -> None:
     """Train both recipes on two tiny games, measure them, and ask them about a board."""
     games = from_records([_small_game(seed) for seed in range(2)])
-    mark_legal(games.moves, games.colours, games.offsets, 5, 5, np.zeros(2, np.bool_))
+    replay_all(games)
     board = Board(5, moves="B C3 W C2 B B2 W D3")
     full = MovePredictor(settings=FullSettings(minimum=1, anywhere=True, side=2)).fit(games)
     paper = MovePredictor(settings=PaperSettings(minimum=1, top=2)).fit(games)

@@ -20,8 +20,8 @@ from tengen.errors import TengenError
 from tengen.files import write_atomic
 from tengen.learners.scoring.blocks_context_kernels import flood_other
 from tengen.learners.scoring.features import Described, bordered, describe
-from tengen.learners.scoring.kernels import last_positions
 from tengen.records import GameArrays
+from tengen.records.replay import last_positions
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -112,26 +112,13 @@ class Bundle:
         return right
 
 
-def positions(games: GameArrays, share: float = 1.0) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-    """Return the grids after `share` of each game's moves, and the stones each side has taken."""
-    rows = int(games.rows.max()) if len(games) else 0
-    cols = int(games.cols.max()) if len(games) else 0
-    grids = np.full((len(games), rows, cols), 3, np.int8)
-    taken = np.zeros((len(games), 2), np.int64)
-    last_positions(
-        games.moves, games.colours, games.offsets, games.rows, games.cols, games.setup,
-        games.setup_colours, games.setup_offsets, share, grids, taken,
-    )  # fmt: skip
-    return grids, taken
-
-
 def gather(
     games: GameArrays, share: float = 1.0, tell: Callable[[int], None] = lambda done: None
 ) -> Bundle:
     """Describe the last position of every game; all must be of one board size."""
     if len(games) == 0 or (games.rows != games.rows[0]).any() or (games.cols != games.rows).any():
         raise TengenError("training needs games on square boards of one size")
-    grids, taken = positions(games, share)
+    grids, taken = last_positions(games, share)
     margin = games.score.astype(np.float64) + games.komi - (taken[:, 0] - taken[:, 1])
     known = np.isfinite(margin) & (np.abs(margin - np.round(margin)) < 1e-3)
     described = []

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from tengen.board import Rules
 from tengen.board.counting import Method, count_by_rules
 from tengen.errors import TengenError
-from tengen.learners.scoring.bundle import positions
 from tengen.records import Corpus, GameArrays, GameRecord
-from tengen.records.replay import rules_named
+from tengen.records.replay import last_positions, rules_named
 from tengen.statistics import wilson
 
 Grid = NDArray[np.int8]
@@ -59,7 +58,7 @@ def read_cases(files: Sequence[str | Path]) -> list[Case]:
     games = games.where(np.isfinite(games.score))
     if not len(games):
         raise TengenError(f"{', '.join(map(str, files))}: no games with a counted result")
-    grids, taken = positions(games)
+    grids, taken = last_positions(games)
     return [
         Case(
             np.ascontiguousarray(grids[i][: games.rows[i], : games.cols[i]]),

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from tengen.board import BLACK
 from tengen.board import counting_kernels as k
-from tengen.learners.scoring.bundle import positions
 from tengen.learners.scoring.features import Described, describe
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.learners.scoring.life_features import block_inputs, grids_at
 from tengen.records import GameArrays
+from tengen.records.replay import last_positions
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -42,7 +42,7 @@ def truth(games: GameArrays, scorer: BlockScorer) -> tuple[Owners, Bools]:
     A game is believed if counting without the stones that the scorer calls dead gives the
     recorded score: by territory, counted carefully or plainly, or by area.
     """
-    grids, taken = positions(games)
+    grids, taken = last_positions(games)
     owners = np.zeros(grids.shape, np.int8)
     believed = np.zeros(len(games), np.bool_)
     for g, padded in enumerate(grids):

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from tengen.board import BLACK, WHITE
 from tengen.learners.scoring.blocks_kernels import PAPER
-from tengen.learners.scoring.bundle import positions
 from tengen.learners.scoring.features import INPUTS, Described
 from tengen.records import GameArrays
+from tengen.records.replay import last_positions
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,7 +65,7 @@ def cut(games: GameArrays, plies: Ints) -> tuple[GameArrays, NDArray[np.int8]]:
 def grids_at(games: GameArrays, plies: Ints) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Return the positions after `plies` moves of each game and whose turn it is."""
     short, turn = cut(games, plies)
-    return positions(short)[0], turn
+    return last_positions(short)[0], turn
 
 
 def block_inputs(described: Described, turn: int) -> Floats:

@@ -6,14 +6,14 @@ The scorer's answer can be overruled block by block. The record itself is never 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import BLACK, PASS, WHITE, Board, Rules, format_gtp, index_of, parse_gtp, point_at
-from tengen.board.counting import Count, count_board
+from tengen.board.counting import Count, count_both
 from tengen.errors import TengenError
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.records import GameRecord
@@ -113,8 +113,7 @@ def score_record(
     fallen = reading.dead.copy()
     _overrule(fallen, board, dead, True, record.file)
     _overrule(fallen, board, alive, False, record.file)
-    territory = count_board(board, fallen, replace(board.rules, scoring="territory"))
-    area = count_board(board, fallen, replace(board.rules, scoring="area"))
+    territory, area = count_both(board, fallen)
     remarks = _remarks(record, board)
     safe = reading.safe and not remarks
     remarks += _about_rules(record)
