@@ -139,7 +139,13 @@ def test_without_any_folder_a_temporary_one_is_used_with_one_warning(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_an_interrupted_compilation_ends_with_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sign", "status", "word"),
+    [(signal.SIGINT, 3, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_an_interrupted_compilation_ends_with_one_line(
+    tmp_path: Path, sign: signal.Signals, status: int, word: str
+) -> None:
     game = tmp_path / "game.sgf"
     game.write_text("(;SZ[5]KM[0.5];B[cc];W[];B[])")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -152,7 +158,7 @@ def test_an_interrupted_compilation_ends_with_one_line(tmp_path: Path) -> None:
     ) as process:
         assert process.stderr is not None
         assert "compiling kernels" in process.stderr.readline()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sign)
         rest = process.stderr.read()
-        assert process.wait() == 3
-    assert rest.splitlines()[-1] == "tengen: interrupted" and "Traceback" not in rest
+        assert process.wait() == status
+    assert rest.splitlines()[-1] == f"tengen: {word}" and "Traceback" not in rest

@@ -102,7 +102,7 @@ def _warn(message: str) -> None:
 
 
 class _Watcher(event.Listener):  # type: ignore[misc]
-    """Hear of each kernel that is compiled: say so, and let Ctrl-C end it between two of them.
+    """Hear of each kernel that is compiled: say so, and let Ctrl-C or SIGTERM end it between two.
 
     Inside LLVM an interrupt is lost or ends in a traceback, so it waits for the kernel at hand.
     """
@@ -110,9 +110,9 @@ class _Watcher(event.Listener):  # type: ignore[misc]
     def __init__(self) -> None:
         self.depth = self.done = 0
         self.spoke = False
-        self.interrupted = False
+        self.interrupted = 0
         self.begin = self.last = 0.0
-        self.before: Any = None
+        self.before: dict[int, Any] = {}
 
     def on_start(self, event: Any) -> None:
         """Say which kernel it is."""
@@ -128,11 +128,10 @@ class _Watcher(event.Listener):  # type: ignore[misc]
         """End here if somebody asked for it."""
         self.depth -= 1
         self.done += 1
-        if self.depth == 0 or self.interrupted:
-            self._release_interrupts()
         if self.interrupted:
-            self.interrupted = False
-            raise KeyboardInterrupt
+            self._answer(self.interrupted)
+        elif self.depth == 0:
+            self._release_interrupts()
 
     def _say(self, function: Any) -> None:
         if multiprocessing.parent_process() is not None or os.environ.get("TENGEN_QUIET"):
@@ -151,17 +150,28 @@ class _Watcher(event.Listener):  # type: ignore[misc]
             )
 
     def _hold_interrupts(self) -> None:
-        usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if threading.current_thread() is threading.main_thread() and usual:
-            self.before = signal.signal(signal.SIGINT, self._interrupt)
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in (signal.SIGINT, signal.SIGTERM):
+            usual = signal.getsignal(number)
+            if usual is signal.default_int_handler or (
+                callable(usual) and number == signal.SIGTERM
+            ):
+                self.before[number] = signal.signal(number, self._interrupt)
 
     def _release_interrupts(self) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)
-            self.before = None
+        for number, usual in self.before.items():
+            signal.signal(number, usual)
+        self.before = {}
+
+    def _answer(self, number: int) -> None:
+        """Do what the signal does when nothing is compiled."""
+        usual = self.before.get(number, signal.default_int_handler)
+        self.interrupted = 0
+        self._release_interrupts()
+        usual(number, None)
 
     def _interrupt(self, number: int, frame: Any) -> None:
         if self.interrupted:
-            self._release_interrupts()
-            raise KeyboardInterrupt
-        self.interrupted = True
+            self._answer(number)
+        self.interrupted = number

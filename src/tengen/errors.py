@@ -31,3 +31,7 @@ class SpecError(TengenError):
 
 class EngineError(TengenError):
     """An external GTP engine that crashed, hung, or answered badly; says which."""
+
+
+class Terminated(KeyboardInterrupt):
+    """Somebody told this process to end (SIGTERM): nobody's fault; work ends as at Ctrl-C."""

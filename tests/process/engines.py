@@ -1,7 +1,7 @@
 """Bad engines in one file: `python engines.py KIND` speaks GTP until it does something wrong.
 
 Kinds: good, slow_start, silent, exit, crash, kill, hang, garbage, endless, illegal, nonsense,
-refuse, close, deaf, helper, drip.
+refuse, close, deaf, helper, drip, slow, stubborn, daemon.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 KIND = sys.argv[1] if len(sys.argv) > 1 else "good"
 COMMANDS = "name version list_commands boardsize clear_board komi play genmove undo quit"
@@ -44,6 +45,9 @@ def genmove(count: int) -> None:
     elif KIND == "drip":
         time.sleep(0.15)
         say(f"= {'ABCDEFGHJ'[count % 9]}{1 + count // 9}\n\n")
+    elif KIND == "slow":
+        time.sleep(3)
+        say("= pass\n\n")
     elif KIND == "illegal":
         say("= A1\n\n")
     elif KIND == "nonsense":
@@ -57,6 +61,26 @@ def genmove(count: int) -> None:
         say("= pass\r\n\r\n")
 
 
+def linger(*, apart: bool) -> None:
+    """Leave a child behind that nothing but a kill ends; apart: in a session of its own."""
+    if os.fork() == 0:
+        if apart:
+            os.setsid()
+            if os.fork() != 0:
+                os._exit(0)
+        time.sleep(1000)
+        os._exit(0)
+
+
+def lines() -> Iterator[str]:
+    """Yield the lines of input; a stubborn engine hears neither `quit` nor the end."""
+    for line in sys.stdin:
+        if KIND != "stubborn" or line.strip() != "quit":
+            yield line
+    if KIND in ("stubborn", "daemon"):
+        time.sleep(1000)
+
+
 def main() -> None:
     """Read commands and answer, more or less."""
     if KIND == "slow_start":
@@ -68,8 +92,13 @@ def main() -> None:
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
         sys.stderr.write(f"child {child.pid}\n")
         sys.stderr.flush()
+    if KIND in ("stubborn", "daemon"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        linger(apart=False)
+    if KIND == "daemon":
+        linger(apart=True)
     count = 0
-    for line in sys.stdin:
+    for line in lines():
         words = line.split()
         if not words:
             continue

@@ -120,7 +120,7 @@ def run_jobs(
     before = len(wanted & database.finished())
     if listener is not None:
         listener.begin(len(jobs), before)
-    with stop:
+    with stop, _told_what_is_there(database):
         while missing := _missing(jobs, database.finished()):
             results = map_jobs(
                 play_job,
@@ -145,6 +145,18 @@ def run_jobs(
                 break
     left = len(_missing(jobs, database.finished()))
     return Summary(len(jobs), played, left, stop.asked)
+
+
+@contextlib.contextmanager
+def _told_what_is_there(database: Database) -> Iterator[None]:
+    """Tell an interrupted user what was kept."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if database.path != "memory":
+            games = len(database.finished())
+            stop.add_note(f"{database.path} has {games} games; the same command plays the rest")
+        raise
 
 
 def _missing(jobs: list[GameJob], finished: set[GameKey]) -> list[GameJob]:

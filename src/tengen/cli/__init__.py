@@ -1,21 +1,24 @@
 """Parse the command line, call the library, print; hold no knowledge of Go.
 
 Commands live one group to a module and are imported only when they are called, so that
-`tengen --help` starts fast. Exit status: 0 done, 1 the user's mistake, 3 interrupted, 4 our bug.
+`tengen --help` starts fast. Exit status: 0 done, 1 the user's mistake, 3 interrupted, 4 our bug,
+143 told to end by SIGTERM.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from tengen import __version__
-from tengen.errors import TengenError
+from tengen.errors import TengenError, Terminated
 from tengen.foreign import printable
 
 # Command -> (module, one-line help). The module offers a Typer `app`.
@@ -110,7 +113,14 @@ def _root(
 
 def main() -> None:
     """Run the command line and translate failures into exit statuses."""
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(run(sys.argv[1:]))
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """End the work as Ctrl-C does, closing what is open; a second signal ends it at once."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise Terminated
 
 
 def run(arguments: list[str]) -> int:
@@ -133,8 +143,10 @@ def run(arguments: list[str]) -> int:
         return 0
     except (KeyboardInterrupt, typer.Abort) as stop:
         notes = getattr(stop, "__notes__", [])
-        print("; ".join(["tengen: interrupted", *notes]), file=sys.stderr)
-        return 3
+        told = isinstance(stop, Terminated)
+        word = "terminated" if told else "interrupted"
+        print("; ".join([f"tengen: {word}", *notes]), file=sys.stderr)
+        return 128 + signal.SIGTERM if told else 3
     except OSError as failure:
         place = f"{failure.filename}: " if failure.filename else ""
         print(f"tengen: {printable(f'{place}{failure.strerror or failure}')}", file=sys.stderr)

@@ -31,6 +31,7 @@ from tengen.gtp.faults import (
     EngineStartFault,
     EngineTimeout,
 )
+from tengen.gtp.keeper import start_kept
 from tengen.gtp.protocol import Command, Dispatcher
 
 # An answer larger than this is garbage; kata-analyze on 19x19 stays far below.
@@ -85,13 +86,13 @@ class Channel(Protocol):
         """Return the exit status of an engine that is gone; None if there is none."""
         ...
 
-    def close(self, patience: float) -> None:
-        """End the engine; wait that long for it to go by itself; leave no process behind."""
+    def close(self, patience: float, farewell: bytes = b"") -> None:
+        """Say farewell, wait that long for the engine to go, end it; leave no process behind."""
         ...
 
 
 class ProcessChannel:
-    """A way to an engine in a subprocess of its own group, so that helpers it starts go too."""
+    """A way to an engine in a process of its own; what it started goes with it, and it with us."""
 
     def __init__(
         self,
@@ -104,17 +105,22 @@ class ProcessChannel:
         self.name = os.path.basename(words[0]) if words else "(nothing)"
         if not words:
             raise EngineStartFault(self.name, "", "the command line is empty")
+        words[0] = find_program(words[0]) or words[0]
+        surroundings = {**os.environ, **env} if env else None
+        self._leash = -1
         try:
-            self.process = subprocess.Popen(
-                [find_program(words[0]) or words[0], *words[1:]],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=cwd,
-                env={**os.environ, **env} if env else None,
-                start_new_session=True,
-                bufsize=0,
-            )
+            if hasattr(os, "killpg"):
+                self.process, self._leash = start_kept(words, cwd=cwd, env=surroundings)
+            else:
+                self.process = subprocess.Popen(
+                    words,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    cwd=cwd,
+                    env=surroundings,
+                    bufsize=0,
+                )
         except (OSError, ValueError) as failure:
             reason = getattr(failure, "strerror", None) or str(failure)
             raise EngineStartFault(self.name, "", f"cannot be started: {reason}") from None
@@ -154,20 +160,27 @@ class ProcessChannel:
     def fate(self) -> int | None:
         """Wait a moment for the exit status of a process whose pipe is closed."""
         with suppress(subprocess.TimeoutExpired):
-            return self.process.wait(0.5)
+            return self.process.wait(1.0)
         return None
 
-    def close(self, patience: float) -> None:
-        """Close its input, wait, then end its whole group; always reap it."""
+    def close(self, patience: float, farewell: bytes = b"") -> None:
+        """Say farewell, wait, then end the engine with all that it started; always reap it."""
         if self._closed:
             return
         self._closed = True
         assert self.process.stdin and self.process.stdout and self.process.stderr
         helpers = [] if hasattr(os, "killpg") else self._helpers()
+        if farewell:
+            with suppress(Gone, TimeoutError, OSError):
+                self.send(farewell, time.monotonic() + patience)
         with suppress(OSError):
             self.process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(patience)
+        if self._leash >= 0:
+            os.close(self._leash)  # its keeper ends them, also those that left the group
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(5.0)
         for force, pause in ((False, 0.5), (True, None)):
             self._end(helpers, force=force)
             with suppress(subprocess.TimeoutExpired):
@@ -273,7 +286,7 @@ class LocalChannel:
         """Return success: an engine in this process does not crash alone."""
         return 0
 
-    def close(self, patience: float) -> None:
+    def close(self, patience: float, farewell: bytes = b"") -> None:
         """Take no more commands."""
         self._over = True
 
@@ -385,9 +398,9 @@ class Client:
             return
         self._closed = True
         if self.fault is None:
-            with suppress(Gone, TimeoutError, OSError):
-                self.channel.send(b"quit\n", self._deadline(self.limits.close))
-        self.channel.close(self.limits.close if self.fault is None else 0.0)
+            self.channel.close(self.limits.close, b"quit\n")
+        else:
+            self.channel.close(0.0)
 
     def __enter__(self) -> Self:
         """Use the client in a `with` block."""

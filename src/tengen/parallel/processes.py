@@ -1,7 +1,9 @@
 """Run jobs in local processes that may be killed at any moment without losing a job.
 
 Each worker has a pipe of its own, so that a worker that dies damages nobody else's messages. It
-holds up to two jobs, one to work on and one to go on with. Nothing here knows what a job is.
+holds up to two jobs, one to work on and one to go on with. A worker that is to end, because all is
+done, because it is told so or because its parent is gone, ends as Python does: what jobs registered
+with `atexit` is called. Nothing here knows what a job is.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ import queue
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
+from types import FrameType
 from typing import Any, TypeVar
 
 from tengen.errors import TengenError
@@ -35,6 +39,9 @@ THREAD_SETTINGS = (
     "MKL_NUM_THREADS",
 )
 
+# Seconds that a worker has to close what it holds, when its work is done and when it is broken off.
+FAREWELL, BREAKING_OFF = 20.0, 3.0
+
 CONTEXT = multiprocessing.get_context("spawn")
 
 
@@ -51,6 +58,7 @@ def run_in_processes(
     pool = _Pool(packed, workers, retries)
     try:
         yield from pool.run(jobs)
+        pool.finish()
     finally:
         pool.close()
 
@@ -76,7 +84,7 @@ class _Worker:
         """End the process, whatever it does, and return its exit status."""
         self.pipe.close()
         self.process.terminate()
-        self.process.join(1.0)
+        self.process.join(BREAKING_OFF)
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
@@ -106,6 +114,14 @@ class _Pool:
                 self.losses.pop(number, None)
                 undelivered = (yield number, result) or 0
             self._hand_out(source, undelivered)
+
+    def finish(self) -> None:
+        """Let the workers end by themselves: their parent has no more to say."""
+        for worker in self.workers:
+            worker.pipe.close()
+        deadline = time.monotonic() + FAREWELL
+        for worker in self.workers:
+            worker.process.join(max(deadline - time.monotonic(), 0.0))
 
     def close(self) -> None:
         """End all workers."""
@@ -180,12 +196,22 @@ def _work(pipe: Connection) -> None:
     """Be a worker: work off jobs until the parent goes away."""
     # Ctrl-C reaches the whole group; the parent alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _told_to_end)
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    packed = pipe.recv()
-    threading.Thread(target=_listen, args=(pipe, inbox), daemon=True).start()
+    try:
+        packed = pipe.recv()
+    except (EOFError, OSError):
+        return
+    idle = threading.Event()
+    threading.Thread(target=_listen, args=(pipe, inbox, idle), daemon=True).start()
     function: Any = None
     while True:
-        number, packed_job = inbox.get()
+        idle.set()
+        message = inbox.get()
+        if message is None:
+            break
+        idle.clear()
+        number, packed_job = message
         result, failure = None, None
         try:
             if function is None:
@@ -196,19 +222,32 @@ def _work(pipe: Connection) -> None:
         try:
             _reply(pipe, number, failure, result)
         except (BrokenPipeError, ConnectionResetError):
-            os._exit(0)
+            break
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is ending
 
 
-def _listen(pipe: Connection, inbox: queue.SimpleQueue[Any]) -> None:
-    """Take jobs in while others are worked on, and leave when the parent is gone.
+def _told_to_end(number: int, frame: FrameType | None) -> None:
+    """Break off the job; once: what is being closed then is not to be broken off."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(0)
+
+
+def _listen(pipe: Connection, inbox: queue.SimpleQueue[Any], idle: threading.Event) -> None:
+    """Take jobs in while others are worked on, and end the worker when the parent is gone.
 
     Without this thread a parent that sends and a worker that sends could wait for each other.
     """
-    try:
+    with suppress(EOFError, OSError):
         while True:
             inbox.put(pipe.recv())
-    except (EOFError, OSError):
-        os._exit(0)
+    inbox.put(None)
+    patience = FAREWELL
+    if not idle.is_set():  # nobody wants what it is working on
+        patience = BREAKING_OFF if hasattr(signal, "pthread_kill") else 0.0
+        if patience:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    time.sleep(patience)
+    os._exit(0)
 
 
 def _reply(pipe: Connection, number: int, failure: Exception | None, result: Any) -> None:

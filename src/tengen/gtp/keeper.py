@@ -1,0 +1,193 @@
+"""Keep a program: when it ends, or whoever started it is gone, all that it started ends too.
+
+`start_kept` puts a process between us and the program, which is this file run as a script. It waits
+for the program to end and for a pipe from us, the leash, to close, which the system sees to even
+when we are killed. Knows no GTP; imports only the standard library, so that it starts fast. For
+systems with groups of processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+# Seconds between a polite signal and the last one.
+GRACE = 0.3
+# From Linux's prctl.h.
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def start_kept(
+    words: Sequence[str], *, cwd: str | None = None, env: Mapping[str, str] | None = None
+) -> tuple[subprocess.Popen[bytes], int]:
+    """Start a program with pipes to it; return its keeper and the leash, a file to close.
+
+    The keeper leads a group of processes with the program in it, and ends as the program ended.
+
+    Raises
+    ------
+    OSError
+        If the program cannot be started.
+    """
+    held, leash = os.pipe()
+    told, news = os.pipe()
+    options = ["-I", "-S", __file__, str(held), str(news)]
+    try:
+        keeper = subprocess.Popen(
+            [sys.executable, *options, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=env,
+            pass_fds=(held, news),
+            start_new_session=True,
+            bufsize=0,
+        )
+    except BaseException:
+        os.close(leash)
+        os.close(told)
+        raise
+    finally:
+        os.close(held)
+        os.close(news)
+    with open(told, "rb") as failure:
+        number = failure.read()  # ends when the program runs, or cannot
+    if number:
+        os.close(leash)
+        with keeper:
+            pass
+        raise OSError(int(number), os.strerror(int(number)), words[0])
+    return keeper, leash
+
+
+# ----- In the keeper -----
+
+
+def _keep(leash: int, news: int, words: list[str]) -> None:
+    """Run the program until it ends or the leash is closed."""
+    # What leaves the group is our child as soon as its parent is gone.
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    for file in (leash, news):
+        os.set_inheritable(file, False)
+    # The group is told to end; we are to see to it.
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    heard, wake = os.pipe()
+    for file in (heard, wake):
+        os.set_blocking(file, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    program = os.fork()
+    if program == 0:
+        _become(words, news)
+    os.close(news)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for file in (0, 1, 2):  # else nobody would see that the program closed its own
+        os.dup2(nowhere, file)
+    status = None
+    while status is None:
+        ready, _, _ = select.select([leash, heard], [], [])
+        if heard in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(heard, 4096)
+        status = _reap().get(program)
+        if leash in ready:
+            break
+    _end_all(forced=leash in ready)
+    _end_like(status)
+
+
+def _become(words: list[str], news: int) -> None:
+    """Become the program; tell why if that is impossible."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # the keeper itself may be killed
+    signal.set_wakeup_fd(-1)
+    for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and so would the program
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    try:
+        os.execvp(words[0], words)
+    except OSError as failure:
+        os.write(news, str(failure.errno).encode())
+    os._exit(127)
+
+
+def _reap() -> dict[int, int]:
+    """Return how those children ended that have."""
+    ended: dict[int, int] = {}
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            ended[pid] = status
+    return ended
+
+
+def _end_all(*, forced: bool) -> None:
+    """End the group politely, then by force what is left."""
+    deadline = time.monotonic() + GRACE
+    polite = False
+    while _children() and time.monotonic() < deadline:
+        if not polite:
+            os.killpg(0, signal.SIGTERM)
+            polite = True
+        time.sleep(0.01)
+        _reap()
+    if sys.platform != "linux":
+        if forced:
+            os.killpg(0, signal.SIGKILL)
+        return  # else whoever holds the leash lives, and ends the group
+    while children := _children():
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        time.sleep(0.001)
+        _reap()
+
+
+def _children() -> list[int]:
+    """List our children; elsewhere than on Linux only whether there are any."""
+    if sys.platform != "linux":
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return []
+        return [0]
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat") as file:
+                if int(file.read().rpartition(")")[2].split()[1]) == os.getpid():
+                    found.append(int(name))
+    return found
+
+
+def _end_like(status: int | None) -> None:
+    """End as the program did, so that our parent learns it."""
+    if status is not None and os.WIFSIGNALED(status):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        number = os.WTERMSIG(status)
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    os._exit(0 if status is None else os.WEXITSTATUS(status))
+
+
+def _prctl(option: int, value: int) -> None:
+    """Set what Linux does when a parent dies; elsewhere nothing."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    _keep(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
