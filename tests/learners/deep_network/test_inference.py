@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tengen.board import Board
+from tengen.board.playing import play_random
 from tengen.errors import ModelError, SpecError
-from tengen.learners.deep_network import DESIGNS, DeepNetwork, Design
+from tengen.learners.deep_network import DESIGNS, DeepNetwork, Design, inputs
 from tengen.learners.deep_network.group import group_places, lifting_places, spreading
 from tengen.learners.deep_network.inference import Engine, spread_kernel
 from tengen.learners.deep_network.information import (
@@ -86,7 +88,7 @@ def test_pytorch_says_the_same(design: Design) -> None:
         planes = np.random.default_rng(1).random((3, N_PLANES, rows, cols), dtype=np.float32)
         with torch.no_grad():
             there = module(torch.tensor(planes))
-        here = Engine(network.weights_, design)(planes)
+        here = Engine(network.weights_, design).judge_planes(planes)
         assert np.allclose(here.moves, there.moves.numpy(), atol=1e-3, rtol=1e-4)
         assert np.allclose(here.winner, there.winner.numpy(), atol=1e-3, rtol=1e-4)
         assert np.allclose(here.score, there.score.numpy(), atol=1e-2, rtol=1e-4)
@@ -105,7 +107,7 @@ def test_onnx_says_the_same(tmp_path: Path) -> None:
         session = runtime.InferenceSession(str(path))
         for rows, cols in ((5, 7), (9, 9)):
             planes = np.random.default_rng(2).random((2, N_PLANES, rows, cols), dtype=np.float32)
-            here = network.engine(planes)
+            here = network.engine.judge_planes(planes)
             for name, there in zip(
                 ("moves", "winner", "score", "spread", "ownership"),
                 session.run(None, {"planes": planes}),
@@ -126,7 +128,8 @@ def test_a_saved_network_is_the_same_network(tmp_path: Path) -> None:
     network.save(tmp_path / "a.safetensors", name="a", data="none")
     again = DeepNetwork.load(tmp_path / "a.safetensors")
     planes = np.random.default_rng(3).random((2, N_PLANES, 7, 7), dtype=np.float32)
-    assert np.array_equal(network.engine(planes).moves, again.engine(planes).moves)
+    here, there = (one.engine.judge_planes(planes) for one in (network, again))
+    assert np.array_equal(here.moves, there.moves)
 
 
 def test_tensors_of_another_design_are_refused(tmp_path: Path) -> None:
@@ -153,3 +156,18 @@ def test_boards_out_of_range_are_refused() -> None:
         check_size(4, 9)
     with pytest.raises(SpecError):
         Design(fields=0, blocks=1, head_fields=1)
+
+
+@pytest.mark.parametrize("design", [TINY, PLAIN])
+def test_the_table_of_the_first_layer_says_what_the_planes_say(design: Design) -> None:
+    network = untrained(design)
+    for rows, cols in ((5, 5), (9, 9), (6, 13)):
+        boards = [
+            play_random(Board(rows, cols, rules=rules, komi=komi), 30, np.random.default_rng(seed))
+            for seed, rules, komi in ((1, "japanese", 0.5), (2, "chinese", -7.5), (3, "aga", 6.5))
+        ]
+        boards[2].play("pass")
+        seen = inputs.of_boards(boards)
+        said, slow = network.engine(seen), network.engine.judge_planes(seen.planes())
+        for here, there in zip(said, slow, strict=True):
+            assert np.allclose(here, there, atol=1e-3, rtol=1e-4)

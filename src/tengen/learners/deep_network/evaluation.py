@@ -135,7 +135,7 @@ def _game(
     result = Evaluation(games=1)
     began = time.thread_time()
     parts = [
-        network.engine(part.planes())
+        network.engine(part)
         for start in range(0, len(codes), _AT_ONCE)
         for part in [positions.part(start, start + _AT_ONCE)]
     ]

@@ -7,7 +7,7 @@ x columns x maps. One call is one thread; several threads may call at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -25,7 +25,16 @@ from tengen.learners.deep_network.design import (
     Design,
 )
 from tengen.learners.deep_network.group import ORIENTATIONS, group_places, lifting_places
-from tengen.learners.deep_network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
+from tengen.learners.deep_network.inputs import (
+    BOARD_PLANES,
+    KOMI_PLANE,
+    KOMI_SCALE,
+    N_PLANES,
+    POINT_PLANES,
+    TABLE,
+    Positions,
+)
+from tengen.learners.deep_network.lifting_kernels import lift
 from tengen.learners.deep_network.winograd import best_tile, transformed
 from tengen.learners.deep_network.winograd_kernels import ADD, CLIP, STORE, convolve
 
@@ -97,13 +106,19 @@ class Engine:
         self.design, order = design, design.order
         self._weights = {name: np.asarray(w, np.float32) for name, w in weights.items()}
         get = self._weights.__getitem__
-        lift = spread_kernel(get("lift.weight"), order)
-        self._lift = np.ascontiguousarray(lift.transpose(2, 3, 1, 0).reshape(-1, lift.shape[0]))
+        laid = spread_kernel(get("lift.weight"), order)
+        self._lift = np.ascontiguousarray(laid.transpose(2, 3, 1, 0))
+        """Rows x columns of the kernel x planes x maps."""
+        by_place = self._lift.reshape(LIFTING_SIZE**2, N_PLANES, -1)
+        self._codes = np.einsum("bp,kpm->bkm", TABLE, by_place[:, : len(POINT_PLANES)])
+        moves = by_place[:, len(POINT_PLANES) : N_PLANES - len(BOARD_PLANES)]
+        self._last_moves = np.ascontiguousarray(moves.transpose(1, 0, 2))
         self.blocks = [self._block(i) for i in range(design.blocks)]
         self.last = self._norm("norm")
         self._move_fields = spread_kernel(get("move_fields.weight"), order)[..., 0, 0].T.copy()
         self._value_fields = spread_kernel(get("value_fields.weight"), order)[..., 0, 0].T.copy()
         self._tower = lru_cache(maxsize=4)(self._transform)
+        self._constants = lru_cache(maxsize=8)(self._whole_board)
 
     def _norm(self, name: str) -> Affine:
         get = self._weights.__getitem__
@@ -127,18 +142,27 @@ class Engine:
     def _transform(self, tile: int) -> list[tuple[Floats, Floats]]:
         return [(transformed(b.first, tile), transformed(b.second, tile)) for b in self.blocks]
 
-    def __call__(self, planes: Floats) -> Judgement:
-        """Judge positions: positions x planes x rows x columns."""
+    def __call__(self, positions: Positions) -> Judgement:
+        """Judge positions."""
+        return self._in_parts(len(positions), lambda i, j: self._seen(positions.part(i, j)))
+
+    def judge_planes(self, planes: Floats) -> Judgement:
+        """Judge what any planes show, positions x planes x rows x columns; slower."""
+        return self._in_parts(len(planes), lambda i, j: self._convolved(planes[i:j]))
+
+    def _in_parts(
+        self, total: int, lifted: Callable[[int, int], tuple[Floats, Floats]]
+    ) -> Judgement:
         with _THREADS.limit(limits=1, user_api="blas"):
             parts = [
-                self._pass(planes[i : i + _MOST_AT_ONCE])
-                for i in range(0, len(planes), _MOST_AT_ONCE)
+                self._pass(*lifted(i, min(i + _MOST_AT_ONCE, total)))
+                for i in range(0, total, _MOST_AT_ONCE)
             ]
         return Judgement(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
-    def _pass(self, planes: Floats) -> Judgement:
-        positions, _, rows, cols = planes.shape
-        x = self._lifted(planes)
+    def _pass(self, x: Floats, komi: Floats) -> Judgement:
+        """Judge what the first layer made, and the side to move's komi; `x` is changed."""
+        positions, rows, cols, _ = x.shape
         self._run_tower(x)
         x = np.maximum(x * self.last.scale + self.last.shift, 0)
         flat = x.reshape(positions * rows * cols, -1)
@@ -162,14 +186,30 @@ class Engine:
         return Judgement(
             moves=np.concatenate([points.reshape(positions, -1), passing], axis=1),
             winner=winner,
-            score=score * np.float32(SCORE_SCALE)
-            + planes[:, KOMI_PLANE].mean((1, 2)) * np.float32(KOMI_SCALE),
+            score=score * np.float32(SCORE_SCALE) + komi,
             spread=np.exp(np.clip(spread, -4, 4)) * np.float32(SCORE_SCALE),
             ownership=np.tanh(owner.reshape(positions, -1) / 2),
         )
 
-    def _lifted(self, planes: Floats) -> Floats:
-        """Convolve the planes by one product: every point beside its neighbourhood."""
+    def _seen(self, positions: Positions) -> tuple[Floats, Floats]:
+        """Return the first layer's maps of packed positions, and their komi."""
+        rows, cols = positions.rows, positions.cols
+        whole = [positions.komi / KOMI_SCALE, positions.territory, positions.passed]
+        constants = self._constants(rows, cols)
+        x = np.array(whole, np.float32).T @ constants.reshape(len(whole), -1)
+        x = x.reshape(len(positions), rows * cols, -1)
+        lift(positions.codes, positions.history, self._codes, self._last_moves, rows, cols, x)
+        return x.reshape(len(positions), rows, cols, -1), positions.komi.astype(np.float32)
+
+    def _whole_board(self, rows: int, cols: int) -> Floats:
+        """Return what each of the constant planes adds at every point of a board."""
+        planes = np.zeros((len(BOARD_PLANES), N_PLANES, rows, cols), np.float32)
+        for i in range(len(BOARD_PLANES)):
+            planes[i, N_PLANES - len(BOARD_PLANES) + i] = 1
+        return self._convolved(planes)[0]
+
+    def _convolved(self, planes: Floats) -> tuple[Floats, Floats]:
+        """Convolve planes by one product, every point beside its neighbourhood; komi too."""
         positions, _, rows, cols = planes.shape
         edge = LIFTING_SIZE // 2
         padded = np.zeros((positions, rows + 2 * edge, cols + 2 * edge, N_PLANES), np.float32)
@@ -178,7 +218,9 @@ class Engine:
             padded, (LIFTING_SIZE, LIFTING_SIZE), axis=(1, 2)
         )
         seen = windows.transpose(0, 1, 2, 4, 5, 3).reshape(positions * rows * cols, -1)
-        return np.ascontiguousarray((seen @ self._lift).reshape(positions, rows, cols, -1))
+        kernel = self._lift.reshape(seen.shape[1], -1)
+        komi = planes[:, KOMI_PLANE].mean((1, 2)) * np.float32(KOMI_SCALE)
+        return np.ascontiguousarray((seen @ kernel).reshape(positions, rows, cols, -1)), komi
 
     def _run_tower(self, x: Floats) -> None:
         """Pass through all blocks; `x` is changed."""

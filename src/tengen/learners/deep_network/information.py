@@ -33,10 +33,10 @@ def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
     worst = 0.0
     for rows, cols in SIZES:
         planes = rng.random((1, N_PLANES, rows, cols), dtype=np.float32)
-        plain = engine(planes)
+        plain = engine.judge_planes(planes)
         for element in elements(rows, cols)[1:]:
             turned = np.stack([transform(plane, element) for plane in planes[0]])[None]
-            said = engine(np.ascontiguousarray(turned))
+            said = engine.judge_planes(np.ascontiguousarray(turned))
             for there, here in ((said.moves[0, :-1], plain.moves[0, :-1]),
                                 (said.ownership[0], plain.ownership[0])):  # fmt: skip
                 expected = np.asarray(transform(here.reshape(rows, cols), element), np.float32)

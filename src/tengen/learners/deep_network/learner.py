@@ -97,7 +97,7 @@ class DeepNetwork:
         """Judge boards of one size, each from its side to move."""
         for board in boards:
             check_size(board.rows, board.cols)
-        return self.engine(inputs.of_boards(boards, ladders=self.design_.ladders).planes())
+        return self.engine(inputs.of_boards(boards, ladders=self.design_.ladders))
 
     def views(self, boards: Sequence[Board]) -> list[View]:
         """Judge boards of any sizes, for Black."""
