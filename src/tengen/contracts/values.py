@@ -80,6 +80,10 @@ class Candidate:
 
     `winrate` and `score` are those of the side TO MOVE in the analysed position, unlike values
     elsewhere, because that is how players compare moves; `pv` starts with `move`.
+
+    Players that know more say more: `utility` (the mover's, -1 to 1: what the search maximises),
+    `spread` (standard deviation of the final score), `pv_visits` (how often each move of `pv` was
+    looked at), `owners` (ownership after the move and its standard deviation, flat, Black's).
     """
 
     move: int
@@ -88,6 +92,10 @@ class Candidate:
     score: float = 0.0
     prior: float = 0.0
     pv: tuple[int, ...] = ()
+    utility: float = math.nan
+    spread: float = math.nan
+    pv_visits: tuple[int, ...] = ()
+    owners: tuple[FloatArray, FloatArray] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,10 @@ class Analysis:
 
     `choice` is the move the player would play now; `winrate` and `score` are those of the side to
     move; `ownership` (flat, one number a point) stays Black's.
+
+    Players that know more say more: `spread` (standard deviation of the final score),
+    `ownership_spread`, and what a network says without any search: `raw_winrate`, `raw_score`,
+    `raw_spread` (the mover's) and `raw_policy` (row-major, the pass last).
     """
 
     candidates: tuple[Candidate, ...]
@@ -104,6 +116,12 @@ class Analysis:
     winrate: float = 0.5
     score: float = 0.0
     ownership: FloatArray | None = field(default=None, compare=False)
+    spread: float = math.nan
+    ownership_spread: FloatArray | None = field(default=None, compare=False)
+    raw_winrate: float = math.nan
+    raw_score: float = math.nan
+    raw_spread: float = math.nan
+    raw_policy: FloatArray | None = field(default=None, compare=False)
 
 
 def win_probability(value: float, scale: float = 1.0) -> float:

@@ -28,6 +28,7 @@ from tengen.board import (
 from tengen.board import kernels as k
 from tengen.board.safety import unconditional
 from tengen.board.simple_kernels import is_own_eye
+from tengen.contracts import Scorer
 
 PLAYOUTS = 64
 """Playouts behind every judgement here; about 5 ms on 9x9."""
@@ -143,6 +144,16 @@ def should_pass(board: Board, judgement: Judgement | None = None) -> bool:
         return True
     score = board.area_score() * (1 if board.turn == BLACK else -1)
     return score > 0 or cleanup_move(board, judgement) == PASS
+
+
+def only_the_count_is_left(board: Board, scorer: Scorer) -> bool:
+    """Tell whether a game under territory rules is over, so that playing on would cost points."""
+    late = len(board.moves) * 3 >= board.rows * board.cols
+    if board.rules.scoring != "territory" or not late:
+        return False
+    if board.last_move != PASS and points_left(board):
+        return False
+    return scorer.status(board).safe
 
 
 def should_resign(board: Board, judgement: Judgement | None = None) -> bool:

@@ -17,7 +17,8 @@ from tengen.board import Board, index_of, playouts
 from tengen.contracts import Evaluator, Policy
 from tengen.contracts.values import FloatArray
 from tengen.errors import ModelError, SpecError
-from tengen.models import load_evaluator, load_policy
+from tengen.models import load_evaluator, load_learner, load_policy
+from tengen.players.network_leaves import Network
 from tengen.players.passing import candidates
 from tengen.players.plugins import PREFIX, make_plugged_evaluator, make_plugged_policy
 
@@ -127,6 +128,23 @@ def make_policy(name: str) -> Policy:
         If there is none, or the model predicts no moves.
     """
     return _find(name, POLICIES, make_plugged_policy, load_policy)
+
+
+def make_network(name: str) -> Network:
+    """Return the network of this name: a model that says moves, winner, score and ownership.
+
+    Raises
+    ------
+    SpecError
+        If there is none, or the model is of another kind.
+    """
+    try:
+        found = load_learner(name)
+    except ModelError as mistake:
+        raise SpecError(str(mistake)) from None
+    if not isinstance(found, Network):
+        raise SpecError(f"{name}: is not a model that says moves, winner and score at once")
+    return found
 
 
 def _find(

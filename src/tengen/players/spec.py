@@ -193,6 +193,29 @@ PLAYERS: dict[str, PlayerKind] = {
             "mcts:playouts=2000",
         ),
         PlayerKind(
+            "search",
+            "network_search:NetworkPlayer",
+            "Tree search around a network that judges positions and proposes moves.",
+            (
+                Option("model", "network", "the network", required=True, parameter="network"),
+                Option("visits", "int", "positions to look at for a move", "400", least=1),
+                Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
+                _CLOCK,
+                Option("threads", "int", "parts of a batch judged side by side", "1", least=1),
+                Option("batch", "int", "positions judged at once", "by board size", least=1),
+                Option(
+                    "temperature",
+                    "float",
+                    "above 0: early moves are drawn among those as good as the best",
+                    "0",
+                    least=0.0,
+                ),
+                Option("noise", "float", "share of chance at the root", "0", least=0.0),
+                Option("resign", "float", "win rate below which it resigns", "0.03", least=0.0),
+            ),
+            "search:model=tengen-small,visits=400",
+        ),
+        PlayerKind(
             "tengen",
             "united:UnitedPlayer",
             "All learners united in one search; levels 1 to 10 for people.",
@@ -463,6 +486,12 @@ def _read_policy(text: str, option: Option) -> object:
     return make_policy(text)
 
 
+def _read_network(text: str, option: Option) -> object:
+    from tengen.players.sources import make_network
+
+    return make_network(text)
+
+
 READERS: dict[str, Callable[[str, Option], object]] = {
     "int": _read_int,
     "float": _read_float,
@@ -471,6 +500,7 @@ READERS: dict[str, Callable[[str, Option], object]] = {
     "choices": _read_choices,
     "evaluator": _read_evaluator,
     "policy": _read_policy,
+    "network": _read_network,
     "player": lambda text, option: make_player(text),
     "text": lambda text, option: text,
 }

@@ -23,7 +23,7 @@ from tengen.models import load_evaluator, load_policy, load_scorer
 from tengen.players.greedy import values_after
 from tengen.players.mcts import MctsPlayer
 from tengen.players.opening import opening_plies
-from tengen.players.passing import candidates, points_left
+from tengen.players.passing import candidates, only_the_count_is_left
 from tengen.players.policy import SamplePlayer
 
 PARTS = ("opening", "predictor", "network", "scorer")
@@ -215,12 +215,7 @@ class UnitedPlayer:
 
     def _is_over(self, board: Board) -> bool:
         """Tell whether only the count is left, under rules where playing on costs points."""
-        late = len(board.moves) * 3 >= board.rows * board.cols
-        if "scorer" in self.without or board.rules.scoring != "territory" or not late:
-            return False
-        if board.last_move != PASS and points_left(board):
-            return False
-        return _scorer().status(board).safe
+        return "scorer" not in self.without and only_the_count_is_left(board, _scorer())
 
 
 def _predictor(board: Board) -> Policy:

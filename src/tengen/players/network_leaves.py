@@ -1,0 +1,158 @@
+"""Turn positions into what a search tree wants to know of them, by the network and the rules.
+
+Ends of games are counted, not judged: under area scoring as Tromp and Taylor count, under
+territory scoring without the stones that the network holds for dead. Walks no tree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, PASS, Board, index_of, points_at
+from tengen.board import kernels as k
+from tengen.board.simple_kernels import is_own_eye
+from tengen.contracts.values import FloatArray
+from tengen.gtp.judging import count_without
+from tengen.learners.deep_network import View
+from tengen.players.network_tree import Worth
+
+WIDTH = 64
+"""Moves of a position that are kept, the likeliest; the root keeps all."""
+DEAD = 0.5
+"""Mean ownership by the enemy above which a block comes off when the game is counted."""
+
+
+@runtime_checkable
+class Network(Protocol):
+    """What a search needs of a network."""
+
+    def views(self, boards: Sequence[Board]) -> list[View]:
+        """Judge boards, for Black."""
+        ...
+
+    def supports(self, rows: int, cols: int) -> bool:
+        """Tell whether it can judge boards of this size."""
+        ...
+
+
+@dataclass(frozen=True)
+class Taste:
+    """What a search wants: to win, and a little to win by much.
+
+    The share of the score is bent around `centre`, the score that was expected at the root, so
+    that points count also in games that are won or lost.
+    """
+
+    share: float
+    centre: float
+    reach: float
+    """Points of score that count half of what any number of points would."""
+
+    def utility(self, win: float, score: float) -> float:
+        """Return what an outcome is worth to Black, from -1 to 1."""
+        margin = 2 / math.pi * math.atan((score - self.centre) / self.reach)
+        return (1 - self.share) * (2 * win - 1) + self.share * margin
+
+    @classmethod
+    def around(cls, board: Board, score: float, share: float) -> Taste:
+        """Return the taste for a game that is expected to end with this score."""
+        return cls(share, 0.8 * score, math.sqrt(board.rows * board.cols))
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A judged position: moves likeliest first; none where the game is over."""
+
+    win: float
+    score: float
+    spread: float
+    ownership: FloatArray
+    moves: NDArray[np.int64]
+    priors: FloatArray
+    over: bool = False
+
+    def worth(self, taste: Taste) -> Worth:
+        """Return what the tree adds up."""
+        utility = taste.utility(self.win, self.score)
+        return Worth(utility, self.win, self.score, self.score**2 + self.spread**2)
+
+
+def judge(
+    network: Network, boards: Sequence[Board], *, pool: ThreadPoolExecutor | None, threads: int
+) -> list[Leaf]:
+    """Judge positions, those that are over too; `threads` of them at a time."""
+    if pool is None or len(boards) < 2:
+        views = network.views(boards)
+    else:
+        size = -(-len(boards) // threads)
+        parts = [boards[i : i + size] for i in range(0, len(boards), size)]
+        views = [view for part in pool.map(network.views, parts) for view in part]
+    return [_leaf(board, view) for board, view in zip(boards, views, strict=True)]
+
+
+def _leaf(board: Board, view: View) -> Leaf:
+    if board.is_over:
+        return _ended(board, view)
+    moves, priors = likely_moves(board, view.priors)
+    return Leaf(view.black_wins, view.score, view.spread, view.ownership, moves, priors)
+
+
+def likely_moves(
+    board: Board, priors: FloatArray, *, width: int = WIDTH, only: Collection[int] | None = None
+) -> tuple[NDArray[np.int64], FloatArray]:
+    """Return the likeliest legal moves that fill no own eye, and the pass; their sum is 1.
+
+    With `only`, exactly those of them that are legal.
+    """
+    order = np.argsort(-priors, kind="stable")
+    if only is None:
+        order = order[: width + 1]
+    order = order[priors[order] > 0]
+    moves = points_at(order, board.rows, board.cols)
+    if only is None:
+        kept = ~_own_eyes(board, moves)
+    else:
+        kept = np.isin(moves, list(only))
+    moves, chances = moves[kept], priors[order[kept]]
+    if only is None and PASS not in moves:
+        moves, chances = np.append(moves, PASS), np.append(chances, priors[-1])
+    return moves.astype(np.int64), chances / max(float(chances.sum()), 1e-300)
+
+
+def _own_eyes(board: Board, points: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which points are eyes of the side to move; only the few that may be are read."""
+    colours, width = board.state[k.COLOUR], board.cols + 1
+    around = colours[points[:, None] + np.array([1, -1, width, -width])]
+    eyes = ((around == board.turn) | (around == k.BORDER)).all(axis=1) & (points != PASS)
+    for i in np.flatnonzero(eyes):
+        eyes[i] = is_own_eye(board.state, int(points[i]), board.turn)
+    return np.asarray(eyes)
+
+
+def _ended(board: Board, view: View) -> Leaf:
+    """Count a game that both sides have left."""
+    if board.rules.scoring == "area":
+        score = board.area_score()
+    else:
+        score = count_without(board, dead_stones(board, view.ownership)).score
+    win = 0.5 if score == 0 else float(score > 0)
+    nothing = np.empty(0)
+    return Leaf(win, score, 0.0, view.ownership, nothing.astype(np.int64), nothing, over=True)
+
+
+def dead_stones(board: Board, ownership: FloatArray) -> list[int]:
+    """List the stones of blocks that belong to the enemy by this ownership."""
+    fallen: list[int] = []
+    for block in board.blocks():
+        cells = [index_of(p, board.rows, board.cols) for p in block.stones]
+        side = 1.0 if block.colour == BLACK else -1.0
+        if side * float(ownership[cells].mean()) < -DEAD:
+            fallen.extend(block.stones)
+    return fallen

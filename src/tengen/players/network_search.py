@@ -1,0 +1,409 @@
+"""Search around the network: PUCT over its moves and values, leaves judged in batches.
+
+The tree is `network_tree`'s, what a leaf is worth is `network_leaves`'; here it is decided how long
+to search and what to play. With `visits` a move is a function of position and generator; with
+`seconds` a clock counts and the tree is kept from move to move. Superko is exact: every leaf is
+reached by playing the moves that lead there on a board that knows the game.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from tengen.board import BLACK, PASS, RESIGN, Board, Point, indices_of
+from tengen.contracts import Analysis, Candidate, Scorer
+from tengen.contracts.values import FloatArray
+from tengen.errors import SpecError
+from tengen.players.network_leaves import Leaf, Network, Taste, judge, likely_moves
+from tengen.players.network_tree import Exploring, Tree
+from tengen.players.passing import Judgement, cleanup_move, only_the_count_is_left, points_left
+
+USUAL = Exploring()
+VISITS = 400
+"""Visits a move when nothing else is said."""
+BATCHES = {(9, 9): 8, (13, 13): 8}
+SMALL_BATCH = 4
+"""Leaves judged at once: batches pay most on small boards (3.4 instead of 5.1 ms a leaf on 9x9)."""
+GATHERED = 8
+"""Visits for every further leaf of a batch: a young tree does not know yet where to look."""
+LINE = 24
+"""Moves of a line in a report, at most."""
+LEAST_LEFT = 0.5
+"""Share of a leaf's time that must be left to begin another."""
+OPENING_SHARE = 16
+"""One ply in so many points is the opening, where a temperature varies the moves."""
+LEAST_TO_RESIGN = 16
+"""Visits before a search may give up."""
+GOOD_SHARE, GOOD_LOSS = 0.2, 0.05
+"""A move is as good as the best if it has this share of its visits and costs no more utility."""
+
+
+@dataclass
+class Search:
+    """A tree with the game at its root."""
+
+    board: Board
+    tree: Tree
+    taste: Taste
+    policy: FloatArray
+    """How likely moves at the root are, row-major, the pass last."""
+    pace: float = 0.0
+    """Seconds a leaf, measured."""
+
+    def descend(self, board: Board) -> int | None:
+        """Return the node of a position that lies below, or None."""
+        known = self.board.moves
+        if not _same_game(self.board, board) or board.moves[: len(known)] != known:
+            return None
+        node = 0
+        for colour, move in board.moves[len(known) :]:
+            right_side = (colour == BLACK) == (self.tree.turn[node] > 0)
+            children = self.tree.children(node)
+            found = children[self.tree.move[children] == int(move)]
+            if not right_side or not len(found):
+                return None
+            node = int(found[0])
+        black_moves = board.turn == BLACK
+        return node if black_moves == (self.tree.turn[node] > 0) else None
+
+    def moved(self, board: Board, node: int) -> Search:
+        """Return the search with a node as its root."""
+        if node == 0:
+            return self
+        tree = self.tree.below(node)
+        policy = np.zeros(board.rows * board.cols + 1)
+        edges = slice(tree.first[0], tree.first[0] + tree.count[0])
+        places = indices_of(tree.edge_move[edges].astype(np.int64), board.rows, board.cols)
+        policy[places] = tree.edge_prior[edges]
+        return Search(board.copy(), tree, self.taste, policy, self.pace)
+
+
+def _same_game(a: Board, b: Board) -> bool:
+    return (
+        (a.rows, a.cols, a.komi, a.rules) == (b.rows, b.cols, b.komi, b.rules)
+        and np.array_equal(a._start, b._start)
+        and len(a.moves) <= len(b.moves)
+    )
+
+
+@dataclass(eq=False)
+class NetworkPlayer:
+    """Choose the move that most of the search went through.
+
+    Parameters
+    ----------
+    network
+        Who judges positions and proposes moves.
+    visits
+        Positions to look at for a move; ignored when `seconds` is given.
+    seconds
+        Seconds a move instead.
+    clock
+        What those seconds count: `wall`, or `processor`, which other programs do not shorten.
+    threads
+        Parts of a batch judged side by side.
+    batch
+        Leaves judged at once; by the size of the board if not given.
+    resign
+        Resign when the win rate falls below this.
+    temperature
+        Above 0, early moves are drawn among those that are as good as the best.
+    noise
+        Share of random likelihood at the root, for self-play.
+    scorer
+        Who says that a game under territory rules is over; None for nobody.
+    most_nodes
+        Positions in the tree before the search ends; each takes about 1,200 bytes on 19x19.
+    """
+
+    network: Network
+    visits: int = VISITS
+    seconds: float | None = None
+    clock: str = "wall"
+    threads: int = 1
+    batch: int | None = None
+    resign: float = 0.03
+    temperature: float = 0.0
+    noise: float = 0.0
+    scorer: Scorer | None = None
+    exploring: Exploring = USUAL
+    score_share: float = 0.1
+    most_nodes: int = 200_000
+    root_moves: frozenset[int] | None = None
+    """Look at no other moves in the position itself; see `only`."""
+    name: str = "search"
+    _kept: list[Search] = field(default_factory=list, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.visits < 1 or self.threads < 1 or (self.batch is not None and self.batch < 1):
+            raise SpecError("a search needs at least one visit, one thread and one leaf at once")
+        if self.seconds is not None and not self.seconds > 0:
+            raise SpecError(f"a search cannot think for {self.seconds} seconds")
+        if self.clock == "processor" and self.threads > 1:
+            raise SpecError("the processor's clock is for one thread")
+
+    def supports(self, rows: int, cols: int) -> bool:
+        """Tell whether the network judges boards of this size."""
+        return self.network.supports(rows, cols)
+
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
+        """Search and return a move, a pass when the game is over, or a resignation."""
+        *_, last = self.analyse(board, rng, interval=1e9, limited=True)
+        return board.answer(last.choice)
+
+    def within(self, seconds: float) -> NetworkPlayer:
+        """Return a player like this one that takes at most `seconds` for a move."""
+        return replace(self, seconds=seconds, _kept=self._kept)
+
+    def only(self, moves: Collection[int]) -> NetworkPlayer:
+        """Return a player like this one that looks at none but these moves of a position."""
+        return replace(self, root_moves=frozenset(int(m) for m in moves), _kept=[])
+
+    def analyse(
+        self,
+        board: Board,
+        rng: np.random.Generator,
+        *,
+        interval: float = 1.0,
+        limited: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Analysis]:
+        """Yield what the search says every `interval` seconds; with `limited` until the budget
+        ends.
+        """
+        if not self.supports(board.rows, board.cols):
+            raise SpecError(f"{self.name} does not play on {board.rows}x{board.cols}")
+        clock = time.thread_time if self.clock == "processor" else time.monotonic
+        start = reported = clock()
+        seconds = self.seconds if limited else None
+        goal = self.visits if limited and self.seconds is None else None
+        with ThreadPoolExecutor(self.threads) as pool:
+            workers = pool if self.threads > 1 else None
+            search = self._begin(board, rng)
+            search.pace = search.pace or clock() - start
+            while not stop():
+                now = clock()
+                left = None if seconds is None else seconds - (now - start)
+                room = self._room(search, left, goal)
+                if room < 1 or self._decided(search, left):
+                    break
+                if now - reported >= interval:
+                    reported = now
+                    yield self._report(search, rng)
+                if judged := self._grow(search, room, workers):
+                    search.pace = 0.7 * search.pace + 0.3 * (clock() - now) / judged
+        yield self._report(search, rng)
+
+    # ----- Searching -----
+
+    def _begin(self, board: Board, rng: np.random.Generator) -> Search:
+        """Return the kept search if the position lies below it, or a new one."""
+        keep = self.seconds is not None and self.root_moves is None and not self.noise
+        if keep and self._kept:
+            kept = self._kept[0]
+            node = kept.descend(board)
+            if node is not None and kept.tree.judged[node] and not kept.tree.over[node]:
+                self._kept[:] = [kept.moved(board, node)]
+                return self._kept[0]
+        made = self._plant(board, rng)
+        if keep:
+            self._kept[:] = [made]
+        return made
+
+    def _plant(self, board: Board, rng: np.random.Generator) -> Search:
+        """Judge a position and make it the root of a tree."""
+        fresh = board.copy()
+        (view,) = self.network.views([fresh])
+        points = board.rows * board.cols
+        moves, priors = likely_moves(fresh, view.priors, width=points, only=self.root_moves)
+        if self.noise > 0:
+            random = rng.dirichlet(np.full(len(moves), 10.0 / len(moves)))
+            priors = (1 - self.noise) * priors + self.noise * random
+            order = np.argsort(-priors, kind="stable")
+            moves, priors = moves[order], priors[order]
+        leaf = Leaf(view.black_wins, view.score, view.spread, view.ownership, moves, priors)
+        taste = Taste.around(board, view.score, self.score_share)
+        tree = Tree(points, 1 if board.turn == BLACK else -1)
+        path = tree.descend(self.exploring)
+        tree.judge(0, leaf.worth(taste), leaf.ownership, moves, priors)
+        tree.back_up(path)
+        return Search(fresh, tree, taste, view.priors)
+
+    def _room(self, search: Search, left: float | None, goal: int | None) -> int:
+        """Return how many leaves the next batch may have; 0 when the search is to end."""
+        tree = search.tree
+        visits = int(tree.visits[0])
+        if tree.count[0] == 0:
+            return 0
+        if tree.used >= self.most_nodes:
+            text = f"{self.name}: the tree is full with {tree.used} positions"
+            warnings.warn(text, stacklevel=3)
+            return 0
+        size = self.batch or BATCHES.get((search.board.rows, search.board.cols), SMALL_BATCH)
+        size = min(size, 1 + visits // GATHERED)
+        if goal is not None:
+            size = min(size, goal - visits)
+        if left is not None:
+            size = min(size, int(left / max(search.pace, 1e-6) + 1 - LEAST_LEFT))
+        return min(size, self.most_nodes - tree.used)
+
+    def _decided(self, search: Search, left: float | None) -> bool:
+        """Tell whether no other move can catch up with the first in the time that is left."""
+        if left is None:
+            return False
+        visits = search.tree.visits[search.tree.children()]
+        if search.tree.count[0] == 1:
+            return len(visits) > 0
+        second = int(visits[1]) if len(visits) > 1 else 0
+        rest = left / max(search.pace, 1e-6)
+        return len(visits) > 0 and int(visits[0]) - second > rest
+
+    def _grow(self, search: Search, room: int, pool: ThreadPoolExecutor | None) -> int:
+        """Judge the next leaves; return how many the network saw."""
+        tree = search.tree
+        ways: list[list[int]] = []
+        boards: list[Board] = []
+        for _ in range(4 * room):
+            path = tree.descend(self.exploring)
+            leaf = path[-1]
+            if tree.over[leaf]:
+                tree.back_up(path)
+                continue
+            if tree.waiting[leaf] > 1:
+                tree.give_up(path)
+                break
+            ways.append(path)
+            boards.append(self._position(search, path))
+            if len(ways) >= room:
+                break
+        if not ways:
+            return 0
+        leaves = judge(self.network, boards, pool=pool, threads=self.threads)
+        for path, leaf_found in zip(ways, leaves, strict=True):
+            tree.judge(
+                path[-1],
+                leaf_found.worth(search.taste),
+                leaf_found.ownership,
+                leaf_found.moves,
+                leaf_found.priors,
+                over=leaf_found.over,
+            )
+            tree.back_up(path)
+        return len(ways)
+
+    def _position(self, search: Search, path: list[int]) -> Board:
+        board = search.board.copy()
+        for move in search.tree.move[path[1:]].tolist():
+            board.push(move)
+        return board
+
+    # ----- Reporting -----
+
+    def _report(self, search: Search, rng: np.random.Generator) -> Analysis:
+        tree, board = search.tree, search.board
+        sign = 1.0 if board.turn == BLACK else -1.0
+        branches = tree.branches()
+        candidates = []
+        for child in tree.children().tolist():
+            utility, win, score, spread = tree.means(child)
+            line = tree.line(child, LINE)
+            candidates.append(
+                Candidate(
+                    move=int(tree.move[child]),
+                    visits=int(tree.visits[child]),
+                    winrate=win if sign > 0 else 1 - win,
+                    score=sign * score,
+                    prior=tree.prior(child),
+                    pv=tuple(int(m) for m in tree.move[line]),
+                    utility=sign * utility,
+                    spread=spread,
+                    pv_visits=tuple(int(n) for n in tree.visits[line]),
+                    owners=tree.owners(branches == child),
+                )
+            )
+        owners, owners_spread = tree.owners(slice(None))
+        _, win, score, square = tree.own[0].tolist()
+        raw_winrate, raw_score = win if sign > 0 else 1 - win, sign * score
+        raw_spread = max(square - score**2, 0.0) ** 0.5
+        best = candidates[0] if candidates else None
+        found = Analysis(
+            tuple(candidates),
+            PASS,
+            int(tree.visits[0]),
+            best.winrate if best else raw_winrate,
+            best.score if best else raw_score,
+            owners,
+            spread=best.spread if best else raw_spread,
+            ownership_spread=owners_spread,
+            raw_winrate=raw_winrate,
+            raw_score=raw_score,
+            raw_spread=raw_spread,
+            raw_policy=search.policy,
+        )
+        return replace(found, choice=self._choice(search, found, rng))
+
+    def _choice(self, search: Search, found: Analysis, rng: np.random.Generator) -> int:
+        """Return the most visited move, or what the end of the game asks for."""
+        board = search.board
+        if not found.candidates:
+            return int(search.tree.edge_move[0]) if search.tree.edges else PASS
+        best = found.candidates[0]
+        if self.root_moves is not None:
+            return best.move
+        if self.scorer is not None and only_the_count_is_left(board, self.scorer):
+            return PASS
+        standing = board.area_score() * (1 if board.turn == BLACK else -1)
+        by_area = board.rules.scoring == "area"
+        if by_area and standing > 0 and board.last_move == PASS:
+            return PASS
+        if self._is_hopeless(search, found):
+            return RESIGN
+        if (
+            by_area
+            and standing <= 0
+            and (best.move == PASS or search.policy[-1] >= search.policy.max())
+        ):
+            return self._play_out(search, found)
+        return self._drawn(found, rng) if self._is_early(board) else best.move
+
+    def _is_hopeless(self, search: Search, found: Analysis) -> bool:
+        """Tell whether both the best move and all that was looked at promise next to nothing."""
+        board = search.board
+        if len(board.moves) * 4 < board.rows * board.cols or found.visits < LEAST_TO_RESIGN:
+            return False
+        mean = search.tree.means(0)[1]
+        mean = mean if board.turn == BLACK else 1 - mean
+        return max(found.winrate, mean) < self.resign
+
+    def _play_out(self, search: Search, found: Analysis) -> int:
+        """Return a move where the network, taught by people, would pass and lose the count.
+
+        People take dead stones off by agreement; where every stone counts, they are captured.
+        """
+        board, first = search.board, found.candidates[0].move
+        assert found.ownership is not None
+        move = cleanup_move(board, Judgement(found.ownership, found.score, found.winrate))
+        if move != PASS or first != PASS or not points_left(board):
+            return move if move != PASS else first
+        others = [c.move for c in found.candidates if c.move != PASS]
+        return others[0] if others else PASS
+
+    def _is_early(self, board: Board) -> bool:
+        return self.temperature > 0 and len(board.moves) * OPENING_SHARE < board.rows * board.cols
+
+    def _drawn(self, found: Analysis, rng: np.random.Generator) -> int:
+        """Draw among the moves that are as good as the best."""
+        best = found.candidates[0]
+        good = [
+            c
+            for c in found.candidates
+            if c.visits >= GOOD_SHARE * best.visits and c.utility >= best.utility - GOOD_LOSS
+        ]
+        weights = np.array([c.visits for c in good], np.float64) ** (1 / self.temperature)
+        return good[int(rng.choice(len(good), p=weights / weights.sum()))].move

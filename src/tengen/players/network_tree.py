@@ -1,0 +1,288 @@
+"""Hold a search tree of judged positions in growing arrays and walk it by PUCT; know no network.
+
+A node is a position that was reached, an edge a move that may be played there. The edges of a node
+stand in a row, likeliest first. Moves that were never tried differ only by how likely they are, so
+they are opened in that order, and choosing looks at the opened ones and one more. All sums are
+Black's. Positions that wait to be judged count as losses for who goes there (virtual losses), so
+that several can be gathered before the network is asked. Node 0 is the root.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.contracts.values import FloatArray
+
+NOBODY = -1
+"""Parent of the root, and child of an edge that was never taken."""
+OWNERSHIP_SCALE = 127.0
+"""Ownership is kept in bytes."""
+EXPLORE_GROWTH, EXPLORE_BASE = 0.45, 500.0
+"""How exploration grows, slowly, with the visits of a node."""
+
+
+@dataclass(frozen=True)
+class Exploring:
+    """How a walk weighs what is known against what is likely."""
+
+    explore: float = 1.0
+    """Weight of a move's likelihood."""
+    urgency: float = 0.2
+    """How much worse than its position a move is taken to be before it is tried."""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a leaf is worth, for Black."""
+
+    utility: float
+    """From -1 to 1: what the search maximises."""
+    win: float
+    score: float
+    square: float
+    """The expected square of the score, so that its spread can be told."""
+
+
+class Tree:
+    """Judged positions below one root.
+
+    Parameters
+    ----------
+    points
+        Points of the board.
+    turn
+        1 where Black moves at the root, -1 for White.
+    """
+
+    def __init__(self, points: int, turn: int) -> None:
+        self.used = 0
+        self.edges = 0
+        self.parent = np.empty(0, np.int32)
+        self.move = np.empty(0, np.int32)
+        """The move that led to a node."""
+        self.turn = np.empty(0, np.int8)
+        self.first = np.empty(0, np.int32)
+        """Its first edge; count of all, count of opened ones."""
+        self.count = np.empty(0, np.int32)
+        self.opened = np.empty(0, np.int32)
+        self.explored = np.empty(0, np.float32)
+        """How likely the opened moves are, together."""
+        self.judged = np.empty(0, np.bool_)
+        self.over = np.empty(0, np.bool_)
+        """Whether the game has ended here."""
+        self.visits = np.empty(0, np.int64)
+        self.waiting = np.empty(0, np.int32)
+        self.sums = np.empty((0, 4), np.float64)
+        """Utility, win, score, square of the score, over all visits."""
+        self.own = np.empty((0, 4), np.float64)
+        """The same as the position itself was judged."""
+        self.ownership = np.empty((0, points), np.int8)
+        self.edge_move = np.empty(0, np.int32)
+        self.edge_prior = np.empty(0, np.float32)
+        self.edge_child = np.empty(0, np.int32)
+        self._add(NOBODY, 0, turn)
+
+    # ----- Walking -----
+
+    def descend(self, how: Exploring) -> list[int]:
+        """Walk from the root to a position to judge, or to one that is over; mark the way.
+
+        The last node may be one that waits already: then nothing new can be found for now.
+        """
+        node, path = 0, [0]
+        while self.judged[node] and not self.over[node]:
+            edge = self._best(node, how)
+            child = int(self.edge_child[edge])
+            if child == NOBODY:
+                child = self._open(node, edge)
+            path.append(child)
+            node = child
+        self.waiting[path] += 1
+        return path
+
+    def _best(self, node: int, how: Exploring) -> int:
+        """Return the edge with the best sum of worth and likelihood."""
+        first, opened = int(self.first[node]), int(self.opened[node])
+        total = int(self.visits[node] + self.waiting[node])
+        growth = how.explore + EXPLORE_GROWTH * math.log1p(total / EXPLORE_BASE)
+        reach = growth * math.sqrt(total)
+        best, edge = -math.inf, first
+        if opened < self.count[node]:
+            mean = self.turn[node] * self.sums[node, 0] / max(int(self.visits[node]), 1)
+            guess = mean - how.urgency * math.sqrt(self.explored[node])
+            best = guess + reach * float(self.edge_prior[first + opened])
+            edge = first + opened
+        if opened:
+            children = self.edge_child[first : first + opened]
+            waiting = self.waiting[children]
+            tried = self.visits[children] + waiting
+            worth = (self.turn[node] * self.sums[children, 0] - waiting) / tried
+            worth += reach * self.edge_prior[first : first + opened] / (1 + tried)
+            leader = int(worth.argmax())
+            # An equal newcomer comes second: likelier moves stand first.
+            if worth[leader] >= best:
+                edge = first + leader
+        return edge
+
+    def _open(self, node: int, edge: int) -> int:
+        child = self._add(node, int(self.edge_move[edge]), -int(self.turn[node]))
+        self.edge_child[edge] = child
+        self.opened[node] += 1
+        self.explored[node] += self.edge_prior[edge]
+        return child
+
+    # ----- Judging -----
+
+    def judge(
+        self,
+        node: int,
+        worth: Worth,
+        ownership: FloatArray,
+        moves: Sequence[int] | NDArray[np.int64],
+        priors: FloatArray,
+        *,
+        over: bool = False,
+    ) -> None:
+        """Write what is known of a position; `moves` and their priors, likeliest first."""
+        count = len(moves)
+        self._make_room_for_edges(count)
+        first = self.edges
+        self.edge_move[first : first + count] = moves
+        self.edge_prior[first : first + count] = priors
+        self.edge_child[first : first + count] = NOBODY
+        self.edges += count
+        self.first[node], self.count[node] = first, count
+        self.own[node] = worth.utility, worth.win, worth.score, worth.square
+        self.ownership[node] = np.rint(ownership * OWNERSHIP_SCALE)
+        self.judged[node], self.over[node] = True, over
+
+    def back_up(self, path: list[int]) -> None:
+        """Add the worth of the last node of a way to all of it."""
+        self.waiting[path] -= 1
+        self.visits[path] += 1
+        self.sums[path] += self.own[path[-1]]
+
+    def give_up(self, path: list[int]) -> None:
+        """Forget that somebody went this way."""
+        self.waiting[path] -= 1
+
+    # ----- Asking -----
+
+    def children(self, node: int = 0) -> NDArray[np.int32]:
+        """Return the children of a node that were visited, most visits first, then likeliest."""
+        first = self.first[node]
+        found = self.edge_child[first : first + self.opened[node]]
+        found = found[self.visits[found] > 0]
+        return np.asarray(found[np.argsort(-self.visits[found], kind="stable")])
+
+    def prior(self, child: int) -> float:
+        """Return how likely the move to a node was."""
+        parent = self.parent[child]
+        first = self.first[parent]
+        edges = self.edge_child[first : first + self.opened[parent]]
+        return float(self.edge_prior[first + int(np.flatnonzero(edges == child)[0])])
+
+    def means(self, node: int) -> tuple[float, float, float, float]:
+        """Return mean utility, win, score and the score's standard deviation, for Black."""
+        utility, win, score, square = self.sums[node] / max(int(self.visits[node]), 1)
+        return float(utility), float(win), float(score), math.sqrt(max(square - score**2, 0.0))
+
+    def line(self, node: int, length: int) -> list[int]:
+        """Return the nodes of the most visited line that begins with a node."""
+        found = [node]
+        while len(found) < length and len(children := self.children(found[-1])):
+            found.append(int(children[0]))
+        return found
+
+    def branches(self) -> NDArray[np.int32]:
+        """Return, per node, the child of the root it lies below; 0 for the root."""
+        parents = self.parent[: self.used].tolist()
+        found = [0] * self.used
+        for node in range(1, self.used):
+            found[node] = found[parents[node]] or node
+        return np.array(found, np.int32)
+
+    def owners(self, chosen: NDArray[np.bool_] | slice) -> tuple[FloatArray, FloatArray]:
+        """Return mean and standard deviation of the ownership of judged nodes, each seen once."""
+        judged = self.judged[: self.used] & (self.visits[: self.used] > 0)
+        wanted = np.zeros(self.used, np.bool_)
+        wanted[chosen] = True
+        seen = self.ownership[: self.used][judged & wanted].astype(np.float64) / OWNERSHIP_SCALE
+        if not len(seen):
+            return np.zeros(self.ownership.shape[1]), np.zeros(self.ownership.shape[1])
+        return seen.mean(0), seen.std(0)
+
+    # ----- Growing -----
+
+    def below(self, node: int) -> Tree:
+        """Return a tree of its own with this node as the root."""
+        parents = self.parent[: self.used].tolist()
+        number = [NOBODY] * self.used
+        number[node] = 0
+        kept = [node]
+        for n in range(node + 1, self.used):
+            if number[parents[n]] != NOBODY:
+                number[n] = len(kept)
+                kept.append(n)
+        numbers = np.array([*number, NOBODY], np.int32)  # NOBODY is the last entry's index, too
+        made = Tree(self.ownership.shape[1], int(self.turn[node]))
+        made._make_room(len(kept))
+        made.used = len(kept)
+        for name in NODE_ARRAYS:
+            getattr(made, name)[: made.used] = getattr(self, name)[kept]
+        made.parent[: made.used] = numbers[made.parent[: made.used]]
+        made.parent[0] = NOBODY
+        counts = made.count[: made.used]
+        edges = np.concatenate(
+            [np.arange(f, f + c) for f, c in zip(made.first[: made.used], counts, strict=True)]
+        ).astype(np.int64)
+        made._make_room_for_edges(len(edges))
+        made.edges = len(edges)
+        for name in EDGE_ARRAYS:
+            getattr(made, name)[: made.edges] = getattr(self, name)[edges]
+        made.edge_child[: made.edges] = numbers[made.edge_child[: made.edges]]
+        made.first[: made.used] = np.cumsum(counts) - counts
+        return made
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the arrays hold."""
+        return sum(getattr(self, name).nbytes for name in (*NODE_ARRAYS, *EDGE_ARRAYS))
+
+    def _add(self, parent: int, move: int, turn: int) -> int:
+        self._make_room(1)
+        node = self.used
+        self.used += 1
+        self.parent[node], self.move[node], self.turn[node] = parent, move, turn
+        return node
+
+    def _make_room(self, more: int) -> None:
+        if self.used + more > len(self.parent):
+            room = max(2 * len(self.parent), self.used + more, 64)
+            for name in NODE_ARRAYS:
+                _enlarge(self, name, room)
+
+    def _make_room_for_edges(self, more: int) -> None:
+        if self.edges + more > len(self.edge_move):
+            room = max(2 * len(self.edge_move), self.edges + more, 1024)
+            for name in EDGE_ARRAYS:
+                _enlarge(self, name, room)
+
+
+NODE_ARRAYS = (
+    "parent", "move", "turn", "first", "count", "opened", "explored", "judged", "over", "visits",
+    "waiting", "sums", "own", "ownership",
+)  # fmt: skip
+EDGE_ARRAYS = ("edge_move", "edge_prior", "edge_child")
+
+
+def _enlarge(tree: Tree, name: str, room: int) -> None:
+    old = getattr(tree, name)
+    new = np.zeros((room, *old.shape[1:]), old.dtype)
+    new[: len(old)] = old
+    setattr(tree, name, new)

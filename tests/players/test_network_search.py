@@ -1,0 +1,286 @@
+"""Search around a network: the tree adds up, ends are counted, superko holds, limits hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tengen.board import BLACK, PASS, RESIGN, Board
+from tengen.contracts.checks import check_player
+from tengen.errors import SpecError
+from tengen.learners.deep_network import DESIGNS, View
+from tengen.learners.deep_network.warming import untrained
+from tengen.players import make_player
+from tengen.players.network_leaves import dead_stones, likely_moves
+from tengen.players.network_search import NetworkPlayer
+from tengen.players.network_tree import Exploring
+
+
+class Counter:
+    """A network that knows nothing but Tromp and Taylor's count, and likes all moves alike."""
+
+    def __init__(self, passing: float = 0.01, seed: int | None = None) -> None:
+        self.passing, self.seed, self.asked = passing, seed, 0
+
+    def supports(self, rows: int, cols: int) -> bool:
+        return min(rows, cols) >= 5
+
+    def views(self, boards: Sequence[Board]) -> list[View]:
+        self.asked += len(boards)
+        return [self._view(board) for board in boards]
+
+    def _view(self, board: Board) -> View:
+        legal = board.legal_mask().astype(float)
+        if self.seed is not None:
+            legal *= np.random.default_rng([self.seed, board.hash]).random(len(legal))
+        legal[-1] = 0.0
+        total = legal.sum()
+        priors = legal * ((1 - self.passing) / total if total else 0.0)
+        priors[-1] = 1 - priors.sum()
+        score = board.area_score()
+        owner = np.sign(np.where(board.grid() == 1, 1, 0) - np.where(board.grid() == 2, 1, 0))
+        return View(priors, float(1 / (1 + np.exp(-score / 5))), score, 3.0, owner.ravel() * 1.0)
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+CAPTURE = Board(5, moves="B C3 W C2 B B2 W A5 B D2 W E5")
+"""Black takes C2 by C1."""
+
+
+def test_it_finds_a_capture_and_repeats_itself() -> None:
+    player = NetworkPlayer(Counter(), visits=300)
+    first = player.choose(CAPTURE, rng(1))
+    assert first == CAPTURE.point("C1")
+    *_, a = player.analyse(CAPTURE, rng(1), limited=True)
+    *_, b = NetworkPlayer(Counter(), visits=300).analyse(CAPTURE, rng(2), limited=True)
+    assert a.candidates == b.candidates and a.visits == b.visits == 300
+    assert sum(c.visits for c in a.candidates) == 299
+
+
+def test_sums_add_up_and_nobody_waits() -> None:
+    player = NetworkPlayer(Counter(seed=3), visits=200, seconds=60.0, batch=8)
+    search = player._begin(CAPTURE, rng())
+    while search.tree.visits[0] < 200:
+        player._grow(search, 8, None)
+    tree = search.tree
+    used = slice(0, tree.used)
+    assert not tree.waiting[used].any()
+    assert tree.judged[used].all() and tree.visits[used].all()
+    for node in range(tree.used):
+        children = tree.children(node)
+        own = 1 if not tree.over[node] else int(tree.visits[node])
+        assert tree.visits[node] == own + tree.visits[children].sum()
+        assert np.allclose(
+            tree.sums[node], own * tree.own[node] + tree.sums[children].sum(0), atol=1e-6
+        )
+
+
+def test_a_subtree_keeps_its_numbers() -> None:
+    player = NetworkPlayer(Counter(seed=3), seconds=60.0)
+    search = player._begin(CAPTURE, rng())
+    while search.tree.visits[0] < 300:
+        player._grow(search, 8, None)
+    old = search.tree
+    child = int(old.children()[0])
+    new = old.below(child)
+    assert new.visits[0] == old.visits[child] and np.array_equal(new.sums[0], old.sums[child])
+    old_lines = [tuple(old.move[old.line(int(c), 20)]) for c in old.children(child)]
+    new_lines = [tuple(new.move[new.line(int(c), 20)]) for c in new.children()]
+    assert old_lines == new_lines
+    assert np.array_equal(old.ownership[child], new.ownership[0])
+    new.back_up(new.descend(Exploring()))  # it can be walked on
+
+
+def test_the_tree_is_kept_from_move_to_move_under_a_clock() -> None:
+    network = Counter(seed=5)
+    player = NetworkPlayer(network, seconds=60.0)
+    search = player._begin(CAPTURE, rng())
+    while search.tree.visits[0] < 300:
+        player._grow(search, 8, None)
+    tree = search.tree
+    line = tree.line(int(tree.children()[0]), 2)
+    board = CAPTURE.copy()
+    for move in tree.move[line].tolist():
+        board.play(board.answer(move))
+    asked = network.asked
+    kept = player._begin(board, rng())
+    assert network.asked == asked and kept.tree.visits[0] == tree.visits[line[-1]]
+    assert kept.policy.sum() == pytest.approx(1.0, abs=1e-5)
+    other = Board(5, moves="B A1")
+    assert player._begin(other, rng()).tree.visits[0] == 1
+
+
+@pytest.mark.parametrize("rules", ["cgos", "tromp-taylor", "japanese"])
+def test_no_line_of_the_tree_breaks_the_rules(rules: str) -> None:
+    ko = Board(5, moves="B B3 W C3 B A2 W D2 B B1 W C1 B C2 W B2", rules=rules)
+    player = NetworkPlayer(Counter(seed=2), seconds=60.0)
+    search = player._begin(ko, rng())
+    while search.tree.visits[0] < 600:
+        player._grow(search, 8, None)
+    tree = search.tree
+    for node in range(1, tree.used):
+        path, n = [], node
+        while n:
+            path.append(int(tree.move[n]))
+            n = int(tree.parent[n])
+        board = ko.copy()
+        for move in reversed(path):
+            board.play(board.answer(move))  # raises where the rules forbid it
+
+
+def test_two_passes_are_counted() -> None:
+    board = Board(5, moves="B C3 W pass", komi=0.5)
+    player = NetworkPlayer(Counter(passing=0.9), visits=64)
+    *_, report = player.analyse(board, rng(), limited=True)
+    passed = next(c for c in report.candidates if c.move == PASS)
+    assert passed.score == board.area_score() and passed.winrate == 1.0
+    assert report.choice == PASS  # ahead as it stands, and the enemy has passed
+
+
+def test_dead_stones_come_off_by_territory() -> None:
+    board = Board.from_ascii(
+        """
+        . X . O .
+        . X . O .
+        X X . O O
+        . X . O .
+        O X . O .
+        """,
+        rules="japanese",
+    )
+    owner = np.tile([1.0, 1, 0, -1, -1], 5)
+    assert dead_stones(board, owner) == [board.point("A1")]
+    assert dead_stones(board, -0.3 * owner) == []
+
+
+def test_a_network_that_passes_too_early_captures_first() -> None:
+    # Black's wall holds; the white stone in it is dead, but Tromp and Taylor count it.
+    board = Board.from_ascii(
+        """
+        . X O . O
+        . X O O .
+        X X O O O
+        . . X X O
+        O . X X X
+        """,
+        komi=-1.5,
+    )
+
+    class Passer(Counter):
+        def _view(self, board: Board) -> View:
+            mine = np.where(board.grid().ravel() == 2, -1.0, 1.0)
+            mine[[3, 9]] = -1.0
+            mine[20] = 1.0
+            return replace(super()._view(board), ownership=mine)
+
+    player = NetworkPlayer(Passer(passing=0.99), visits=2)
+    assert board.area_score() > 0 and player.choose(board, rng()) == PASS
+    board.komi = 30.0
+    assert player.choose(board, rng()) in (board.point("A2"), board.point("B1"))
+
+
+def test_it_resigns_only_late_and_only_when_it_may() -> None:
+    late = Board(5, moves="B C3 W A1 B C2 W A2 B C4 W B1 B B2 W E5", komi=60.5)
+    assert NetworkPlayer(Counter(), visits=40).choose(late, rng()) == RESIGN
+    assert NetworkPlayer(Counter(), visits=40, resign=0.0).choose(late, rng()) != RESIGN
+    assert NetworkPlayer(Counter(), visits=40).choose(Board(5, komi=60.5), rng()) != RESIGN
+
+
+def test_limits() -> None:
+    network = Counter()
+    player = NetworkPlayer(network, visits=1)
+    assert CAPTURE.is_legal(player.choose(CAPTURE, rng())) and network.asked == 1
+    few = NetworkPlayer(Counter(), seconds=60.0, most_nodes=50)
+    with pytest.warns(UserWarning, match="full with 50 positions"):
+        *_, last = few.analyse(Board(9), rng(), limited=True)
+    assert last.visits == 50
+    asks = iter([False, False, True])
+    *_, last = NetworkPlayer(Counter(), visits=10**9).analyse(
+        Board(9), rng(), stop=lambda: next(asks)
+    )
+    assert 1 < last.visits < 10
+    with pytest.raises(SpecError, match="3x3"):
+        NetworkPlayer(Counter()).choose(Board(3), rng())
+    for wrong in ({"visits": 0}, {"seconds": 0.0}, {"threads": 0}, {"batch": 0}):
+        with pytest.raises(SpecError):
+            NetworkPlayer(Counter(), **wrong)  # type: ignore[arg-type]
+
+
+def test_a_narrowed_player_looks_at_nothing_else() -> None:
+    board = Board(9, moves="B E5 W C3")
+    wanted = {board.point("A1"), board.point("J9")}
+    *_, report = (
+        NetworkPlayer(Counter(), visits=40).only(wanted).analyse(board, rng(), limited=True)
+    )
+    assert {c.move for c in report.candidates} == {int(p) for p in wanted}
+    assert report.choice in wanted
+
+
+def test_temperature_varies_the_opening_among_good_moves_only() -> None:
+    player = NetworkPlayer(Counter(), visits=120, temperature=1.0)
+    found = {int(player.choose(Board(9), rng(seed))) for seed in range(6)}
+    assert len(found) > 1
+    assert {int(player.choose(CAPTURE, rng(seed))) for seed in range(3)} == {CAPTURE.point("C1")}
+
+
+def test_noise_changes_the_root_only_with_the_seed() -> None:
+    player = NetworkPlayer(Counter(), visits=60, noise=0.25)
+    first = [c.prior for c in list(player.analyse(Board(5), rng(1), limited=True))[-1].candidates]
+    again = [c.prior for c in list(player.analyse(Board(5), rng(1), limited=True))[-1].candidates]
+    other = [c.prior for c in list(player.analyse(Board(5), rng(2), limited=True))[-1].candidates]
+    assert first == again != other
+
+
+def test_likely_moves_are_legal_sorted_and_fill_no_eye() -> None:
+    board = Board.from_ascii(". X . . .\nX X . O O\n. . . O .\n. . . O O\n. . . . .", to_play=BLACK)
+    priors = np.linspace(1, 2, 26)
+    priors[~board.legal_mask()] = 0
+    moves, chances = likely_moves(board, priors / priors.sum())
+    assert board.point("A5") not in moves and PASS in moves
+    assert (np.diff(chances) <= 0).all() and chances.sum() == pytest.approx(1.0)
+    few, _ = likely_moves(board, priors / priors.sum(), width=3)
+    assert len(few) == 4 and PASS in few
+
+
+def test_reports_tell_all_there_is() -> None:
+    player = NetworkPlayer(Counter(seed=1), visits=150)
+    *_, report = player.analyse(Board(5, moves="B C3"), rng(), limited=True)
+    best = report.candidates[0]
+    assert report.winrate == best.winrate and report.score == best.score
+    assert len(best.pv) == len(best.pv_visits) > 1 and best.pv[0] == best.move
+    assert list(best.pv_visits) == sorted(best.pv_visits, reverse=True)
+    assert best.owners is not None and best.owners[0].shape == (25,)
+    assert report.ownership is not None and abs(report.ownership).max() <= 1
+    assert report.ownership_spread is not None and report.ownership_spread.min() >= 0
+    assert report.raw_policy is not None and report.raw_policy.sum() == pytest.approx(1)
+    assert best.spread >= 3.0  # at least what the network itself does not know
+
+
+def test_threads_change_nothing() -> None:
+    network = untrained(DESIGNS["tiny"])
+    one = NetworkPlayer(network, visits=40, batch=4)
+    *_, a = one.analyse(CAPTURE, rng(), limited=True)
+    *_, b = replace(one, threads=2).analyse(CAPTURE, rng(), limited=True)
+    assert [c.move for c in a.candidates] == [c.move for c in b.candidates]
+
+
+def test_the_spec(tmp_path: object) -> None:
+    path = f"{tmp_path}/tiny.safetensors"
+    untrained(DESIGNS["tiny"]).save(path)
+    player = make_player(f"search:model={path},visits=8,batch=2,resign=0")
+    assert isinstance(player, NetworkPlayer) and player.visits == 8
+    check_player(player)
+    for wrong in (
+        "search",
+        "search:model=scorer",
+        "search:model=nothing",
+        f"search:model={path},visits=0",
+    ):
+        with pytest.raises(SpecError):
+            make_player(wrong)
