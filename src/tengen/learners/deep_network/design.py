@@ -54,13 +54,14 @@ class Design:
 
 DESIGNS = {
     "tiny": Design(fields=2, blocks=3, head_fields=4, value_hidden=16),
+    "zero": Design(fields=8, blocks=6, head_fields=16, ladders=False),
     "small": Design(fields=8, blocks=9, head_fields=16),
     "large": Design(fields=16, blocks=12, head_fields=24),
     "plain-small": Design(fields=22, blocks=8, head_fields=24, symmetric=False),
     "plain-wide": Design(fields=64, blocks=9, head_fields=64, symmetric=False),
 }
 """Designs by name. The plain ones, tied by no symmetry, are there to compare with `small`: with as
-many weights, and with as many operations."""
+many weights, and with as many operations. `zero` is for self-play, where ladders cost too much."""
 
 
 @dataclass(frozen=True)

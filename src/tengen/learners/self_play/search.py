@@ -1,0 +1,192 @@
+"""Search many games at once by few evaluations each: Gumbel search; know no rules and no weights.
+
+Danihelka and others 2022: of the moves that a draw by the network's own odds puts first, a few are
+looked at, half of them again and again (sequential halving), and the best is played; the odds for
+all moves are corrected by what was found, and that is what the network is taught. Every shape is
+fixed and the host is asked nothing, so on a GPU one move of all games is one captured graph.
+"""
+
+# mypy: disallow-untyped-decorators=False
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tengen.learners.self_play.boards import Boards, legal
+from tengen.learners.self_play.judge import Said
+
+VISIT_SCALE = 50.0
+"""How much values weigh against odds, before any visit (c_visit of the paper; its c_scale is 1)."""
+NEVER = -1e9
+SCORE_UNIT = 10.0
+"""Points of a lead that the score's share of a value takes for much."""
+
+
+def visit_plan(considered: int, simulations: int) -> list[int]:
+    """Say how often the root's move to look at next was looked at before: sequential halving.
+
+    >>> visit_plan(4, 8)
+    [0, 0, 0, 0, 1, 1, 2, 2]
+    """
+    plan: list[int] = []
+    visits, left = [0] * considered, considered
+    rounds = max(1, math.ceil(math.log2(considered)))
+    while len(plan) < simulations:
+        for _ in range(max(1, simulations // (rounds * left))):
+            plan += visits[:left]
+            for i in range(left):
+                visits[i] += 1
+        left = max(2, left // 2) if considered > 1 else 1
+    return plan[:simulations]
+
+
+def completed(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
+    """Return a value for every move: its mean if looked at, else what the others let expect."""
+    odds = torch.softmax(logits, 1)
+    seen = visits > 0
+    means = torch.where(seen, totals / visits.clamp(min=1), 0.0)
+    count = visits.sum(1, keepdim=True)
+    share = (odds * seen).sum(1, keepdim=True).clamp(min=1e-6)
+    found = (odds * means).sum(1, keepdim=True) / share
+    return torch.where(seen, means, (value[:, None] + count * found) / (1 + count))
+
+
+def weighed(values: Tensor, visits: Tensor) -> Tensor:
+    """Return values (-1 to 1) on the scale of logits."""
+    return (VISIT_SCALE + visits.amax(1, keepdim=True)) * (values + 1) / 2
+
+
+def choose_first(
+    drawn: Tensor, considered: Tensor, logits: Tensor, visits: Tensor, totals: Tensor,
+    value: Tensor, due: Tensor,
+) -> Tensor:  # fmt: skip
+    """Return the root's move to look at next: of those with `due` visits the most promising."""
+    ready = considered & (visits == due)
+    ready = torch.where(ready.any(1, keepdim=True), ready, considered)
+    hopes = drawn + weighed(completed(logits, visits, totals, value), visits)
+    return torch.where(ready, hopes, -math.inf).argmax(1)
+
+
+def choose_below(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
+    """Return the move of an inner node that brings visits closest to the corrected odds."""
+    hopes = logits + weighed(completed(logits, visits, totals, value), visits)
+    lacking = torch.softmax(hopes, 1) - visits / (1 + visits.sum(1, keepdim=True))
+    return torch.where(logits > NEVER / 2, lacking, -math.inf).argmax(1)
+
+
+class Search:
+    """One tree a game, all grown together; roots are slot 0 of every game's nodes."""
+
+    def __init__(
+        self,
+        lines: int,
+        games: int,
+        judge: Callable[[Tensor, Tensor, Tensor, Tensor], Said],
+        *,
+        device: torch.device,
+        evaluations: int,
+        considered: int,
+        score_share: float,
+        compiled: Callable[[Any], Any] = lambda function: function,
+    ) -> None:
+        self.games, self.nodes, self.judge = games, evaluations, judge
+        self.moves = lines * lines + 1
+        self.considered, self.score_share = min(considered, self.moves), score_share
+        self.plan = visit_plan(self.considered, evaluations - 1)
+        self.boards = Boards(lines, games * self.nodes, device)
+        self._first, self._below = compiled(choose_first), compiled(choose_below)
+        shape = games, self.nodes, self.moves
+
+        def zeros(*shape: int) -> Tensor:
+            return torch.zeros(shape, device=device)
+
+        self.noise, self.komi, self.limit = zeros(games, self.moves), zeros(games), zeros(games)
+        """To be filled before a search: Gumbel noise, White's points, plies to cut a game at."""
+        self.chosen = torch.zeros(games, dtype=torch.int64, device=device)
+        self.policy, self.value = zeros(games, self.moves), zeros(games)
+        """What a search found: the move, the corrected odds, the root's value for its mover."""
+        self._logits, self._visits, self._totals = zeros(*shape), zeros(*shape), zeros(*shape)
+        self._values, self._over = zeros(games, self.nodes), zeros(games, self.nodes) > 0
+        self._child = torch.zeros(shape, dtype=torch.int64, device=device)
+        self._game = torch.arange(games, device=device)
+        self.roots = self._game * self.nodes
+        self._due = [torch.tensor(float(due), device=device) for due in range(evaluations)]
+
+    @torch.no_grad()
+    def run(self) -> None:
+        """Search every game's root; read `chosen`, `policy` and `value` afterwards."""
+        self._visits.zero_()
+        self._totals.zero_()
+        self._child.zero_()  # no child is the root, so zero says none
+        self._evaluate(0)
+        logits = self._logits[:, 0]
+        drawn = self.noise + logits
+        places = drawn.topk(self.considered, 1).indices
+        considered = torch.zeros_like(drawn, dtype=torch.bool).scatter_(1, places, True)
+        considered &= logits > NEVER / 2
+        for number, due in enumerate(self.plan, start=1):
+            self._simulate(number, due, drawn, considered)
+        visits = self._visits[:, 0]
+        values = completed(logits, visits, self._totals[:, 0], self._values[:, 0])
+        gains = weighed(values, visits)
+        most = torch.where(considered, visits, -1.0).amax(1, keepdim=True)
+        best = torch.where(considered & (visits == most), drawn + gains, -math.inf)
+        self.chosen.copy_(best.argmax(1))
+        self.policy.copy_(torch.softmax(logits + gains, 1))
+        self.value.copy_((self.policy * values).sum(1))
+
+    def _simulate(self, number: int, due: int, drawn: Tensor, considered: Tensor) -> None:
+        """Go down each tree, add node `number`, and tell the way back what it is worth."""
+        game, width = self._game, self.nodes * self.moves
+        move = self._first(
+            drawn, considered, self._logits[:, 0], self._visits[:, 0], self._totals[:, 0],
+            self._values[:, 0], self._due[due],
+        )  # fmt: skip
+        node = torch.zeros_like(move)
+        alive = torch.ones_like(move, dtype=torch.bool)
+        path = [(node, move, alive)]
+        for _ in range(due):  # A child seen `due` times has no deeper tree below it.
+            child = self._child[game, node, move]
+            alive = alive & (child > 0) & ~self._over[game, child]
+            node = torch.where(alive, child, node)
+            deeper = self._below(
+                self._logits[game, node], self._visits[game, node], self._totals[game, node],
+                self._values[game, node],
+            )  # fmt: skip
+            move = torch.where(alive, deeper, move)
+            path.append((node, move, alive))
+        known = self._child[game, node, move]
+        leaf = torch.where(known > 0, known, number)  # A game that is over is looked at again.
+        self.boards.play(self.roots + node, move, self.roots + number)
+        self._evaluate(number)
+        flat = (node * self.moves + move)[:, None]
+        self._child.view(-1, width).scatter_(1, flat, leaf[:, None])
+        value = self._values[game, leaf]
+        for node, move, alive in reversed(path):
+            # Above the leaf sides take turns; a level that was not reached changes nothing.
+            value = torch.where(alive, -value, value)
+            flat, counts = (node * self.moves + move)[:, None], alive[:, None].float()
+            self._visits.view(-1, width).scatter_add_(1, flat, counts)
+            self._totals.view(-1, width).scatter_add_(1, flat, value[:, None] * counts)
+
+    def _evaluate(self, number: int) -> None:
+        """Judge node `number` of every tree."""
+        boards = self.boards
+        codes = boards.codes.view(self.games, self.nodes, -1)[:, number].contiguous()
+        history = boards.history.view(self.games, self.nodes, -1)[:, number].contiguous()
+        facts = boards.facts.view(self.games, self.nodes, -1)[:, number]
+        side, passes, ply, score = facts.unbind(1)
+        sign = torch.where(side == 1, 1.0, -1.0)
+        said = self.judge(codes, history, passes > 0, -sign * self.komi)
+        self._logits[:, number] = torch.where(legal(codes), said.moves, NEVER)
+        over = (passes >= 2) | (ply >= self.limit)
+        lead = torch.where(over, sign * (score - self.komi), said.score)
+        wins = torch.where(over, torch.sign(lead), torch.tanh(said.winner / 2))
+        share = self.score_share
+        self._values[:, number] = (1 - share) * wins + share * torch.tanh(lead / SCORE_UNIT)
+        self._over[:, number] = over

@@ -1,0 +1,47 @@
+"""Name everything that decides how a network teaches itself; compute nothing, need no PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tengen.learners.deep_network.design import DESIGNS
+from tengen.models.settings import check_settings, setting
+
+SMALLEST, LARGEST = 5, 19
+"""Lines of the boards that self-play knows."""
+
+
+@dataclass(frozen=True)
+class SelfPlaySettings:
+    """How games are played and what is learned from them."""
+
+    size: int = setting(9, "Lines of the board.", least=SMALLEST, most=LARGEST)
+    design: str = setting("zero", "Shape of the network.", choices=tuple(DESIGNS))
+    positions: int = setting(1_000_000, "Positions to play in all.", least=1)
+    games: int = setting(64, "Games played side by side.", least=1)
+    evaluations: int = setting(16, "Evaluations a move, the root's included.", least=2)
+    considered: int = setting(8, "Root moves that are looked at.", least=1)
+    window: int = setting(200_000, "Positions to learn from, the latest.", least=1)
+    reuse: float = setting(2.0, "How often a position is learned from.", least=0)
+    batch: int = setting(256, "Positions in a batch.", least=1)
+    rate: float = setting(5e-3, "Learning rate, before it falls.", least=0)
+    decay: float = setting(1e-2, "Weight decay, times the rate.", least=0)
+    warm_up: int = setting(100, "Batches over which the rate rises.", least=1)
+    falling: float = setting(0.6, "Share of the run over which the rate falls.", least=0, most=1)
+    winner_weight: float = setting(1.0, "Weight of who won.", least=0)
+    ownership_weight: float = setting(0.5, "Weight of who owned what.", least=0)
+    score_weight: float = setting(0.1, "Weight of the score.", least=0)
+    score_share: float = setting(0.1, "Share of the lead in a value.", least=0, most=1)
+    komi: float = setting(7.0, "Komi around which it is drawn.")
+    random_moves: float = setting(0.015, "Chance of a random move.", least=0, most=1)
+    random_opening: float = setting(0.3, "The same in the first plies.", least=0, most=1)
+    opening: int = setting(4, "How many plies are the first.", least=0)
+    seed: int = setting(1, "Every random choice follows from it.")
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    @property
+    def longest(self) -> int:
+        """Plies after which a game is cut and counted."""
+        return 3 * self.size * self.size // 2

@@ -1,0 +1,71 @@
+"""Hold the latest positions and what there is to learn of them, as one ring; know no network."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tengen.learners.deep_network.inputs_kernels import HISTORY
+
+
+class Lesson(NamedTuple):
+    """Positions and what there is to learn of them, from the side to move; a row a position."""
+
+    codes: Tensor
+    history: Tensor
+    passed: Tensor
+    komi: Tensor
+    """Points the side to move gets for not being Black, or pays."""
+    policy: Tensor
+    """Odds of all moves, the pass last, as the search corrected them."""
+    winner: Tensor
+    """1 won, 0.5 a draw, 0 lost."""
+    score: Tensor
+    """Final score in points."""
+    owner: Tensor
+    """1 own, -1 the enemy's, 0 nobody's."""
+
+
+class Window:
+    """The latest positions on a device."""
+
+    def __init__(self, points: int, capacity: int, device: torch.device) -> None:
+        def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
+            return torch.zeros((capacity, *shape), dtype=dtype, device=device)
+
+        self.capacity, self.device, self.total = capacity, device, 0
+        """`total` counts every position that was ever added."""
+        self.rows = Lesson(
+            codes=zeros(points, dtype=torch.uint8),
+            history=zeros(HISTORY, dtype=torch.int16),
+            passed=zeros(dtype=torch.bool),
+            komi=zeros(dtype=torch.float32),
+            policy=zeros(points + 1, dtype=torch.float16),
+            winner=zeros(dtype=torch.float32),
+            score=zeros(dtype=torch.float32),
+            owner=zeros(points, dtype=torch.int8),
+        )
+
+    def __len__(self) -> int:
+        return min(self.total, self.capacity)
+
+    def add(self, lesson: Lesson) -> None:
+        """Add positions; the oldest make room."""
+        count = len(lesson.codes)
+        if count > self.capacity:
+            lesson = Lesson(*(part[-self.capacity :] for part in lesson))
+        kept = len(lesson.codes)
+        places = torch.arange(self.total + count - kept, self.total + count, device=self.device)
+        places %= self.capacity
+        for mine, new in zip(self.rows, lesson, strict=True):
+            mine[places] = new.to(mine.dtype)
+        self.total += count
+
+    def draw(self, count: int, latest: int, generator: torch.Generator) -> Lesson:
+        """Draw positions by chance from the `latest` ones."""
+        span = min(len(self), latest)
+        ago = torch.randint(1, span + 1, (count,), generator=generator, device=self.device)
+        places = (self.total - ago) % self.capacity
+        return Lesson(*(part[places] for part in self.rows))
