@@ -16,7 +16,10 @@ import pytest
 from tengen.board import Board
 from tengen.contracts import Analysis, Candidate, Player
 from tengen.gtp.analysis_server import AnalysisServer, limit_visits
+from tengen.learners.deep_network import DESIGNS
+from tengen.learners.deep_network.warming import untrained
 from tengen.players import make_player
+from tengen.players.network_search import NetworkPlayer
 
 BASE: dict[str, Any] = {
     "id": "q",
@@ -98,16 +101,35 @@ def test_a_katrain_query_is_answered_by_the_search() -> None:
         ),
         player=make_player("mcts:playouts=9"),
     )
-    assert {w["field"] for w in warnings} == {
-        "overrideSettings.wideRootNoise",
-        "includeMovesOwnership",
-    }
+    assert {w["field"] for w in warnings} == {"overrideSettings.wideRootNoise"}
     assert answer["id"] == "q" and answer["isDuringSearch"] is False
     assert answer["rootInfo"]["visits"] == 20
     assert sum(info["visits"] for info in answer["moveInfos"]) == 20
     assert len(answer["ownership"]) == 25 and len(answer["policy"]) == 26
     assert answer["policy"][0] == answer["policy"][12] == -1  # taken by A5 and C3
     assert sum(p for p in answer["policy"] if p > 0) == pytest.approx(1)
+
+
+def test_a_network_tells_all_that_the_protocol_knows() -> None:
+    wishes = ("Ownership", "OwnershipStdev", "MovesOwnership", "MovesOwnershipStdev", "PVVisits")
+    [warning, answer] = ask(
+        query(
+            rules="stone_scoring",
+            includePolicy=True,
+            overrideSettings={"humanSLProfile": "rank_5k", "reportAnalysisWinratesAs": "BLACK"},
+            **{f"include{wish}": True for wish in wishes},
+        ),
+        player=NetworkPlayer(untrained(DESIGNS["tiny"])),
+    )
+    assert warning["field"] == "rules"
+    best, root = answer["moveInfos"][0], answer["rootInfo"]
+    assert root["visits"] == 20 and root["scoreLead"] == best["scoreLead"]
+    assert {"scoreStdev", "rawWinrate", "rawLead", "winrate", "utility"} <= set(root)
+    assert {"scoreStdev", "prior", "humanPrior", "lcb", "utility"} <= set(best)
+    assert len(best["pv"]) == len(best["pvVisits"]) and best["pvVisits"][0] == best["visits"]
+    for part in (answer, best):
+        assert len(part["ownership"]) == len(part["ownershipStdev"]) == 25
+    assert len(answer["humanPolicy"]) == 26 and answer["humanPolicy"] == answer["policy"]
 
 
 def test_same_seed_same_answer() -> None:
@@ -133,16 +155,15 @@ def test_reports_during_the_search() -> None:
 
 def test_moves_to_avoid_and_to_allow() -> None:
     wish = [{"player": "B", "moves": ["A1"], "untilDepth": 1}]
-    warning, answer = ask(query(avoidMoves=wish))
-    assert warning["field"] == "avoidMoves"
+    [answer] = ask(query(avoidMoves=wish))
     assert [(i["move"], i["order"]) for i in answer["moveInfos"]] == [("pass", 0)]
-    assert [i["move"] for i in ask(query(allowMoves=wish))[1]["moveInfos"]] == ["A1"]
+    assert [i["move"] for i in ask(query(allowMoves=wish))[0]["moveInfos"]] == ["A1"]
 
 
 def test_alternatives_to_all_that_the_search_prefers() -> None:
     # KaTrain asks so for other moves than those it knows; each is searched by itself.
     known = [{"player": "B", "moves": ["A1", "pass"], "untilDepth": 1}]
-    _, answer = ask(query(avoidMoves=known))
+    [answer] = ask(query(avoidMoves=known))
     moves = [i["move"] for i in answer["moveInfos"]]
     assert len(moves) == 6 and not {"A1", "pass", "C3", "C2"} & set(moves)
     # White, to move there, wins 0.6 by 2 points: Black wins 0.4.

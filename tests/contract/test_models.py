@@ -127,5 +127,5 @@ def test_search_bends_values_over_the_models_scale() -> None:
 
 
 def test_the_united_player_keeps_the_scale_it_was_rated_with() -> None:
-    search = make_player("tengen:playouts=10").search(Board(9))
+    search = make_player("tengen-playouts:playouts=10").search(Board(9))
     assert search.scale == 8.0 and search.evaluator is not None

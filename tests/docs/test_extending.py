@@ -34,10 +34,11 @@ def _install(name: str, text: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_the_examples_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tengen.models import registry
-    from tengen.players import spec
+    from tengen.players import kinds, spec
 
     monkeypatch.setattr(registry, "KINDS", dict(registry.KINDS))
-    monkeypatch.setattr(spec, "PLAYERS", players := dict(spec.PLAYERS))
+    monkeypatch.setattr(kinds, "PLAYERS", players := dict(kinds.PLAYERS))
+    monkeypatch.setattr(spec, "PLAYERS", players)
     monkeypatch.chdir(tmp_path)
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
     names: dict[str, object] = {}

@@ -45,3 +45,13 @@ def test_a_program_knows_better_than_our_count() -> None:
     assert clock.budget(2, 361, 0) == pytest.approx(4.6)
     clock.restart()
     assert clock.budget(2, 361, 0) == before
+
+
+def test_fischers_clock_gives_time_back() -> None:
+    clock = Clock.fischer(30, 5)
+    for ply in range(0, 400, 2):
+        budget = clock.budget(1, 361, ply)
+        assert budget is not None and 0 < budget < clock.sides[1].left
+        clock.spend(1, budget)
+    assert clock.sides[1].left >= 5
+    assert budget > 3  # the increment is used, not hoarded

@@ -19,20 +19,20 @@ def united(spec: str) -> UnitedPlayer:
 
 
 def test_it_plays_a_legal_move_and_repeats_itself() -> None:
-    player = united("tengen:playouts=60")
+    player = united("tengen-playouts:playouts=60")
     board = Board(9, moves="B E5 W C3")
     first = player.choose(board, np.random.default_rng(3))
     assert board.is_legal(first)
-    assert united("tengen:playouts=60").choose(board, np.random.default_rng(3)) == first
+    assert united("tengen-playouts:playouts=60").choose(board, np.random.default_rng(3)) == first
 
 
 def test_parts_can_be_left_out() -> None:
     board = Board(9)
-    whole = united("tengen:playouts=10").search(board)
+    whole = united("tengen-playouts:playouts=10").search(board)
     assert isinstance(whole.policy, RootPolicy)
-    bare = united("tengen:playouts=10,without=opening+predictor+network").search(board)
+    bare = united("tengen-playouts:playouts=10,without=opening+predictor+network").search(board)
     assert bare.policy is None and bare.evaluator is None
-    no_opening = united("tengen:playouts=10,without=opening").search(board).policy
+    no_opening = united("tengen-playouts:playouts=10,without=opening").search(board).policy
     assert isinstance(no_opening, RootPolicy) and no_opening.opening is None
 
 
@@ -84,9 +84,9 @@ def test_it_passes_when_the_game_is_over_by_territory() -> None:
         for a, b in zip(["B2", "C4", "B6", "C8", "C2"], ["G2", "F4", "G6", "F8", "F2"], strict=True)
     )
     over = Board(9, moves=f"{wall} {inside}", rules="japanese")
-    player = united("tengen:playouts=30")
+    player = united("tengen-playouts:playouts=30")
     assert player.choose(over, np.random.default_rng(1)) == PASS
-    bare = united("tengen:playouts=30,without=scorer")
+    bare = united("tengen-playouts:playouts=30,without=scorer")
     assert bare.choose(over, np.random.default_rng(1)) != PASS
     assert player.choose(Board(9, rules="japanese"), np.random.default_rng(1)) != PASS
 
@@ -96,23 +96,28 @@ def test_levels() -> None:
     for level in LEVELS:
         if LEVELS[level].playouts <= 100:
             assert board.is_legal(
-                united(f"tengen:level={level}").choose(board, np.random.default_rng(1))
+                united(f"tengen-playouts:level={level}").choose(board, np.random.default_rng(1))
             )
-    assert united("tengen:level=6").search(board).playouts == LEVELS[6].playouts
-    assert united("tengen:level=6").within(1.0).level == 6
-    assert united("tengen:playouts=9").within(1.5).search(board).seconds == 1.5
+    assert united("tengen-playouts:level=6").search(board).playouts == LEVELS[6].playouts
+    assert united("tengen-playouts:level=6").within(1.0).level == 6
+    assert united("tengen-playouts:playouts=9").within(1.5).search(board).seconds == 1.5
 
 
 @pytest.mark.parametrize(
     "spec",
-    ["tengen:level=11", "tengen:level=3,playouts=5", "tengen:without=luck", "tengen:level=x"],
+    [
+        "tengen-playouts:level=11",
+        "tengen-playouts:level=3,playouts=5",
+        "tengen-playouts:without=luck",
+        "tengen-playouts:level=x",
+    ],
 )
 def test_bad_specs(spec: str) -> None:
     with pytest.raises(SpecError, match="tengen"):
         make_player(spec)
 
 
-@pytest.mark.parametrize("spec", ["mcts:playouts=80", "tengen:playouts=80"])
+@pytest.mark.parametrize("spec", ["mcts:playouts=80", "tengen-playouts:playouts=80"])
 def test_a_narrowed_player_looks_at_nothing_else(spec: str) -> None:
     board = Board(9, moves="B E5 W C3")
     wanted = {board.point("A1"), board.point("J9")}

@@ -25,10 +25,13 @@ def analysis(
     ] = DEFAULT_PLAYER,
     policy: Annotated[
         str | None,
-        typer.Option("--policy", help="Model for includePolicy; by the board's size; or none."),
+        typer.Option(
+            "--policy",
+            help="Model for includePolicy; the player's own, else by the board's size; or none.",
+        ),
     ] = None,
     visits: Annotated[
-        int, typer.Option("--visits", min=1, help="Playouts a position when a query names none.")
+        int, typer.Option("--visits", min=1, help="Visits a position when a query names none.")
     ] = 500,
     threads: Annotated[
         int, typer.Option("--threads", min=1, help="Positions to analyse side by side.")
@@ -50,6 +53,7 @@ def analysis(
     server = AnalysisServer(
         lambda: make_player(player),
         find_policy=models.find,
+        policy_first=policy is not None,
         visits=visits,
         seed=seed,
         threads=threads,

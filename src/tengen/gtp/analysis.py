@@ -8,11 +8,12 @@ Nothing here thinks.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tengen.contracts.values import Analysis, Candidate
+from tengen.contracts.values import Analysis, Candidate, FloatArray
 from tengen.gtp.protocol import GtpFailure
 
 Dialect = Literal["lz", "kata", "cgos"]
@@ -32,6 +33,9 @@ class AnalysisOptions:
     colour: int | None = None
     interval: float = DEFAULT_INTERVAL
     ownership: bool = False
+    ownership_spread: bool = False
+    moves_ownership: bool = False
+    pv_visits: bool = False
     root_info: bool = False
     max_moves: int = 1 << 20
     min_moves: int = 0
@@ -89,16 +93,42 @@ def format_report(
     if dialect == "cgos":
         return _format_cgos(report, vertex)
     shown = report.candidates[: max(options.max_moves, options.min_moves)]
-    parts = [_format_info(c, order, vertex, dialect) for order, c in enumerate(shown)]
-    if dialect == "kata" and options.root_info:
+    sign = 1.0 if turn == 1 else -1.0
+    parts = []
+    for order, candidate in enumerate(shown):
+        parts.append(_format_info(candidate, order, vertex, dialect))
+        if dialect == "kata" and options.pv_visits and candidate.pv_visits:
+            parts.append("pvVisits " + " ".join(map(str, candidate.pv_visits)))
+        if dialect == "kata" and options.moves_ownership and candidate.owners is not None:
+            parts.append("movesOwnership " + _points(sign * candidate.owners[0]))
+    if dialect != "kata":
+        return " ".join(parts)
+    if options.root_info:
         parts.append(
             f"rootInfo visits {report.visits} winrate {report.winrate:.6g} "
-            f"scoreLead {report.score:.6g}"
+            f"scoreLead {report.score:.6g}{_spread(report.spread)}{_raw(report)}"
         )
-    if dialect == "kata" and options.ownership and report.ownership is not None:
-        sign = 1.0 if turn == 1 else -1.0
-        parts.append("ownership " + " ".join(f"{sign * x:.3f}" for x in report.ownership.ravel()))
+    if options.ownership and report.ownership is not None:
+        parts.append("ownership " + _points(sign * report.ownership))
+    if options.ownership_spread and report.ownership_spread is not None:
+        parts.append("ownershipStdev " + _points(report.ownership_spread))
     return " ".join(parts)
+
+
+def _points(values: FloatArray) -> str:
+    return " ".join(f"{x:.3f}" for x in values.ravel())
+
+
+def _spread(value: float) -> str:
+    """Write the standard deviation of a score, where it is known."""
+    return "" if math.isnan(value) else f" scoreStdev {value:.6g}"
+
+
+def _raw(report: Analysis) -> str:
+    """Write what a network says without search, where there is one."""
+    if math.isnan(report.raw_winrate):
+        return ""
+    return f" rawWinrate {report.raw_winrate:.6g} rawLead {report.raw_score:.6g}"
 
 
 def _format_info(candidate: Candidate, order: int, vertex: Vertex, dialect: Dialect) -> str:
@@ -112,7 +142,8 @@ def _format_info(candidate: Candidate, order: int, vertex: Vertex, dialect: Dial
         )
     return (
         f"{head} winrate {candidate.winrate:.6g} scoreMean {candidate.score:.6g} "
-        f"scoreLead {candidate.score:.6g} prior {candidate.prior:.6g} order {order} pv {pv}"
+        f"scoreLead {candidate.score:.6g}{_spread(candidate.spread)} "
+        f"prior {candidate.prior:.6g} order {order} pv {pv}"
     )
 
 
@@ -174,6 +205,9 @@ def _count(word: str) -> int:
 KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
     "interval": ("interval", _interval),
     "ownership": ("ownership", _boolean),
+    "ownershipstdev": ("ownership_spread", _boolean),
+    "movesownership": ("moves_ownership", _boolean),
+    "pvvisits": ("pv_visits", _boolean),
     "rootinfo": ("root_info", _boolean),
     "maxmoves": ("max_moves", _count),
     "minmoves": ("min_moves", _count),

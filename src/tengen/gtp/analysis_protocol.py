@@ -1,8 +1,8 @@
-"""Read queries of KataGo's JSON analysis protocol and write its answers; think about nothing.
+"""Read queries of KataGo's JSON analysis protocol; think about nothing.
 
 A query is one JSON object on a line: a game, the turns of it to analyse, and wishes. Each turn gets
-an answer of its own. `analysis_server` runs the queries. Fields that are known but cannot be
-served are told in `Query.warnings`; unknown ones too, as KataGo does.
+an answer of its own, which `analysis_answers` writes; `analysis_server` runs the queries. Fields
+that are known but cannot be served are told in `Query.warnings`; unknown ones too, as KataGo does.
 """
 
 from __future__ import annotations
@@ -12,10 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from tengen.board import BLACK, WHITE, Board, Point, Rules, format_gtp, index_of, parse_gtp
-from tengen.contracts.values import Analysis, Candidate, FloatArray
+from tengen.board import BLACK, WHITE, Board, Point, Rules, parse_gtp
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.gtp.game_commands import rule_change
 from tengen.gtp.words import COLOURS, LARGEST, RESIGN, SMALLEST
@@ -35,12 +32,14 @@ RULE_NAMES = {
     "chinese-kgs": "chinese",
     "bga": "aga",
     "ancient-area": "chinese",
+    "stone-scoring": "chinese",
+    "stone_scoring": "chinese",
 }
+UNTAXED = ("stone-scoring", "stone_scoring", "ancient-area")
+"""Rules under which every group pays for two eyes, which the board does not count."""
 
 # Known wishes that cannot be fulfilled; worth a warning when they are not switched off.
 UNSERVED = {
-    "includeMovesOwnership": "moves have no ownership of their own here",
-    "includeMovesOwnershipStdev": "moves have no ownership of their own here",
     "rootPolicyTemperature": "not supported",
     "rootFpuReductionMax": "not supported",
 }
@@ -73,7 +72,13 @@ class Query:
     seconds: float | None = None
     perspective: str = DEFAULT_PERSPECTIVE
     ownership: bool = False
+    ownership_spread: bool = False
+    moves_ownership: bool = False
+    moves_ownership_spread: bool = False
+    pv_visits: bool = False
     policy: bool = False
+    human: bool = False
+    """Whether the moves that people are likely to play were asked for by name."""
     report_every: float | None = None
     pv_length: int = DEFAULT_PV
     avoid: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -109,118 +114,27 @@ def parse_query(value: Mapping[str, Any]) -> Query:
     if "reportDuringSearchEvery" in value:
         query.report_every = _number(value, "reportDuringSearchEvery", 0.001, 1e6, 1.0)
     query.pv_length = _integer(value, "analysisPVLen", 1, 1000, DEFAULT_PV)
-    query.ownership = _boolean(value, "includeOwnership")
-    query.policy = _boolean(value, "includePolicy")
+    for name, wish in WISHES.items():
+        setattr(query, name, _boolean(value, wish))
     stones = _stones(value, "initialStones", rows, cols)
     moves = _stones(value, "moves", rows, cols, needed=True)
     query.turns = _turns(value, (rows, cols, rules, komi), stones, moves)
     for name, target in (("avoidMoves", query.avoid), ("allowMoves", query.allow)):
         if value.get(name):
             target.update(_restriction(value[name], name, rows, cols))
-            query.warnings.append((name, "moves are left out of the answer, not of the search"))
     _note_unserved(query, value)
     return query
 
 
-def format_result(
-    query: Query,
-    turn: Turn,
-    report: Analysis,
-    *,
-    during: bool = False,
-    policy: FloatArray | None = None,
-) -> dict[str, Any]:
-    """Write one answer; `policy` (flat, pass last) is added when it is given."""
-    board = turn.board
-    view = _View(query.perspective, board.turn)
-    shown = wanted(query, board.turn, report)
-    answer: dict[str, Any] = {
-        "id": query.id,
-        "isDuringSearch": during,
-        "turnNumber": turn.number,
-        "moveInfos": [_move_info(query, board, view, c, i, policy) for i, c in enumerate(shown)],
-        "rootInfo": {
-            "currentPlayer": "B" if board.turn == BLACK else "W",
-            "visits": report.visits,
-            "winrate": round(view.winrate(report.winrate), 6),
-            "scoreLead": round(view.score(report.score), 4),
-            "scoreSelfplay": round(view.score(report.score), 4),
-            "utility": round(view.winrate(report.winrate) * 2 - 1, 6),
-            "thisHash": f"{board.hash:032X}",
-        },
-    }
-    if query.ownership and report.ownership is not None:
-        sign = view.black_sign
-        answer["ownership"] = [round(sign * float(x), 4) for x in report.ownership.ravel()]
-    if policy is not None:
-        legal = board.legal_mask()
-        answer["policy"] = [
-            round(float(p), 8) if ok else -1.0 for p, ok in zip(policy, legal, strict=True)
-        ]
-    return answer
-
-
-def visit_shares(report: Analysis, board: Board) -> FloatArray:
-    """Make a policy of a search's visits, for want of a model."""
-    shares = np.zeros(board.rows * board.cols + 1)
-    for c in report.candidates:
-        if c.move != RESIGN:
-            shares[index_of(c.move, board.rows, board.cols)] = max(c.visits, 0)
-    total = shares.sum()
-    if total == 0:
-        shares[-1] = total = 1.0
-    return np.asarray(shares / total, np.float64)
-
-
-class _View:
-    """Turn values of the side to move into those of the side that was asked for."""
-
-    def __init__(self, perspective: str, turn: int) -> None:
-        black = perspective == "BLACK" or (perspective == "SIDETOMOVE" and turn == BLACK)
-        self.black_sign = 1.0 if black else -1.0
-        self._same = black == (turn == BLACK)
-
-    def winrate(self, mover: float) -> float:
-        return mover if self._same else 1.0 - mover
-
-    def score(self, mover: float) -> float:
-        return mover if self._same else -mover
-
-
-def _move_info(
-    query: Query, board: Board, view: _View, c: Candidate, order: int, policy: FloatArray | None
-) -> dict[str, Any]:
-    """Write one candidate."""
-    prior = c.prior if policy is None else float(policy[index_of(c.move, board.rows, board.cols)])
-    winrate, score = round(view.winrate(c.winrate), 6), round(view.score(c.score), 4)
-    line = (c.pv or (c.move,))[: query.pv_length]
-    return {
-        "move": format_gtp(c.move, board.rows, board.cols),
-        "visits": c.visits,
-        "edgeVisits": c.visits,
-        "winrate": winrate,
-        "lcb": winrate,
-        "scoreLead": score,
-        "scoreMean": score,
-        "scoreSelfplay": score,
-        "utility": round(winrate * 2 - 1, 6),
-        "prior": round(prior, 8),
-        "order": order,
-        "pv": [format_gtp(move, board.rows, board.cols) for move in line],
-    }
-
-
-def wanted(query: Query, colour: int, report: Analysis) -> list[Candidate]:
-    """Return the candidates that a query wants to see."""
-    return [c for c in report.candidates if is_wanted(query, colour, c.move)]
-
-
-def is_wanted(query: Query, colour: int, move: int) -> bool:
-    """Tell whether a query wants to hear of a move of one side."""
-    if move == RESIGN or move in query.avoid.get(colour, ()):
-        return False
-    return colour not in query.allow or move in query.allow[colour]
-
+WISHES = {
+    "ownership": "includeOwnership",
+    "ownership_spread": "includeOwnershipStdev",
+    "moves_ownership": "includeMovesOwnership",
+    "moves_ownership_spread": "includeMovesOwnershipStdev",
+    "pv_visits": "includePVVisits",
+    "policy": "includePolicy",
+}
+"""Part of an answer -> the field that asks for it."""
 
 # ----- Reading -----
 
@@ -418,6 +332,8 @@ def _read_settings(query: Query, settings: dict[str, Any]) -> None:
             if word not in PERSPECTIVES:
                 raise QueryError(f"must be one of {', '.join(PERSPECTIVES)}", name)
             query.perspective = word
+        elif key == "humanSLProfile":
+            query.human = bool(wish)
         elif key in LIMITS:
             setattr(query, LIMITS[key][0], LIMITS[key][1]({name: wish}, name))
         elif wish:
@@ -445,8 +361,6 @@ KNOWN = frozenset(
         "analyzeTurns",
         "maxVisits",
         "analysisPVLen",
-        "includeOwnership",
-        "includePolicy",
         "overrideSettings",
         "reportDuringSearchEvery",
         "firstReportDuringSearchAfter",
@@ -454,9 +368,8 @@ KNOWN = frozenset(
         "priorities",
         "avoidMoves",
         "allowMoves",
-        "includePVVisits",
         "includeNoResultValue",
-        "includeOwnershipStdev",
+        *WISHES.values(),
     ]
 )
 """Fields that deserve no warning; those that nothing reads change nothing here."""
@@ -464,6 +377,8 @@ KNOWN = frozenset(
 
 def _note_unserved(query: Query, value: Mapping[str, Any]) -> None:
     """Warn of fields that are unknown, or known and not served."""
+    if str(value["rules"]).strip().lower() in UNTAXED:
+        query.warnings.append(("rules", "counted by area; groups pay no tax here"))
     for name, wish in value.items():
         if name in UNSERVED:
             if wish:

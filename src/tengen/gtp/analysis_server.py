@@ -24,16 +24,8 @@ from tengen.board import Board, index_of
 from tengen.contracts.protocols import Analyser, NarrowablePlayer, Player, Policy
 from tengen.contracts.values import Analysis, Candidate, FloatArray
 from tengen.errors import TengenError
-from tengen.gtp.analysis_protocol import (
-    Query,
-    QueryError,
-    Turn,
-    format_result,
-    is_wanted,
-    parse_query,
-    visit_shares,
-    wanted,
-)
+from tengen.gtp.analysis_answers import format_result, is_wanted, visit_shares, wanted
+from tengen.gtp.analysis_protocol import Query, QueryError, Turn, parse_query
 from tengen.gtp.words import PASS, RESIGN
 
 # A line longer than this is refused; a game of 1000 moves is far shorter.
@@ -53,13 +45,14 @@ class Task:
 
 
 def limit_visits(player: Player, visits: int) -> Player:
-    """Return the player with so many playouts a position, if it can be told; else itself."""
+    """Return the player with so many visits a position, if it can be told; else itself."""
     names = getattr(player, "__dataclass_fields__", {})
-    if "playouts" not in names:
+    limit = next((name for name in ("visits", "playouts") if name in names), None)
+    if limit is None:
         return player
     known: Any = player
-    clock = {"seconds": None} if "seconds" in names else {}
-    limited: Player = replace(known, playouts=visits, **clock)
+    others = {name: None for name in ("seconds", "level") if name in names}
+    limited: Player = replace(known, **{limit: visits, **others})
     return limited
 
 
@@ -71,8 +64,10 @@ class AnalysisServer:
     make_player
         Makes the player, when the first query comes.
     find_policy
-        Returns the model that answers `includePolicy` on a board, or None; the search's visits
-        stand in for it then.
+        Returns the model that answers `includePolicy` on a board for players that search without a
+        network, or None; the search's visits stand in for it then.
+    policy_first
+        Ask that model also where the player's network has an opinion.
     visits
         Playouts a position for queries that do not say.
     seed
@@ -86,11 +81,13 @@ class AnalysisServer:
         make_player: Callable[[], Player],
         *,
         find_policy: Callable[[Board], Policy | None] = lambda board: None,
+        policy_first: bool = False,
         visits: int = 500,
         seed: int = 0,
         threads: int = 1,
     ) -> None:
         self.make_player, self.find_policy = make_player, find_policy
+        self.policy_first = policy_first
         self.visits, self.seed, self.threads = visits, seed, threads
         self._player: Player | None = None
         self._making = threading.Lock()
@@ -256,23 +253,20 @@ class AnalysisServer:
         if (query.avoid or query.allow) and isinstance(player, NarrowablePlayer):
             moves = [m for m in board.legal_moves if is_wanted(query, board.turn, m)]
             player = player.only(moves) if moves else player
-        policy = self._policy(board) if query.policy else None
         report = None
         for following in self._reports(player, task):
             if report is not None and query.report_every is not None and report.visits:
-                shares = self._shares(query, policy, report, board)
+                shares = self._policy(query, report, board)
                 self._write(format_result(query, turn, report, during=True, policy=shares))
             report = following
         if report is None or (task.stopped.is_set() and not report.visits):
             return _nothing(task)
         if (query.avoid or query.allow) and not wanted(query, board.turn, report):
-            report = self._explore(player, task, policy, report)
-        shares = self._shares(query, policy, report, board)
+            report = self._explore(player, task, report)
+        shares = self._policy(query, report, board)
         return format_result(query, turn, report, policy=shares)
 
-    def _explore(
-        self, player: Player, task: Task, policy: FloatArray | None, report: Analysis
-    ) -> Analysis:
+    def _explore(self, player: Player, task: Task, report: Analysis) -> Analysis:
         """Search below moves that a query allows and the search passed over.
 
         They are the policy's likeliest, or drawn by chance; each gets an equal share of visits.
@@ -281,7 +275,7 @@ class AnalysisServer:
         rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number, 1])
         moves = [m for m in board.legal_moves if m != PASS and is_wanted(query, board.turn, m)]
         rng.shuffle(moves)
-        if policy is not None:
+        if (policy := self._policy(query, report, board)) is not None:
             moves.sort(key=lambda m: -policy[index_of(m, board.rows, board.cols)])
         shallow = limit_visits(player, max((query.visits or self.visits) // EXPLORED, 1))
         found = []
@@ -314,17 +308,14 @@ class AnalysisServer:
         candidates = () if move == RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
         return iter([Analysis(candidates, move, visits=1)])
 
-    def _policy(self, board: Board) -> FloatArray | None:
-        """Ask the model for the probabilities of moves, if there is one."""
-        model = self.find_policy(board)
-        return None if model is None else model.priors(board)
-
-    def _shares(
-        self, query: Query, policy: FloatArray | None, report: Analysis, board: Board
-    ) -> FloatArray | None:
+    def _policy(self, query: Query, report: Analysis, board: Board) -> FloatArray | None:
+        """Say how likely moves are, if asked: by the player's network, a model, or visits."""
         if not query.policy:
             return None
-        return policy if policy is not None else visit_shares(report, board)
+        if report.raw_policy is not None and not self.policy_first:
+            return report.raw_policy
+        model = self.find_policy(board)
+        return visit_shares(report, board) if model is None else model.priors(board)
 
     def _made(self) -> Player:
         """Return the player, made once."""

@@ -31,13 +31,22 @@ class Clock:
     main: float = 0.0
     period: float = 0.0
     stones: int = 0
+    increment: float = 0.0
+    """Seconds that every move adds (Fischer's clock)."""
     limited: bool = False
     sides: dict[int, _Side] = field(default_factory=dict)
 
     @classmethod
     def settings(cls, main: float, period: float, stones: int) -> Clock:
         """Set the clock as GTP's time_settings does: a period with no stones is no limit."""
-        clock = cls(main, period, stones, not (period > 0 and stones == 0))
+        clock = cls(main, period, stones, limited=not (period > 0 and stones == 0))
+        clock.restart()
+        return clock
+
+    @classmethod
+    def fischer(cls, main: float, increment: float) -> Clock:
+        """Set a clock to which every move adds some time."""
+        clock = cls(main, increment=increment, limited=True)
         clock.restart()
         return clock
 
@@ -63,7 +72,7 @@ class Clock:
                 side.left, side.stones = self.period, self.stones
         elif side.left <= 0 and self.stones > 0:
             side.left, side.stones = self.period + side.left, self.stones
-        side.left = max(side.left, 0.0)
+        side.left = max(side.left, 0.0) + self.increment
 
     def budget(self, colour: int, points: int, plies: int) -> float | None:
         """Say how many seconds the next move may take; None when nobody counts.
@@ -77,7 +86,7 @@ class Clock:
             seconds = side.left / side.stones * 0.95
         else:
             expected = max(FEWEST_MOVES_LEFT, (0.7 * points - plies) / 2)
-            seconds = side.left / expected
+            seconds = min(side.left / expected + 0.9 * self.increment, 0.8 * side.left)
             if self.stones > 0:
                 # Periods follow, so main time may be used up faster.
                 seconds = min(side.left, 2 * seconds) + 0.9 * self.period / self.stones

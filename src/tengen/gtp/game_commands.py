@@ -240,7 +240,7 @@ def time_settings(engine: Engine, call: Call) -> str:
 
 
 def kgs_time_settings(engine: Engine, call: Call) -> str:
-    """Set the clock by the name of a time system: none, absolute, byoyomi, canadian."""
+    """Set the clock by the name of a time system; `kata-list_time_settings` lists them."""
     words = need(call.args, 1)
     system, numbers = words[0].lower(), [read_number(word) for word in words[1:]]
     if system == "none" and not numbers:
@@ -252,6 +252,10 @@ def kgs_time_settings(engine: Engine, call: Call) -> str:
         _set_clock(engine, numbers[0], numbers[1], 1)
     elif system == "canadian" and len(numbers) == 3:
         _set_clock(engine, numbers[0], numbers[1], int(numbers[2]))
+    elif system == "fischer" and len(numbers) == 2:
+        if min(numbers) < 0 or max(numbers) > 1e9:
+            raise GtpFailure("unacceptable time settings")
+        engine.game.clock = Clock.fischer(*numbers)
     else:
         raise GtpFailure("unknown time settings")
     return ""
@@ -259,7 +263,7 @@ def kgs_time_settings(engine: Engine, call: Call) -> str:
 
 def kata_list_time_settings(engine: Engine, call: Call) -> str:
     """List the time systems of kata-time_settings."""
-    return "none absolute byoyomi canadian"
+    return "none absolute byoyomi canadian fischer"
 
 
 def _set_clock(engine: Engine, main: float, period: float, stones: int) -> None:

@@ -4,14 +4,7 @@
 there is. Players know boards, models and the GTP client; nothing of matches or ratings.
 """
 
-from tengen.players.spec import (
-    PLAYERS,
-    Option,
-    PlayerKind,
-    gnugo,
-    make_expert,
-    make_player,
-    parse_spec,
-)
+from tengen.players.kinds import PLAYERS, Option, PlayerKind, gnugo
+from tengen.players.spec import make_expert, make_player, parse_spec
 
 __all__ = ["PLAYERS", "Option", "PlayerKind", "gnugo", "make_expert", "make_player", "parse_spec"]

@@ -189,7 +189,8 @@ def _make(target: str, rest: str, role: Role, spec: str) -> object:
 
 def _options(maker: Callable[..., object], rest: str, spec: str) -> dict[str, Any]:
     """Read `key=value,...` as the class's arguments say: numbers, yes or no, else text."""
-    from tengen.players.spec import Option, PlayerKind, read_options
+    from tengen.players.kinds import Option, PlayerKind
+    from tengen.players.spec import read_options
 
     takes = [
         parameter

@@ -1,4 +1,4 @@
-"""Unite what the five papers teach in one player: `tengen`, and its levels for people.
+"""Unite what the five papers teach in one search by playouts: `tengen-playouts`, and its levels.
 
 The search is that of `mcts`; this module only says which model speaks where: the move predictor
 orders and widens the search, a learned opening adds its opinion at the root of early positions,
@@ -134,7 +134,7 @@ class UnitedPlayer:
     threads: int = 1
     clock: str = "wall"
     resign: float = 0.03
-    name: str = "tengen"
+    name: str = "tengen-playouts"
     root_moves: frozenset[int] | None = None
     _searches: dict[tuple[int, int], MctsPlayer] = field(
         default_factory=dict, init=False, repr=False

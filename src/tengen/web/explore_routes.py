@@ -41,9 +41,7 @@ async def add(
     """Index the games of a file or an archive, and keep the index."""
     services = services_of(request)
     with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
-        arguments = await run_in_threadpool(
-            openings.prepare, data, name, folder, services.settings
-        )
+        arguments = await run_in_threadpool(openings.prepare, data, name, folder, services.settings)
         job = services.exploring.submit("index", arguments, grace=BRIEF)
         made = await result_of(job, request)
     found = openings.collections(services.settings)

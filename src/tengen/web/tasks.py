@@ -64,7 +64,7 @@ def hint(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
 
 def analyse(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     """Search a position with so many playouts, telling what is thought as it goes."""
-    spec = f"{arguments['player']}:playouts={arguments['playouts']}"
+    spec = f"{arguments['player']}:visits={arguments['playouts']}"
     return hint({**arguments, "player": spec, "seed": 0}, context)
 
 

@@ -32,9 +32,9 @@ def _gauntlet_settings(
     playouts: int, games: int, board: int, seed: int, parts: tuple[str, ...]
 ) -> dict[str, Any]:
     """Return the tournament in which `tengen` meets itself without each part, and plain search."""
-    players = {"tengen": {"spec": f"tengen:playouts={playouts}"}}
+    players = {"tengen": {"spec": f"tengen-playouts:playouts={playouts}"}}
     for part in parts:
-        players[f"without {part}"] = {"spec": f"tengen:playouts={playouts},without={part}"}
+        players[f"without {part}"] = {"spec": f"tengen-playouts:playouts={playouts},without={part}"}
     players["mcts"] = {"spec": f"mcts:playouts={playouts}"}
     return {
         "kind": "gauntlet",

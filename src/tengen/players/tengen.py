@@ -1,0 +1,136 @@
+"""Be `tengen`: the strongest player there is for the board at hand; search nothing itself.
+
+Where the shipped network wins at equal time, that is the search around it (`network_search`);
+elsewhere, and where no network is installed, the playouts and the papers' parts (`united`). Which
+wins where was measured (docs/results/united-player.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import numpy as np
+
+from tengen.board import Board, Point
+from tengen.contracts import Analysis, Scorer
+from tengen.errors import SpecError
+from tengen.models import has_model, load_scorer
+from tengen.players.network_leaves import Network
+from tengen.players.network_search import NetworkPlayer
+from tengen.players.sources import make_network
+from tengen.players.united import UnitedPlayer
+
+NETWORK = "tengen-small"
+VISITS = 200
+"""Visits a move when nothing else is said: 0.7 s on 9x9, 2.7 s on 19x19."""
+TEMPERATURE = 0.5
+"""So that openings vary, among moves that are as good as the best."""
+
+Inner = NetworkPlayer | UnitedPlayer
+
+
+@dataclass(eq=False)
+class TengenPlayer:
+    """Search with the network where it is stronger, by playouts where they are.
+
+    Parameters
+    ----------
+    level
+        From 1, a beginner, to 10; see `united.LEVELS`.
+    visits, seconds
+        Visits or seconds a move, instead of a level.
+    threads, clock, resign
+        As of the searches.
+    """
+
+    level: int | None = None
+    visits: int | None = None
+    seconds: float | None = None
+    threads: int = 1
+    clock: str = "wall"
+    resign: float = 0.03
+    name: str = "tengen"
+    root_moves: frozenset[int] | None = None
+    _searches: dict[tuple[int, int], Inner] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.level is not None and (self.visits is not None or self.seconds is not None):
+            raise SpecError("give a level, visits or seconds, not two of them")
+        if self.level is not None:
+            UnitedPlayer(level=self.level)  # which knows what levels there are
+
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
+        """Return a move, a pass when the game is over, or a resignation."""
+        return self.search(board).choose(board, rng)
+
+    def analyse(
+        self,
+        board: Board,
+        rng: np.random.Generator,
+        *,
+        interval: float = 1.0,
+        limited: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Analysis]:
+        """Yield what the search says every `interval` seconds."""
+        search = self.search(board)
+        yield from search.analyse(board, rng, interval=interval, limited=limited, stop=stop)
+
+    def within(self, seconds: float) -> TengenPlayer:
+        """Return the same player with at most `seconds` a move; levels keep their strength."""
+        if self.level is not None:
+            return self
+        twin = replace(self, seconds=seconds)
+        # The searches share their trees with ours, so that nothing found is lost.
+        twin._searches.update({size: s.within(seconds) for size, s in self._searches.items()})
+        return twin
+
+    def only(self, moves: Collection[int]) -> TengenPlayer:
+        """Return a player like this one that looks at none but these moves of a position."""
+        return replace(self, root_moves=frozenset(int(move) for move in moves))
+
+    def search(self, board: Board) -> Inner:
+        """Return the search for boards of this size; it keeps its tree under a clock."""
+        size = (board.rows, board.cols)
+        if size not in self._searches:
+            self._searches[size] = self._make(*size)
+        return self._searches[size]
+
+    def _make(self, rows: int, cols: int) -> Inner:
+        network = _network() if has_model(NETWORK) else None
+        if self.level is not None or network is None or not network.supports(rows, cols):
+            return UnitedPlayer(
+                level=self.level,
+                playouts=self.visits,
+                seconds=self.seconds,
+                threads=self.threads,
+                clock=self.clock,
+                resign=self.resign,
+                root_moves=self.root_moves,
+            )
+        return NetworkPlayer(
+            network,
+            visits=self.visits or VISITS,
+            seconds=self.seconds,
+            threads=self.threads,
+            clock=self.clock,
+            resign=self.resign,
+            temperature=TEMPERATURE,
+            scorer=_scorer(),
+            root_moves=self.root_moves,
+        )
+
+
+# Models are read, never written, so every player of a process shares them.
+
+
+@cache
+def _network() -> Network:
+    return make_network(NETWORK)
+
+
+@cache
+def _scorer() -> Scorer | None:
+    return load_scorer("scorer") if has_model("scorer") else None

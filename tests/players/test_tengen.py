@@ -1,0 +1,73 @@
+"""`tengen`: the network searches where it is installed, playouts elsewhere; levels and limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.board import Board
+from tengen.errors import SpecError
+from tengen.learners.deep_network import DESIGNS
+from tengen.learners.deep_network.warming import untrained
+from tengen.players import make_player, tengen
+from tengen.players.network_search import NetworkPlayer
+from tengen.players.tengen import TengenPlayer
+from tengen.players.united import UnitedPlayer
+
+
+@pytest.fixture
+def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "tiny.safetensors"
+    untrained(DESIGNS["tiny"]).save(path)
+    monkeypatch.setattr(tengen, "NETWORK", str(path))
+    tengen._network.cache_clear()
+
+
+@pytest.fixture
+def nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tengen, "NETWORK", "no-such-network")
+
+
+def made(spec: str) -> TengenPlayer:
+    player = make_player(spec)
+    assert isinstance(player, TengenPlayer)
+    return player
+
+
+def test_it_searches_with_the_network_where_it_can(network: None) -> None:
+    player = made("tengen:visits=12")
+    search = player.search(Board(9))
+    assert isinstance(search, NetworkPlayer) and search.visits == 12
+    assert isinstance(player.search(Board(3)), UnitedPlayer)
+    assert isinstance(made("tengen:level=3").search(Board(9)), UnitedPlayer)
+    board = Board(9, moves="B E5")
+    *_, report = player.analyse(board, np.random.default_rng(1), limited=True)
+    assert report.visits == 12 and board.is_legal(board.answer(report.choice))
+
+
+def test_a_clock_keeps_the_tree(network: None) -> None:
+    player = made("tengen")
+    board = Board(9)
+    search = player.within(0.05).search(board)
+    assert isinstance(search, NetworkPlayer) and search.seconds == 0.05
+    first = made("tengen:seconds=9")
+    inner = first.search(board)
+    assert isinstance(inner, NetworkPlayer)
+    again = first.within(2.0).search(board)
+    assert isinstance(again, NetworkPlayer) and again._kept is inner._kept
+
+
+def test_without_a_network_playouts_search(nothing: None) -> None:
+    search = made("tengen:visits=30").search(Board(9))
+    assert isinstance(search, UnitedPlayer) and search.playouts == 30
+    wanted = {Board(9).point("C3")}
+    narrowed = made("tengen:visits=30").only(wanted)
+    assert narrowed.choose(Board(9), np.random.default_rng(1)) in wanted
+
+
+@pytest.mark.parametrize("spec", ["tengen:level=11", "tengen:level=3,visits=5", "tengen:visits=0"])
+def test_bad_specs(spec: str) -> None:
+    with pytest.raises(SpecError, match="tengen"):
+        make_player(spec)
