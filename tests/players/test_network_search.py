@@ -13,6 +13,7 @@ from tengen.contracts.checks import check_player
 from tengen.errors import SpecError
 from tengen.learners.deep_network import DESIGNS, View
 from tengen.learners.deep_network.warming import untrained
+from tengen.models import load_scorer
 from tengen.players import make_player
 from tengen.players.network_leaves import dead_stones, likely_moves
 from tengen.players.network_search import NetworkPlayer
@@ -260,6 +261,23 @@ def test_reports_tell_all_there_is() -> None:
     assert report.ownership_spread is not None and report.ownership_spread.min() >= 0
     assert report.raw_policy is not None and report.raw_policy.sum() == pytest.approx(1)
     assert best.spread >= 3.0  # at least what the network itself does not know
+
+
+def test_the_scorer_speaks_of_ownership_only_at_the_end() -> None:
+    wall = " ".join(f"B D{row} W E{row}" for row in range(1, 10))
+    inside = " ".join(
+        f"B {a} W {b}"
+        for a, b in zip(["B2", "C4", "B6", "C8", "C2"], ["G2", "F4", "G6", "F8", "F2"], strict=True)
+    )
+    over = Board(9, moves=f"{wall} {inside}", rules="japanese")
+    player = NetworkPlayer(Counter(), visits=20, scorer=load_scorer("scorer"))
+    *_, report = player.analyse(over, rng(), limited=True)
+    assert report.ownership is not None and report.choice == PASS
+    assert report.ownership.reshape(9, 9)[:, 0].min() > 0.5  # the network knows stones only
+    early = Board(9, moves="B C5 W G5 B E5 W G7")
+    *_, report = player.analyse(early, rng(), limited=True)
+    assert report.ownership is not None
+    assert report.ownership.reshape(9, 9)[4, 2] > 0.5
 
 
 def test_threads_change_nothing() -> None:

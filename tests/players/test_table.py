@@ -74,6 +74,6 @@ def test_somebody_who_watches_sees_the_end() -> None:
 def test_advice_and_estimate() -> None:
     game = table()
     assert game.advice() == PASS
-    score, owners = game.estimate()
-    assert abs(score) <= 25.5
+    outlook, owners = game.estimate()
+    assert abs(outlook.score) <= 40 and not outlook.finished and outlook.by
     assert owners is None or owners.shape == (25,)

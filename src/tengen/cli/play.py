@@ -217,7 +217,7 @@ class Talk:
         """Estimate the score, and draw who seems to own what."""
         from tengen.board.counting import format_result
 
-        score, owners = self.table.estimate()
+        outlook, owners = self.table.estimate()
         if owners is not None:
             stones = self.table.board.grid().ravel()
             marks = {
@@ -226,7 +226,9 @@ class Talk:
                 if owner and owner != stones[index]
             }
             self.screen.draw(self.table.board, marks)
-        self.screen.say(f"Estimate, not a count: {format_result(score)} ({self._who_judges()})")
+        state = "The board seems finished" if outlook.finished else "The game is not over; expected"
+        result = format_result(round(outlook.score, 1))
+        self.screen.say(f"Estimate, not a count. {state}: {result} (by {outlook.by})")
 
     def _who_judges(self) -> str:
         learned = self.table.judge_learned

@@ -97,4 +97,16 @@ def _page(sheet: Sheet) -> str:
         f"{'safe to score' if sheet.safe else 'not safe to score'} "
         f"({sheet.safe_probability:.0%} sure)",
     ]
+    if not sheet.safe:
+        lines.append(_expectation(sheet))
     return "\n".join(lines + sheet.remarks)
+
+
+def _expectation(sheet: Sheet) -> str:
+    """Say what a game that seems unfinished is expected to come to."""
+    from tengen.board.counting import format_result
+    from tengen.gtp.judging import Judge
+
+    outlook = Judge().estimate(sheet.board)
+    result = format_result(round(outlook.score, 1))
+    return f"the game seems unfinished; expected at its end: {result} (by {outlook.by})"

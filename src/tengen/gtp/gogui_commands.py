@@ -71,11 +71,11 @@ def param(engine: Engine, call: Call) -> str:
 
 
 def ownership(engine: Engine, call: Call) -> str:
-    """Draw who owns each point, as the scorer sees it."""
-    verdict = engine.judge.status(engine.game.board)
-    if verdict.ownership is None:
+    """Draw who owns each point: by the scorer once the game is over, by the network before."""
+    owners = engine.judge.estimate(engine.game.board).ownership
+    if owners is None:
         raise GtpFailure("the scorer knows no ownership")
-    return _picture(engine, np.asarray(verdict.ownership))
+    return _picture(engine, np.asarray(owners))
 
 
 def influence(engine: Engine, call: Call) -> str:

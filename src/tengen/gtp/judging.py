@@ -1,23 +1,39 @@
 """Say what is dead and what the score is: by the learned scorer, or by playouts without one.
 
-Playouts know no seki and no rules of life; they are only a stand-in. Counting itself is
-`tengen.board`'s.
+Playouts know no seki and no rules of life; they are only a stand-in. What is not finished is
+estimated by the network, or by playouts without one. Counting itself is `tengen.board`'s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tengen.board import BLACK, Board, index_of, playouts
 from tengen.board.counting import Count, count_board
 from tengen.contracts.protocols import ScoreEstimator, Scorer
-from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
+from tengen.contracts.values import BlockStatus, FloatArray, ScoreEstimate, Status, Verdict
 
 PLAYOUTS = 400
 # Mean ownership by the other side above which a block is called dead.
 DEAD_ABOVE = 0.5
+# A board with fewer stones than this share of its points is not finished, whatever a scorer says.
+FEWEST_STONES = 1 / 3
+NETWORK = "tengen-small"
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a game comes to: a count where it is finished, an estimate where it is not."""
+
+    score: float
+    ownership: FloatArray | None
+    finished: bool
+    by: str
+    """Who says so, for people."""
 
 
 class PlayoutScorer:
@@ -45,6 +61,7 @@ class Judge:
 
     def __init__(self, scorer: Scorer | None = None) -> None:
         self._scorer = scorer
+        self._network: Any = None
 
     @property
     def scorer(self) -> Scorer:
@@ -70,11 +87,34 @@ class Judge:
             count.score, count.black, count.white, ownership=verdict.ownership, safe=verdict.safe
         )
 
-    def estimate(self, board: Board) -> float:
-        """Guess the final score of a game that may still be in progress."""
-        if isinstance(self.scorer, PlayoutScorer) or not self.status(board).safe:
-            return playouts(board, PLAYOUTS, seed=1, kind="heavy", threads=1).mean_score
-        return self.score(board).score
+    def finished(self, board: Board) -> Verdict | None:
+        """Return the verdict on a game that is over, None where the scorer is not sure of it."""
+        if np.count_nonzero(board.grid()) < FEWEST_STONES * board.rows * board.cols:
+            return None
+        verdict = self.status(board)
+        return verdict if verdict.safe else None
+
+    def estimate(self, board: Board) -> Outlook:
+        """Tell what a game that may still be in progress comes to."""
+        plain = isinstance(self.scorer, PlayoutScorer)
+        if not plain and (verdict := self.finished(board)) is not None:
+            score = self.score(board).score
+            return Outlook(score, verdict.ownership, True, "the learned scorer")
+        network = self.network
+        if network is not None and network.supports(board.rows, board.cols):
+            (view,) = network.views([board])
+            return Outlook(view.score, view.ownership, False, "the network")
+        result = playouts(board, PLAYOUTS, seed=1, kind="heavy", threads=1)
+        return Outlook(result.mean_score, result.ownership, False, "playouts")
+
+    @property
+    def network(self) -> Any:
+        """The network that estimates, None without one; loaded when first needed."""
+        from tengen.models import has_model, load_learner
+
+        if self._network is None and has_model(NETWORK):
+            self._network = load_learner(NETWORK)
+        return self._network
 
 
 def count_without(board: Board, dead: Iterable[int]) -> Count:

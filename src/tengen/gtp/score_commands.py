@@ -17,7 +17,7 @@ def final_score(engine: Engine, call: Call) -> str:
 
 def estimate_score(engine: Engine, call: Call) -> str:
     """Guess the score at the end of the game."""
-    return format_score(round(engine.judge.estimate(engine.game.board), 1))
+    return format_score(round(engine.judge.estimate(engine.game.board).score, 1))
 
 
 def final_status(engine: Engine, call: Call) -> str:

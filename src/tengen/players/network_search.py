@@ -20,6 +20,7 @@ from tengen.board import BLACK, PASS, RESIGN, Board, Point, indices_of
 from tengen.contracts import Analysis, Candidate, Scorer
 from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
+from tengen.gtp.judging import Judge
 from tengen.players.network_leaves import Leaf, Network, Taste, judge, likely_moves
 from tengen.players.network_tree import Exploring, Tree
 from tengen.players.passing import Judgement, cleanup_move, only_the_count_is_left, points_left
@@ -55,6 +56,8 @@ class Search:
     """How likely moves at the root are, row-major, the pass last."""
     pace: float = 0.0
     """Seconds a leaf, measured."""
+    final: FloatArray | None = None
+    """Who owns what by the scorer, where the game is over."""
 
     def descend(self, board: Board) -> int | None:
         """Return the node of a position that lies below, or None."""
@@ -187,6 +190,7 @@ class NetworkPlayer:
             workers = pool if self.threads > 1 else None
             search = self._begin(board, rng)
             search.pace = search.pace or clock() - start
+            search.final = self._final_owners(board)
             while not stop():
                 now = clock()
                 left = None if seconds is None else seconds - (now - start)
@@ -303,6 +307,13 @@ class NetworkPlayer:
             board.push(move)
         return board
 
+    def _final_owners(self, board: Board) -> FloatArray | None:
+        """Ask the scorer who owns what, once nothing is left to play for; None before."""
+        if self.scorer is None or points_left(board):
+            return None
+        verdict = Judge(self.scorer).finished(board)
+        return None if verdict is None else verdict.ownership
+
     # ----- Reporting -----
 
     def _report(self, search: Search, rng: np.random.Generator) -> Analysis:
@@ -338,7 +349,7 @@ class NetworkPlayer:
             int(tree.visits[0]),
             best.winrate if best else raw_winrate,
             best.score if best else raw_score,
-            owners,
+            owners if search.final is None else search.final,
             spread=best.spread if best else raw_spread,
             ownership_spread=owners_spread,
             raw_winrate=raw_winrate,

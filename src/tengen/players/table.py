@@ -26,7 +26,7 @@ from tengen.board import (
 from tengen.board.counting import Count
 from tengen.contracts import Analyser, Candidate, Player, Status
 from tengen.errors import IllegalMoveError
-from tengen.gtp.judging import Judge, PlayoutScorer, count_without
+from tengen.gtp.judging import Judge, Outlook, PlayoutScorer, count_without
 from tengen.gtp.sgf import record_of_board
 from tengen.records.sgf_properties import format_text, parse_result
 
@@ -121,14 +121,14 @@ class Table:
         *_, report = self.player.analyse(board, rng, interval=1e9, limited=True)
         return list(report.candidates)
 
-    def estimate(self) -> tuple[float, NDArray[np.int8] | None]:
-        """Return a guess of the score, and who seems to own each point: 0, BLACK or WHITE."""
-        owners = self.judge.status(self.board).ownership
-        score = round(self.judge.estimate(self.board), 1)
+    def estimate(self) -> tuple[Outlook, NDArray[np.int8] | None]:
+        """Return what the game comes to, and who seems to own each point: 0, BLACK or WHITE."""
+        outlook = self.judge.estimate(self.board)
+        owners = outlook.ownership
         if owners is None:
-            return score, None
+            return outlook, None
         likely = np.where(np.asarray(owners) > 0, BLACK, WHITE)
-        return score, np.where(np.abs(owners) > OWNED, likely, 0).astype(np.int8)
+        return outlook, np.where(np.abs(owners) > OWNED, likely, 0).astype(np.int8)
 
     # ----- The end -----
 
