@@ -19,21 +19,31 @@ TEMPORARY = ".tmp"
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file to write: what the block writes replaces `path` when the block has ended well.
 
-    It goes to a temporary neighbour, is flushed to disk and renamed over `path`; a failure or a
-    kill at any moment leaves `path` whole: old or new. Makes the folder if it is missing. What is
-    no plain file, such as a pipe or a device, is written directly: it cannot be replaced.
+    A failure, a full disk or a kill at any moment leaves `path` whole: old or new. What is no plain
+    file, such as a pipe or a device, is written directly: it cannot be replaced.
     """
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as stream:
             yield stream
         return
+    with neighbour(path) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def neighbour(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Name an empty file beside `path` for writers that open files themselves; see `replacing`.
+
+    When the block has ended well it is flushed to disk and renamed over `path`, else deleted. Makes
+    the folder if it is missing.
+    """
     target = Path(os.path.realpath(path))  # a link goes on pointing to what is written
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(TEMPORARY, f".{target.name}.", target.parent)
+    os.close(handle)
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
+        yield Path(temporary)
+        with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
         # mkstemp makes files private; models are meant to be read by others.
         os.chmod(temporary, 0o644)

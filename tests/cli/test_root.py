@@ -68,7 +68,7 @@ def test_an_interrupted_user_is_told_what_the_work_left(
     assert capsys.readouterr().err == "tengen: interrupted; runs/x stands at step 5\n"
 
 
-def test_every_package_that_is_imported_is_declared() -> None:
+def test_every_package_that_is_imported_is_declared_and_no_other() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"].values()
     listed = [*project["dependencies"], *(name for extra in extras for name in extra)]
@@ -83,6 +83,10 @@ def test_every_package_that_is_imported_is_declared() -> None:
                 imported[node.module.partition(".")[0]] = path
     foreign = set(imported) - set(sys.stdlib_module_names) - {"tengen"}
     assert {name: imported[name] for name in foreign - names} == {}
+    needed = {re.split(r"[\[<>=~! ]", n)[0].replace("-", "_") for n in project["dependencies"]}
+        re.split(r"[\[<>=~! ]", name)[0].replace("-", "_") for name in project["dependencies"]
+    }
+    assert needed - foreign == set(), "declared, but nobody imports it"
 
 
 @pytest.mark.parametrize(

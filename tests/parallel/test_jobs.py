@@ -5,16 +5,19 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tengen.errors import TengenError
-from tengen.parallel import WorkerLostError, map_jobs, spawn_seeds
+from tengen.parallel import WorkerLostError, cluster, map_jobs, spawn_seeds
 
 # Workers inherit this path, so that they can import the functions by name.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -113,6 +116,51 @@ def test_ray_without_the_extra_is_one_clear_error(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(TengenError, match="pip install"):
         list(map_jobs(draw, [1], ray="auto"))
+
+
+class Listener:
+    """A server on this machine that takes one visitor and answers what it is told."""
+
+    def __init__(self, answer: bytes | None) -> None:
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.socket.getsockname()[1]}"
+        self.answer = answer
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with self.socket, self.socket.accept()[0] as visitor:
+            visitor.recv(100)
+            if self.answer is None:
+                visitor.recv(100)  # until the visitor has had enough
+            else:
+                visitor.sendall(self.answer)
+
+
+def test_a_wrong_address_of_a_cluster_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached = []
+    ray = types.SimpleNamespace(is_initialized=lambda: False, init=reached.append)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
+    closed = socket.create_server(("127.0.0.1", 0))
+    port = closed.getsockname()[1]
+    closed.close()
+    wrong = {
+        f"127.0.0.1:{port}": "refused",
+        f"ray://127.0.0.1:{port}": "refused",
+        Listener(b"HTTP/1.1 400 Bad Request\r\n\r\n").address: "something else",
+        Listener(b"").address: "something else",
+        Listener(None).address: "timed out",
+        "no.such.host.invalid:6379": "no Ray cluster",
+        "somewhere": "no address of a Ray cluster",
+        "host:": "no address of a Ray cluster",
+        "host:99999": "no address of a Ray cluster",
+        "host:six": "no address of a Ray cluster",
+    }
+    for address, words in wrong.items():
+        with pytest.raises(TengenError, match=words) as caught:
+            list(map_jobs(draw, [1], ray=address))
+        assert address in str(caught.value)
+    assert reached == []
 
 
 @pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 3), (signal.SIGKILL, -9)])

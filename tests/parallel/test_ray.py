@@ -10,6 +10,7 @@ import pytest
 
 from tengen.errors import TengenError
 from tengen.parallel import map_jobs, spawn_seeds
+from tengen.parallel.cluster import _knock
 
 sys.path.insert(0, str(Path(__file__).parent))
 from functions_for_workers import draw, draw_slowly, fail_on_three
@@ -39,6 +40,7 @@ def test_a_cluster_gives_the_same_and_survives_a_lost_node(
     two_nodes: tuple[object, object],
 ) -> None:
     cluster, second = two_nodes
+    _knock(cluster.address)  # type: ignore[attr-defined]
     seeds = spawn_seeds(3, 30)
     assert list(map_jobs(draw, seeds, ray="auto")) == [draw(seed) for seed in seeds]
     results = map_jobs(draw_slowly, seeds, ray="auto")

@@ -25,6 +25,7 @@ from tengen.arena.config import Entrant, Tournament, checked
 from tengen.arena.game import PlayedGame, winner_name
 from tengen.arena.schedule import GameKey
 from tengen.errors import TengenError
+from tengen.files import neighbour
 
 FORMAT = 1
 """Version of the tables; a file of another version is refused."""
@@ -241,10 +242,10 @@ class Database:
             raise TengenError(f"{path}: is there already")
         self._connection.execute("PRAGMA query_only=OFF")
         try:
-            self._connection.execute("VACUUM INTO ?", (str(path),))
-            copy = sqlite3.connect(path)
-            copy.execute("PRAGMA journal_mode=DELETE")
-            copy.close()
+            with neighbour(path) as unfinished:
+                self._connection.execute("VACUUM INTO ?", (str(unfinished),))
+                with contextlib.closing(sqlite3.connect(unfinished)) as copy:
+                    copy.execute("PRAGMA journal_mode=DELETE")
         except sqlite3.Error as failure:
             raise TengenError(f"{self.path}: cannot be copied to {path}: {failure}") from None
 

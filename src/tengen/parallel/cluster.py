@@ -6,11 +6,19 @@ Every node needs tengen installed. Ray itself gives the jobs of lost nodes and w
 from __future__ import annotations
 
 import importlib
+import signal
+import socket
+import threading
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 from tengen.errors import TengenError
 from tengen.parallel.losses import LOOKAHEAD_PER_WORKER, WorkerLostError
+
+# Seconds within which a cluster answers; Ray itself would go on asking for minutes.
+PATIENCE = 5.0
+# How a client greets a gRPC server, which Ray's head is: HTTP/2 with settings as they are.
+GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -52,6 +60,8 @@ def _connect(address: str) -> Any:
     except ImportError:
         raise TengenError("Ray is not installed; run `pip install 'tengen[ray]'`") from None
     if not ray.is_initialized():
+        _knock(address)
+        ending = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(
                 address=None if address == "local" else address,
@@ -61,7 +71,33 @@ def _connect(address: str) -> Any:
             )
         except (ConnectionError, ValueError) as failure:
             raise TengenError(f"no Ray cluster at {address}: {failure}") from None
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, ending)  # Ray has put its own in the place of ours
     return ray
+
+
+def _knock(address: str) -> None:
+    """Look whether a cluster answers at a host's port.
+
+    Raises
+    ------
+    TengenError
+        If it does not, or the address makes no sense.
+    """
+    if address in ("auto", "local"):
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
+        raise TengenError(f"{address!r} is no address of a Ray cluster: auto, local or host:port")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), PATIENCE) as line:
+            line.sendall(GREETING)
+            answer = line.recv(9)
+    except OSError as failure:
+        reason = failure.strerror or failure
+        raise TengenError(f"no Ray cluster at {address}: {reason}") from None
+    if answer[3:4] != GREETING[-6:-5]:
+        raise TengenError(f"no Ray cluster at {address}: what answers there is something else")
 
 
 def _call(function: Callable[[Any], Any], job: Any) -> tuple[Exception | None, Any]:
