@@ -84,8 +84,6 @@ def test_every_package_that_is_imported_is_declared_and_no_other() -> None:
     foreign = set(imported) - set(sys.stdlib_module_names) - {"tengen"}
     assert {name: imported[name] for name in foreign - names} == {}
     needed = {re.split(r"[\[<>=~! ]", n)[0].replace("-", "_") for n in project["dependencies"]}
-        re.split(r"[\[<>=~! ]", name)[0].replace("-", "_") for name in project["dependencies"]
-    }
     assert needed - foreign == set(), "declared, but nobody imports it"
 
 
