@@ -195,7 +195,7 @@ def test_svg_is_well_formed_and_shows_every_stone() -> None:
     text = board.svg(labels={"A9": "<a>"}, shades=np.linspace(-1, 1, 81), dead=[(2, 2)])
     root = ElementTree.fromstring(text)
     circles = [c for c in root.iter() if c.tag.endswith("circle")]
-    assert len(circles) == 3 + len(star_points(9, 9)) + 1  # stones, dots, the ring
+    assert len(circles) == 3 + len(star_points(9, 9)) + 2  # stones, dots, the ring, the label
 
 
 def test_playouts_do_not_depend_on_threads_and_favour_the_stronger() -> None:

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from tengen.board import Board, random_point
+from tengen.cli import run
 from tengen.gtp.sgf import sgf_of_board
 from tengen.players import make_player
 
 EVIL = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
+POINTS = ("cc", "cb", "bb", "dc", "bc", "dd", "cd", "bd", "db", "ca", "de", "ed")
 Open = Callable[..., Any]
 Click = Callable[..., None]
 Check = Callable[[Any], None]
@@ -166,3 +168,31 @@ def test_tournaments_trainings_and_the_api_page(
     page.goto(f"{server.url}/#/api")
     page.get_by_text("/api/games/{key}/moves").wait_for()
     assert_accessible(page)
+
+
+def test_the_page_of_tengen_review_is_stepped_through(open_page: Open, tmp_path: Path) -> None:
+    game = tmp_path / "game.sgf"
+    game.write_text("(;SZ[5]" + "".join(f";{'BW'[n % 2]}[{p}]" for n, p in enumerate(POINTS)) + ")")
+    options = ["--playouts", "20", "--player", "mcts", "--quiet"]
+    assert run(["review", str(game), *options]) == 0
+    page = open_page((tmp_path / "game.review.html").as_uri())
+    assert page.locator("#number").text_content() == "12 of 12"
+    for key, number in (("Home", 0), ("ArrowRight", 1), ("PageDown", 11), ("ArrowLeft", 10)):
+        page.keyboard.press(key)
+        assert page.locator("#number").text_content() == f"{number} of 12"
+    assert page.locator("#board circle").count() > 10
+    before = page.locator("#board circle").count()
+    page.get_by_label("predicted next").uncheck()
+    assert page.locator("#board circle").count() < before
+    box = page.locator(".curve").first.bounding_box()
+    page.mouse.click(box["x"] + 3, box["y"] + 30)
+    assert page.evaluate("location.hash") == "#0"
+    page.mouse.click(box["x"] + box["width"] - 3, box["y"] + 30)
+    assert page.locator("#number").text_content() == "12 of 12"
+    page.keyboard.press("m")
+    if page.get_by_role("button", name="Better line").is_enabled():
+        page.keyboard.press("b")
+        assert page.locator("#better").get_attribute("aria-pressed") == "true"
+    page.reload()
+    number = page.locator("#number").text_content().split()[0]
+    assert page.evaluate("location.hash") == f"#{number}"

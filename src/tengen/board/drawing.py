@@ -145,16 +145,18 @@ def format_svg(
                     f'opacity="{min(abs(value), 1) * 0.8:.2f}"/>'
                 )
             if last == index:
-                ink = "#fafafa" if stone == 1 else "#111"
+                ink = "#d2401f" if shades is not None else "#fafafa" if stone == 1 else "#111"
                 out.append(
                     f'<circle cx="{x(c):g}" cy="{x(r):g}" r="{cell * 0.22:.1f}" fill="none" '
                     f'stroke="{ink}" stroke-width="1.6"/>'
                 )
             if labels and index in labels:
-                ink = "#fafafa" if stone == 1 else "#111"
+                # A disc of its own, so that it can be read on stones, shades and lines alike.
                 out.append(
-                    f'<text x="{x(c):g}" y="{x(r) + cell * 0.15:.1f}" fill="{ink}" '
-                    f'font-size="{cell * 0.42:.1f}" text-anchor="middle">'
+                    f'<circle cx="{x(c):g}" cy="{x(r):g}" r="{cell * 0.34:.1f}" fill="#fbeccb" '
+                    f'stroke="#5a3d12" stroke-width="0.8"/>'
+                    f'<text x="{x(c):g}" y="{x(r) + cell * 0.15:.1f}" fill="#111" '
+                    f'font-size="{cell * 0.42:.1f}" font-weight="bold" text-anchor="middle">'
                     f"{escape(labels[index])}</text>"
                 )
     if coordinates:

@@ -1,88 +1,200 @@
-"""Review a game: write an annotated record and a page."""
+"""Review games: write annotated records and pages; only parse, call and print."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Seed, emit, progress, remark
+from tengen.cli.common import (
+    Json,
+    Quiet,
+    Ray,
+    Workers,
+    derived_options,
+    emit,
+    progress,
+    remark,
+    table,
+)
+from tengen.lab.review_settings import ReviewSettings
 
 if TYPE_CHECKING:
     from tengen.lab.review import MoveReview, Review
+    from tengen.lab.review_library import Job
 
 app = typer.Typer(add_completion=False)
 
-DEFAULT_PLAYER = "tengen"
+_FAULTS = 20  # told one by one; the rest is only counted
 
 
 @app.command()
+@derived_options()
 def review(
-    file: Annotated[str, typer.Argument(help="A game record; - reads standard input.")],
-    game: Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")] = 1,
-    playouts: Annotated[
-        int, typer.Option("--playouts", min=1, help="Playouts a position; more scatter less.")
-    ] = 200,
-    player: Annotated[
-        str, typer.Option("--player", help="Who judges positions; must be able to analyse.")
-    ] = DEFAULT_PLAYER,
-    policy: Annotated[
-        str | None,
-        typer.Option("--policy", help="Model that predicts moves; by the board's size; or none."),
+    files: Annotated[
+        list[str], typer.Argument(help="Game records, folders, archives; - is standard input.")
+    ],
+    settings: ReviewSettings,
+    game: Annotated[
+        int | None, typer.Option("--game", min=1, help="Only this game of the file.")
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=0, help="Mistakes and surprises to show.")] = 5,
-    ownership: Annotated[
-        bool, typer.Option("--ownership", help="Mark ownership on every node of the SGF (TB, TW).")
-    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="The SGF or the page to write; the other lies beside it. FILE.review.sgf."
+            "--out",
+            help="One game: the SGF or the page to write, the other lies beside it; "
+            "FILE.review.sgf. Many games: the folder; FILE.review.",
         ),
     ] = None,
-    seed: Seed = 0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the reviews in the folder.")
+    ] = False,
+    workers: Workers = 1,
+    ray: Ray = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Annotate a game: surprises, points lost, final score.
+    """Annotate games: surprises, points lost, final score.
 
-    Writes an SGF that any viewer opens and an HTML page with the curve. Nothing is written when it
-    is interrupted.
+    Of one game it writes an SGF that any viewer opens and a page with curves, at the end. Of many
+    it fills a folder, game by game, with an index, a table of all moves and a summary of the
+    players; a stopped one goes on with --resume.
     """
-    from tengen.gtp.analysis_server import limit_visits
-    from tengen.lab.review import find_policy, review_game, with_policy
+    from tengen.errors import TengenError
+    from tengen.lab.review_library import read_jobs
+
+    faults: list[str] = []
+    if game is not None and len(files) != 1:
+        raise TengenError(f"--game {game}: of which file? {', '.join(files)}")
+    jobs = list(read_jobs(files, faults.append))
+    if game is not None:
+        jobs = [job for job in jobs if job.game == game]
+        if not jobs:
+            raise TengenError(f"{files[0]}: there is no game {game}")
+        jobs, faults = jobs[:1], []
+    if not jobs:
+        raise TengenError(faults[0] if faults else f"{', '.join(files)}: no game in it")
+    plain = len(jobs) == 1 and not faults and not (files[0] != "-" and Path(files[0]).is_dir())
+    if plain and not resume:
+        _one(jobs[0], files[0], settings, out, json=json, quiet=quiet)
+        return
+    _many(jobs, faults, files, settings, out, Crew(resume, workers, ray), json=json, quiet=quiet)
+
+
+def _one(
+    job: Job, file: str, settings: ReviewSettings, out: Path | None, *, json: bool, quiet: bool
+) -> None:
+    """Review one game into a record and a page."""
+    from tengen.files import write_atomic
+    from tengen.lab.review import find_thinker, review_game
     from tengen.lab.review_page import make_page
     from tengen.lab.review_sgf import annotate
-    from tengen.models import write_atomic
-    from tengen.players import make_player
-    from tengen.records import read_game
 
-    record = read_game(file, game)
+    record = job.record()
     name = "review" if file == "-" else Path(file).stem
     sgf = out or (Path() if file == "-" else Path(file).parent) / f"{name}.review.sgf"
     sgf, page = _side_by_side(sgf, file)
-    model, model_name, missing = find_policy(record.rows, record.cols, policy)
-    if missing:
-        remark(missing, quiet=quiet)
-    plain = limit_visits(make_player(player), playouts)
-    thinker: Any = with_policy(plain, model)
-    guide = "" if thinker is plain else f" and {model_name}"
-    thinker.name = f"{player} with {playouts} playouts{guide}"
+    thinker = find_thinker(record.rows, record.cols, settings)
+    if thinker.missing:
+        remark(thinker.missing, quiet=quiet)
     with progress("positions", len(record.moves) + 1, quiet=quiet) as bar:
         found = review_game(
             record,
-            thinker,
-            policy=model,
-            policy_name=model_name,
-            seed=seed,
+            thinker.player,
+            policy=thinker.policy,
+            policy_name=thinker.policy_name,
+            seed=settings.seed,
             on_position=bar.advance,
         )
-    title = f"{Path(file).name}, game {game}" if game > 1 else Path(file).name
-    write_atomic(sgf, annotate(found, top=top, ownership=ownership))
-    write_atomic(page, make_page(found, title="Review" if file == "-" else title, top=top))
-    value = _summary(found, file, game, sgf, page, top)
-    emit(value, json=json, text=_words(found, value, top))
+    title = f"{Path(file).name}, game {job.game}" if job.game > 1 else Path(file).name
+    write_atomic(sgf, annotate(found, top=settings.top, ownership=settings.ownership))
+    write_atomic(page, make_page(found, title="Review" if file == "-" else title, top=settings.top))
+    value = _summary(found, file, job.game, sgf, page, settings.top)
+    emit(value, json=json, text=_words(found, value, settings.top))
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Who works on many games."""
+
+    resume: bool
+    workers: int
+    ray: str | None
+
+
+def _many(
+    jobs: list[Job],
+    faults: list[str],
+    files: list[str],
+    settings: ReviewSettings,
+    out: Path | None,
+    crew: Crew,
+    *,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """Review many games into a folder."""
+    from tengen.lab.review_library import review_library
+
+    folder = _folder(files, out)
+    with progress("games", len(jobs), quiet=quiet) as bar:
+        summary = review_library(
+            jobs,
+            folder,
+            settings,
+            unread=faults,
+            resume=crew.resume,
+            workers=crew.workers,
+            ray=crew.ray,
+            on_game=lambda title: bar.advance(1, title),
+        )
+    for fault in summary["faults"][:_FAULTS]:
+        remark(fault, quiet=quiet)
+    if len(summary["faults"]) > _FAULTS:
+        remark(f"and {len(summary['faults']) - _FAULTS:,} more", quiet=quiet)
+    emit({"folder": str(folder), **summary}, json=json)
+    if not json:
+        _print_players(summary)
+        print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")
+
+
+def _folder(files: list[str], out: Path | None) -> Path:
+    """Return where reviews of many games go; never into a folder that is read."""
+    from tengen.errors import TengenError
+
+    first = Path("review" if files[0] == "-" else files[0]).resolve()
+    name = first.name if first.is_dir() else first.name.split(".")[0]
+    folder = out or (Path(files[0]).parent if files[0] != "-" else Path()) / f"{name}.review"
+    if out is not None and out.suffix.lower() in (".sgf", ".html", ".htm"):
+        raise TengenError(f"--out {out}: reviews of many games go to a folder")
+    for file in files:
+        if file != "-" and Path(file).resolve() in (folder.resolve(), *folder.resolve().parents):
+            raise TengenError(f"--out {folder}: lies in what is read; name another folder")
+    return folder
+
+
+def _print_players(summary: dict[str, Any]) -> None:
+    """Print points lost a move by player and phase."""
+    from tengen.lab.review_tables import PHASES
+
+    def points(tally: dict[str, Any] | None) -> str:
+        return "" if not tally or tally["mean_lost"] is None else f"{tally['mean_lost']:.2f}"
+
+    everybody = {**summary["all"], "name": "all", "rank": "", "games": summary["games"]}
+    rows = [
+        [
+            line["name"],
+            line["rank"],
+            line["games"],
+            line["moves"],
+            points(line),
+            *(points(line["phases"].get(phase)) for phase in PHASES),
+        ]
+        for line in (everybody, *summary["players"][:_FAULTS])
+    ]
+    table("points lost a move", ["player", "rank", "games", "moves", "all", *PHASES], rows)
 
 
 def _side_by_side(out: Path, file: str) -> tuple[Path, Path]:

@@ -25,6 +25,7 @@ from tengen.contracts import Analyser, Analysis, Player, Policy, Status
 from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
 from tengen.gtp.judging import Judge, PlayoutScorer, count_without
+from tengen.lab.review_settings import ReviewSettings
 from tengen.records import GameRecord
 from tengen.records.replay import board_at, positions
 
@@ -324,6 +325,30 @@ def with_policy(player: Player, policy: Policy | None) -> Player:
         return player
     guided: Player = replace(known, policy=policy)
     return guided
+
+
+@dataclass(frozen=True)
+class Thinker:
+    """Who reviews games on boards of one size."""
+
+    player: Any
+    policy: Policy | None
+    policy_name: str
+    missing: str
+    """Why no moves are predicted; empty when they are, or when nobody asked for it."""
+
+
+def find_thinker(rows: int, cols: int, settings: ReviewSettings) -> Thinker:
+    """Make the player that judges, guided by the policy, and load the policy that predicts."""
+    from tengen.gtp.analysis_server import limit_visits
+    from tengen.players import make_player
+
+    policy, name, missing = find_policy(rows, cols, settings.policy)
+    plain = limit_visits(make_player(settings.player), settings.playouts)
+    player: Any = with_policy(plain, policy)
+    guide = "" if player is plain else f" and {name}"
+    player.name = f"{settings.player} with {settings.playouts} playouts{guide}"
+    return Thinker(player, policy, name, missing)
 
 
 def colour_name(colour: int) -> str:

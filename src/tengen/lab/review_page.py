@@ -11,17 +11,16 @@ from tengen import __version__
 from tengen.board import BLACK, PASS, WHITE, Move, format_gtp, index_of
 from tengen.board.counting import format_result
 from tengen.board.drawing import star_points
-from tengen.lab.content import Line, Plot
-from tengen.lab.plots import draw
-from tengen.lab.review import MoveReview, Review, colour_name
-from tengen.lab.review_sgf import move_words
+from tengen.lab.review import MoveReview, Position, Review, colour_name
+from tengen.lab.review_curves import draw_curve
+from tengen.lab.review_sgf import LABELLED, LABELS, LINE, move_words
 
 SHADES = "ABCDEFGHIJKLMNOPQRSTU"
 """Ownership from -1 (A) to +1 (U) in steps of a tenth."""
 
 
-def make_page(review: Review, *, title: str, top: int = 5) -> str:
-    """Return the page as HTML; it needs no network."""
+def make_page(review: Review, *, title: str, top: int = 5, index: str = "") -> str:
+    """Return the page as HTML; it needs no network. `index` is the address of a page above it."""
     from jinja2 import Environment, PackageLoader, select_autoescape
 
     environment = Environment(
@@ -30,6 +29,7 @@ def make_page(review: Review, *, title: str, top: int = 5) -> str:
     ending = review.ending
     return environment.get_template("review.html").render(
         title=title,
+        index=index,
         version=__version__,
         review=review,
         names=_names(review),
@@ -59,20 +59,17 @@ def _size(review: Review) -> str:
 
 def _curves(review: Review) -> list[dict[str, str]]:
     """Draw the score and the win rate over the game."""
-    x = list(range(len(review.positions)))
-    worst = review.mistakes(10)
-    figures = []
-    for title, axis, values in (
-        ("Expected score", "points for Black", [p.score for p in review.positions]),
-        ("Win rate", "Black, %", [100 * p.winrate for p in review.positions]),
-    ):
-        lines = [Line(title.lower(), x, values, style="-")]
-        if worst:
-            numbers = [m.number for m in worst]
-            marks = [values[n] for n in numbers]
-            lines.append(Line("mistakes", numbers, marks, style="o"))
-        figures.append({"title": title, "svg": draw(Plot(title, "move", axis, lines))})
-    return figures
+    worst = [m.number for m in review.mistakes(10)]
+    scores = [p.score for p in review.positions]
+    rates = [100 * p.winrate for p in review.positions]
+    chances = draw_curve(rates, label="Win rate", marked=worst, span=(0, 100), middle=50)
+    return [
+        {
+            "title": "Expected score: points for Black",
+            "svg": draw_curve(scores, label="Expected score", marked=worst),
+        },
+        {"title": "Win rate of Black, %", "svg": chances},
+    ]
 
 
 def _diagram(review: Review, move: MoveReview) -> dict[str, Any]:
@@ -134,6 +131,8 @@ def _game(review: Review) -> dict[str, Any]:
                 "o": _shades(position.ownership),
                 "l": index_of(last, board.rows, board.cols) if last else -1,
                 "t": move_words(review, review.moves[number - 1]) if number else "The beginning",
+                "p": _letters(position),
+                "b": _better(review, number),
             }
         )
     return {
@@ -142,6 +141,33 @@ def _game(review: Review) -> dict[str, Any]:
         "stars": [r * first.cols + c for r, c in star_points(first.rows, first.cols)],
         "frames": frames,
     }
+
+
+def _letters(position: Position) -> list[list[Any]]:
+    """Return where the predicted next moves are, with their letters."""
+    rows, cols = position.board.rows, position.board.cols
+    return [
+        [index_of(point, rows, cols), letter]
+        for letter, (point, chance) in zip(LABELS, position.guesses(), strict=False)
+        if point != PASS and chance >= LABELLED
+    ]
+
+
+def _better(review: Review, number: int) -> dict[str, Any] | None:
+    """Return the board at the end of the line that was better than a move, and its numbers."""
+    move = review.moves[number - 1] if number else None
+    if move is None or not (move.is_mistake or move.is_doubtful):
+        return None
+    board = review.positions[number - 1].board.copy()
+    places: dict[int, int] = {}
+    for count, point in enumerate(move.line[:LINE], 1):
+        move_on = board.answer(point)
+        if not board.is_legal(move_on):  # a foreign engine may say anything
+            break
+        board.play(move_on)
+        if point != PASS:
+            places[index_of(point, board.rows, board.cols)] = count
+    return {"s": "".join(".XO"[c] for c in board.grid().ravel()), "n": list(places.items())}
 
 
 def _shades(ownership: Any) -> str:

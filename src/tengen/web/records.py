@@ -10,6 +10,7 @@ from typing import Any
 from tengen.board import BLACK, Board, format_gtp
 from tengen.errors import IllegalMoveError
 from tengen.lab.review import boards_of
+from tengen.lab.review_library import headline
 from tengen.records import GameRecord
 from tengen.records.replay import board_at
 from tengen.records.sgf_properties import parse_text
@@ -33,31 +34,6 @@ def replayed(record: GameRecord) -> tuple[list[Board], str]:
         if not boards:
             raise
         return boards, str(wrong)
-
-
-def headline(record: GameRecord) -> dict[str, Any]:
-    """Return what a list of games shows of one."""
-    texts = record.properties
-
-    def first(name: str) -> str:
-        return texts.get(name, [""])[0].strip()[:120]
-
-    return {
-        "file": record.file,
-        "game": record.game,
-        "black": first("PB"),
-        "white": first("PW"),
-        "black_rank": first("BR"),
-        "white_rank": first("WR"),
-        "event": first("EV"),
-        "date": first("DT"),
-        "result": str(record.result) if record.result.kind != "unknown" else "",
-        "size": [record.rows, record.cols],
-        "komi": record.komi,
-        "handicap": record.handicap,
-        "rules": record.rules,
-        "moves": len(record.moves),
-    }
 
 
 def whole(record: GameRecord) -> dict[str, Any]:

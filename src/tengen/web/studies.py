@@ -11,37 +11,32 @@ from typing import Any
 import numpy as np
 
 from tengen.board import Board, point_at
-from tengen.contracts import Policy
-from tengen.gtp.analysis_server import limit_visits
 from tengen.lab.review import (
     MoveReview,
     Position,
     Review,
+    Thinker,
     assemble,
     boards_of,
-    find_policy,
+    find_thinker,
     judge_positions,
     review_move,
-    with_policy,
 )
+from tengen.lab.review_settings import DEFAULT_PLAYER as PLAYER
+from tengen.lab.review_settings import ReviewSettings
 from tengen.lab.review_sgf import annotate
-from tengen.players import make_player
 from tengen.records import GameRecord, loads
 from tengen.web.positions import NAMES, likely_moves, vertex, vertices
 from tengen.web.workers import Context
 
 GUESSES = 10
 """Predicted moves kept for each position."""
-PLAYER = "tengen"
 LINE = 12
 
 
 @lru_cache(maxsize=4)
-def _thinker(rows: int, cols: int, playouts: int) -> tuple[Any, Policy | None, str]:
-    policy, name, _ = find_policy(rows, cols, None)
-    player: Any = with_policy(limit_visits(make_player(PLAYER), playouts), policy)
-    player.name = f"{PLAYER} with {playouts} playouts"
-    return player, policy, name
+def _thinker(rows: int, cols: int, playouts: int) -> Thinker:
+    return find_thinker(rows, cols, ReviewSettings(playouts=playouts, player=PLAYER))
 
 
 def record_of(sgf: str) -> GameRecord:
@@ -52,7 +47,8 @@ def record_of(sgf: str) -> GameRecord:
 def review(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     """Judge the positions of a game that are not judged yet, and tell each; then sum up."""
     record = record_of(arguments["sgf"])
-    player, policy, policy_name = _thinker(record.rows, record.cols, arguments["playouts"])
+    thinker = _thinker(record.rows, record.cols, arguments["playouts"])
+    player, policy, policy_name = thinker.player, thinker.policy, thinker.policy_name
     boards = list(boards_of(record))
     positions = [from_value(v, b) for v, b in zip(arguments["done"], boards, strict=False)]
     if positions and policy is not None:

@@ -1,0 +1,296 @@
+"""Review every game of files, folders and archives, on many cores, so that a kill costs little.
+
+    FOLDER/index.html     one line a game, players and ranks summed up
+    FOLDER/moves.csv      one line a move of all games
+    FOLDER/summary.json   what the index says, as plain values
+    FOLDER/games/         for each game NUMBER.html, NUMBER.sgf and NUMBER.json
+    FOLDER/settings.json  what the reviews are made with
+
+A game is done when its JSON is there, which is written last; `resume` passes over such games and
+makes the others. Everything follows from the games, the models and the settings: whoever stops and
+resumes gets the same files as who does not. Nothing here prints.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from tengen import __version__
+from tengen.board import format_gtp
+from tengen.errors import RunError, TengenError
+from tengen.files import sweep, write_atomic
+from tengen.lab.review import Review, Thinker, find_thinker, review_game
+from tengen.lab.review_index import make_index
+from tengen.lab.review_page import make_page
+from tengen.lab.review_settings import ReviewSettings
+from tengen.lab.review_sgf import annotate
+from tengen.lab.review_tables import kind_of, moves_csv, phase_of, summarise
+from tengen.models.settings import differences, fingerprint, from_plain, to_plain
+from tengen.parallel import map_jobs
+from tengen.records import Fault, GameRecord, loads, read_games
+
+GAMES, SETTINGS, LOCK = "games", "settings.json", ".lock"
+COLOURS = {1: "black", 2: "white"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One game to review; everything a worker needs to know."""
+
+    number: int
+    sgf: bytes
+    file: str
+    game: int
+
+    def record(self) -> GameRecord:
+        """Read the game."""
+        [record] = loads(self.sgf, self.file)
+        record.file, record.game = self.file, self.game
+        return record
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a worker made of a game."""
+
+    job: Job
+    value: dict[str, Any]
+    sgf: bytes
+    page: str
+
+
+def read_jobs(paths: Sequence[str], on_fault: Callable[[str], None]) -> Iterator[Job]:
+    """Yield the games of files, folders, archives and standard input, numbered from 1.
+
+    Games that cannot be read are told; a path that is not there is the caller's mistake.
+    """
+    number = 0
+
+    def tell(fault: Fault) -> None:
+        if not fault.repaired:
+            on_fault(str(fault))
+
+    for path in paths:
+        for record in read_games(path, on_fault=tell):
+            number += 1
+            yield Job(number, record.utf8_sgf(), record.file, record.game)
+
+
+def review_library(
+    jobs: Sequence[Job],
+    folder: Path,
+    settings: ReviewSettings,
+    *,
+    unread: Sequence[str] = (),
+    resume: bool = False,
+    workers: int = 1,
+    ray: str | None = None,
+    on_game: Callable[[str], None] = lambda title: None,
+) -> dict[str, Any]:
+    """Review games into a folder and return the summary.
+
+    `unread` says what could not be read, for the page and the summary; games with an illegal move
+    join it. `on_game` hears of each game when it is done, or was done before.
+
+    Raises
+    ------
+    RunError
+        If the folder holds reviews and `resume` is not given, or those of other settings, or
+        another process works there.
+    TengenError
+        If no game could be reviewed.
+    """
+    with _claimed(folder, settings, resume):
+        values: dict[int, dict[str, Any]] = {}
+        for job in jobs:
+            old = _read_done(folder, job)
+            if old is not None:
+                values[job.number] = old
+                on_game(title_of(old))
+        todo = [job for job in jobs if job.number not in values]
+        work = partial(review_job, settings)
+        try:
+            for done in map_jobs(work, todo, workers=workers, ray=ray, ordered=False):
+                _write(folder, done)
+                values[done.job.number] = done.value
+                on_game(title_of(done.value))
+        except KeyboardInterrupt as stop:
+            stop.add_note(f"{folder}: {len(values)} of {len(jobs)} games done; --resume goes on")
+            raise
+        return _sum_up(folder, [values[job.number] for job in jobs], list(unread), settings)
+
+
+def review_job(settings: ReviewSettings, job: Job) -> Done:
+    """Review one game; a game that cannot be reviewed says why in its `fault`."""
+    record = job.record()
+    about = {**headline(record), "number": job.number, "fingerprint": fingerprint(job.sgf.hex())}
+    try:
+        thinker = _thinker(record.rows, record.cols, settings)
+        review = review_game(
+            record,
+            thinker.player,
+            policy=thinker.policy,
+            policy_name=thinker.policy_name,
+            seed=settings.seed,
+        )
+    except TengenError as wrong:
+        place = f"{job.file}: game {job.game}"
+        told = str(wrong) if job.file in str(wrong) else f"{place}: {wrong}"
+        return Done(job, {**about, "fault": told, "rows": []}, b"", "")
+    value = {
+        **about,
+        "fault": "",
+        "sides": {name: review.side(colour) for colour, name in COLOURS.items()},
+        "final": review.ending and review.ending.count.result,
+        "scores": [round(p.score, 2) for p in review.positions],
+        "rows": move_rows(review),
+    }
+    title = f"{Path(job.file).name}, game {job.game}"
+    return Done(
+        job,
+        value,
+        annotate(review, top=settings.top, ownership=settings.ownership),
+        make_page(review, title=title, top=settings.top, index="../index.html"),
+    )
+
+
+@lru_cache(maxsize=8)
+def _thinker(rows: int, cols: int, settings: ReviewSettings) -> Thinker:
+    return find_thinker(rows, cols, settings)
+
+
+def headline(record: GameRecord) -> dict[str, Any]:
+    """Return what a list of games shows of one; text stays text."""
+    texts = record.properties
+
+    def first(name: str) -> str:
+        return texts.get(name, [""])[0].strip()[:120]
+
+    return {
+        "file": record.file,
+        "game": record.game,
+        "black": first("PB"),
+        "white": first("PW"),
+        "black_rank": first("BR"),
+        "white_rank": first("WR"),
+        "event": first("EV"),
+        "date": first("DT"),
+        "result": str(record.result) if record.result.kind != "unknown" else "",
+        "size": [record.rows, record.cols],
+        "komi": record.komi,
+        "handicap": record.handicap,
+        "rules": record.rules,
+        "moves": len(record.moves),
+    }
+
+
+def move_rows(review: Review) -> list[dict[str, Any]]:
+    """Return one plain row a move."""
+    rows, cols = review.record.rows, review.record.cols
+    found = []
+    for move in review.moves:
+        before, after = review.positions[move.number - 1], review.positions[move.number]
+        point = after.board.answer(move.move)
+        found.append(
+            {
+                "number": move.number,
+                "colour": COLOURS[move.colour],
+                "move": format_gtp(move.move, rows, cols),
+                "lost": round(move.lost, 3),
+                "error": round(move.error, 3),
+                "winrate_lost": round(move.winrate_lost, 4),
+                "verdict": "mistake" if move.is_mistake else "doubtful" if move.is_doubtful else "",
+                "best": format_gtp(move.best, rows, cols),
+                "line": [format_gtp(p, rows, cols) for p in move.line],
+                "probability": move.probability,
+                "rank": move.rank,
+                "phase": phase_of(move.number, rows, cols),
+                "kind": kind_of(point, before.board, after.board),
+                "winrate_black": round(after.winrate, 4),
+                "score_black": round(after.score, 2),
+            }
+        )
+    return found
+
+
+def title_of(value: dict[str, Any]) -> str:
+    """Name a game for people."""
+    return f"{Path(value['file']).name}, game {value['game']}"
+
+
+def _claimed(folder: Path, settings: ReviewSettings, resume: bool) -> FileLock:
+    """Lock the folder and see that its reviews, if any, may go on."""
+    if folder.exists() and not folder.is_dir():
+        raise RunError(f"{folder}: is not a folder; --out names another")
+    path = folder / SETTINGS
+    if path.exists():
+        if not resume:
+            raise RunError(f"{folder}: holds reviews; --resume goes on with them")
+        _check_settings(path, settings)
+    elif folder.is_dir() and any(each.name != LOCK for each in folder.iterdir()):
+        raise RunError(f"{folder}: holds other things; --out names another folder")
+    (folder / GAMES).mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise RunError(f"{folder}: in use by another process; --out names another") from None
+    for part in (folder, folder / GAMES):
+        sweep(part)
+    value = {"tengen": __version__, "settings": to_plain(settings)}
+    write_atomic(path, json.dumps(value, indent=1) + "\n")
+    return lock
+
+
+def _check_settings(path: Path, settings: ReviewSettings) -> None:
+    try:
+        there = json.loads(path.read_text(encoding="utf-8"))
+        old = from_plain(ReviewSettings, there["settings"], where=str(path))
+        version = str(there["tengen"])
+    except (ValueError, KeyError, TypeError):
+        raise RunError(f"{path}: damaged; --out names another folder") from None
+    if version != __version__:
+        raise RunError(f"{path.parent}: begun by tengen {version}, this is {__version__}")
+    if different := differences(old, settings):
+        raise RunError(f"{path.parent}: begun with other settings: {'; '.join(different)}")
+
+
+def _read_done(folder: Path, job: Job) -> dict[str, Any] | None:
+    """Return what was found about a game before; None if it is not done or was another game."""
+    path = folder / GAMES / f"{job.number:06}.json"
+    try:
+        value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return value if value.get("fingerprint") == fingerprint(job.sgf.hex()) else None
+
+
+def _write(folder: Path, done: Done) -> None:
+    """Keep a game; its JSON last, for that says that the others are whole."""
+    base = folder / GAMES / f"{done.job.number:06}"
+    if not done.value["fault"]:
+        write_atomic(base.with_suffix(".sgf"), done.sgf)
+        write_atomic(base.with_suffix(".html"), done.page)
+    write_atomic(base.with_suffix(".json"), json.dumps(done.value, allow_nan=False) + "\n")
+
+
+def _sum_up(
+    folder: Path, games: Sequence[dict[str, Any]], unread: list[str], settings: ReviewSettings
+) -> dict[str, Any]:
+    """Write the tables over all games."""
+    faults = [*unread, *(game["fault"] for game in games if game["fault"])]
+    good = [game for game in games if not game["fault"]]
+    if not good:
+        raise TengenError(f"no game could be reviewed: {faults[0]}")
+    summary = {**summarise(good), "faults": faults}
+    write_atomic(folder / "moves.csv", moves_csv(good))
+    write_atomic(folder / "summary.json", json.dumps(summary, indent=1, allow_nan=False) + "\n")
+    write_atomic(folder / "index.html", make_index(good, summary, settings))
+    return summary

@@ -1,0 +1,193 @@
+"""`tengen review` of many games: the folder, the tables, what is refused, and kill -9."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tengen.board import PASS, Board
+from tengen.cli import run
+from tengen.lab.review_curves import draw_curve
+from tengen.lab.review_tables import kind_of, moves_csv, phase_of, summarise
+from tengen.records import read_game
+
+Out = pytest.CaptureFixture[str]
+QUICK = ["--playouts", "5", "--policy", "none", "--player", "mcts", "--quiet"]
+
+
+def game(black: str, white: str, moves: str) -> str:
+    played = "".join(f";{'BW'[n % 2]}[{p}]" for n, p in enumerate(moves.split()))
+    return f"(;SZ[5]KM[0.5]PB[{black}]PW[{white}]BR[3k]WR[1d]{played})"
+
+
+GAMES = [
+    game("Ann", "Bob", "cc cb bb dc bc"),
+    game("Bob", "Ann", "bb dd bd db cc"),
+    game("Ann", "=cmd()", "cc dd dc cd"),
+]
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    file = tmp_path / "three.sgf"
+    file.write_text("\n".join(GAMES))
+    return file
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    found = (p for p in folder.rglob("*") if p.is_file() and p.name != ".lock")
+    return {str(p.relative_to(folder)): p.read_bytes() for p in found}
+
+
+def test_every_game_of_a_file(collection: Path, capsys: Out) -> None:
+    assert run(["review", str(collection), *QUICK, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    folder = collection.parent / "three.review"
+    assert told["folder"] == str(folder) and told["games"] == 3 and told["faults"] == []
+    ann = next(line for line in told["players"] if line["name"] == "Ann")
+    assert (
+        ann["games"] == 3
+        and ann["moves"] == 7
+        and set(ann["phases"])
+        <= {
+            "opening",
+            "middle game",
+            "endgame",
+        }
+    )
+    assert told["ranks"]["3k"]["games"] == 3
+    assert ann["against_rank"] == pytest.approx(ann["mean_lost"] - told["ranks"]["3k"]["mean_lost"])
+    with (folder / "moves.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 14 and {row["game"] for row in rows} == {"1", "2", "3"}
+    assert {row["white"] for row in rows} == {"Bob", "Ann", "'=cmd()"}
+    assert json.loads((folder / "summary.json").read_text()) == {
+        name: value for name, value in told.items() if name != "folder"
+    }
+    index = (folder / "index.html").read_text()
+    assert index.count('<td class="left"><a href="games/') >= 3 and "=cmd()" in index
+    page = (folder / "games" / "000002.html").read_text()
+    assert "All games" in page and "three.sgf, game 2" in page
+    assert read_game(folder / "games" / "000002.sgf").moves == read_game(collection, 2).moves
+
+
+def test_one_game_is_as_before(collection: Path, tmp_path: Path) -> None:
+    assert run(["review", str(collection), "--game", "2", *QUICK]) == 0
+    assert read_game(tmp_path / "three.review.sgf").moves == read_game(collection, 2).moves
+    assert not (tmp_path / "three.review").exists()
+
+
+def test_bad_games_beside_good_ones(tmp_path: Path, capsys: Out) -> None:
+    archive = tmp_path / "games.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("good.sgf", GAMES[0])
+        made.writestr("illegal.sgf", "(;SZ[5];B[aa];W[aa])")
+        made.writestr("broken.sgf", "(;SZ[5];B[a")
+    out = tmp_path / "out"
+    options = [option for option in QUICK if option != "--quiet"]
+    assert run(["review", str(archive), *options, "--out", str(out)]) == 0
+    text, errors = capsys.readouterr()
+    assert "illegal.sgf" in errors and "move 2" in errors
+    assert "Ann" in text
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["games"] == len(list((out / "games").glob("*.html")))
+    assert any("illegal.sgf" in fault for fault in summary["faults"])
+    assert "Not reviewed" in (out / "index.html").read_text()
+
+
+def test_what_is_refused(collection: Path, tmp_path: Path, capsys: Out) -> None:
+    out = tmp_path / "out"
+    start = ["review", str(collection), *QUICK, "--out", str(out)]
+    assert run(start) == 0
+    capsys.readouterr()
+    before = files_of(out)
+    for arguments, reason in (
+        (start, "--resume goes on"),
+        ([*start, "--resume", "--seed", "1"], "begun with other settings: seed 0 there, 1 asked"),
+        (["review", str(collection), *QUICK, "--out", str(tmp_path / "a.sgf")], "go to a folder"),
+        (["review", str(tmp_path), *QUICK, "--out", str(out)], "lies in what is read"),
+        (["review", str(collection), *QUICK, "--out", str(tmp_path)], "holds other things"),
+        (["review", str(collection), str(collection), "--game", "1"], "of which file?"),
+        (["review", str(collection), "--game", "9"], "there is no game 9"),
+    ):
+        assert run(arguments) == 1
+        assert reason in capsys.readouterr().err
+    assert files_of(out) == before
+    (out / "settings.json").write_text("{")
+    assert run([*start, "--resume"]) == 1
+    assert "damaged" in capsys.readouterr().err
+
+
+def test_a_changed_game_is_reviewed_anew(collection: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    start = ["review", str(collection), *QUICK, "--out", str(out)]
+    assert run(start) == 0
+    collection.write_text("\n".join([GAMES[0], game("Cid", "Dan", "cc"), GAMES[2]]))
+    before = (out / "games" / "000001.json").stat().st_mtime_ns
+    assert run([*start, "--resume"]) == 0
+    assert json.loads((out / "games" / "000002.json").read_text())["black"] == "Cid"
+    assert (out / "games" / "000001.json").stat().st_mtime_ns == before
+
+
+def test_killed_and_resumed_is_equal_to_undisturbed(collection: Path, tmp_path: Path) -> None:
+    collection.write_text("\n".join(GAMES * 4))
+    whole, torn = tmp_path / "whole", tmp_path / "torn"
+    start = ["review", str(collection), *QUICK, "--workers", "2", "--out"]
+    assert run([*start, str(whole)]) == 0
+    command = [sys.executable, "-c", "from tengen.cli import main; main()", *start, str(torn)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 120
+    while not list(torn.glob("games/*.json")) and time.monotonic() < end:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert not (torn / "index.html").exists()
+    assert 0 < len(list(torn.glob("games/*.json"))) < 12
+    assert run([*start, str(torn), "--resume"]) == 0
+    assert files_of(torn) == files_of(whole)
+
+
+def test_phases_and_kinds() -> None:
+    assert [phase_of(n, 9, 9) for n in (13, 14, 40, 41)] == [
+        "opening",
+        "middle game",
+        "middle game",
+        "endgame",
+    ]
+
+    def kinds(*moves: str) -> list[str]:
+        board, found = Board(9), []
+        for move in moves:
+            before = board.copy()
+            board.play(move)
+            found.append(kind_of(board.answer(board.last_move or PASS), before, board))
+        return found
+
+    assert kinds("E5", "E6", "A1", "pass", "C3") == [
+        "elsewhere",
+        "contact",
+        "elsewhere",
+        "pass",
+        "elsewhere",
+    ]
+    assert kinds("A1", "A2", "E5", "B1") == ["elsewhere", "atari", "elsewhere", "capture"]
+    assert kinds("E5", "G7") == ["elsewhere", "near"]
+
+
+def test_nothing_reviewed_makes_empty_tables() -> None:
+    assert moves_csv([]) == ""
+    assert summarise([])["players"] == [] and summarise([])["all"] is None
+
+
+def test_a_curve_knows_where_its_moves_are() -> None:
+    picture = draw_curve([0.0, 12.0, -30.0], label="score", marked=[2])
+    assert 'data-last="2"' in picture and picture.count("<circle") == 1
+    assert "<title>move 2</title>" in picture and ">-30<" in picture
+    assert draw_curve([0.0], label="one").count("<polyline") == 1
