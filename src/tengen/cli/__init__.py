@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "opening-td": ("opening_td", "Openings by temporal differences (Huang 2003)."),
     "opening-evolution": ("opening_evolution", "Openings by evolution (Kendall 2004)."),
     "network": ("network", "One deep network, tied by the board's symmetries."),
+    "self-play": ("self_play", "A network that teaches itself, told only the rules."),
     "arena": ("arena", "Matches, tournaments and ratings."),
     "lab": ("lab", "Reproduce all five papers and write one report."),
 }

@@ -15,8 +15,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tengen.learners.deep_network.design import SCORE_SCALE
-from tengen.learners.deep_network.inputs import KOMI_SCALE, N_PLANES, TABLE
+from tengen.learners.deep_network.design import LIFTING_SIZE, SCORE_SCALE
+from tengen.learners.deep_network.inputs import KOMI_SCALE, N_PLANES
+from tengen.learners.deep_network.lessons import plane_table
 from tengen.learners.deep_network.network import (
     Block,
     FieldNorm,
@@ -40,6 +41,25 @@ class Said(NamedTuple):
     """Expected final score in points."""
 
 
+def see(
+    codes: Tensor, history: Tensor, passed: Tensor, komi: Tensor, table: Tensor, planes: int
+) -> Tensor:
+    """Lay positions out as `inputs.Positions.planes` does, filled up with empty planes to `planes`.
+
+    `table` turns bytes into planes, and says by its type of which type they are.
+    """
+    games, points = codes.shape
+    lines = round(points**0.5)
+    places = torch.arange(points, device=codes.device, dtype=torch.int16)
+    moves = (history[:, None, :] == places[None, :, None]).to(table.dtype)
+    nothing = torch.zeros_like(komi)
+    filling = [nothing] * (planes - N_PLANES)
+    whole = torch.stack([komi / KOMI_SCALE, nothing, passed.float(), *filling], 1)
+    whole = whole.to(table.dtype)[:, None, :].expand(-1, points, -1)
+    flat = torch.cat([table[codes.int()], moves, whole], 2)
+    return flat.view(games, lines, lines, planes).permute(0, 3, 1, 2)
+
+
 def _constants(norm: FieldNorm) -> tuple[Tensor, Tensor]:
     return norm.affine(norm.mean, norm.variance)
 
@@ -51,8 +71,7 @@ class Judge(nn.Module):
         super().__init__()
         self.design, self.dtype = network.design, dtype
         self.planes = -(-N_PLANES // ALIGNED) * ALIGNED
-        table = torch.tensor(TABLE, device=device).to(dtype)
-        self.register_buffer("table", table, False)
+        self.register_buffer("table", plane_table(device).to(dtype), False)
         for name, value in self._laid_out(network).items():
             self.register_buffer(name, value.to(device), False)
 
@@ -102,24 +121,11 @@ class Judge(nn.Module):
             found[f"{part}_constant"] = layer.bias.clone()
         return found
 
-    def see(self, codes: Tensor, history: Tensor, passed: Tensor, komi: Tensor) -> Tensor:
-        """Lay positions out as planes: `inputs.Positions.planes`, filled up with empty ones."""
-        games, points = codes.shape
-        lines = round(points**0.5)
-        seen = self.table[codes.int()]
-        places = torch.arange(points, device=codes.device, dtype=torch.int16)
-        moves = (history[:, None, :] == places[None, :, None]).to(self.dtype)
-        nothing = torch.zeros_like(komi)
-        filling = [nothing] * (self.planes - N_PLANES)
-        whole = torch.stack([komi / KOMI_SCALE, nothing, passed.float(), *filling], 1)
-        whole = whole.to(self.dtype)[:, None, :].expand(-1, points, -1)
-        flat = torch.cat([seen, moves, whole], 2)
-        return flat.view(games, lines, lines, self.planes).permute(0, 3, 1, 2)
-
     def forward(self, codes: Tensor, history: Tensor, passed: Tensor, komi: Tensor) -> Said:
         """Judge positions; `komi` is what the side to move gets for being White, or pays."""
         order = self.design.order
-        x = F.conv2d(self.see(codes, history, passed, komi), self.lift, padding=2)
+        seen = see(codes, history, passed, komi, self.table, self.planes)
+        x = F.conv2d(seen, self.lift, padding=LIFTING_SIZE // 2)
         for i in range(self.design.blocks):
             x = self._block(x, i)
         x = F.relu(x * self.scale + self.shift)

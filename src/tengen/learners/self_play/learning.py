@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -12,13 +12,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tengen.learners.deep_network.design import DESIGNS, SCORE_SCALE
-from tengen.learners.deep_network.inputs import KOMI_SCALE
+from tengen.learners.deep_network.inputs import N_PLANES
 from tengen.learners.deep_network.lessons import plane_table
 from tengen.learners.deep_network.network import Network
 from tengen.learners.deep_network.optimizer import Both
-from tengen.learners.deep_network.training import GRADIENT
+from tengen.learners.deep_network.training import GRADIENT, network_arrays
+from tengen.learners.self_play.judge import Judge, see
 from tengen.learners.self_play.settings import SelfPlaySettings
-from tengen.learners.self_play.window import Lesson, Window
+from tengen.learners.self_play.window import Lesson
 
 PARTS = ("moves", "winner", "ownership", "score")
 
@@ -30,22 +31,8 @@ def rate_at(step: int, progress: float, settings: SelfPlaySettings) -> float:
     return settings.rate * max(min(rising, left, 1.0), 0.01)
 
 
-def planes_of(lesson: Lesson, table: Tensor, dtype: torch.dtype) -> Tensor:
-    """Lay a lesson out as planes; what `inputs.Positions.planes` does, on the device."""
-    points = lesson.codes.shape[1]
-    lines = round(points**0.5)
-    seen = table[lesson.codes.int()].to(dtype)
-    places = torch.arange(points, device=lesson.codes.device, dtype=torch.int16)
-    moves = (lesson.history[:, None, :] == places[None, :, None]).to(dtype)
-    area = torch.zeros_like(lesson.komi)
-    whole = torch.stack([lesson.komi / KOMI_SCALE, area, lesson.passed.float()], 1)
-    whole = whole.to(dtype)[:, None, :].expand(-1, points, -1)
-    flat = torch.cat([seen, moves, whole], 2)
-    return flat.view(len(flat), lines, lines, flat.shape[2]).permute(0, 3, 1, 2)
-
-
 class Pupil:
-    """A network that learns from a window."""
+    """A network that learns, and the judge that plays with what it has learned."""
 
     def __init__(
         self,
@@ -56,16 +43,19 @@ class Pupil:
         torch.manual_seed(settings.seed)
         self.settings, self.device, self.step = settings, device, 0
         self.network = Network(DESIGNS[settings.design]).to(device)
-        self.optimizer = Both(self.network, settings.rate, settings.decay)
-        self.table = plane_table(device)
         self.mixed = device.type == "cuda"
+        dtype = torch.bfloat16 if self.mixed else torch.float32
+        self.judge = Judge(self.network, device, dtype)
+        self.optimizer = Both(self.network, settings.rate, settings.decay)
+        self._table = plane_table(device).to(dtype)
         self._loss = compiled(self._whole_loss)
-        self.sums, self.summed = torch.zeros(len(PARTS), device=device), 0
+        self._sums = torch.zeros(len(PARTS) + 1, device=device)
+        """Of the parts of the loss since the last report, and how many."""
 
     def _whole_loss(self, lesson: Lesson) -> tuple[Tensor, Tensor]:
-        dtype = torch.bfloat16 if self.mixed else torch.float32
+        seen = see(*lesson[:4], self._table, N_PLANES)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):
-            output = self.network(planes_of(lesson, self.table, dtype))
+            output = self.network(seen)
         moves = -(lesson.policy.float() * torch.log_softmax(output.moves.float(), 1)).sum(1).mean()
         winner = F.binary_cross_entropy_with_logits(output.winner.float(), lesson.winner)
         owner = F.binary_cross_entropy_with_logits(
@@ -78,26 +68,46 @@ class Pupil:
         total = (
             moves + s.winner_weight * winner + s.ownership_weight * owner + s.score_weight * score
         )
-        return total, torch.stack([moves, winner, owner, score]).detach()
+        one = torch.ones_like(total)
+        return total, torch.stack([moves, winner, owner, score, one]).detach()
 
-    def learn(
-        self, window: Window, latest: int, progress: float, generator: torch.Generator
-    ) -> None:
-        """Make one step."""
+    def learn(self, lesson: Lesson, progress: float) -> None:
+        """Make one step; `progress` is how much of the run is done."""
         self.network.train()
-        lesson = window.draw(self.settings.batch, latest, generator)
         self.optimizer.set_rate(rate_at(self.step, progress, self.settings))
         total, parts = self._loss(lesson)
         total.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT)
         self.optimizer.step()
-        self.sums += parts
-        self.summed += 1
+        self._sums += parts
         self.step += 1
+
+    def hand_over(self) -> None:
+        """Let the judge play with what was learned."""
+        self.judge.learn_from(self.network)
 
     def report(self) -> dict[str, float]:
         """Return the mean parts of the loss since the last report."""
-        means = (self.sums / max(self.summed, 1)).tolist()
-        self.sums.zero_()
-        self.summed = 0
-        return {name: round(value, 5) for name, value in zip(PARTS, means, strict=True)}
+        *sums, count = self._sums.tolist()
+        self._sums.zero_()
+        if not count:
+            return {}
+        return {name: round(value / count, 5) for name, value in zip(PARTS, sums, strict=True)}
+
+    def load_weights(self, weights: Mapping[str, Any]) -> None:
+        """Begin with the weights of another network of the same design."""
+        self.network.load_state_dict({k: torch.tensor(v) for k, v in weights.items()})
+        self.hand_over()
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the whole state of the learning as NumPy arrays."""
+        weights = {f"network.{k}": v for k, v in network_arrays(self.network).items()}
+        return {**weights, **self.optimizer.arrays(), "sums": self._sums.cpu().numpy()}
+
+    def restore(self, arrays: Mapping[str, Any], step: int) -> None:
+        """Take over what `arrays` returned."""
+        weights = {k: v for k, v in arrays.items() if k.startswith("network.")}
+        self.load_weights({k.removeprefix("network."): v for k, v in weights.items()})
+        self.optimizer.restore(dict(arrays))
+        self._sums.copy_(torch.tensor(arrays["sums"]))
+        self.step = step

@@ -1,81 +1,147 @@
 """Carry self-play on: play a move in all games, learn from the games that ended, play on.
 
-One process does both on one device. Everything that the next round depends on can be taken out and
-put back; nothing here touches a file.
+A *room* holds the games of one board size and the window of their latest positions; one network
+plays in all rooms and learns from all. Everything that the next round depends on can be taken out
+and put back. Nothing here touches a file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 
-from tengen.learners.self_play.judge import Judge
 from tengen.learners.self_play.learning import Pupil
-from tengen.learners.self_play.playing import Player
-from tengen.learners.self_play.search import Search
+from tengen.learners.self_play.playing import Tally
 from tengen.learners.self_play.settings import SelfPlaySettings
-from tengen.learners.self_play.window import Window
+from tengen.learners.self_play.window import Lesson, Window
 
 FIRST_BATCHES = 8
-"""Batches that the window must hold before anything is learned."""
+"""Batches that a window must hold before anything is learned from it."""
 YOUNG = 0.5
-"""Share of all positions that the window spans while it is not full, so that the first are left."""
+"""Share of all positions that are drawn from while a window is not full: the first are poor."""
+
+
+class Games(Protocol):
+    """Who plays the games of one size."""
+
+    tally: Tally
+
+    def play(self) -> None:
+        """Begin the next piece of playing; need not wait for it."""
+
+    def collect(self) -> Lesson | None:
+        """Return what was finished."""
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return everything that the games under way depend on."""
+
+    def restore(self, tensors: Mapping[str, Any]) -> None:
+        """Take over what `tensors` returned."""
+
+
+@dataclass
+class Room:
+    """Games of one size and what is learned from."""
+
+    lines: int
+    games: Games
+    window: Window
+    debt: float = 0.0
+    """Positions that are still to be learned from."""
 
 
 class Loop:
-    """Games, window and network of one run."""
+    """A network that plays and learns."""
 
-    def __init__(self, settings: SelfPlaySettings, device: torch.device) -> None:
-        self.settings, self.device = settings, device
-        on_gpu = device.type == "cuda"
-        compiled: Callable[[Any], Any] = _compiled if on_gpu else lambda function: function
-        if on_gpu:
-            torch.backends.cudnn.benchmark = True
-            torch.backends.cuda.matmul.allow_tf32 = True
-            torch.backends.cudnn.allow_tf32 = True
-        self.pupil = Pupil(settings, device, compiled)
-        dtype = torch.bfloat16 if on_gpu else torch.float32
-        self.judge = Judge(self.pupil.network, device, dtype)
-        self.search = Search(
-            settings.size,
-            settings.games,
-            compiled(self.judge),
-            device=device,
-            evaluations=settings.evaluations,
-            considered=settings.considered,
-            score_share=settings.score_share,
-            compiled=compiled,
-        )
-        self.generator = torch.Generator(device)
-        self.generator.manual_seed(settings.seed)
-        self.player = Player(settings, self.search, self.generator)
-        self.window = Window(settings.size**2, settings.window, device)
-        self.debt = 0.0
-        """Positions that are still to be learned from."""
+    def __init__(
+        self,
+        settings: SelfPlaySettings,
+        pupil: Pupil,
+        rooms: list[Room],
+        generator: torch.Generator,
+    ) -> None:
+        self.settings, self.pupil, self.rooms, self.generator = settings, pupil, rooms, generator
         self.rounds = 0
 
+    @property
+    def moves(self) -> int:
+        """Moves played in all rooms."""
+        return sum(room.games.tally.moves for room in self.rooms)
+
     def advance(self, progress: float) -> None:
-        """Play a move in every game and learn what is due; `progress` is 0 to 1."""
-        s = self.settings
-        lesson = self.player.move()
+        """Play on in every room and learn what is due; `progress` is 0 to 1."""
+        for room in self.rooms:
+            room.games.play()
+        # While a GPU plays, it is already told what to learn after that.
+        learned = [self._learn(room, progress) for room in self.rooms]
+        if any(learned):
+            self.pupil.hand_over()
+        for room in self.rooms:
+            lesson = room.games.collect()
+            if lesson is not None:
+                room.window.add(lesson)
+                room.debt += self.settings.reuse * len(lesson.codes)
         self.rounds += 1
-        if lesson is not None:
-            self.window.add(lesson)
-            self.debt += s.reuse * len(lesson.codes)
-        if len(self.window) < FIRST_BATCHES * s.batch:
-            self.debt = min(self.debt, float(s.batch))
-            return
-        learned = False
-        latest = max(FIRST_BATCHES * s.batch, int(YOUNG * self.window.total))
-        while self.debt >= s.batch:
-            self.debt -= s.batch
-            self.pupil.learn(self.window, latest, progress, self.generator)
-            learned = True
-        if learned:
-            self.judge.learn_from(self.pupil.network)
+
+    def _learn(self, room: Room, progress: float) -> bool:
+        """Learn from one window what is due; tell whether there was anything."""
+        batch = self.settings.batch
+        if len(room.window) < FIRST_BATCHES * batch:
+            room.debt = min(room.debt, float(batch))
+            return False
+        learned = room.debt >= batch
+        latest = max(FIRST_BATCHES * batch, int(YOUNG * room.window.total))
+        while room.debt >= batch:
+            room.debt -= batch
+            self.pupil.learn(room.window.draw(batch, latest, self.generator), progress)
+        return learned
+
+    def tensors(self, most: int | None = None) -> dict[str, Any]:
+        """Return everything that the next round depends on; of each window the latest `most`."""
+        found: dict[str, Any] = dict(self.pupil.arrays())
+        found["chance"] = self.generator.get_state().numpy()
+        for room in self.rooms:
+            parts = {f"games.{k}": v for k, v in room.games.tensors().items()}
+            parts |= {f"window.{k}": v for k, v in room.window.tensors(most).items()}
+            for name, tensor in parts.items():
+                found[f"{room.lines}.{name}"] = tensor.detach().cpu().numpy()
+        return found
+
+    def counts(self) -> dict[str, Any]:
+        """Return the numbers that belong to `tensors`, as JSON can hold them."""
+        rooms = {
+            str(room.lines): {
+                "tally": asdict(room.games.tally),
+                "added": room.window.total,
+                "debt": room.debt,
+            }
+            for room in self.rooms
+        }
+        return {"rounds": self.rounds, "steps": self.pupil.step, "rooms": rooms}
+
+    def restore(self, arrays: Mapping[str, Any], counts: Mapping[str, Any]) -> None:
+        """Take over what `tensors` and `counts` returned."""
+        self.rounds = int(counts["rounds"])
+        self.pupil.restore(arrays, int(counts["steps"]))
+        self.generator.set_state(torch.from_numpy(arrays["chance"].copy()))
+        for room in self.rooms:
+            mine = f"{room.lines}."
+            tensors = {
+                name.removeprefix(mine): torch.from_numpy(array.copy())
+                for name, array in arrays.items()
+                if name.startswith(mine)
+            }
+            said = counts["rooms"][str(room.lines)]
+            room.games.tally = Tally(**said["tally"])
+            room.games.restore(_part(tensors, "games."))
+            room.window.restore(_part(tensors, "window."), int(said["added"]))
+            room.debt = float(said["debt"])
+        self.pupil.hand_over()
 
 
-def _compiled(function: Any) -> Any:
-    return torch.compile(function, dynamic=False)
+def _part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}

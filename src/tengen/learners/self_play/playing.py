@@ -8,16 +8,18 @@ two passes or is cut, and is then counted by area. Knows the search, not what le
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from tengen.learners.deep_network.inputs_kernels import HISTORY
 from tengen.learners.self_play.boards import legal
+from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE
 from tengen.learners.self_play.search import Search
-from tengen.learners.self_play.settings import SelfPlaySettings
+from tengen.learners.self_play.settings import SelfPlaySettings, longest
 from tengen.learners.self_play.window import Lesson
 
 RANDOM_PASS = 0.02
@@ -30,41 +32,57 @@ FAR_KOMI = 0.2
 class Tally:
     """What was played so far."""
 
-    games: int = 0
-    positions: int = 0
-    """Of finished games."""
     moves: int = 0
-    """Of all games."""
+    """In all games."""
+    games: int = 0
+    """That ended."""
+    positions: int = 0
+    """Of games that ended."""
     black_wins: int = 0
-    plies: int = 0
 
 
 class Player:
-    """Games under way."""
+    """Games under way on boards of one size.
+
+    `play` only hands work to the device; `collect` waits for it. What is done in between costs a
+    GPU no time.
+    """
 
     def __init__(
-        self, settings: SelfPlaySettings, search: Search, generator: torch.Generator
+        self,
+        settings: SelfPlaySettings,
+        search: Search,
+        generator: torch.Generator,
+        *,
+        endless: bool = True,
     ) -> None:
+        """Begin games; unless `endless`, only the first game of every place counts."""
         self.settings, self.search, self.generator = settings, search, generator
+        self.endless = endless
         self.run_search: Callable[[], None] = search.run
         """May be replaced by a captured graph of it."""
         self.tally = Tally()
-        device, games, plies = search.noise.device, settings.games, settings.longest
-        points = settings.size**2
-        self.device = device
-        self.codes = torch.zeros((games, plies, points), dtype=torch.uint8, device=device)
-        self.history = torch.zeros((games, plies, HISTORY), dtype=torch.int16, device=device)
-        self.passed = torch.zeros((games, plies), dtype=torch.bool, device=device)
-        self.policy = torch.zeros((games, plies, points + 1), dtype=torch.float16, device=device)
+        device, games, points = search.noise.device, search.games, search.moves - 1
+        self.device, plies = device, longest(search.lines)
+
+        def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
+            return torch.zeros((games, plies, *shape), dtype=dtype, device=device)
+
+        self._codes = zeros(points, dtype=torch.uint8)
+        self._history = zeros(HISTORY, dtype=torch.int16)
+        self._passed = zeros(dtype=torch.bool)
+        self._policy = zeros(points + 1, dtype=torch.float16)
         self._game = torch.arange(games, device=device)
-        self.begin(self._game)
-        # The first games are cut at all ages, so that games do not go on in step.
-        search.limit.copy_(self._chances(games) * (plies * 2 // 3) + plies // 3)
+        self.counts = torch.ones(games, dtype=torch.bool, device=device)
+        """Whether the game that is under way in a place counts."""
+        self._begin(self._game)
+        if endless:  # The first games are cut at all ages, so that games do not go on in step.
+            search.limit.copy_(self._chances(games) * (plies * 2 // 3) + plies // 3)
 
     def _chances(self, *shape: int) -> Tensor:
         return torch.rand(shape, generator=self.generator, device=self.device)
 
-    def begin(self, games: Tensor) -> None:
+    def _begin(self, games: Tensor) -> None:
         """Begin new games in these places."""
         search, count = self.search, len(games)
         search.boards.clear(search.roots[games])
@@ -72,32 +90,36 @@ class Player:
         far = torch.randn(count, generator=self.generator, device=self.device) * 4
         far = torch.where(self._chances(count) < FAR_KOMI, far.round(), 0.0)
         search.komi[games] = self.settings.komi + near + far
-        search.limit[games] = float(self.settings.longest)
+        search.limit[games] = float(longest(search.lines))
 
     @torch.no_grad()
-    def move(self) -> Lesson | None:
-        """Play one move in every game; return the positions of the games that ended, if any did."""
-        search, s, game = self.search, self.settings, self._game
-        chances = self._chances(s.games, search.moves).clamp(1e-9, 1 - 1e-7)
+    def play(self) -> None:
+        """Play one move in every game."""
+        search, game = self.search, self._game
+        chances = self._chances(search.games, search.moves).clamp(1e-9, 1 - 1e-7)
         search.noise.copy_(-torch.log(-torch.log(chances)))
         self.run_search()
         boards, roots = search.boards, search.roots
-        facts = boards.facts[roots]
-        ply = facts[:, 2].long()
-        codes = boards.codes[roots]
-        self.codes[game, ply] = codes
-        self.history[game, ply] = boards.history[roots]
-        self.passed[game, ply] = facts[:, 1] > 0
-        self.policy[game, ply] = search.policy.to(torch.float16)
+        codes, facts = boards.codes[roots], boards.facts[roots]
+        ply = facts[:, PLY].long()
+        self._codes[game, ply] = codes
+        self._history[game, ply] = boards.history[roots]
+        self._passed[game, ply] = facts[:, PASSES] > 0
+        self._policy[game, ply] = search.policy.to(torch.float16)
         boards.play(roots, self._with_random_moves(codes, ply), roots)
-        self.tally.moves += s.games
-        facts = boards.facts[roots]
-        over = (facts[:, 1] >= 2) | (facts[:, 2] >= search.limit)
+        self.tally.moves += search.games
+
+    @torch.no_grad()
+    def collect(self) -> Lesson | None:
+        """Return the positions of the games that ended, if any did, and begin others."""
+        facts = self.search.boards.facts[self.search.roots]
+        over = (facts[:, PASSES] >= 2) | (facts[:, PLY] >= self.search.limit)
         ended = over.nonzero()[:, 0]
         if not len(ended):
             return None
-        lesson = self._finish(ended)
-        self.begin(ended)
+        lesson = self._finish(ended[self.counts[ended]])
+        self.counts[ended] &= self.endless
+        self._begin(ended)
         return lesson
 
     def _with_random_moves(self, codes: Tensor, ply: Tensor) -> Tensor:
@@ -107,32 +129,63 @@ class Player:
         weights = legal(codes).float()
         weights[:, -1] *= RANDOM_PASS
         anything = torch.multinomial(weights, 1, generator=self.generator)[:, 0]
-        return torch.where(self._chances(s.games) < chance, anything, self.search.chosen)
+        return torch.where(self._chances(self.search.games) < chance, anything, self.search.chosen)
 
     def _finish(self, ended: Tensor) -> Lesson:
         """Count games that ended and gather their positions."""
         search = self.search
         slots = search.roots[ended]
         facts = search.boards.facts[slots]
-        length, komi = facts[:, 2].long(), search.komi[ended]
-        lead = facts[:, 3] - komi
-        to_black = torch.where(facts[:, 0] == 1, 1, -1).to(torch.int8)
+        komi = search.komi[ended]
+        lead = facts[:, SCORE] - komi
+        to_black = torch.where(facts[:, SIDE] == 1, 1, -1).to(torch.int8)
         owner = search.boards.owners(slots) * to_black[:, None]
-        rows = torch.arange(self.codes.shape[1], device=self.device)
-        row, ply = (rows[None, :] < length[:, None]).nonzero(as_tuple=True)
+        plies = torch.arange(self._codes.shape[1], device=self.device)
+        row, ply = (plies[None, :] < facts[:, PLY, None]).nonzero(as_tuple=True)
         game = ended[row]
-        sign = torch.where(ply % 2 == 0, 1.0, -1.0)
+        sign = torch.where(ply % 2 == 0, 1.0, -1.0)  # Black moves first
         self.tally.games += len(ended)
         self.tally.positions += len(row)
-        self.tally.plies += len(row)
         self.tally.black_wins += int((lead > 0).sum())
         return Lesson(
-            codes=self.codes[game, ply],
-            history=self.history[game, ply],
-            passed=self.passed[game, ply],
+            codes=self._codes[game, ply],
+            history=self._history[game, ply],
+            passed=self._passed[game, ply],
             komi=-sign * komi[row],
-            policy=self.policy[game, ply],
+            policy=self._policy[game, ply],
             winner=(sign * torch.sign(lead[row]) + 1) / 2,
             score=sign * lead[row],
             owner=owner[row] * sign[:, None].to(torch.int8),
         )
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return everything that the games under way depend on, besides chance and tally."""
+        search = self.search
+        boards, roots = search.boards, search.roots
+        return {
+            "codes": boards.codes[roots],
+            "last_moves": boards.history[roots],
+            "facts": boards.facts[roots],
+            "komi": search.komi,
+            "limit": search.limit,
+            "counts": self.counts,
+            "played_codes": self._codes,
+            "played_last_moves": self._history,
+            "played_passed": self._passed,
+            "played_policy": self._policy,
+        }
+
+    def restore(self, tensors: Mapping[str, Any]) -> None:
+        """Take over what `tensors` returned."""
+        search = self.search
+        boards, roots = search.boards, search.roots
+        boards.codes[roots] = tensors["codes"]
+        boards.history[roots] = tensors["last_moves"]
+        boards.facts[roots] = tensors["facts"]
+        search.komi.copy_(tensors["komi"])
+        search.limit.copy_(tensors["limit"])
+        self.counts.copy_(tensors["counts"])
+        self._codes.copy_(tensors["played_codes"])
+        self._history.copy_(tensors["played_last_moves"])
+        self._passed.copy_(tensors["played_passed"])
+        self._policy.copy_(tensors["played_policy"])

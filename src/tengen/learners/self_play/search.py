@@ -94,7 +94,7 @@ class Search:
         score_share: float,
         compiled: Callable[[Any], Any] = lambda function: function,
     ) -> None:
-        self.games, self.nodes, self.judge = games, evaluations, judge
+        self.lines, self.games, self.nodes, self.judge = lines, games, evaluations, judge
         self.moves = lines * lines + 1
         self.considered, self.score_share = min(considered, self.moves), score_share
         self.plan = visit_plan(self.considered, evaluations - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tengen.errors import SpecError
 from tengen.learners.deep_network.design import DESIGNS
 from tengen.models.settings import check_settings, setting
 
@@ -15,10 +16,14 @@ SMALLEST, LARGEST = 5, 19
 class SelfPlaySettings:
     """How games are played and what is learned from them."""
 
-    size: int = setting(9, "Lines of the board.", least=SMALLEST, most=LARGEST)
+    size: tuple[int, ...] = setting(
+        (9,), "Lines of the board; several sizes if repeated.", least=SMALLEST, most=LARGEST
+    )
     design: str = setting("zero", "Shape of the network.", choices=tuple(DESIGNS))
     positions: int = setting(1_000_000, "Positions to play in all.", least=1)
-    games: int = setting(64, "Games played side by side.", least=1)
+    minutes: float = setting(0.0, "Play so long instead, if not 0.", least=0)
+    games: int = setting(64, "Games played side by side, of each size.", least=1)
+    pieces: int = setting(4, "Times so many in a round, where workers play.", least=1)
     evaluations: int = setting(16, "Evaluations a move, the root's included.", least=2)
     considered: int = setting(8, "Root moves that are looked at.", least=1)
     window: int = setting(200_000, "Positions to learn from, the latest.", least=1)
@@ -40,8 +45,10 @@ class SelfPlaySettings:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        if not self.size or len(set(self.size)) < len(self.size):
+            raise SpecError(f"size is {list(self.size)}: one size or more, each named once")
 
-    @property
-    def longest(self) -> int:
-        """Plies after which a game is cut and counted."""
-        return 3 * self.size * self.size // 2
+
+def longest(lines: int) -> int:
+    """Return the plies after which a game is cut and counted."""
+    return 3 * lines * lines // 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -28,6 +29,11 @@ class Lesson(NamedTuple):
     """1 own, -1 the enemy's, 0 nobody's."""
 
 
+def join(lessons: Sequence[Lesson]) -> Lesson:
+    """Join lessons of one size, in their order."""
+    return Lesson(*(torch.cat(parts) for parts in zip(*lessons, strict=True)))
+
+
 class Window:
     """The latest positions on a device."""
 
@@ -35,8 +41,8 @@ class Window:
         def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
             return torch.zeros((capacity, *shape), dtype=dtype, device=device)
 
-        self.capacity, self.device, self.total = capacity, device, 0
-        """`total` counts every position that was ever added."""
+        self.capacity, self.device, self.total, self.lost = capacity, device, 0, 0
+        """`total` counts every position that was ever added, `lost` those that were not kept."""
         self.rows = Lesson(
             codes=zeros(points, dtype=torch.uint8),
             history=zeros(HISTORY, dtype=torch.int16),
@@ -49,7 +55,7 @@ class Window:
         )
 
     def __len__(self) -> int:
-        return min(self.total, self.capacity)
+        return min(self.total - self.lost, self.capacity)
 
     def add(self, lesson: Lesson) -> None:
         """Add positions; the oldest make room."""
@@ -69,3 +75,15 @@ class Window:
         ago = torch.randint(1, span + 1, (count,), generator=generator, device=self.device)
         places = (self.total - ago) % self.capacity
         return Lesson(*(part[places] for part in self.rows))
+
+    def tensors(self, most: int | None = None) -> dict[str, Tensor]:
+        """Return the latest positions (all, or `most`), by name, oldest first."""
+        count = len(self) if most is None else min(len(self), most)
+        places = torch.arange(self.total - count, self.total, device=self.device) % self.capacity
+        return {name: part[places] for name, part in self.rows._asdict().items()}
+
+    def restore(self, tensors: Mapping[str, Tensor], total: int) -> None:
+        """Take over what `tensors` returned; `total` as it was then."""
+        lesson = Lesson(**{name: tensors[name].to(self.device) for name in Lesson._fields})
+        self.total = self.lost = total - len(lesson.codes)
+        self.add(lesson)

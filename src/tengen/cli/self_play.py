@@ -1,0 +1,118 @@
+"""Let a network teach itself by playing, and show how far it is; only parse, call and print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tengen.cli.common import (
+    Json,
+    Quiet,
+    Ray,
+    Resume,
+    Said,
+    Workers,
+    derived_options,
+    emit,
+    remark,
+    table,
+)
+from tengen.learners.self_play.settings import SelfPlaySettings
+
+app = typer.Typer(no_args_is_help=True, help="A network that teaches itself, told only the rules.")
+
+PARTS = ("moves", "winner", "ownership")
+"""Parts of the loss to show."""
+REPORT_SECONDS = 10.0
+Folder = Annotated[Path, typer.Argument(help="Folder of the run.")]
+
+
+@app.command()
+@derived_options()
+def train(
+    settings: SelfPlaySettings,
+    said: Said,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the run.")],
+    start: Annotated[
+        str | None, typer.Option("--start", help="Begin with this network, not from nothing.")
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="cpu, cuda or auto.")] = "auto",
+    resume: Resume = False,
+    workers: Workers = 1,
+    ray: Ray = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Play and learn; the network is model.safetensors in the folder of the run."""
+    from tengen.learners.deep_network import DeepNetwork
+    from tengen.learners.self_play import training
+    from tengen.models import Run, resumed_settings
+
+    if resume:
+        settings = resumed_settings(out, settings, said)
+    first = None if start is None else DeepNetwork.load(start)
+    data = {} if start is None else {"start": Path(start).stem}
+    with Run.open(out, training.LEARNER, settings, data=data, resume=resume) as run:
+        network = training.train(
+            settings, run, device=device, start=first, workers=workers, ray=ray,
+            on_report=_Remarks(quiet),
+        )  # fmt: skip
+        rows = run.rows()
+    model, games = out / training.MODEL, rows[-1]["games"] if rows else 0
+    emit(
+        {"model": str(model), "games": games, "free_parameters": network.free_parameters},
+        json=json,
+        text=f"{model}: {network.free_parameters} weights, {games} games against itself",
+    )
+
+
+@app.command()
+def show(
+    run: Folder,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to show.")] = 20,
+    json: Json = False,
+) -> None:
+    """Show how a run went so far, also while it runs."""
+    from tengen.learners.self_play.training import history
+
+    found = history(run)
+    if json:
+        emit(found, json=True)
+        return
+    step = max(1, -(-len(found) // rows))
+    chosen = found[::-step][::-1]
+    table(
+        str(run),
+        ["minutes", "games", "positions", "moves", "winner", "owners", "Black wins", "length"],
+        [_shown(row) for row in chosen],
+    )
+
+
+class _Remarks:
+    """Print a report now and then."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet, self.last = quiet, -REPORT_SECONDS
+
+    def __call__(self, row: dict[str, Any]) -> None:
+        if row["seconds"] - self.last >= REPORT_SECONDS or row["progress"] >= 1:
+            self.last = row["seconds"]
+            remark(_line(row), quiet=self.quiet)
+
+
+def _line(row: dict[str, Any]) -> str:
+    """Write one report for people."""
+    loss = "".join(f"{name} {value:.3f}, " for name, value in row["loss"].items())
+    return (
+        f"{row['progress']:.1%}: {row['games']} games ({row['games_per_second']:.1f}/s), "
+        f"{row['evaluations_per_second']:.0f} evaluations/s, {loss}{row['left']:.0f} s left"
+    )
+
+
+def _shown(row: dict[str, Any]) -> list[str]:
+    losses = [f"{row['loss'][n]:.3f}" if n in row["loss"] else "" for n in PARTS]
+    ended = [f"{row['black_wins']:.0%}", f"{row['length']:.0f}"] if "length" in row else ["", ""]
+    counts = [f"{row['seconds'] / 60:.1f}", str(row["games"]), str(row["positions"])]
+    return [*counts, *losses, *ended]

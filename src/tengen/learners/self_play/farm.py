@@ -1,0 +1,131 @@
+"""Let other processes or machines play the games of a round; learn nothing, keep no game.
+
+A piece of a round is one job: weights and a seed go out, positions of finished games come back. So
+a worker that is lost costs only its unfinished games, which another plays again, the very same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tengen.learners.deep_network.design import DESIGNS
+from tengen.learners.deep_network.network import Network
+from tengen.learners.deep_network.training import network_arrays
+from tengen.learners.self_play.judge import Judge
+from tengen.learners.self_play.learning import Pupil
+from tengen.learners.self_play.loop import Loop, Room
+from tengen.learners.self_play.making import make_player, make_pupil
+from tengen.learners.self_play.playing import Player, Tally
+from tengen.learners.self_play.settings import SelfPlaySettings
+from tengen.learners.self_play.window import Lesson, Window, join
+from tengen.parallel import map_jobs, spawn_seeds
+
+CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Games to play to their end."""
+
+    settings: SelfPlaySettings
+    lines: int
+    weights: dict[str, NDArray[Any]]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of a piece."""
+
+    tally: Tally
+    lesson: tuple[NDArray[Any], ...]
+    """The fields of a `Lesson`."""
+
+
+def play_piece(piece: Piece) -> Played:
+    """Play games side by side until all have ended."""
+    network = Network(DESIGNS[piece.settings.design])
+    network.load_state_dict({k: torch.tensor(v) for k, v in piece.weights.items()})
+    judge = Judge(network, CPU, torch.float32)
+    generator = torch.Generator(CPU)
+    generator.manual_seed(piece.seed)
+    player = make_player(piece.settings, piece.lines, judge, generator, endless=False)
+    lessons = []
+    while bool(player.counts.any()):
+        player.play()
+        lesson = player.collect()
+        if lesson is not None:
+            lessons.append(lesson)
+            player = _closed_up(player, piece, judge)
+    player.tally.moves = player.tally.positions  # of the games that count
+    return Played(player.tally, tuple(part.numpy() for part in join(lessons)))
+
+
+def _closed_up(player: Player, piece: Piece, judge: Judge) -> Player:
+    """Leave the places of ended games out, once that is worth it."""
+    left = int(player.counts.sum())
+    if not 0 < left <= player.search.games * 3 // 4:
+        return player
+    smaller = make_player(
+        piece.settings, piece.lines, judge, player.generator, games=left, endless=False
+    )
+    smaller.restore({k: v[player.counts] for k, v in player.tensors().items()})
+    smaller.tally = player.tally
+    return smaller
+
+
+class Farm:
+    """Games of one size that workers play, a round at a time."""
+
+    def __init__(
+        self, settings: SelfPlaySettings, lines: int, pupil: Pupil, workers: int, ray: str | None
+    ) -> None:
+        self.settings, self.lines, self.pupil = settings, lines, pupil
+        self.workers, self.ray = workers, ray
+        self.tally = Tally()
+        self.round = 0
+
+    def play(self) -> None:
+        """Do nothing yet: workers play while we wait in `collect`."""
+
+    def collect(self) -> Lesson | None:
+        """Have one round played with the weights as they are."""
+        weights = network_arrays(self.pupil.network)
+        seeds = spawn_seeds(self.settings.seed, self.settings.pieces, self.lines, self.round)
+        pieces = [Piece(self.settings, self.lines, weights, seed) for seed in seeds]
+        played = list(map_jobs(play_piece, pieces, workers=self.workers, ray=self.ray))
+        self.round += 1
+        for name in asdict(self.tally):
+            more = sum(getattr(each.tally, name) for each in played)
+            setattr(self.tally, name, getattr(self.tally, name) + more)
+        return join([Lesson(*map(torch.from_numpy, each.lesson)) for each in played])
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return what the next round depends on: only its number."""
+        return {"round": torch.tensor([self.round])}
+
+    def restore(self, tensors: Mapping[str, Any]) -> None:
+        """Take over what `tensors` returned."""
+        self.round = int(tensors["round"][0])
+
+
+def make_farmed_loop(settings: SelfPlaySettings, *, workers: int, ray: str | None) -> Loop:
+    """Make a loop that learns here and has its games played by workers."""
+    pupil = make_pupil(settings, CPU)
+    generator = torch.Generator(CPU)
+    generator.manual_seed(settings.seed)
+    rooms = [
+        Room(
+            lines,
+            Farm(settings, lines, pupil, workers, ray),
+            Window(lines * lines, settings.window, CPU),
+        )
+        for lines in settings.size
+    ]
+    return Loop(settings, pupil, rooms, generator)

@@ -1,0 +1,111 @@
+"""Put a self-play loop together for a device: compiled and captured as one graph where it is a GPU.
+
+Nothing of what is played or learned depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from tengen.errors import SpecError
+from tengen.learners.self_play.judge import Judge
+from tengen.learners.self_play.learning import Pupil
+from tengen.learners.self_play.loop import Loop, Room
+from tengen.learners.self_play.playing import Player
+from tengen.learners.self_play.search import Search
+from tengen.learners.self_play.settings import SelfPlaySettings
+from tengen.learners.self_play.window import Window
+
+WARM_UPS = 2
+"""Searches before one is captured: kernels are compiled and chosen in them."""
+
+
+def make_pupil(settings: SelfPlaySettings, device: torch.device) -> Pupil:
+    """Make a network that knows nothing."""
+    if device.type == "cuda":
+        torch.backends.cudnn.benchmark = True
+        torch.backends.cuda.matmul.allow_tf32 = True
+        torch.backends.cudnn.allow_tf32 = True
+    return Pupil(settings, device, _compiler(device))
+
+
+def make_player(
+    settings: SelfPlaySettings,
+    lines: int,
+    judge: Judge,
+    generator: torch.Generator,
+    *,
+    games: int | None = None,
+    endless: bool = True,
+) -> Player:
+    """Make games of one size in which a judge plays both sides."""
+    device = generator.device
+    compiled = _compiler(device)
+    search = Search(
+        lines,
+        settings.games if games is None else games,
+        compiled(judge),
+        device=device,
+        evaluations=settings.evaluations,
+        considered=settings.considered,
+        score_share=settings.score_share,
+        compiled=compiled,
+    )
+    player = Player(settings, search, generator, endless=endless)
+    if device.type == "cuda":
+        player.run_search = captured(search.run)
+    return player
+
+
+def make_loop(settings: SelfPlaySettings, device: torch.device) -> Loop:
+    """Make a loop that plays and learns on one device, in this process."""
+    pupil = make_pupil(settings, device)
+    generator = torch.Generator(device)
+    generator.manual_seed(settings.seed)
+    try:
+        rooms = [
+            Room(
+                lines,
+                make_player(settings, lines, pupil.judge, generator),
+                Window(lines * lines, settings.window, device),
+            )
+            for lines in settings.size
+        ]
+    except torch.OutOfMemoryError:
+        raise SpecError(
+            f"{device}: no memory for {settings.games} games of each size and a window of "
+            f"{settings.window} positions; ask for less by --games or --window"
+        ) from None
+    return Loop(settings, pupil, rooms, generator)
+
+
+def captured(work: Callable[[], None]) -> Callable[[], None]:
+    """Capture work on a GPU that asks the host nothing as one graph; return what runs it again.
+
+    Where capturing fails, the work itself is returned: slower, and right.
+    """
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(WARM_UPS):
+            work()
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    try:
+        with torch.cuda.graph(graph):
+            work()
+    except RuntimeError:
+        torch.cuda.synchronize()
+        return work
+    again: Callable[[], None] = graph.replay
+    return again
+
+
+def _compiler(device: torch.device) -> Callable[[Any], Any]:
+    if device.type != "cuda":
+        return lambda function: function
+    return lambda function: torch.compile(function, dynamic=False)
