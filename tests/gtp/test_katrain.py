@@ -1,0 +1,41 @@
+"""KaTrain's own core drives `tengen analysis`: a game is reviewed and every strategy moves."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+pytest.importorskip("katrain.core.engine", reason="needs the package katrain")
+
+from tengen.learners.deep_network import DESIGNS
+from tengen.learners.deep_network.warming import untrained
+
+GAME = "(;SZ[9]KM[6.5]RU[japanese];B[ee];W[ce];B[gc];W[gg];B[cc];W[cg];B[eg];W[ge])"
+
+
+@pytest.fixture(scope="module")
+def katrain() -> ModuleType:
+    path = Path(__file__).parents[2] / "benchmarks" / "katrain_review.py"
+    spec = importlib.util.spec_from_file_location("benchmark_katrain", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.filterwarnings("ignore")  # KaTrain's own
+def test_a_review_and_all_strategies(katrain: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "tiny.safetensors"
+    untrained(DESIGNS["tiny"]).save(path)
+    host, engine = katrain.start(f"search:model={path}", 12)
+    try:
+        assert len(katrain.review(host, engine, GAME)) == 8
+        moves = katrain.play_all(host, engine, GAME)
+        assert len(moves) >= 14 and "none" not in moves.values(), (moves, host.errors)
+    finally:
+        katrain.stop(engine)
