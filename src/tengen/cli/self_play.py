@@ -13,6 +13,7 @@ from tengen.cli.common import (
     Ray,
     Resume,
     Said,
+    Seed,
     Workers,
     derived_options,
     emit,
@@ -88,6 +89,54 @@ def show(
         ["minutes", "games", "positions", "moves", "winner", "owners", "Black wins", "length"],
         [_shown(row) for row in chosen],
     )
+
+
+@app.command()
+def ladder(
+    run: Folder,
+    size: Annotated[
+        int | None, typer.Option("--size", min=5, max=19, help="The run's first by default.")
+    ] = None,
+    snapshots: Annotated[int, typer.Option("--snapshots", min=2, help="How many meet.")] = 6,
+    games: Annotated[int, typer.Option("--games", min=2, help="Games of each pair.")] = 20,
+    visits: Annotated[
+        int, typer.Option("--visits", min=1, help="Positions looked at for a move; 1: no search.")
+    ] = 1,
+    anchor: Annotated[
+        list[str] | None, typer.Option("--anchor", help="Players to meet besides; maxlib, static.")
+    ] = None,
+    workers: Workers = 1,
+    ray: Ray = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Let snapshots of a run meet each other: Elo by minutes, games and positions."""
+    from tengen.arena.display import LiveTable
+    from tengen.lab.self_ladder import ANCHORS, RESULTS, plan_ladder, play_ladder
+
+    plan = plan_ladder(
+        run, size=size, snapshots=snapshots, games=games, visits=visits, seed=seed,
+        anchors=ANCHORS if anchor is None else anchor,
+    )  # fmt: skip
+    names = [entrant.name for entrant in plan.tournament.entrants]
+    with LiveTable(names, [], quiet=quiet) as listener:
+        steps = play_ladder(plan, run / RESULTS, workers=workers, ray=ray, listener=listener)
+    if json:
+        emit([step.value() for step in steps], json=True)
+        return
+    shown = [
+        (
+            step.name,
+            "" if step.minutes is None else f"{step.minutes:.1f}",
+            "" if step.positions is None else step.positions,
+            f"{step.elo:.0f}",
+            f"{step.low:.0f} to {step.high:.0f}",
+            step.games_played,
+        )
+        for step in steps
+    ]
+    table(str(run), ["player", "minutes", "positions", "Elo", "95 %", "games"], shown)
 
 
 class _Remarks:

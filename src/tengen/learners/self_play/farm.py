@@ -14,7 +14,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tengen.learners.deep_network.design import DESIGNS
 from tengen.learners.deep_network.network import Network
 from tengen.learners.deep_network.training import network_arrays
 from tengen.learners.self_play.judge import Judge
@@ -22,7 +21,7 @@ from tengen.learners.self_play.learning import Pupil
 from tengen.learners.self_play.loop import Loop, Room
 from tengen.learners.self_play.making import make_player, make_pupil
 from tengen.learners.self_play.playing import Player, Tally
-from tengen.learners.self_play.settings import SelfPlaySettings
+from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.learners.self_play.window import Lesson, Window, join
 from tengen.parallel import map_jobs, spawn_seeds
 
@@ -50,7 +49,7 @@ class Played:
 
 def play_piece(piece: Piece) -> Played:
     """Play games side by side until all have ended."""
-    network = Network(DESIGNS[piece.settings.design])
+    network = Network(design_of(piece.settings))
     network.load_state_dict({k: torch.tensor(v) for k, v in piece.weights.items()})
     judge = Judge(network, CPU, torch.float32)
     generator = torch.Generator(CPU)

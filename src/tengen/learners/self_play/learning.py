@@ -11,14 +11,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tengen.learners.deep_network.design import DESIGNS, SCORE_SCALE
+from tengen.learners.deep_network.design import SCORE_SCALE
 from tengen.learners.deep_network.inputs import N_PLANES
 from tengen.learners.deep_network.lessons import plane_table
 from tengen.learners.deep_network.network import Network
 from tengen.learners.deep_network.optimizer import Both
 from tengen.learners.deep_network.training import GRADIENT, network_arrays
 from tengen.learners.self_play.judge import Judge, see
-from tengen.learners.self_play.settings import SelfPlaySettings
+from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.learners.self_play.window import Lesson
 
 PARTS = ("moves", "winner", "ownership", "score")
@@ -42,7 +42,7 @@ class Pupil:
     ) -> None:
         torch.manual_seed(settings.seed)
         self.settings, self.device, self.step = settings, device, 0
-        self.network = Network(DESIGNS[settings.design]).to(device)
+        self.network = Network(design_of(settings)).to(device)
         self.mixed = device.type == "cuda"
         dtype = torch.bfloat16 if self.mixed else torch.float32
         self.judge = Judge(self.network, device, dtype)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tengen.errors import SpecError
-from tengen.learners.deep_network.design import DESIGNS
+from tengen.learners.deep_network.design import DESIGNS, Design
 from tengen.models.settings import check_settings, setting
 
 SMALLEST, LARGEST = 5, 19
@@ -47,6 +47,11 @@ class SelfPlaySettings:
         check_settings(self)
         if not self.size or len(set(self.size)) < len(self.size):
             raise SpecError(f"size is {list(self.size)}: one size or more, each named once")
+
+
+def design_of(settings: SelfPlaySettings) -> Design:
+    """Return the network's shape; ladders cost too much here, so no network is told them."""
+    return replace(DESIGNS[settings.design], ladders=False)
 
 
 def longest(lines: int) -> int:

@@ -15,6 +15,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,9 @@ import numpy as np
 
 from tengen.errors import RunError, SpecError
 from tengen.files import write_atomic
-from tengen.learners.deep_network import DESIGNS, DeepNetwork
+from tengen.learners.deep_network import DeepNetwork
 from tengen.learners.deep_network.fitting import chosen_device, torch_or_refuse
-from tengen.learners.self_play.settings import SelfPlaySettings
+from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.models.runs import Run, read_metrics, read_run
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ def train(
     on_report: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> DeepNetwork:
     """Play and learn until the run is done, from where it stands; return the network."""
+    design = design_of(settings)
+    if start is not None and replace(start.design_, ladders=False) != design:
+        raise SpecError(f"--start: its network has another shape than --design {settings.design}")
     loop = _make_loop(settings, device, workers, ray)
     if start is not None:
         loop.pupil.load_weights(start.weights_)
@@ -100,7 +104,7 @@ def save(loop: Loop, path: Path, settings: SelfPlaySettings) -> DeepNetwork:
     from tengen.learners.deep_network.training import network_arrays
 
     network = DeepNetwork()
-    network.design_ = DESIGNS[settings.design]
+    network.design_ = design_of(settings)
     arrays = network_arrays(loop.pupil.network)
     network.weights_ = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     games = sum(room.games.tally.games for room in loop.rooms)

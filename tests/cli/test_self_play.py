@@ -1,0 +1,83 @@
+"""`tengen self-play` from nothing to a ladder of its snapshots."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tengen.cli import run
+
+SMALL = [
+    "--size", "5", "--design", "tiny", "--games", "8", "--positions", "200", "--batch", "16",
+    "--evaluations", "4", "--considered", "2", "--window", "500", "--device", "cpu",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch = pytest.importorskip("torch")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    made = tmp_path_factory.mktemp("self-play") / "run"
+    assert run(["self-play", "train", "--out", str(made), *SMALL, "--quiet"]) == 0
+    torch.set_num_threads(threads)
+    return made
+
+
+def test_show_tells_how_it_went(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["self-play", "show", str(folder), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows[-1]["positions"] >= 200 and rows[-1]["seconds"] > 0
+    assert run(["self-play", "show", str(folder), "--rows", "3"]) == 0
+    assert str(rows[-1]["positions"]) in capsys.readouterr().out
+
+
+def test_a_folder_with_a_run_goes_on_only_if_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = ["self-play", "train", "--out", str(folder), "--quiet"]
+    assert run([*again, *SMALL]) == 1
+    assert "--resume goes on with it" in capsys.readouterr().err
+    assert run([*again, "--resume", "--json", "--device", "cpu"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["free_parameters"] == 3282 and Path(told["model"]).exists()
+    assert run([*again, "--resume", "--komi", "3"]) == 1
+    assert "komi 7.0 there, 3.0 asked" in capsys.readouterr().err
+
+
+def test_snapshots_meet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ladder = ["self-play", "ladder", str(folder), "--snapshots", "2", "--games", "2"]
+    assert run([*ladder, "--anchor", "random", "--json", "--quiet"]) == 0
+    steps = json.loads(capsys.readouterr().out)
+    assert [("minutes" in step, step["games_played"]) for step in steps] == [
+        (True, 4), (True, 4), (False, 4)
+    ]  # fmt: skip
+    assert all(step["low"] <= step["elo"] <= step["high"] for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["show", "{tmp}"], "holds no run of self-play"),
+        (["ladder", "{tmp}"], "holds no run of self-play"),
+        (["train", "--out", "{tmp}/new", "--start", "nothing-like-it"], "nothing-like-it"),
+        (["train", "--out", "{tmp}/new", "--size", "7", "--size", "7"], "each named once"),
+    ],
+)
+def test_bad_input_is_one_line(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    assert run(["self-play", *(word.replace("{tmp}", str(tmp_path)) for word in words)]) == 1
+    told = capsys.readouterr().err.strip().splitlines()
+    assert len(told) == 1 and said in told[0]
+
+
+def test_another_shape_to_start_with_is_refused(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = ["--start", str(folder / "model.safetensors"), "--design", "zero"]
+    assert run(["self-play", "train", "--out", str(tmp_path / "new"), *start]) == 1
+    assert "another shape than --design zero" in capsys.readouterr().err
