@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -302,3 +304,22 @@ def test_the_spec(tmp_path: object) -> None:
     ):
         with pytest.raises(SpecError):
             make_player(wrong)
+
+
+def test_many_moves_leave_nothing_behind() -> None:
+    player = NetworkPlayer(Counter(seed=1), seconds=0.004, resign=0.0)
+    board, held = Board(5), []
+    for n in range(240):
+        move = player.choose(board, rng(n))
+        board.play(move)
+        if board.is_over or len(board.moves) > 60:
+            board = Board(5)
+        if n == 80:
+            gc.collect()
+            tracemalloc.start()
+            held.append(tracemalloc.get_traced_memory()[0])
+    gc.collect()
+    held.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert len(player._kept) == 1
+    assert held[1] - held[0] < 2_000_000  # one tree of this size is half a megabyte
