@@ -33,6 +33,8 @@ MAX_LINE = 1 << 22
 NEVER = 1e9
 # Moves to look at when a query allows none of those that the search prefers.
 EXPLORED = 6
+PLAYOUTS_A_VISIT = 8
+"""Playouts that stand for one position judged by a network, where somebody asks for playouts."""
 
 
 @dataclass
@@ -54,6 +56,13 @@ def limit_visits(player: Player, visits: int) -> Player:
     others = {name: None for name in ("seconds", "level") if name in names}
     limited: Player = replace(known, **{limit: visits, **others})
     return limited
+
+
+def limit_playouts(player: Player, playouts: int) -> Player:
+    """Return the player with so many playouts a position, or with visits that tell as much."""
+    if "visits" in getattr(player, "__dataclass_fields__", {}):
+        return limit_visits(player, max(playouts // PLAYOUTS_A_VISIT, 1))
+    return limit_visits(player, playouts)
 
 
 class AnalysisServer:

@@ -340,11 +340,11 @@ class Thinker:
 
 def find_thinker(rows: int, cols: int, settings: ReviewSettings) -> Thinker:
     """Make the player that judges, guided by the policy, and load the policy that predicts."""
-    from tengen.gtp.analysis_server import limit_visits
+    from tengen.gtp.analysis_server import limit_playouts
     from tengen.players import make_player
 
     policy, name, missing = find_policy(rows, cols, settings.policy)
-    plain = limit_visits(make_player(settings.player), settings.playouts)
+    plain = limit_playouts(make_player(settings.player), settings.playouts)
     player: Any = with_policy(plain, policy)
     guide = "" if player is plain else f" and {name}"
     player.name = f"{settings.player} with {settings.playouts} playouts{guide}"

@@ -249,7 +249,8 @@ class NetworkPlayer:
             text = f"{self.name}: the tree is full with {tree.used} positions"
             warnings.warn(text, stacklevel=3)
             return 0
-        size = self.batch or BATCHES.get((search.board.rows, search.board.cols), SMALL_BATCH)
+        usual = BATCHES.get((search.board.rows, search.board.cols), SMALL_BATCH)
+        size = self.batch or usual * self.threads
         size = min(size, 1 + visits // GATHERED)
         if goal is not None:
             size = min(size, goal - visits)

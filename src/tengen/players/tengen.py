@@ -16,6 +16,7 @@ import numpy as np
 from tengen.board import Board, Point
 from tengen.contracts import Analysis, Scorer
 from tengen.errors import SpecError
+from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.models import has_model, load_scorer
 from tengen.players.network_leaves import Network
 from tengen.players.network_search import NetworkPlayer
@@ -103,7 +104,7 @@ class TengenPlayer:
         if self.level is not None or network is None or not network.supports(rows, cols):
             return UnitedPlayer(
                 level=self.level,
-                playouts=self.visits,
+                playouts=None if self.visits is None else PLAYOUTS_A_VISIT * self.visits,
                 seconds=self.seconds,
                 threads=self.threads,
                 clock=self.clock,

@@ -15,6 +15,7 @@ from tengen.board import BLACK, PASS, WHITE, index_of
 from tengen.board.counting import Count, count_both
 from tengen.contracts import Analyser, Analysis, Player, Status, TimedPlayer
 from tengen.errors import ModelError
+from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.gtp.judging import Judge
 from tengen.lab.review import find_policy
 from tengen.players import make_player
@@ -64,7 +65,8 @@ def hint(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
 
 def analyse(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     """Search a position with so many playouts, telling what is thought as it goes."""
-    spec = f"{arguments['player']}:visits={arguments['playouts']}"
+    visits = max(arguments["playouts"] // PLAYOUTS_A_VISIT, 1)
+    spec = f"{arguments['player']}:visits={visits}"
     return hint({**arguments, "player": spec, "seed": 0}, context)
 
 
