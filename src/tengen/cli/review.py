@@ -23,7 +23,7 @@ from tengen.lab.review_settings import ReviewSettings
 
 if TYPE_CHECKING:
     from tengen.lab.review import MoveReview, Review
-    from tengen.lab.review_library import Job
+    from tengen.records.packed import PackedGame
 
 app = typer.Typer(add_completion=False)
 
@@ -63,19 +63,19 @@ def review(
     players; a stopped one goes on with --resume.
     """
     from tengen.errors import TengenError
-    from tengen.lab.review_library import read_jobs
+    from tengen.records.packed import packed_games
 
     faults: list[str] = []
     if game is not None and len(files) != 1:
         raise TengenError(f"--game {game}: of which file? {', '.join(files)}")
-    jobs = list(read_jobs(files, faults.append))
+    jobs = list(packed_games(files, faults.append))
     if game is not None:
         jobs = [job for job in jobs if job.game == game]
         if not jobs:
             raise TengenError(f"{files[0]}: there is no game {game}")
         jobs, faults = jobs[:1], []
     if not jobs:
-        raise TengenError(faults[0] if faults else f"{', '.join(files)}: no game in it")
+        raise TengenError(f"{', '.join(files)}: no game could be read")
     plain = len(jobs) == 1 and not faults and not (files[0] != "-" and Path(files[0]).is_dir())
     if plain and not resume:
         _one(jobs[0], files[0], settings, out, json=json, quiet=quiet)
@@ -84,7 +84,13 @@ def review(
 
 
 def _one(
-    job: Job, file: str, settings: ReviewSettings, out: Path | None, *, json: bool, quiet: bool
+    job: PackedGame,
+    file: str,
+    settings: ReviewSettings,
+    out: Path | None,
+    *,
+    json: bool,
+    quiet: bool,
 ) -> None:
     """Review one game into a record and a page."""
     from tengen.files import write_atomic
@@ -125,7 +131,7 @@ class Crew:
 
 
 def _many(
-    jobs: list[Job],
+    jobs: list[PackedGame],
     faults: list[str],
     files: list[str],
     settings: ReviewSettings,

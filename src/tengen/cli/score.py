@@ -2,23 +2,61 @@
 
 from __future__ import annotations
 
+import csv
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, emit, remark, standard_input
+from tengen.cli.common import Json, Quiet, Workers, emit, progress, remark, table
 
 if TYPE_CHECKING:
+    from tengen.gtp.judging import Judge
+    from tengen.learners.scoring import BlockScorer
     from tengen.learners.scoring.sheet import Sheet
-    from tengen.records import GameRecord
+    from tengen.records.packed import PackedGame
 
 app = typer.Typer(help="Say which stones are dead at the end of a game, and count it.")
+
+_TOGETHER = 16  # games that a worker is given at once: one takes milliseconds
+_FAULTS = 20  # told one by one; the rest is only counted
+_COLUMNS = (
+    "file", "game", "finished", "result", "estimate", "spread", "recorded", "territory", "area",
+    "dead", "seki", "safe", "safe_probability", "remarks",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What to do with each game."""
+
+    model: str
+    dead: tuple[str, ...]
+    alive: tuple[str, ...]
+    pages: bool
+    marked: bool
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """What became of one game: plain values, a page for people, a marked copy; or a fault."""
+
+    value: dict[str, Any]
+    page: str = ""
+    marked: bytes = b""
+    fault: str = ""
 
 
 @app.command()
 def score(
-    files: Annotated[list[str], typer.Argument(help="Game records; - reads standard input.")],
+    files: Annotated[
+        list[str], typer.Argument(help="Game records, folders, archives; - is standard input.")
+    ],
     dead: Annotated[
         list[str] | None, typer.Option("--dead", help="Call the block at this vertex dead.")
     ] = None,
@@ -29,58 +67,157 @@ def score(
         Path | None, typer.Option("--out", help="Write copies with TB and TW to this file.")
     ] = None,
     model: Annotated[str, typer.Option("--model", help="Name or file of the scorer.")] = "scorer",
+    boards: Annotated[
+        bool, typer.Option("--boards", help="Show the board of every game, of many too.")
+    ] = False,
+    sheet: Annotated[
+        bool, typer.Option("--csv", help="Print one line a game for spreadsheets.")
+    ] = False,
+    workers: Workers = 1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Print the counted board, the dead stones and both counts of every game.
+    """Count every game, or estimate it where it is not finished.
 
-    Files that cannot be read and games that cannot be scored are named; the others are scored.
+    One game is shown with its board, the dead stones and both counts, many as a table. What cannot
+    be read or scored is named at the end; the others are scored.
     """
     from tengen.errors import TengenError
     from tengen.files import refuse_inputs, write_atomic
     from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.sheet import score_record
-    from tengen.records.sgf_grammar import format_tree
+    from tengen.parallel import map_jobs
+    from tengen.records.packed import packed_games
 
     if out is not None:
         refuse_inputs(out, files)
-    scorer = BlockScorer.load(model)
-    sheets: list[Sheet] = []
-    unread: list[str] = []
-    for name in files:
-        try:
-            records = _read(name)
-        except (TengenError, OSError) as wrong:
-            if len(files) == 1:
-                raise
-            remark(f"{name}: {wrong.strerror}" if isinstance(wrong, OSError) else str(wrong))
-            unread.append(name)
-            continue
-        for record in records:
-            try:
-                sheet = score_record(scorer, record, dead=dead or (), alive=alive or ())
-            except TengenError as wrong:
-                if len(files) == len(records) == 1:
-                    raise
-                remark(str(wrong), quiet=quiet)
-                continue
-            sheets.append(sheet)
-            if not json:
-                print(_page(sheet))
-    if not sheets:
-        raise TengenError(f"{', '.join(files)}: no game could be scored")
+    BlockScorer.load(model)  # a wrong name is told before the first game
+    faults: list[str] = []
+    games = list(packed_games(files, faults.append))
+    unread = len(faults)
+    asked = _Asked(
+        model, tuple(dead or ()), tuple(alive or ()), boards or len(games) == 1, out is not None
+    )
+    scored: list[_Scored] = []
+    with progress("games", len(games), quiet=quiet or len(games) == 1) as bar:
+        for found in map_jobs(partial(_score, asked), _batches(games), workers=workers):
+            bar.advance(len(found))
+            faults += [one.fault for one in found if one.fault]
+            scored += [one for one in found if not one.fault]
+    if not scored:
+        raise TengenError(faults[0] if len(faults) == 1 else _nobody(files))
     if out is not None:
-        write_atomic(out, b"\n".join(format_tree(sheet.marked()) for sheet in sheets) + b"\n")
-    emit([sheet.to_dict() for sheet in sheets], json=json)
-    if unread:
-        raise TengenError(f"{', '.join(unread)}: could not be read; the other games were scored")
+        write_atomic(out, b"\n".join(one.marked for one in scored) + b"\n")
+    _show(scored, asked.pages, as_csv=sheet, json=json)
+    for fault in faults[:_FAULTS]:
+        remark(fault, quiet=quiet)
+    if len(faults) > _FAULTS:
+        remark(f"and {len(faults) - _FAULTS:,} more", quiet=quiet)
+    if unread and len(files) > 1:
+        raise TengenError(f"{unread} could not be read; the other games were scored")
 
 
-def _read(name: str) -> list[GameRecord]:
-    """Read all games of a file, or of standard input."""
-    from tengen.records import loads, read_games
+def _nobody(files: list[str]) -> str:
+    return f"{', '.join(files)}: no game could be scored"
 
-    return list(loads(standard_input().buffer.read(), "-") if name == "-" else read_games(name))
+
+def _batches(games: list[PackedGame]) -> Iterator[list[PackedGame]]:
+    """Yield the games in portions."""
+    source = iter(games)
+    while batch := list(islice(source, _TOGETHER)):
+        yield batch
+
+
+def _score(asked: _Asked, games: list[PackedGame]) -> list[_Scored]:
+    """Score some games; runs in a worker."""
+    from tengen.errors import TengenError
+    from tengen.learners.scoring.sheet import score_record
+    from tengen.records.sgf_grammar import format_tree
+
+    scorer, judge = _tools(asked.model)
+    found = []
+    for game in games:
+        try:
+            sheet = score_record(
+                scorer, game.record(), dead=asked.dead, alive=asked.alive, outlook=judge.outlook
+            )
+        except TengenError as wrong:
+            place = "" if game.file in str(wrong) else f"{game.file}: game {game.game}: "
+            found.append(_Scored({}, fault=f"{place}{wrong}"))
+            continue
+        page = _page(sheet) if asked.pages else ""
+        marked = format_tree(sheet.marked()) if asked.marked else b""
+        found.append(_Scored(sheet.to_dict(), page, marked))
+    return found
+
+
+@lru_cache(maxsize=2)
+def _tools(model: str) -> tuple[BlockScorer, Judge]:
+    """Load a model once a process."""
+    from tengen.gtp.judging import Judge
+    from tengen.learners.scoring import BlockScorer
+
+    scorer = BlockScorer.load(model)
+    return scorer, Judge(scorer)
+
+
+def _show(scored: list[_Scored], pages: bool, *, as_csv: bool, json: bool) -> None:
+    """Print what was found: JSON, CSV, boards, or a table."""
+    from tengen.foreign import csv_cell
+
+    values = [one.value for one in scored]
+    if json:
+        emit(values, json=True)
+    elif as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        for value in values:
+            writer.writerow([csv_cell(_cell(value, name)) for name in _COLUMNS])
+    elif pages:
+        print("\n\n".join(one.page for one in scored))
+    else:
+        _print_table(values)
+
+
+def _cell(value: dict[str, Any], name: str) -> Any:
+    """Return a game's value for one column of the CSV."""
+    if name in ("territory", "area"):
+        return value[name]["result"]
+    if name in ("estimate", "spread"):
+        told = value["estimate"]
+        return "" if told is None else round(told[{"estimate": "score"}.get(name, name)], 2)
+    found = value[name]
+    if isinstance(found, list):
+        return ("; " if name == "remarks" else " ").join(found)
+    return "" if found is None else round(found, 4) if isinstance(found, float) else found
+
+
+def _print_table(values: list[dict[str, Any]]) -> None:
+    """Print one line a game, and how many were finished, safe, and as recorded."""
+    rows = [
+        (
+            f"{Path(value['file']).name}, {value['game']}",
+            value["result"] or _roughly(value["estimate"]),
+            "" if value["recorded"] in ("", "?") else value["recorded"],
+            "safe" if value["safe"] else "" if value["finished"] else "unfinished",
+            f"{value['safe_probability']:.0%}",
+            len(value["dead"]),
+        )
+        for value in values
+    ]
+    table("", ["game", "score", "recorded", "", "sure", "dead stones"], rows)
+    done = [value for value in values if value["finished"]]
+    told = [value for value in done if value["recorded"] not in ("", "?")]
+    same = sum(value["result"] == value["recorded"] for value in told)
+    print(
+        f"{len(values):,} games: {len(done):,} finished, {sum(v['safe'] for v in values):,} safe"
+        + (f", {same:,} of {len(told):,} as recorded" if told else "")
+        + ("; scores with ± are estimates" if len(done) < len(values) else "")
+    )
+
+
+def _roughly(estimate: dict[str, Any]) -> str:
+    """Write an estimate so that nobody takes it for a count."""
+    return f"{estimate['result']} ± {estimate['spread']:.0f}"
 
 
 def _page(sheet: Sheet) -> str:
@@ -91,22 +228,22 @@ def _page(sheet: Sheet) -> str:
         sheet.picture(),
         f"dead: {' '.join(facts['dead']) or 'none'}",
         f"seki: {' '.join(facts['seki']) or 'none'}",
-        sheet.count.explain(),
-        f"by territory {facts['territory']['result']}, by area {facts['area']['result']}",
-        f"recorded: {facts['recorded']}",
-        f"{'safe to score' if sheet.safe else 'not safe to score'} "
-        f"({sheet.safe_probability:.0%} sure)",
     ]
-    if not sheet.safe:
-        lines.append(_expectation(sheet))
+    if sheet.estimate is None:
+        lines += [
+            sheet.count.explain(),
+            f"by territory {facts['territory']['result']}, by area {facts['area']['result']}",
+            f"recorded: {facts['recorded']}",
+            f"{'safe to score' if sheet.safe else 'not safe to score'} "
+            f"({sheet.safe_probability:.0%} sure)",
+        ]
+    else:
+        told = facts["estimate"]
+        lines += [
+            f"not finished; estimate: {_roughly(told)} points, one standard deviation, "
+            f"by {told['by']}",
+            f"if it ended here: by territory {facts['territory']['result']}, by area "
+            f"{facts['area']['result']}",
+            f"recorded: {facts['recorded']}",
+        ]
     return "\n".join(lines + sheet.remarks)
-
-
-def _expectation(sheet: Sheet) -> str:
-    """Say what a game that seems unfinished is expected to come to."""
-    from tengen.board.counting import format_result
-    from tengen.gtp.judging import Judge
-
-    outlook = Judge().estimate(sheet.board)
-    result = format_result(round(outlook.score, 1))
-    return f"the game seems unfinished; expected at its end: {result} (by {outlook.by})"

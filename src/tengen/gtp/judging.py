@@ -34,6 +34,8 @@ class Outlook:
     finished: bool
     by: str
     """Who says so, for people."""
+    spread: float = 0.0
+    """Standard deviation of an estimate's score, in points."""
 
 
 class PlayoutScorer:
@@ -100,12 +102,17 @@ class Judge:
         if not plain and (verdict := self.finished(board)) is not None:
             score = self.score(board).score
             return Outlook(score, verdict.ownership, True, "the learned scorer")
+        return self.outlook(board)
+
+    def outlook(self, board: Board) -> Outlook:
+        """Estimate what a game in progress will come to: by the network, or by playouts."""
         network = self.network
         if network is not None and network.supports(board.rows, board.cols):
             (view,) = network.views([board])
-            return Outlook(view.score, view.ownership, False, "the network")
+            return Outlook(view.score, view.ownership, False, "the network", view.spread)
         result = playouts(board, PLAYOUTS, seed=1, kind="heavy", threads=1)
-        return Outlook(result.mean_score, result.ownership, False, "playouts")
+        spread = float(result.scores.std())
+        return Outlook(result.mean_score, result.ownership, False, "playouts", spread)
 
     @property
     def network(self) -> Any:

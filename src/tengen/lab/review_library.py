@@ -14,7 +14,7 @@ resumes gets the same files as who does not. Nothing here prints.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -34,57 +34,25 @@ from tengen.lab.review_sgf import annotate
 from tengen.lab.review_tables import kind_of, moves_csv, phase_of, summarise
 from tengen.models.settings import differences, fingerprint, from_plain, to_plain
 from tengen.parallel import map_jobs
-from tengen.records import Fault, GameRecord, loads, read_games
+from tengen.records import GameRecord
+from tengen.records.packed import PackedGame
 
 GAMES, SETTINGS, LOCK = "games", "settings.json", ".lock"
 COLOURS = {1: "black", 2: "white"}
 
 
 @dataclass(frozen=True)
-class Job:
-    """One game to review; everything a worker needs to know."""
-
-    number: int
-    sgf: bytes
-    file: str
-    game: int
-
-    def record(self) -> GameRecord:
-        """Read the game."""
-        [record] = loads(self.sgf, self.file)
-        record.file, record.game = self.file, self.game
-        return record
-
-
-@dataclass(frozen=True)
 class Done:
     """What a worker made of a game."""
 
-    job: Job
+    job: PackedGame
     value: dict[str, Any]
     sgf: bytes
     page: str
 
 
-def read_jobs(paths: Sequence[str], on_fault: Callable[[str], None]) -> Iterator[Job]:
-    """Yield the games of files, folders, archives and standard input, numbered from 1.
-
-    Games that cannot be read are told; a path that is not there is the caller's mistake.
-    """
-    number = 0
-
-    def tell(fault: Fault) -> None:
-        if not fault.repaired:
-            on_fault(str(fault))
-
-    for path in paths:
-        for record in read_games(path, on_fault=tell):
-            number += 1
-            yield Job(number, record.utf8_sgf(), record.file, record.game)
-
-
 def review_library(
-    jobs: Sequence[Job],
+    jobs: Sequence[PackedGame],
     folder: Path,
     settings: ReviewSettings,
     *,
@@ -127,7 +95,7 @@ def review_library(
         return _sum_up(folder, [values[job.number] for job in jobs], list(unread), settings)
 
 
-def review_job(settings: ReviewSettings, job: Job) -> Done:
+def review_job(settings: ReviewSettings, job: PackedGame) -> Done:
     """Review one game; a game that cannot be reviewed says why in its `fault`."""
     record = job.record()
     about = {**headline(record), "number": job.number, "fingerprint": fingerprint(job.sgf.hex())}
@@ -262,7 +230,7 @@ def _check_settings(path: Path, settings: ReviewSettings) -> None:
         raise RunError(f"{path.parent}: begun with other settings: {'; '.join(different)}")
 
 
-def _read_done(folder: Path, job: Job) -> dict[str, Any] | None:
+def _read_done(folder: Path, job: PackedGame) -> dict[str, Any] | None:
     """Return what was found about a game before; None if it is not done or was another game."""
     path = folder / GAMES / f"{job.number:06}.json"
     try:

@@ -307,3 +307,64 @@ def test_evaluate_keeps_its_answers(tmp_path):
     assert json.loads((tmp_path / "evaluation.json").read_text()) == answer
     low, high = answer["exact_interval"]
     assert low < 0.5 < high
+
+
+def test_unfinished_games_are_estimated_and_called_so(tmp_path):
+    file = tmp_path / "game.sgf"
+    for result, moves, finished in (
+        ("B+6.5", ";B[];W[]", True),  # two passes
+        ("?", "", True),  # a position alone
+        ("B+6.5", ";B[];W[];B[]", True),
+        ("B+7.5", ";B[]", False),  # counted otherwise than it stands
+        ("?", ";B[]", False),  # broken off
+    ):
+        file.write_text(sgf(DEAD, result, moves))
+        [sheet] = json.loads(run("score", file, "--json"))
+        assert sheet["finished"] is finished, (result, moves)
+        assert (sheet["result"] is not None) is finished
+        assert (sheet["estimate"] is None) is finished
+    text = run("score", file)
+    assert "not finished; estimate: " in text and " ± " in text and "if it ended here" in text
+    assert sheet["estimate"]["spread"] > 0
+    file.write_text("(;SZ[9];B[ee];W[];B[])")  # passes on an open board end no game
+    assert not json.loads(run("score", file, "--json"))[0]["finished"]
+    file.write_text(sgf(DEAD, "?", ";B[]"))
+    [sheet] = json.loads(run("score", file, "--json", "--dead", "E1"))
+    assert sheet["finished"]  # whoever judges blocks has ended the game
+
+
+def test_many_games_as_table_csv_and_by_workers(tmp_path):
+    import csv
+    import io
+
+    folder = tmp_path / "games"
+    folder.mkdir()
+    (folder / "a.sgf").write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(DEAD, "?", ";B[]")]))
+    (folder / "b.sgf").write_text("(;SZ[5];B[aa];W[aa])")
+    text = run("score", folder, "--quiet")
+    assert "2 games: 1 finished, 0 safe, 1 of 1 as recorded; scores with ± are estimates" in text
+    rows = list(csv.DictReader(io.StringIO(run("score", folder, "--csv", "--quiet"))))
+    assert [row["finished"] for row in rows] == ["True", "False"]
+    assert rows[0]["result"] == "B+6.5" and rows[1]["result"] == "" and float(rows[1]["spread"]) > 0
+    assert rows[0]["dead"] == "B5 G4"
+    alone, together = (
+        run("score", folder, "--json", "--quiet", "--workers", n) for n in ("1", "2")
+    )
+    assert alone == together
+    assert run("score", folder, "--boards", "--quiet").count("dead: ") == 2
+
+
+def test_what_fails_is_named_at_the_end(tmp_path, capsys):
+    from tengen.cli import run as tengen
+
+    good, bad = tmp_path / "good.sgf", tmp_path / "bad.sgf"
+    good.write_text(sgf(DEAD, "B+6.5") + "(;SZ[5];B[aa];W[aa])")
+    bad.write_text("nothing")
+    assert tengen(["score", str(good), "--csv"]) == 0
+    told = capsys.readouterr()
+    assert "move 2" in told.err and len(told.out.splitlines()) == 2
+    assert tengen(["score", str(tmp_path / "none.sgf"), str(bad), str(good)]) == 1
+    errors = capsys.readouterr().err
+    assert "none.sgf" in errors and "bad.sgf" in errors and "move 2" in errors
+    assert tengen(["score", str(tmp_path / "none.sgf")]) == 1
+    assert "none.sgf" in capsys.readouterr().err

@@ -1,11 +1,12 @@
 """Score one game record: both counts, what is dead, what to say about it, and marks for a copy.
 
-The scorer's answer can be overruled block by block. The record itself is never changed.
+A game that is not finished is not counted: what is told is an estimate with its spread. The
+scorer's answer can be overruled block by block. The record itself is never changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import BLACK, PASS, WHITE, Board, Rules, format_gtp, index_of, parse_gtp, point_at
-from tengen.board.counting import Count, count_both
+from tengen.board.counting import Count, count_both, format_result
 from tengen.errors import TengenError
+from tengen.gtp.judging import Judge, Outlook
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.records import GameRecord
 from tengen.records.replay import board_at
@@ -22,6 +24,13 @@ from tengen.records.sgf_grammar import GameTree
 from tengen.records.sgf_properties import format_point
 
 Bools = NDArray[np.bool_]
+
+LEAST_PASSED = 0.05
+"""Chance of a right count from which a game that ended by two passes is taken for finished.
+
+Of 1,000 games to train on all but 2 lie above 0.26; of 400 cut to 65 % of their moves all but 4 lie
+below 0.005.
+"""
 
 
 @dataclass
@@ -36,6 +45,8 @@ class Sheet:
     safe: bool
     safe_probability: float
     remarks: list[str]
+    estimate: Outlook | None = None
+    """What a game that is not finished is expected to come to; None for one that is."""
 
     @property
     def count(self) -> Count:
@@ -47,7 +58,9 @@ class Sheet:
         return {
             "file": self.record.file,
             "game": self.record.game,
-            "result": self.count.result,
+            "finished": self.estimate is None,
+            "result": self.count.result if self.estimate is None else None,
+            "estimate": _estimated(self.estimate),
             "recorded": str(self.record.result),
             "territory": _totals(self.territory),
             "area": _totals(self.area),
@@ -106,8 +119,13 @@ def score_record(
     *,
     dead: Sequence[str] = (),
     alive: Sequence[str] = (),
+    outlook: Callable[[Board], Outlook] | None = None,
 ) -> Sheet:
-    """Score a record's last position; `dead` and `alive` overrule the blocks at those vertices."""
+    """Score a record's last position; `dead` and `alive` overrule the blocks at those vertices.
+
+    `outlook` estimates games that are not finished, by default network or playouts; where blocks
+    are overruled the game is taken for finished.
+    """
     board = board_at(record)
     reading = scorer.read(board.grid())
     fallen = reading.dead.copy()
@@ -119,10 +137,34 @@ def score_record(
     remarks += _about_rules(record)
     if dead or alive:
         remarks.append("some blocks were judged by you")
-    return Sheet(
+    sheet = Sheet(
         record, board, territory, area, territory.seki & (board.grid() > 0) & ~fallen,
         safe, reading.safe_probability, remarks,
     )  # fmt: skip
+    if not (dead or alive or is_finished(sheet, reading.safe)):
+        sheet.estimate = (outlook or Judge(scorer).outlook)(board)
+    return sheet
+
+
+def is_finished(sheet: Sheet, settled: bool) -> bool:
+    """Tell a game that was played to its end from one that was broken off.
+
+    Two passes end a game, unless the position is wide open. A position without any moves is
+    finished if its count is more likely right than not. Otherwise it must be settled (`settled`: the scorer
+    trusts its count), and the count be the one that the record tells.
+    """
+    record = sheet.record
+    if _passed_twice(record):
+        return sheet.safe_probability >= LEAST_PASSED
+    if not record.moves:
+        return sheet.safe_probability > 0.5
+    told = record.result.score if settled else None
+    counts = (sheet.territory.score, sheet.area.score)
+    return told is not None and any(abs(told - count) < 0.01 for count in counts)
+
+
+def _passed_twice(record: GameRecord) -> bool:
+    return len(record.moves) >= 2 and all(point == PASS for _, point in record.moves[-2:])
 
 
 def _overrule(
@@ -146,7 +188,7 @@ def _remarks(record: GameRecord, board: Board) -> list[str]:
         remarks.append(f"the game ended by {how}, not by counting")
     if not record.moves:
         remarks.append("there are no moves, only a position")
-    elif len(record.moves) < 2 or any(point != PASS for _, point in record.moves[-2:]):
+    elif not _passed_twice(record):
         remarks.append("the game did not end by two passes")
     if not board.grid().any():
         remarks.append("the board is empty")
@@ -162,6 +204,18 @@ def _about_rules(record: GameRecord) -> list[str]:
     except TengenError:
         return [f"the rules {record.rules!r} are not known here: counted by Japanese ones"]
     return []
+
+
+def _estimated(outlook: Outlook | None) -> dict[str, Any] | None:
+    """Return an estimate as plain values."""
+    if outlook is None:
+        return None
+    return {
+        "score": outlook.score,
+        "spread": outlook.spread,
+        "result": format_result(round(outlook.score, 1)),
+        "by": outlook.by,
+    }
 
 
 def _totals(count: Count) -> dict[str, Any]:
