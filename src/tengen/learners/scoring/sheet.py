@@ -150,8 +150,8 @@ def is_finished(sheet: Sheet, settled: bool) -> bool:
     """Tell a game that was played to its end from one that was broken off.
 
     Two passes end a game, unless the position is wide open. A position without any moves is
-    finished if its count is more likely right than not. Otherwise it must be settled (`settled`: the scorer
-    trusts its count), and the count be the one that the record tells.
+    finished if its count is more likely right than not. Otherwise it must be settled (`settled`:
+    the scorer trusts its count), and the count be the one that the record tells.
     """
     record = sheet.record
     if _passed_twice(record):
