@@ -359,3 +359,23 @@ def test_gib_and_ngf(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_bytes(b"\x00\xff" * 100)
     with pytest.raises(RecordError, match=name):
         list(read_games(tmp_path / name))
+
+
+def test_a_short_file_that_was_named_is_read_without_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = "(;SZ[9]KM[5.5]RU[Japanese];B[ee];W[ce];B[])"
+    (tmp_path / "short.sgf").write_text(game)
+    (tmp_path / "long.sgf").write_text("\n".join([game] * 1000))
+    [from_folder, *_] = [
+        record for record in read_games(tmp_path) if record.file.endswith("short.sgf")
+    ]
+    monkeypatch.setattr(bulk, "read_batches", lambda *source: pytest.fail("kernels were asked"))
+    alone = read_game(tmp_path / "short.sgf")
+    assert (alone.moves, alone.komi, alone.rules) == (
+        from_folder.moves,
+        from_folder.komi,
+        from_folder.rules,
+    )
+    with pytest.raises(pytest.fail.Exception):
+        read_game(tmp_path / "long.sgf")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.common import Quiet, Seed, remark, standard_input
+from tengen.cli.common import PlayerName, Quiet, Seed, remark, standard_input
 
 if TYPE_CHECKING:
     from tengen.board import Board
@@ -20,9 +20,7 @@ DEFAULT_PLAYER = "tengen"
 
 @app.command()
 def analysis(
-    player: Annotated[
-        str, typer.Option("--player", help="Who thinks; `tengen players` lists the names.")
-    ] = DEFAULT_PLAYER,
+    player: PlayerName = DEFAULT_PLAYER,
     policy: Annotated[
         str | None,
         typer.Option(

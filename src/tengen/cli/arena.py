@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Ray, Seed, Workers, emit, remark
+from tengen.cli.common import Json, Quiet, Ray, RulesName, Seed, Workers, emit, remark
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -16,7 +16,6 @@ Out = Annotated[
 ]
 Size = Annotated[str, typer.Option("--size", help="9, or rows x columns as in 9x13.")]
 Komi = Annotated[float, typer.Option("--komi", help="White's compensation in points.")]
-RulesName = Annotated[str, typer.Option("--rules", help="Rules: cgos, chinese, tromp_taylor, ...")]
 OpeningsText = Annotated[
     str,
     typer.Option("--openings", help="Random plies before the players take over, or an SGF file."),

@@ -21,6 +21,7 @@ import typer
 from tengen.foreign import for_rich, printable
 
 if TYPE_CHECKING:
+    from tengen.lab.content import Result
     from tengen.models.settings import SettingField
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output.")]
@@ -32,6 +33,17 @@ Ray = Annotated[
 ]
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run.")]
+ExperimentOut = Annotated[Path, typer.Option("--out", help="Folder of the experiment.")]
+OwnSeed = Annotated[
+    int | None, typer.Option("--seed", help="Every random choice follows from it; drawn if none.")
+]
+PlayerName = Annotated[str, typer.Option("--player", help="Who; `tengen players` lists the names.")]
+RulesName = Annotated[str, typer.Option("--rules", help="cgos, chinese, japanese, aga, ...")]
+Record = Annotated[str, typer.Argument(help="A game record; - reads standard input.")]
+MoveNumber = Annotated[
+    int | None, typer.Option("--move", min=1, help="The position before this move; the last.")
+]
+GameNumber = Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")]
 
 
@@ -138,6 +150,15 @@ def emit(value: Any, *, json: bool, text: str | None = None) -> None:
         print(dumps(value, allow_nan=False))
     elif text is not None:
         print(text)
+
+
+def emit_result(result: Result, *, json: bool, value: Any = None) -> None:
+    """Print what an experiment found: its tables, or as JSON its data, unless `value` is given."""
+    from tengen.lab.terminal import print_result
+
+    emit(result.data if value is None else value, json=json)
+    if not json:
+        print_result(result)
 
 
 def remark(message: str, *, quiet: bool = False) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.common import standard_input
+from tengen.cli.common import OwnSeed, PlayerName, RulesName, standard_input
 
 if TYPE_CHECKING:
     from tengen.contracts import Player
@@ -18,15 +18,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def gtp(
-    player: Annotated[
-        str, typer.Option("--player", help="Who plays; `tengen players` lists the names.")
-    ] = "tengen",
-    rules: Annotated[
-        str, typer.Option("--rules", help="Rules at the start: cgos, chinese, japanese, ...")
-    ] = "cgos",
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Every random choice follows from it.")
-    ] = None,
+    player: PlayerName = "tengen",
+    rules: RulesName = "cgos",
+    seed: OwnSeed = None,
     safe: Annotated[
         bool,
         typer.Option(

@@ -20,6 +20,7 @@ from tengen.cli.common import (
     Workers,
     derived_options,
     emit,
+    emit_result,
     remark,
     table,
 )
@@ -235,7 +236,6 @@ def experiment(
     from tengen.lab.move_prediction import hold_out
     from tengen.lab.sections.move_prediction import study
     from tengen.lab.steps import Context
-    from tengen.lab.terminal import print_result
 
     wanted.rows()  # a wrong list is told before the games are read
     train_games, _ = _games(files, size, quiet=quiet)
@@ -248,6 +248,4 @@ def experiment(
             Path(place), wanted.seed, 1, at=lambda share, note: remark(note, quiet=quiet)
         )
         result = study(context, wanted, train_games, test_games)
-    emit(result.data["rows"], json=json)
-    if not json:
-        print_result(result)
+    emit_result(result, json=json, value=result.data["rows"])

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tengen.cli.common import (
+    ExperimentOut,
     Json,
     Out,
     Quiet,
@@ -19,6 +20,7 @@ from tengen.cli.common import (
     Workers,
     derived_options,
     emit,
+    emit_result,
     progress,
     shares,
 )
@@ -107,7 +109,7 @@ def experiment(
     full: Annotated[
         bool, typer.Option("--full", help="The paper's scale: 20,000 or 60,000 generations.")
     ] = False,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the experiment.")] = Path("runs"),
+    out: ExperimentOut = Path("runs"),
     workers: Workers = 1,
     ray: Ray = None,
     seed: Seed = 0,
@@ -120,7 +122,6 @@ def experiment(
     """
     from tengen.lab.sections import opening_evolution as section
     from tengen.lab.steps import Context
-    from tengen.lab.terminal import print_result
     from tengen.lab.written import write_result
 
     if full:
@@ -130,6 +131,4 @@ def experiment(
         context = Context(out, seed, workers, at=at, ray=ray)
         result = section.breeding(context, size, runs)
     write_result(out / "opening-evolution", result)
-    emit(result.data, json=json)
-    if not json:
-        print_result(result)
+    emit_result(result, json=json)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tengen.cli.common import (
+    ExperimentOut,
     Json,
     Out,
     Quiet,
@@ -19,6 +20,7 @@ from tengen.cli.common import (
     Workers,
     derived_options,
     emit,
+    emit_result,
     progress,
     remark,
     shares,
@@ -145,7 +147,7 @@ def experiment(
     only: Annotated[
         list[str], typer.Option("--only", help="Only these variants (and `paper`).")
     ] = [],  # noqa: B006
-    out: Annotated[Path, typer.Option("--out", help="Folder of the experiment.")] = Path("runs"),
+    out: ExperimentOut = Path("runs"),
     workers: Workers = 1,
     ray: Ray = None,
     seed: Seed = 0,
@@ -160,7 +162,6 @@ def experiment(
     from tengen.lab.opening_td_variants import VariantsSize
     from tengen.lab.sections import opening_td as section
     from tengen.lab.steps import Context
-    from tengen.lab.terminal import print_result
     from tengen.lab.written import write_result
 
     with shares("experiment", quiet=quiet) as at:
@@ -170,6 +171,4 @@ def experiment(
         else:
             result = section.tables(context, size)
     write_result(out / "opening-td" / ("variants" if variants else "tables"), result)
-    emit(result.data, json=json)
-    if not json:
-        print_result(result)
+    emit_result(result, json=json)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from tengen.cli.common import Json, emit, standard_input
+from tengen.cli.common import Json, OwnSeed, PlayerName, RulesName, emit, standard_input
 from tengen.cli.screen import Screen
 from tengen.errors import IllegalMoveError, TengenError
 
@@ -32,9 +32,7 @@ NAMES = {BLACK: "Black", WHITE: "White"}
 
 @app.command()
 def play(
-    player: Annotated[
-        str, typer.Option("--player", help="Who plays against you; `tengen players` lists them.")
-    ] = DEFAULT_PLAYER,
+    player: PlayerName = DEFAULT_PLAYER,
     size: Annotated[int, typer.Option("--size", min=2, max=25, help="Rows and columns.")] = 9,
     komi: Annotated[
         float | None, typer.Option("--komi", help="White's points; the rules' usual ones.")
@@ -45,13 +43,11 @@ def play(
     handicap: Annotated[
         int, typer.Option("--handicap", min=0, max=9, help="Black's stones on the usual points.")
     ] = 0,
-    rules: Annotated[str, typer.Option("--rules", help="cgos, chinese, japanese, ...")] = "cgos",
+    rules: RulesName = "cgos",
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the game there when it ends or you leave.")
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Every random choice follows from it.")
-    ] = None,
+    seed: OwnSeed = None,
     plain: Annotated[bool, typer.Option("--plain", help="No colours, ASCII only.")] = False,
     json: Json = False,
 ) -> None:

@@ -6,18 +6,16 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.common import Json, Quiet, emit
+from tengen.cli.common import GameNumber, Json, MoveNumber, Quiet, Record, emit
 
 app = typer.Typer(help="Show the likely moves of a position with their probabilities.")
 
 
 @app.command()
 def predict(
-    file: Annotated[str, typer.Argument(help="A game record; - reads standard input.")],
-    move: Annotated[
-        int | None, typer.Option("--move", min=1, help="The position before this move.")
-    ] = None,
-    game: Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")] = 1,
+    file: Record,
+    move: MoveNumber = None,
+    game: GameNumber = 1,
     model: Annotated[
         str | None, typer.Option("--model", help="Name or path; by the board's size.")
     ] = None,

@@ -21,6 +21,7 @@ from tengen.cli.common import (
     Workers,
     derived_options,
     emit,
+    emit_result,
     remark,
     table,
 )
@@ -250,7 +251,6 @@ def experiment(
 
     from tengen.lab.sections.scoring import study
     from tengen.lab.steps import Context
-    from tengen.lab.terminal import print_result
     from tengen.learners.scoring.made import read_labelled
     from tengen.models import write_atomic
     from tengen.records import Corpus
@@ -262,6 +262,4 @@ def experiment(
         )
         result = study(context, wanted, games, lambda: read_labelled(made or []))
         write_atomic(Path(place) / "experiment.json", encoder.dumps(result.data))
-    emit(result.data, json=json)
-    if not json:
-        print_result(result)
+    emit_result(result, json=json)

@@ -12,15 +12,19 @@ from typing import Annotated, Any
 import typer
 
 from tengen.cli.common import (
+    GameNumber,
     Json,
+    MoveNumber,
     Out,
     Quiet,
+    Record,
     Resume,
     Said,
     Seed,
     Workers,
     derived_options,
     emit,
+    emit_result,
     progress,
     remark,
     table,
@@ -290,11 +294,9 @@ def evaluate(
 
 @app.command()
 def show(
-    file: Annotated[str, typer.Argument(help="A game record; - reads standard input.")],
-    move: Annotated[
-        int | None, typer.Option("--move", min=1, help="The position before this move; the last.")
-    ] = None,
-    game: Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")] = 1,
+    file: Record,
+    move: MoveNumber = None,
+    game: GameNumber = 1,
     model: Annotated[str, typer.Option("--model", help="A shipped name or a path.")] = "isn-best",
     out: Annotated[Path | None, typer.Option("--out", help="Write the maps as SVG.")] = None,
     json: Json = False,
@@ -367,7 +369,6 @@ def experiment(
     from tengen.errors import SpecError
     from tengen.lab import symmetry_network as lab
     from tengen.lab.content import Result
-    from tengen.lab.terminal import print_result
 
     if which != "figure1":
         rows = lab.compare_designs(
@@ -389,6 +390,4 @@ def experiment(
                 *(players, tournament), workers=workers, watch=lambda _done, _of: bar.advance()
             )
         result, value = Result(tables=[lab.curve_table(curve)]), asdict(curve)
-    emit(value, json=json)
-    if not json:
-        print_result(result)
+    emit_result(result, json=json, value=value)

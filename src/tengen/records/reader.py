@@ -19,6 +19,10 @@ from tengen.records.faults import Fault
 from tengen.records.record import GameRecord
 from tengen.records.sgf import OnFault
 
+_LOOK = 1 << 12  # bytes by which a format is known
+_SHORT = 1 << 15
+"""Bytes of a file that the user named, below which it is read without compiled kernels."""
+
 
 def read_games(path: str | Path, *, on_fault: OnFault | None = None) -> Iterator[GameRecord]:
     """Yield every game of a file, folder, archive or standard input (`-`).
@@ -69,9 +73,12 @@ def _read_source(source: Source, on_fault: OnFault) -> Iterator[Batch]:
     if lower.endswith((".gib", ".ngf")):
         yield from _batches(foreign.read_stream(source.stream, source.name, lower[-3:], on_fault))
         return
-    stream = _Peekable(source.stream)
+    stream = _Peekable(source.stream, _SHORT if source.asked else 0)
     if oneline.looks_oneline(stream.beginning):
         yield from _batches(oneline.read_stream(stream.buffered(), source.name, on_fault))
+    elif source.asked and stream.whole is not None:
+        # A game or two: compiling the bulk reader would take longer than reading them exactly.
+        yield from _batches(sgf.read_stream(io.BytesIO(stream.whole), source.name, on_fault))
     elif source.asked or lower.endswith(".sgf") or b"(" in stream.beginning:
         # Text beside the games, such as a README.txt, is no damaged record.
         yield from bulk.read_batches(cast(BinaryIO, stream), source.name, on_fault)
@@ -89,12 +96,15 @@ def _batches(records: Iterator[GameRecord]) -> Iterator[Batch]:
 
 
 class _Peekable(io.RawIOBase):
-    """A stream whose beginning was looked at."""
+    """A stream whose beginning was looked at; `whole` is all of it where it is short."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, short: int) -> None:
         self._stream = stream
-        self.beginning = stream.read(1 << 12)
-        self._held = self.beginning
+        piece = self.beginning = self._held = stream.read(_LOOK)
+        while piece and len(self._held) < short:
+            piece = stream.read(_LOOK)
+            self._held += piece
+        self.whole = None if piece else self._held
 
     def readable(self) -> bool:
         return True
