@@ -160,6 +160,15 @@ def test_a_farmed_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monkey
     assert same(whole, fitted(tmp_path / "halves", resume=True))
 
 
+def test_warming_up_teaches_nothing() -> None:
+    pupil = make_pupil(SMALL, CPU)
+    before = network_arrays(pupil.network)
+    pupil.warm_up(Window(25, 10, CPU).blank(4))
+    after = network_arrays(pupil.network)
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    assert pupil.report() == {} and all(w.grad is None for w in pupil.network.parameters())
+
+
 def test_several_sizes_learn_together(tmp_path: Path) -> None:
     loop = make_loop(replace(SMALL, size=(5, 6), games=4), CPU)
     while loop.pupil.step < 4:

@@ -82,6 +82,14 @@ class Pupil:
         self._sums += parts
         self.step += 1
 
+    def warm_up(self, lesson: Lesson) -> None:
+        """Let everything be compiled that learning from such a lesson needs; learn nothing."""
+        before = {name: value.clone() for name, value in self.network.state_dict().items()}
+        self.network.train()
+        self._loss(lesson)[0].backward()
+        self.network.zero_grad(set_to_none=True)
+        self.network.load_state_dict(before)
+
     def hand_over(self) -> None:
         """Let the judge play with what was learned."""
         self.judge.learn_from(self.network)

@@ -74,6 +74,9 @@ def make_loop(settings: SelfPlaySettings, device: torch.device) -> Loop:
             )
             for lines in settings.size
         ]
+        if device.type == "cuda":
+            for room in rooms:
+                pupil.warm_up(room.window.blank(settings.batch))
     except torch.OutOfMemoryError:
         raise SpecError(
             f"{device}: no memory for {settings.games} games of each size and a window of "

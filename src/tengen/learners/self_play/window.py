@@ -69,6 +69,10 @@ class Window:
             mine[places] = new.to(mine.dtype)
         self.total += count
 
+    def blank(self, count: int) -> Lesson:
+        """Return rows of nothing, shaped as drawn ones."""
+        return Lesson(*(part.new_zeros((count, *part.shape[1:])) for part in self.rows))
+
     def draw(self, count: int, latest: int, generator: torch.Generator) -> Lesson:
         """Draw positions by chance from the `latest` ones."""
         span = min(len(self), latest)
