@@ -220,6 +220,18 @@ def test_the_fast_and_the_exact_reader_agree(monkeypatch: pytest.MonkeyPatch) ->
     assert clean > 500  # the kernel itself must have read many of them
 
 
+def test_moves_that_share_a_node_are_read_alike() -> None:
+    for data in (
+        b"(;SZ[9];B[aa]W[bb]B[cc];W[dd])",
+        b"(;SZ[9];B[aa][bb]B[cc])",
+        b"(;SZ[9]B[aa];W[bb])",
+    ):
+        exact, _ = read(data)
+        fast, _ = in_bulk(data)
+        assert [record.moves for record in fast] == [record.moves for record in exact]
+        assert loads(fast[0].sgf())[0].moves == fast[0].moves
+
+
 def test_both_readers_have_the_same_limits() -> None:
     assert kernels.MAX_GAME_BYTES == sgf_grammar.MAX_GAME_BYTES
     assert kernels.MAX_NODES == sgf_grammar.MAX_NODES

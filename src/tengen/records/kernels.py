@@ -204,6 +204,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
     since = 0  # nodes since the last parenthesis
     main = True  # the first `)` ends the main line
     encoded, strange = False, False
+    before = n_moves  # moves before this node
     while True:
         position = skip_space(data, position, size)
         if position >= size:
@@ -212,6 +213,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
         if byte == 59:
             since += 1
             nodes += 1
+            before = n_moves
             position += 1
             if nodes > MAX_NODES:
                 return UNCLEAN, n_moves, n_setup
@@ -283,6 +285,8 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
             if not main:
                 continue
             if name == _B or name == _W:
+                if values == 1 and n_moves > before:  # moves of another property in this node
+                    return UNCLEAN, n_moves, n_setup
                 point = -1
                 if end - start == 2:
                     col = letter_index(data[start])

@@ -1,0 +1,387 @@
+"""Give damaged inputs to everything that reads: records, GTP, analysis, models, the web's API.
+
+Each attack returns what it saw. A fault is a traceback, an end of the process, an answer slower
+than ten seconds or a process larger than 600 megabytes.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mutations import bent, damage
+from seen import SLOWEST, Seen, Talk, own_peak, peak_of
+
+PLAYER = "mcts:playouts=30"
+
+GAMES = [
+    b"(;GM[1]FF[4]CA[UTF-8]SZ[9]KM[7.5]RU[Chinese]PB[a]PW[b]RE[B+3.5];B[ee];W[cc];B[gc];W[])",
+    b"(;SZ[19]HA[2]AB[dd][pp]KM[0]RE[W+R]DT[2001-01-01];W[qd]C[hm \\] ok];B[dp]LB[aa:1][bb:2])",
+    b"(;SZ[5:7]AB[aa:cc]AW[dd]PL[W];W[eg](;B[ab];W[ba])(;B[bb]N[v]))",
+    "(;SZ[13]PB[\u6b66\u5bae]PW[\u0427]RE[0]KM[6,5];B[jj];W[dd];B[jd];W[tt];B[])".encode(),
+    b"(;SZ[9];"
+    + b";".join(b"%c[%c%c]" % (b"BW"[i % 2], 97 + i % 9, 97 + i // 9) for i in range(70)),
+]
+SGF_WORDS = (
+    rb"""( ) ; [ ] \ : SZ[99] SZ[0] SZ[9:1] SZ[1e9] KM[1e400] KM[nan] AB[aa:ss] AE[aa:ii]
+    HA[999] B[tt] W[zz] B[] CA[utf-16] CA[x] RE[B+ RE[Void] PL[X] FF[99] GM[2] \] B[aa]W[aa]
+    AW[aa][aa] (;SZ[9] )( ;;;; TM[-1] OT[] gm%5d 9D4""".split()
+    + [b"\xff\xfe", b"\x00", b"\xef\xbb\xbf"]
+)
+
+
+def attack_records(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
+    """Read damaged SGF, replay it, write it, read it again; some with the commands, too."""
+    from tengen.cli import run
+    from tengen.errors import TengenError
+    from tengen.records import loads, read_games
+    from tengen.records.replay import board_at, rules_of
+
+    path = folder / "game.sgf"
+    commands = (["games", "stat"], ["games", "check"], ["score"])
+    path.write_bytes(GAMES[0])
+    for words in commands:  # the first time they load, and compile, what they need
+        with silence():
+            run([*words, str(path)])
+    for number in range(count):
+        data = damage(rng.choice(GAMES), GAMES, SGF_WORDS, rng)
+        seen.tried += 1
+        with seen.timed(data):
+            path.write_bytes(data)
+            try:
+                for record in read_games(path, on_fault=lambda fault: None):
+                    again = loads(record.utf8_sgf())[0]
+                    assert again.moves == record.moves, "written and read again it is another"
+                    try:
+                        board_at(record, rules=rules_of(record))
+                    except TengenError:
+                        continue
+            except TengenError:
+                pass
+            except Exception as bug:
+                seen.fault(f"{type(bug).__name__}: {bug}", data)
+        if number % 50 == 0:
+            words = commands[number // 50 % len(commands)]
+            with seen.timed((words, data)), silence():
+                status = run([*words, str(path)])
+            if status not in (0, 1):
+                seen.fault(f"{' '.join(words)} ended with {status}", data)
+    seen.holds(own_peak())
+
+
+def silence() -> Any:
+    """Let nothing be printed."""
+    import contextlib
+    import io
+
+    stack = contextlib.ExitStack()
+    stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+    stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+    return stack
+
+
+GTP_WORDS = (
+    """b w B black white a1 T19 pass resign D4 i5 z99 0 1 -1 5 9 13 19 25 26 3.5 nan inf
+    1e400 99999999999999999999999 true false dead alive seki interval ownership japanese {} [ # ☃ ９
+    absolute none player seed maxmoves minmoves allow avoid""".encode().split()
+    + [b"\x01", b"\x00"]
+)
+
+
+def attack_gtp(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
+    """Send damaged lines; after each the engine must still answer."""
+    from tengen.gtp.commands import COMMANDS
+
+    names = sorted(name.encode() for name in set(COMMANDS) - {"quit"})
+    talk = Talk(["gtp", "--player", PLAYER, "--seed", "1"], folder)
+    # Each command once, not counted: the first time they load, and compile, what they need.
+    talk.say(b"boardsize 7\n" + b"".join(b"%s b D4\n%s\n" % (name, name) for name in names))
+    talk.say(b"77 known_command name\n")
+    assert talk.wait_for([b"=77 true"], 600), talk.errors
+    lines = [b"play b D4", b"genmove w", b"boardsize 9", b"undo", b"kata-analyze b 10", b"komi 6.5"]
+    for number in range(count):
+        if rng.randrange(3):
+            words = [rng.choice(names), *(rng.choice(GTP_WORDS) for _ in range(rng.randrange(5)))]
+            line = b" ".join(words)
+        else:
+            line = damage(rng.choice(lines), lines, [*GTP_WORDS, *names], rng)
+        line = line.replace(b"\n", b" ").replace(b"\r", b" ")
+        # No file is named that is not in this folder.
+        if b"quit" in line.lower() or (b"sgf" in line.lower() and b"/" in line):
+            continue
+        begun = time.monotonic()
+        talk.say(line + b"\n" + b"77%d known_command name\n" % number)
+        answer = talk.wait_for([b"=77%d true" % number], 3 * SLOWEST)
+        seen.tried += 1
+        seen.took(time.monotonic() - begun, line)
+        if not answer or talk.tracebacks():
+            seen.fault(
+                "no answer" if answer is None else "the end" if not answer else "traceback", line
+            )
+            print(b"".join(talk.errors[-15:]).decode(errors="replace"), file=sys.stderr)
+            talk.end()
+            talk.start()
+        if number % 40 == 0:
+            talk.say(b"boardsize 7\nclear_board\nkomi 6.5\nkata-set-rules cgos\n")
+            seen.holds(peak_of(talk.process.pid))
+    seen.holds(peak_of(talk.process.pid))
+    talk.end()
+
+
+QUERIES: list[dict[str, Any]] = [
+    {
+        "id": "q",
+        "moves": [["B", "D4"], ["W", "E5"], ["B", "pass"]],
+        "rules": "tromp-taylor",
+        "komi": 7.5,
+        "boardXSize": 9,
+        "boardYSize": 9,
+        "maxVisits": 5,
+        "analyzeTurns": [0, 2],
+        "includeOwnership": True,
+        "includePolicy": True,
+    },
+    {
+        "id": "q",
+        "initialStones": [["B", "C3"], ["W", "G7"]],
+        "initialPlayer": "W",
+        "moves": [],
+        "rules": {"ko": "SIMPLE", "scoring": "AREA", "tax": "NONE", "suicide": False},
+        "boardXSize": 7,
+        "boardYSize": 7,
+        "maxVisits": 5,
+        "overrideSettings": {"playoutDoublingAdvantage": 0},
+        "allowMoves": [{"player": "W", "moves": ["D4", "E3"], "untilDepth": 3}],
+        "priority": 3,
+        "reportDuringSearchEvery": 0.5,
+    },
+    {"id": "q", "action": "terminate", "terminateId": "q", "turnNumbers": [1, 2]},
+    {"id": "q", "action": "query_models"},
+    {"id": "q", "action": "clear_cache"},
+]
+JSON_WORDS = (
+    rb"""{ } [ ] , : " null true NaN 1e999 "id" "moves" -0 \u0000 \ud800 /* {"id":"q"}
+    """.split()
+    + [b"\xff"]
+)
+
+
+def damaged_json(value: Any, others: list[bytes], rng: random.Random) -> bytes:
+    """Bend a value, or its text."""
+    if rng.randrange(4):
+        return json.dumps(bent(value, rng)).encode()
+    return damage(json.dumps(value).encode(), others, JSON_WORDS, rng)
+
+
+def attack_analysis(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
+    """Send damaged queries; after each the server must still analyse."""
+    talk = Talk(["analysis", "--player", PLAYER, "--visits", "5"], folder)
+    texts = [json.dumps(query).encode() for query in QUERIES]
+    plain = {"moves": [], "rules": "cgos", "boardXSize": 5, "boardYSize": 5, "maxVisits": 1}
+    for number in range(count):
+        data = damaged_json(rng.choice(QUERIES), texts, rng).replace(b"\n", b" ")
+        mark = f"after-{number}"
+        begun = time.monotonic()
+        talk.say(data + b"\n" + json.dumps({**plain, "id": mark}).encode() + b"\n")
+        words = [f'"id":"{mark}"'.encode(), f'"id": "{mark}"'.encode()]
+        answer = talk.wait_for(words, 2.0)
+        if answer is None:  # it was asked for much; to stop is one of its duties
+            talk.say(b'{"id":"stop","action":"terminate_all"}\n')
+            answer = talk.wait_for(words, 3 * SLOWEST)
+        seen.tried += 1
+        seen.took(time.monotonic() - begun, data)
+        if not answer or talk.tracebacks():
+            seen.fault(
+                "no answer" if answer is None else "the end" if not answer else "traceback", data
+            )
+            print(b"".join(talk.errors[-15:]).decode(errors="replace"), file=sys.stderr)
+            talk.end()
+            talk.start()
+        if number % 100 == 0:
+            seen.holds(peak_of(talk.process.pid))
+    seen.holds(peak_of(talk.process.pid))
+    talk.end()
+
+
+def attack_models(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
+    """Load damaged models: bytes changed anywhere, and cards bent under a right header."""
+    from tengen.errors import TengenError
+    from tengen.models.registry import load_learner, model_names
+    from tengen.models.store import CARD_KEY, pack, unpack
+
+    small = [path for path in model_names().values() if path.stat().st_size < 120_000]
+    whole = {path: path.read_bytes() for path in small}
+    cards = {path: unpack(path) for path in small}
+    words = [
+        b'"F32"',
+        b'"shape":[',
+        b'"data_offsets":[0,',
+        b"99999999999",
+        b"{",
+        b"}",
+        b'\\"',
+        b"\x00",
+    ]
+    path = folder / "model.safetensors"
+    for _ in range(count):
+        seen.tried += 1
+        chosen = rng.choice(small)
+        if rng.randrange(2):
+            length = int.from_bytes(whole[chosen][:8], "little") + 8
+            head = damage(whole[chosen][:length], list(whole.values()), words, rng)
+            if rng.randrange(2):  # a length that fits the damaged header
+                head = (len(head) - 8).to_bytes(8, "little", signed=True) + head[8:]
+            data = head + whole[chosen][length:]
+        else:
+            arrays, metadata = cards[chosen]
+            card = bent(json.loads(metadata[CARD_KEY]), rng)
+            if isinstance(card, dict) and rng.randrange(2):
+                card = {**card, "sha256": json.loads(metadata[CARD_KEY])["sha256"]}
+            data = pack(arrays, {CARD_KEY: json.dumps(card)})
+        path.write_bytes(data)
+        with seen.timed((chosen.name, data[:2000])):
+            try:
+                load_learner(path)
+            except TengenError:
+                pass
+            except Exception as bug:
+                seen.fault(f"{type(bug).__name__}: {bug}", (chosen.name, data[:600]))
+    seen.holds(own_peak())
+
+
+def requests(keys: dict[str, str]) -> list[tuple[str, str, Any]]:
+    """List requests as the page makes them."""
+    stones = [".........", "..X......", "....O....", *["........."] * 6]
+    position = {"size": 9, "moves": [["B", "D4"], ["W", "E5"]], "komi": 7.5, "rules": "cgos"}
+    game, review = keys["game"], keys["review"]
+    return [
+        ("POST", "/api/games", {"size": 9, "colour": "white", "opponent": "level-1", "komi": 6.5}),
+        ("POST", f"/api/games/{game}/moves", {"move": "D4", "version": 1}),
+        ("POST", f"/api/games/{game}/undo", {"version": 2}),
+        ("POST", f"/api/games/{game}/dead", {"vertex": "D4"}),
+        ("POST", f"/api/games/{game}/accept", {}),
+        ("GET", f"/api/games/{game}", None),
+        ("GET", f"/api/games/{game}/sgf", None),
+        ("GET", "/api/games", None),
+        ("GET", "/api/ladder?size=9", None),
+        ("POST", "/api/games/upload?name=a.sgf&colour=black", GAMES[2]),
+        ("POST", "/api/position", position),
+        ("POST", "/api/position", {"stones": stones, "turn": "white", "rules": "japanese"}),
+        ("POST", "/api/predict?top=5", position),
+        ("POST", "/api/score", {**position, "dead": ["D4"], "alive": []}),
+        ("POST", "/api/records?name=b.sgf", GAMES[0] + GAMES[1]),
+        ("POST", "/api/reviews?name=c.sgf&playouts=10", b"(;SZ[5];B[cc];W[bb])"),
+        ("GET", f"/api/reviews/{review}", None),
+        ("GET", f"/api/reviews/{review}/csv", None),
+        ("GET", "/api/arenas/0", None),
+        ("GET", "/api/trainings/run", None),
+        ("GET", "/api/reports/lab", None),
+        ("GET", "/static/index.html", None),
+    ]
+
+
+WEB_WORDS = [
+    b"/",
+    b"..",
+    b"%2e%2e/",
+    b"%00",
+    b"?",
+    b"&",
+    b"=",
+    b"%ff",
+    b"size=",
+    b"\xc3\xa9",
+    b"#",
+    b"//",
+]
+
+
+def attack_web(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
+    """Send damaged requests to a server; it must answer, and never with a failure of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "tengen", "web", "--no-browser", "--port", str(port)]
+    log = folder / "log"
+    with log.open("wb") as stream:
+        options = ["--games", str(folder / "games.sqlite"), "--runs", str(folder)]
+        server = subprocess.Popen([*command, *options], stderr=stream)
+    try:
+        _attack_server(seen, count, rng, server, f"http://127.0.0.1:{port}", log)
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _attack_server(
+    seen: Seen, count: int, rng: random.Random, server: Any, url: str, log: Path
+) -> None:
+    import httpx
+
+    client = httpx.Client(base_url=url, timeout=3 * SLOWEST)
+    deadline = time.monotonic() + 120
+    while b"the board is at" not in log.read_bytes():
+        assert server.poll() is None and time.monotonic() < deadline, log.read_text()
+        time.sleep(0.1)
+    keys = {"game": client.post("/api/games", json={"size": 5}).json()["id"]}
+    made = client.post("/api/reviews?name=a.sgf&playouts=10", content=b"(;SZ[5];B[cc])")
+    keys["review"] = made.json()[0]["id"]
+    for method, way, body in requests(keys):  # the first time they load what they need
+        form = {"content": body} if isinstance(body, bytes) else {"json": body}
+        client.request(method, way, timeout=300, **form)
+    for number in range(count):
+        method, way, body = damaged_request(rng.choice(requests(keys)), rng)
+        begun = time.monotonic()
+        seen.tried += 1
+        try:
+            kind = "application/x-go-sgf" if body[:1] == b"(" else "application/json"
+            answer = client.request(method, way, content=body, headers={"content-type": kind})
+        except (httpx.InvalidURL, httpx.LocalProtocolError, ValueError):
+            seen.tried -= 1  # it cannot even be sent
+            continue
+        except httpx.HTTPError as failure:
+            seen.fault(f"{type(failure).__name__}: {failure}", (method, way, body))
+            continue
+        seen.took(time.monotonic() - begun, (method, way, body))
+        if answer.status_code >= 500:
+            seen.fault(f"status {answer.status_code}", (method, way, body))
+        if number % 100 == 0:
+            seen.holds(peak_of(server.pid))
+            if server.poll() is not None:
+                seen.fault("the end", log.read_text()[-500:])
+                return
+    seen.holds(peak_of(server.pid))
+    if "Traceback" in (text := log.read_text(errors="replace")):
+        seen.fault("traceback", text[text.index("Traceback") :][:2000])
+
+
+def damaged_request(asked: tuple[str, str, Any], rng: random.Random) -> tuple[str, str, bytes]:
+    """Damage a way, a body, or the method."""
+    method, way, body = asked
+    texts = [b"{}", b"[]", *GAMES]
+    if isinstance(body, bytes):
+        data = damage(body, GAMES, SGF_WORDS, rng)
+    else:
+        data = b"" if body is None else damaged_json(body, texts, rng)
+    if body is None or not rng.randrange(4):
+        raw = damage(way.encode()[1:], [b"api/games/0/sgf"], WEB_WORDS, rng)[:2000]
+        way = "/" + raw.decode("latin-1")
+    if not rng.randrange(20):
+        method = rng.choice(("GET", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "BREW"))
+    return method, way, data
+
+
+Attack = Callable[[Seen, int, random.Random, Path], None]
+ATTACKS: dict[str, Attack] = {
+    "SGF": attack_records,
+    "GTP": attack_gtp,
+    "analysis": attack_analysis,
+    "models": attack_models,
+    "web": attack_web,
+}

@@ -1,0 +1,152 @@
+"""Watch what is attacked: how long it takes, how much memory it holds, what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import resource
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import psutil
+
+SLOWEST, LARGEST = 10.0, 600.0
+"""Seconds an answer may take, megabytes a process may hold."""
+
+
+@dataclass
+class Seen:
+    """What came of one attack."""
+
+    attack: str
+    tried: int = 0
+    seed: int = 0
+    slowest: float = 0.0
+    """Seconds of the slowest answer."""
+    peak: float = 0.0
+    """Megabytes that the largest process held."""
+    faults: list[str] = field(default_factory=list)
+    note: str = ""
+    date: str = ""
+
+    @contextmanager
+    def timed(self, what: object) -> Iterator[None]:
+        """Take the time of one answer."""
+        begun = time.monotonic()
+        yield
+        self.took(time.monotonic() - begun, what)
+
+    def took(self, seconds: float, what: object) -> None:
+        """Note the time of one answer."""
+        self.slowest = max(self.slowest, seconds)
+        if seconds > SLOWEST:
+            self.fault(f"took {seconds:.1f} s", what)
+
+    def holds(self, megabytes: float) -> None:
+        """Note the memory of a process."""
+        self.peak = max(self.peak, megabytes)
+
+    def fault(self, fault: str, what: object = "") -> None:
+        """Note something that must not happen."""
+        shown = repr(what) if len(repr(what)) < 400 else repr(what)[:400] + "..."
+        self.faults.append(f"{fault}: {shown}")
+        print(f"{self.attack}: {self.faults[-1]}", file=sys.stderr, flush=True)
+
+    def line(self) -> str:
+        """Return it as one line of JSON."""
+        if self.peak > LARGEST:
+            self.fault(f"held {self.peak:.0f} MB")
+        self.slowest, self.peak = round(self.slowest, 2), round(self.peak)
+        return json.dumps(asdict(self))
+
+
+def own_peak() -> float:
+    """Return the most megabytes that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def peak_of(pid: int) -> float:
+    """Return the most megabytes that a process or one of its children has held, on Linux."""
+    most = 0.0
+    for process in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
+        try:
+            status = Path(f"/proc/{process.pid}/status").read_text()
+        except OSError:
+            continue
+        held = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
+        most = max(most, int(held[0]) / 1024 if held else 0.0)
+    return most
+
+
+class Talk:
+    """A conversation by lines with a server in a process of its own."""
+
+    def __init__(self, command: Sequence[str], folder: Path) -> None:
+        self.command, self.folder = [sys.executable, "-m", "tengen", *command], folder
+        self.start()
+
+    def start(self) -> None:
+        """Start it, or start it again."""
+        self.process = subprocess.Popen(
+            self.command,
+            cwd=self.folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "TENGEN_QUIET": "1"},
+        )
+        self.lines: queue.Queue[bytes] = queue.Queue()
+        self.errors: list[bytes] = []
+        for reader in (self._read, self._listen):
+            threading.Thread(target=reader, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(b"")
+
+    def _listen(self) -> None:
+        assert self.process.stderr
+        for line in self.process.stderr:
+            self.errors.append(line)
+
+    def say(self, data: bytes) -> None:
+        """Send bytes; a server that is gone is found out by listening."""
+        assert self.process.stdin
+        try:
+            self.process.stdin.write(data)
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+
+    def wait_for(self, words: Sequence[bytes], seconds: float) -> bytes | None:
+        """Read lines up to one with one of these words; None when too late, empty at the end."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                line = self.lines.get(timeout=max(deadline - time.monotonic(), 0.0))
+            except queue.Empty:
+                return None
+            if not line or any(word in line for word in words):
+                return line
+
+    def tracebacks(self) -> int:
+        """Count the tracebacks it wrote."""
+        return sum(line.startswith(b"Traceback") for line in self.errors)
+
+    def end(self) -> None:
+        """End it."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if pipe:
+                with suppress(OSError):
+                    pipe.close()

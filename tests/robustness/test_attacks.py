@@ -1,0 +1,75 @@
+"""Damaged inputs and kills, fewer than `attack.py` makes by itself; the page tells what it saw."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import fuzzing
+import killing
+import page
+
+INPUTS, KILLS = 1000, 3
+
+
+def attack(name: str, count: int, seed: int) -> None:
+    """Attack in a process of its own; the output has the seed."""
+    command = [
+        sys.executable,
+        str(Path(__file__).with_name("attack.py")),
+        name,
+        "--count",
+        str(count),
+    ]
+    done = subprocess.run([*command, "--seed", str(seed)], capture_output=True, text=True)
+    print(done.stderr)
+    seen = json.loads(done.stdout)
+    assert seen["faults"] == []
+    assert seen["tried"] >= count * 3 // 4
+    assert done.returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(fuzzing.ATTACKS))
+def test_damaged_inputs_end_in_a_line(name: str) -> None:
+    attack(name, INPUTS, seed=2)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes as Linux does")
+@pytest.mark.parametrize("name", sorted(killing.ATTACKS))
+def test_kills_change_nothing(name: str) -> None:
+    if name == "kill Ray node":
+        pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    if name == "kill network":
+        pytest.importorskip("torch", reason="the extra `torch` is not installed")
+    attack(name, KILLS, seed=2)
+
+
+def test_a_fault_is_found(tmp_path: Path) -> None:
+    """The watchers see what they are there for."""
+    seen = fuzzing.Seen("none")
+    seen.took(11.0, "slow")
+    seen.holds(700.0)
+    assert len(json.loads(seen.line())["faults"]) == 2
+    victim = killing.Victim(seen, ["sh", "-c", "setsid sleep 100 & sleep 100"], tmp_path)
+    victim.start()
+    while len(victim.left()) < 3:
+        pass
+    killing.GONE, gone = 0.2, killing.GONE
+    victim.kill("first", killing.random.Random(1))
+    killing.GONE = gone
+    assert len(seen.faults) == 4 and "left behind" in seen.faults[-1]
+    assert victim.left() == []
+
+
+def test_the_page_tells_what_was_seen() -> None:
+    rows = page.read()
+    assert rows and all(row["date"] and row["tried"] for row in rows)
+    assert page.table(rows) in page.PAGE.read_text()
+    assert all(row["attack"] in {**fuzzing.ATTACKS, **killing.ATTACKS} for row in rows)
