@@ -10,12 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from tengen.arena import duel
 from tengen.board import PASS, RESIGN, Board
+from tengen.cli import players
 from tengen.contracts.checks import check_evaluator, check_player, check_policy
 from tengen.errors import SpecError, TengenError
 from tengen.players import make_expert, make_player, parse_spec
+from tengen.players.plugins import installed_kinds
 from tengen.players.sources import make_evaluator, make_policy
 
 MODULE = '''
@@ -170,6 +173,27 @@ def test_packages_name_their_players(module: str, monkeypatch: pytest.MonkeyPatc
     assert choice("first:skip=1") == "B9" and parse_spec("first")[0] == "first"
     with pytest.raises(SpecError, match="there is no player 'frist'; did you mean 'first'"):
         make_player("frist")
+
+
+def test_installed_players_are_listed_and_broken_ones_say_why(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = [
+        importlib.metadata.EntryPoint(name, f"plugged_in_a_test:{target}", "tengen.players")
+        for name, target in (("first", "First"), ("lost", "Nobody"), ("random", "First"))
+    ]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
+    kinds = installed_kinds()
+    assert list(kinds) == ["first", "lost"]  # our own `random` is not theirs to replace
+    assert [(option.name, option.kind) for option in kinds["first"].options] == [
+        ("skip", "int"), ("resign", "bool"), ("word", "text"),
+    ]  # fmt: skip
+    assert kinds["first"].help == "Play the first legal move after `skip` others."
+    assert "plugged_in_a_test has no Nobody" in kinds["lost"].help
+    listed = json.loads(CliRunner().invoke(players.app, ["--json"]).stdout)
+    assert [row["name"] for row in listed][-2:] == ["first", "lost"]
+    told = CliRunner().invoke(players.app, ["first"]).stdout
+    assert "first" in told and "skip" in told
 
 
 def test_objects_play_in_the_arena(tmp_path: Path) -> None:

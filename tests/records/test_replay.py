@@ -13,15 +13,8 @@ from tengen.errors import IllegalMoveError, RecordError
 from tengen.lab.speed import sample_games
 from tengen.records import Corpus, loads, read_games
 from tengen.records.arrays import from_records
-from tengen.records.replay import (
-    Refusal,
-    board_at,
-    check,
-    last_positions,
-    positions,
-    replay_all,
-    replay_refusals,
-)
+from tengen.records.bulk_replay import check, last_positions, replay_all, replay_refusals
+from tengen.records.replay import Refusal, board_at, positions
 
 KO = "(;SZ[5];B[ba];W[ca];B[ab];W[db];B[bc];W[cc];B[cb];W[bb];B[cb])"
 

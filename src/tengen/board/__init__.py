@@ -4,17 +4,8 @@ Knows nothing of files, learners or players.
 """
 
 from tengen.board.batch import BatchBoard
-from tengen.board.board import (
-    BLACK,
-    BORDER,
-    EMPTY,
-    WHITE,
-    Block,
-    Board,
-    Colour,
-    LegalMoves,
-    handicap_points,
-)
+from tengen.board.board import Board
+from tengen.board.colours import BLACK, BORDER, EMPTY, WHITE, Colour
 from tengen.board.coordinates import (
     PASS,
     RESIGN,
@@ -35,6 +26,8 @@ from tengen.board.coordinates import (
 from tengen.board.playing import play_random, play_to_end, random_point
 from tengen.board.playouts import PlayoutResult, playouts
 from tengen.board.rules import Rules
+from tengen.board.setups import handicap_points
+from tengen.board.views import Block, LegalMoves
 from tengen.errors import IllegalMoveError
 
 __all__ = [

@@ -3,71 +3,29 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board import kernels as k
+from tengen.board.colours import BLACK, COLOUR_NAMES, EMPTY, WHITE, Colour
 from tengen.board.coordinates import (
     PASS,
     RESIGN,
     Move,
     Point,
-    format_gtp,
     places,
     point_from,
     point_of,
     point_of_move,
-    points_at,
 )
 from tengen.board.drawing import format_ascii, format_svg, parse_ascii
 from tengen.board.planes import stack_planes
 from tengen.board.rules import KO_NUMBERS, Rules
+from tengen.board.setups import handicap_points, refuse_dead_blocks
+from tengen.board.views import Block, LegalMoves
 from tengen.errors import IllegalMoveError, TengenError
-
-Colour = int
-"""BLACK = 1 or WHITE = 2; EMPTY = 0 and BORDER = 3 on the board itself."""
-
-EMPTY, BLACK, WHITE, BORDER = k.EMPTY, k.BLACK, k.WHITE, k.BORDER
-COLOUR_NAMES = {BLACK: "Black", WHITE: "White"}
-
-
-@dataclass(frozen=True)
-class Block:
-    """A maximal connected set of stones of one colour, with the empty points next to it."""
-
-    colour: Colour
-    stones: tuple[Point, ...]
-    liberties: tuple[Point, ...]
-
-
-class LegalMoves:
-    """The moves a side may play, as a view: `in`, iteration over points, `len`, truth."""
-
-    def __init__(self, board: Board, colour: Colour) -> None:
-        self._board, self._colour = board, colour
-
-    def __contains__(self, move: object) -> bool:
-        try:
-            return self._board.is_legal(move, self._colour)  # type: ignore[arg-type]
-        except IllegalMoveError:
-            if isinstance(move, (str, tuple, Point)):
-                return False
-            raise
-
-    def __iter__(self) -> Iterator[Point]:
-        board = self._board
-        legal = np.flatnonzero(board.legal_mask(self._colour))
-        for raw in points_at(legal, board.rows, board.cols).tolist():
-            yield point_from(raw, board.rows, board.cols)
-
-    def __len__(self) -> int:
-        return int(self._board.legal_mask(self._colour).sum())
-
-    def __repr__(self) -> str:
-        return f"<legal moves: {' '.join(map(str, self))}>"
 
 
 class Board:
@@ -228,7 +186,7 @@ class Board:
         if grid is not None:
             if grid.shape != (self.rows, self.cols):
                 raise TengenError(f"a setup of {grid.shape} does not fit {self.rows}x{self.cols}")
-            _refuse_dead_blocks(grid)
+            refuse_dead_blocks(grid)
             for row, col in zip(*np.nonzero(grid), strict=True):
                 point = point_of(int(row), int(col), self.cols)
                 k.place(state, point, int(grid[row, col]))
@@ -534,55 +492,3 @@ class Board:
         return isinstance(other, Board) and repr(self) == repr(other)
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:
-    """Return the usual points for handicap stones (GTP's fixed handicap).
-
-    Raises
-    ------
-    TengenError
-        If boards of this size have no usual points for so many stones.
-    """
-    odd = rows % 2 and cols % 2
-    most = 0 if min(rows, cols) < 7 else 9 if odd and min(rows, cols) >= 9 else 4
-    if not 2 <= stones <= most:
-        raise TengenError(f"no fixed handicap of {stones} stones on {rows}x{cols} (2 to {most})")
-
-    def lines(n: int) -> tuple[int, int, int]:
-        edge = 3 if n >= 13 else 2
-        return edge, n // 2, n - 1 - edge
-
-    (top, middle, bottom), (left, centre, right) = lines(rows), lines(cols)
-    order = [(bottom, left), (top, right), (top, left), (bottom, right)]
-    if stones >= 6:
-        order += [(middle, left), (middle, right)]
-    if stones >= 8:
-        order += [(top, centre), (bottom, centre)]
-    chosen = order[:stones]
-    if stones in (5, 7, 9):
-        chosen = [*order[: stones - 1], (middle, centre)]
-    return [point_of_move(place, rows, cols) for place in chosen]
-
-
-def _refuse_dead_blocks(grid: NDArray[np.int8]) -> None:
-    """Raise if a block of the grid has no liberty."""
-    rows, cols = grid.shape
-    free = np.zeros((rows, cols), bool)
-    empty = np.pad(grid == 0, 1)
-    free |= empty[:-2, 1:-1] | empty[2:, 1:-1] | empty[1:-1, :-2] | empty[1:-1, 2:]
-    for colour in (BLACK, WHITE):
-        stones = grid == colour
-        alive = stones & free
-        while True:
-            wide = np.pad(alive, 1)
-            near = wide[:-2, 1:-1] | wide[2:, 1:-1] | wide[1:-1, :-2] | wide[1:-1, 2:]
-            grown = alive | (near & stones)
-            if (grown == alive).all():
-                break
-            alive = grown
-        lost = stones & ~alive
-        if lost.any():
-            row, col = (int(i[0]) for i in np.nonzero(lost))
-            name = format_gtp(point_of(row, col, cols), rows, cols)
-            raise TengenError(f"the {COLOUR_NAMES[colour]} stone on {name} has no liberty")

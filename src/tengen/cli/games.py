@@ -69,8 +69,8 @@ def check(
     """Replay every game on the board and report the moves it refuses."""
     from tengen.board import Rules
     from tengen.records import Corpus
+    from tengen.records.bulk_replay import check as replay
     from tengen.records.replay import Refusal
-    from tengen.records.replay import check as replay
 
     corpus = Corpus(paths)
     games = moves = 0

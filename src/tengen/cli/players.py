@@ -20,10 +20,12 @@ def players(
     from tengen.arena.placing import recorded
     from tengen.errors import SpecError
     from tengen.players import PLAYERS
+    from tengen.players.plugins import installed_kinds
 
-    if name is not None and name not in PLAYERS:
-        raise SpecError(f"there is no player {name!r}. There are: {', '.join(PLAYERS)}")
-    kinds = [PLAYERS[name]] if name else list(PLAYERS.values())
+    known = {**PLAYERS, **installed_kinds()}
+    if name is not None and name not in known:
+        raise SpecError(f"there is no player {name!r}. There are: {', '.join(known)}")
+    kinds = [known[name]] if name else list(known.values())
     if json:
         rows = [
             {

@@ -20,8 +20,8 @@ import numpy as np
 from tengen.board import Board, play_random, playouts
 from tengen.board.playouts import Kind
 from tengen.records import Corpus
+from tengen.records.bulk_replay import replay_all
 from tengen.records.record import GameRecord
-from tengen.records.replay import replay_all
 from tengen.records.sgf_properties import parse_result
 
 GAMES = 300

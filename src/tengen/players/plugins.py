@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -26,9 +26,8 @@ from tengen.board import RESIGN, Board, Point
 from tengen.contracts import Evaluator, Player, Policy
 from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError, TengenError
-
-if TYPE_CHECKING:
-    pass
+from tengen.players.kinds import PLAYERS, Option, PlayerKind
+from tengen.players.options import PLAIN_READERS, read_options
 
 PREFIX = "python:"
 GROUP = "tengen.players"
@@ -41,6 +40,24 @@ METHODS: dict[Role, str] = {"player": "choose", "evaluator": "values", "policy":
 def installed_players() -> dict[str, str]:
     """Return the players that installed packages name: `package.module:Class` by name."""
     return {entry.name: entry.value for entry in importlib.metadata.entry_points(group=GROUP)}
+
+
+def installed_kinds() -> dict[str, PlayerKind]:
+    """Describe the players that installed packages name, less those whose names are ours.
+
+    A class that cannot be imported is listed with the reason in place of its help.
+    """
+    kinds = {}
+    for name, target in installed_players().items():
+        if name in PLAYERS:
+            continue
+        try:
+            maker = find(target, name)
+            said, options = (inspect.getdoc(maker) or "").partition("\n")[0], _table(maker)
+        except SpecError as failure:
+            said, options = str(failure), ()
+        kinds[name] = PlayerKind(name, target, said or f"The class {target}.", options, name)
+    return kinds
 
 
 def make_plugged_player(target: str, rest: str, spec: str) -> Player:
@@ -189,16 +206,23 @@ def _make(target: str, rest: str, role: Role, spec: str) -> object:
 
 def _options(maker: Callable[..., object], rest: str, spec: str) -> dict[str, Any]:
     """Read `key=value,...` as the class's arguments say: numbers, yes or no, else text."""
-    from tengen.players.kinds import Option, PlayerKind
-    from tengen.players.spec import read_options
+    kind = PlayerKind(spec.partition("=")[0], "", "", _table(maker))
+    return read_options(kind, rest, spec, PLAIN_READERS)
 
-    takes = [
-        parameter
+
+def _table(maker: Callable[..., object]) -> tuple[Option, ...]:
+    """Return the arguments of a class as options."""
+    return tuple(
+        Option(
+            parameter.name,
+            _kind_of(parameter),
+            "",
+            "" if parameter.default is parameter.empty else str(parameter.default),
+            required=parameter.default is parameter.empty,
+        )
         for parameter in inspect.signature(maker, eval_str=False).parameters.values()
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    ]
-    table = tuple(Option(p.name, _kind_of(p), "", required=p.default is p.empty) for p in takes)
-    return read_options(PlayerKind(spec.partition("=")[0], "", "", table), rest, spec)
+    )
 
 
 def _kind_of(parameter: inspect.Parameter) -> str:

@@ -4,22 +4,21 @@ A spec is `NAME` or `NAME:key=value,...`. After `gtp:` the rest is a command lin
 names another player (`then=`) takes the rest of the string, so it comes last:
 `opening:model=td-best-9x9,moves=15,then=mcts:playouts=500`. A value may be put in double quotes
 to hold a comma: `greedy:model="a,b.safetensors"`. `kinds` has the table of our players; a module
-is imported only when one of its players is made. `python:package.module:Class` and the players of
-installed packages are `plugins`.
+is imported only when one of its players is made. `options` reads the text of options.
+`python:package.module:Class` and the players of installed packages are `plugins`.
 """
 
 from __future__ import annotations
 
-import difflib
 import importlib
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import is_dataclass, replace
 from typing import Any, Literal, cast
 
 from tengen.contracts import Expert, Player
 from tengen.errors import SpecError
 from tengen.players.kinds import PLAYERS, Option, PlayerKind
+from tengen.players.options import PLAIN_READERS, Reader, read_options, split_options, unknown
 
 _HERE = "tengen.players"
 
@@ -46,7 +45,7 @@ def make_player(spec: str) -> Player:
             raise SpecError(f"{spec!r}: after gtp: comes a command line")
         options: dict[str, Any] = {"command": rest.strip()}
     else:
-        options = read_options(kind, rest, spec)
+        options = read_options(kind, rest, spec, READERS)
     try:
         player: Player = _import(kind)(**options)
     except (TypeError, SpecError) as mistake:
@@ -73,7 +72,7 @@ def _plugged(
     installed = plugins.installed_players()
     if name not in installed:
         known = [*(["builtin"] if what == "expert" else []), *PLAYERS, *installed]
-        raise SpecError(f"{_unknown(what, name, known)} (in {spec!r})")
+        raise SpecError(f"{unknown(what, name, known)} (in {spec!r})")
     return installed[name], rest
 
 
@@ -100,7 +99,7 @@ def make_expert(spec: str = "builtin") -> Expert:
     if name == "builtin":
         from tengen.players.expert import BuiltinExpert
 
-        return BuiltinExpert(**read_options(_BUILTIN, rest, spec))
+        return BuiltinExpert(**read_options(_BUILTIN, rest, spec, READERS))
     from tengen.players.expert import PlayerExpert, StaticExpert
 
     _plugged(name, rest, spec, what="expert")
@@ -130,101 +129,12 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
         return name, dict(zip(("class", "options"), plugged, strict=True))
     if name == "gtp":
         return name, {"command": rest.strip()}
-    return name, _split_options(PLAYERS[name], rest, spec)
+    return name, split_options(PLAYERS[name], rest, spec)
 
 
 def _split_name(spec: str) -> tuple[str, str]:
     name, _, rest = spec.strip().partition(":")
     return name.strip().lower(), rest
-
-
-def _split_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, str]:
-    """Read `key=value,...`; a key of kind `player` takes all that follows."""
-    table = {option.name: option for option in kind.options}
-    found: dict[str, str] = {}
-    while rest.strip():
-        key, equals, rest = rest.partition("=")
-        key = key.strip()
-        if key not in table:
-            raise SpecError(f"{_unknown(f'option of {kind.name}', key, list(table))} (in {spec!r})")
-        if not equals:
-            raise SpecError(f"{spec!r}: option {key} of {kind.name} needs a value: {key}=...")
-        if key in found:
-            raise SpecError(f"{spec!r}: option {key} is given twice")
-        if table[key].kind == "player":
-            found[key] = rest.strip()
-            break
-        rest = rest.lstrip()
-        if rest.startswith('"'):
-            found[key], quote, rest = rest[1:].partition('"')
-            if not quote or (rest.strip() and not rest.lstrip().startswith(",")):
-                raise SpecError(f"{spec!r}: the quotes of option {key} do not end")
-            rest = rest.lstrip()[1:]
-        else:
-            value, _, rest = rest.partition(",")
-            found[key] = value.strip()
-        if not found[key]:
-            raise SpecError(f"{spec!r}: option {key} of {kind.name} is empty")
-    return found
-
-
-def read_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, Any]:
-    """Turn the options of a spec into what the player's class takes."""
-    texts = _split_options(kind, rest, spec)
-    for option in kind.options:
-        if option.required and option.name not in texts:
-            raise SpecError(f"{spec!r}: {kind.name} needs {option.name}=... ({option.help})")
-    values = {}
-    for option in kind.options:
-        if option.name in texts:
-            try:
-                value = READERS[option.kind](texts[option.name], option)
-            except SpecError as mistake:
-                raise SpecError(f"{spec!r}: {option.name}: {mistake}") from None
-            values[option.parameter or option.name] = value
-    return values
-
-
-def _read_int(text: str, option: Option) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        raise SpecError(f"{text!r} is no whole number") from None
-    return int(_at_least(value, option))
-
-
-def _read_float(text: str, option: Option) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise SpecError(f"{text!r} is no number") from None
-    if not math.isfinite(value):
-        raise SpecError(f"{text!r} is no finite number")
-    return _at_least(value, option)
-
-
-def _at_least(value: float, option: Option) -> float:
-    if value < option.least:
-        raise SpecError(f"{value} is less than {option.least:g}")
-    return value
-
-
-def _read_bool(text: str, option: Option) -> bool:
-    words = {"yes": True, "true": True, "1": True, "on": True}
-    words |= {"no": False, "false": False, "0": False, "off": False}
-    if text.lower() not in words:
-        raise SpecError(f"{text!r} is neither yes nor no")
-    return words[text.lower()]
-
-
-def _read_choice(text: str, option: Option) -> str:
-    if text not in option.choices:
-        raise SpecError(f"{text!r} is none of {', '.join(option.choices)}")
-    return text
-
-
-def _read_choices(text: str, option: Option) -> tuple[str, ...]:
-    return tuple(_read_choice(word.strip(), option) for word in text.split("+"))
 
 
 def _read_evaluator(text: str, option: Option) -> object:
@@ -245,17 +155,12 @@ def _read_network(text: str, option: Option) -> object:
     return make_network(text)
 
 
-READERS: dict[str, Callable[[str, Option], object]] = {
-    "int": _read_int,
-    "float": _read_float,
-    "bool": _read_bool,
-    "choice": _read_choice,
-    "choices": _read_choices,
+READERS: dict[str, Reader] = {
+    **PLAIN_READERS,
     "evaluator": _read_evaluator,
     "policy": _read_policy,
     "network": _read_network,
     "player": lambda text, option: make_player(text),
-    "text": lambda text, option: text,
 }
 """How the text of an option of each kind is read; raises `SpecError`."""
 
@@ -267,9 +172,3 @@ def _import(kind: PlayerKind) -> Callable[..., Player]:
     except ModuleNotFoundError as failure:
         raise SpecError(f"the player {kind.name} cannot be used: {failure}") from None
     return found
-
-
-def _unknown(what: str, name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    return f"there is no {what} {name!r}{hint} There are: {', '.join(known) or 'none'}"

@@ -2,7 +2,7 @@
 
 Layers by knowledge: `sgf_grammar` (bytes and trees), `sgf_properties` and `encodings` (values),
 `record` and `sgf` (games), `archives` (files), `reader` (any format), `arrays` and `corpus`
-(many games). Nothing here knows whether a move is legal.
+(many games). Only `replay` and `bulk_replay` ask the board whether moves are legal.
 """
 
 from tengen.records.arrays import GameArrays

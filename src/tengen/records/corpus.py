@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tengen.board import Board, Point, Rules
 from tengen.board.kernels import regrow, remember
 from tengen.errors import IllegalMoveError
-from tengen.records import arrays, reader
+from tengen.records import arrays, reader, replay
 from tengen.records.arrays import GameArrays
 from tengen.records.bulk import Batch
 from tengen.records.faults import Fault
@@ -74,8 +74,6 @@ class Corpus:
             for board, move, game in Corpus("games/").positions():
                 print(game.file, board.turn, move)
         """
-        from tengen.records import replay
-
         for record in self:
             try:
                 for board, (_, point) in replay.positions(record, rules=rules):

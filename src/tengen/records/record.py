@@ -14,6 +14,7 @@ from tengen.board import BLACK, WHITE, Board, Point
 from tengen.board.coordinates import point_of_move
 from tengen.errors import TengenError
 from tengen.records import encodings, sgf_grammar
+from tengen.records.replay import board_at, positions
 from tengen.records.sgf_grammar import GameTree
 from tengen.records.sgf_properties import (
     Result,
@@ -93,8 +94,6 @@ class GameRecord:
 
     def _last_board(self) -> Board:
         """Return the board at the end, or before the first move that the rules forbid."""
-        from tengen.records.replay import board_at, positions
-
         try:
             return board_at(self)
         except TengenError:

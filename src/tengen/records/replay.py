@@ -1,4 +1,4 @@
-"""Put records on the board: positions of a game, and checking moves against the rules.
+"""Put a record on the board: the positions of one game, by the rules.
 
 By default records are replayed with simple ko and the suicide rule of their RU: superko rules
 of old servers differed, and a record is not wrong because it broke ours.
@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tengen.board import BLACK, BORDER, PASS, WHITE, Board, Point, Rules
-from tengen.board.replay_kernels import TRUSTED, replay_games
-from tengen.board.rules import KO_NUMBERS
+from tengen.board import BLACK, PASS, WHITE, Board, Point, Rules
 from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.records.arrays import GameArrays
-from tengen.records.corpus import Corpus
-from tengen.records.record import GameRecord, Stone
+
+if TYPE_CHECKING:
+    from tengen.records.record import GameRecord, Stone
 
 
 @dataclass(frozen=True)
@@ -99,70 +95,6 @@ def _replayed(record: GameRecord, rules: Rules | None) -> Iterator[Board]:
     except TengenError as wrong:
         refusal = Refusal(record.file, record.game, number, str(wrong))
         raise IllegalMoveError(str(refusal)) from None
-
-
-def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | Refusal]:
-    """Replay every game of a corpus; yield each batch of games when done, after its refusals.
-
-    A kernel replays by simple ko without suicide. What it refuses, and games with setup, edits or
-    other ko rules, are played on a `Board`, which decides and says why. Does not judge results.
-    """
-    for batch in corpus.record_batches():
-        unsure = replay_refusals(batch.arrays) | (np.diff(batch.arrays.setup_offsets) > 0)
-        if batch.exact is not None:
-            unsure |= np.array([bool(record.edits) for record in batch.exact])
-        if rules is not None and rules.ko != "simple":
-            unsure[:] = True
-        for record in batch.where(unsure).records():
-            try:
-                board_at(record, rules=rules)
-            except IllegalMoveError as wrong:
-                yield _refusal(record, str(wrong))
-        yield batch.arrays
-
-
-def replay_refusals(games: GameArrays) -> NDArray[np.bool_]:
-    """Tell which games have a move that simple ko without suicide forbids."""
-    nothing = np.empty((0, 0, 0), np.int8)
-    _, ends = _replay(games, KO_NUMBERS["simple"], 1.0, nothing)
-    return np.asarray(ends[:, 0] >= 0, dtype=np.bool_)
-
-
-def last_positions(
-    games: GameArrays, share: float = 1.0
-) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-    """Return the grids after `share` of each game's moves, and the stones each side has taken.
-
-    Every move is trusted; one onto a stone is left out. Grids of smaller boards are padded with
-    BORDER.
-    """
-    rows, cols = (int(side.max(initial=0)) for side in (games.rows, games.cols))
-    grids = np.full((len(games), rows, cols), BORDER, np.int8)
-    _, ends = _replay(games, TRUSTED, share, grids)
-    return grids, ends[:, 1:]
-
-
-def replay_all(games: GameArrays) -> int:
-    """Replay games with every move checked; return how many moves were played."""
-    return _replay(games, KO_NUMBERS["simple"], 1.0, np.empty((0, 0, 0), np.int8))[0]
-
-
-def _replay(
-    games: GameArrays, ko_rule: int, share: float, grids: NDArray[np.int8]
-) -> tuple[int, NDArray[np.int64]]:
-    """Return the moves played, and how each game ended: see `replay_games`."""
-    ends = np.empty((len(games), 3), np.int64)
-    played = replay_games(
-        games.moves, games.colours, games.offsets, games.rows, games.cols, games.setup,
-        games.setup_colours, games.setup_offsets, ko_rule, share, ends, grids,
-    )  # fmt: skip
-    return int(played), ends
-
-
-def _refusal(record: GameRecord, message: str) -> Refusal:
-    head = f"{record.file}: game {record.game}, move "
-    number, _, reason = message.removeprefix(head).partition(": ")
-    return Refusal(record.file, record.game, int(number), reason)
 
 
 def _set_up(board: Board, record: GameRecord) -> None:

@@ -6,9 +6,9 @@ import io
 from typing import BinaryIO, cast
 
 from tengen.records import bulk
+from tengen.records.bulk_replay import replay_refusals
 from tengen.records.corpus import Unseen
 from tengen.records.faults import Fault
-from tengen.records.replay import replay_refusals
 
 
 def warm_up() -> None:

@@ -37,7 +37,8 @@ from tengen.models.store import pack, unpack
 from tengen.parallel import map_jobs
 from tengen.records import Corpus, GameArrays
 from tengen.records.arrays import KINDS
-from tengen.records.replay import board_at, replay_refusals, rules_named
+from tengen.records.bulk_replay import replay_refusals
+from tengen.records.replay import board_at, rules_named
 
 FORMAT = "tengen.shard"
 VERSION = 1

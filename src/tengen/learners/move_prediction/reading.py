@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tengen.errors import TengenError
 from tengen.records import Corpus
 from tengen.records.arrays import GameArrays, concatenate
-from tengen.records.replay import replay_refusals
+from tengen.records.bulk_replay import replay_refusals
 
 SHORTEST = 10
 """Moves that a game must have."""

@@ -9,8 +9,8 @@ from tengen.learners.move_prediction.learner import MovePredictor
 from tengen.learners.move_prediction.maxent import solve
 from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
 from tengen.records.arrays import from_records
+from tengen.records.bulk_replay import replay_all
 from tengen.records.record import GameRecord
-from tengen.records.replay import replay_all
 
 
 def warm_up() -> None:

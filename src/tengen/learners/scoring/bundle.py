@@ -21,7 +21,7 @@ from tengen.files import write_atomic
 from tengen.learners.scoring.blocks_context_kernels import flood_other
 from tengen.learners.scoring.features import Described, bordered, describe
 from tengen.records import GameArrays
-from tengen.records.replay import last_positions
+from tengen.records.bulk_replay import last_positions
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

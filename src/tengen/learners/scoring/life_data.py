@@ -18,7 +18,7 @@ from tengen.learners.scoring.features import Described, describe
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.learners.scoring.life_features import block_inputs, grids_at
 from tengen.records import GameArrays
-from tengen.records.replay import last_positions
+from tengen.records.bulk_replay import last_positions
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]

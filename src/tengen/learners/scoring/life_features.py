@@ -17,7 +17,7 @@ from tengen.board import BLACK, WHITE
 from tengen.learners.scoring.blocks_kernels import PAPER
 from tengen.learners.scoring.features import INPUTS, Described
 from tengen.records import GameArrays
-from tengen.records.replay import last_positions
+from tengen.records.bulk_replay import last_positions
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
