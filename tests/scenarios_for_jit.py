@@ -42,7 +42,7 @@ def record(function: Any) -> Any:
 
 
 if OFF:
-    tengen.jit.kernel = tengen.jit.hot_kernel = record
+    tengen.jit.kernel = tengen.jit.hot_kernel = tengen.jit.inner_kernel = record
     warnings.simplefilter("ignore", RuntimeWarning)  # unsigned words wrap around by design
 
 # Only now: modules with kernels take their decorator when they are imported.
@@ -150,8 +150,8 @@ def records() -> list[Any]:
     import io
 
     from tengen.records import bulk
+    from tengen.records.bulk_replay import replay_refusals
     from tengen.records.corpus import Unseen
-    from tengen.records.replay import replay_refusals
 
     text = b"(;SZ[9]AB[aa][cc]PB[\xc3\xa9\xe7\x8e\x8b]RE[B+3.5];W[ee];B[ef](;W[fe];B[])(;W[dd]))"
     text += b"\n(;SZ[5];B[aa];W[bb])"
@@ -210,7 +210,7 @@ def move_prediction() -> list[Any]:
 def scoring() -> list[Any]:
     from tengen.learners.scoring.features import describe
     from tengen.learners.scoring.judgement import judge
-    from tengen.records.replay import last_positions
+    from tengen.records.bulk_replay import last_positions
 
     answers: list[Any] = list(last_positions(games(2)))
     for position in boards((4, 5), (6, 6), share=1.0):
