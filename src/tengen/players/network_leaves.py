@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PASS, Board, index_of, points_at
+from tengen.board import BLACK, PASS, Board, index_of, playouts, points_at
 from tengen.board import kernels as k
 from tengen.board.simple_kernels import is_own_eye
 from tengen.contracts.values import FloatArray
@@ -84,24 +84,48 @@ class Leaf:
         return Worth(utility, self.win, self.score, self.score**2 + self.spread**2)
 
 
-def judge(
-    network: Network, boards: Sequence[Board], *, pool: ThreadPoolExecutor | None, threads: int
-) -> list[Leaf]:
-    """Judge positions, those that are over too; `threads` of them at a time."""
-    if pool is None or len(boards) < 2:
-        views = network.views(boards)
-    else:
+@dataclass(frozen=True)
+class Judge:
+    """Who judges positions: the network, and where it is told so a few playouts beside it."""
+
+    network: Network
+    playouts: int = 0
+    """Playouts from each position."""
+    mix: float = 0.0
+    """Their share in what it is worth."""
+
+    def __call__(
+        self, boards: Sequence[Board], *, pool: ThreadPoolExecutor | None = None, threads: int = 1
+    ) -> list[Leaf]:
+        """Judge positions, those that are over too; `threads` of them at a time."""
+        if pool is None or len(boards) < 2:
+            return self._judge(boards)
         size = -(-len(boards) // threads)
         parts = [boards[i : i + size] for i in range(0, len(boards), size)]
-        views = [view for part in pool.map(network.views, parts) for view in part]
-    return [_leaf(board, view) for board, view in zip(boards, views, strict=True)]
+        return [leaf for part in pool.map(self._judge, parts) for leaf in part]
 
+    def _judge(self, boards: Sequence[Board]) -> list[Leaf]:
+        views = self.network.views(boards)
+        return [self._leaf(board, view) for board, view in zip(boards, views, strict=True)]
 
-def _leaf(board: Board, view: View) -> Leaf:
-    if board.is_over:
-        return _ended(board, view)
-    moves, priors = likely_moves(board, view.priors)
-    return Leaf(view.black_wins, view.score, view.spread, view.ownership, moves, priors)
+    def _leaf(self, board: Board, view: View) -> Leaf:
+        if board.is_over:
+            return _ended(board, view)
+        moves, priors = likely_moves(board, view.priors)
+        win, score, owners = self.outcome(board, view)
+        return Leaf(win, score, view.spread, owners, moves, priors)
+
+    def outcome(self, board: Board, view: View) -> tuple[float, float, FloatArray]:
+        """Return how likely Black wins, the score, and who owns what."""
+        if not self.playouts or not self.mix:
+            return view.black_wins, view.score, view.ownership
+        seed = board.hash >> 1
+        found = playouts(board, self.playouts, seed=seed, kind="heavy", threads=1)
+        return (
+            view.black_wins + self.mix * (found.win_rate - view.black_wins),
+            view.score + self.mix * (found.mean_score - view.score),
+            view.ownership + self.mix * (found.ownership - view.ownership),
+        )
 
 
 def likely_moves(

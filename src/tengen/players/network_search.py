@@ -20,8 +20,8 @@ from tengen.board import BLACK, PASS, RESIGN, Board, Point, indices_of
 from tengen.contracts import Analysis, Candidate, Scorer
 from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
-from tengen.gtp.judging import Judge
-from tengen.players.network_leaves import Leaf, Network, Taste, judge, likely_moves
+from tengen.gtp import judging
+from tengen.players.network_leaves import Judge, Leaf, Network, Taste, likely_moves
 from tengen.players.network_tree import Exploring, Tree
 from tengen.players.passing import Judgement, cleanup_move, only_the_count_is_left, points_left
 
@@ -119,6 +119,8 @@ class NetworkPlayer:
         Above 0, early moves are drawn among those that are as good as the best.
     noise
         Share of random likelihood at the root, for self-play.
+    playouts_a_leaf, mix
+        Playouts from every position, and their share in what it is worth beside the network's word.
     scorer
         Who says that a game under territory rules is over; None for nobody.
     most_nodes
@@ -134,6 +136,8 @@ class NetworkPlayer:
     resign: float = 0.03
     temperature: float = 0.0
     noise: float = 0.0
+    playouts_a_leaf: int = 0
+    mix: float = 0.0
     scorer: Scorer | None = None
     exploring: Exploring = USUAL
     score_share: float = 0.1
@@ -204,6 +208,10 @@ class NetworkPlayer:
                     search.pace = 0.7 * search.pace + 0.3 * (clock() - now) / judged
         yield self._report(search, rng)
 
+    @property
+    def _judge(self) -> Judge:
+        return Judge(self.network, self.playouts_a_leaf, self.mix)
+
     # ----- Searching -----
 
     def _begin(self, board: Board, rng: np.random.Generator) -> Search:
@@ -231,8 +239,9 @@ class NetworkPlayer:
             priors = (1 - self.noise) * priors + self.noise * random
             order = np.argsort(-priors, kind="stable")
             moves, priors = moves[order], priors[order]
-        leaf = Leaf(view.black_wins, view.score, view.spread, view.ownership, moves, priors)
-        taste = Taste.around(board, view.score, self.score_share)
+        win, score, owners = self._judge.outcome(fresh, view)
+        leaf = Leaf(win, score, view.spread, owners, moves, priors)
+        taste = Taste.around(board, score, self.score_share)
         tree = Tree(points, 1 if board.turn == BLACK else -1)
         path = tree.descend(self.exploring)
         tree.judge(0, leaf.worth(taste), leaf.ownership, moves, priors)
@@ -289,7 +298,7 @@ class NetworkPlayer:
                 break
         if not ways:
             return 0
-        leaves = judge(self.network, boards, pool=pool, threads=self.threads)
+        leaves = self._judge(boards, pool=pool, threads=self.threads)
         for path, leaf_found in zip(ways, leaves, strict=True):
             tree.judge(
                 path[-1],
@@ -312,7 +321,7 @@ class NetworkPlayer:
         """Ask the scorer who owns what, once nothing is left to play for; None before."""
         if self.scorer is None or points_left(board):
             return None
-        verdict = Judge(self.scorer).finished(board)
+        verdict = judging.Judge(self.scorer).finished(board)
         return None if verdict is None else verdict.ownership
 
     # ----- Reporting -----
