@@ -71,10 +71,9 @@ class _Models:
         """Return the policy for a board, or None."""
         from tengen.errors import ModelError
         from tengen.models import load_policy
+        from tengen.models.defaults import predictor_for
 
-        name = self.name or (
-            "predictor-19x19" if board.rows == board.cols == 19 else "predictor-small"
-        )
+        name = self.name or predictor_for(board.rows, board.cols)
         if name == "none":
             return None
         if name not in self._loaded:

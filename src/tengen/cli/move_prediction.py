@@ -179,8 +179,9 @@ def evaluate(
 ) -> None:
     """Measure how often a predictor foresees the moves of games."""
     from tengen.learners.move_prediction import MovePredictor
+    from tengen.models.defaults import predictor_for
 
-    name = model or ("predictor-19x19" if size == 19 else "predictor-small")
+    name = model or predictor_for(size, size)
     predictor = MovePredictor.load(name)
     predictor.check_size(size, size)
     arrays, _ = _games(games, size, quiet=quiet)

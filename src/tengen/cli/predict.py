@@ -17,7 +17,7 @@ def predict(
     move: MoveNumber = None,
     game: GameNumber = 1,
     model: Annotated[
-        str | None, typer.Option("--model", help="Name or path; by the board's size.")
+        str | None, typer.Option("--model", help="Name or path; tengen-large by default.")
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many moves to list.")] = 10,
     json: Json = False,
@@ -29,6 +29,7 @@ def predict(
     from tengen.board import BLACK, format_gtp, point_at
     from tengen.board.drawing import format_ascii
     from tengen.models import load_policy
+    from tengen.models.defaults import policy_for
     from tengen.records import read_game
     from tengen.records.replay import board_at
 
@@ -36,7 +37,7 @@ def predict(
     board = board_at(record, move)
     rows, cols = board.rows, board.cols
     number = move if move is not None else len(record.moves) + 1
-    name = model or ("predictor-19x19" if rows == cols == 19 else "predictor-small")
+    name = model or policy_for(rows, cols)
     priors = load_policy(name).priors(board)
     played = None
     if number <= len(record.moves):

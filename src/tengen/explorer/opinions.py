@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tengen.contracts import Evaluator, Policy
 from tengen.models import has_model, load_evaluator, load_policy
+from tengen.models.defaults import predictor_for
 
 NETWORKS = ("tengen-large", "tengen-small")
 """Deep networks, the first that is there is asked."""
@@ -25,7 +26,7 @@ class Opinions:
 def opinions_on(rows: int, cols: int) -> Opinions:
     """Load the models that are there for boards of this size."""
     found = Opinions()
-    predictor = "predictor-19x19" if (rows, cols) == (19, 19) else "predictor-small"
+    predictor = predictor_for(rows, cols)
     network = next((name for name in NETWORKS if has_model(name)), "")
     for asked, name in (("predictor", predictor), ("network", network)):
         if name and has_model(name):

@@ -106,13 +106,12 @@ def candidates(engine: Engine, call: Call) -> str:
 def prediction(engine: Engine, call: Call) -> str:
     """Name the moves that experts are likely to play, with their chances, whoever plays here."""
     from tengen.board import point_at
+    from tengen.models.defaults import policy_for
 
     board = engine.game.view(engine.game.board.turn)
     rows, cols = board.rows, board.cols
     try:
-        priors = _predictor("predictor-19x19" if rows == cols == 19 else "predictor-small").priors(
-            board
-        )
+        priors = _predictor(policy_for(rows, cols)).priors(board)
     except ModelError as failure:
         raise GtpFailure(str(failure)) from None
     best = np.argsort(-priors, kind="stable")[:CANDIDATES_SHOWN]

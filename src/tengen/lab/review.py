@@ -364,10 +364,11 @@ def find_policy(rows: int, cols: int, name: str | None) -> tuple[Policy | None, 
     """
     from tengen.errors import ModelError
     from tengen.models import load_policy
+    from tengen.models.defaults import policy_for
 
     if name == "none":
         return None, "", ""
-    wanted = name or ("predictor-19x19" if rows == cols == 19 else "predictor-small")
+    wanted = name or policy_for(rows, cols)
     try:
         return load_policy(wanted), wanted, ""
     except ModelError as failure:

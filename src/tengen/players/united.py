@@ -20,6 +20,7 @@ from tengen.contracts import Analysis, Evaluator, Policy, Scorer
 from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
 from tengen.models import load_evaluator, load_policy, load_scorer
+from tengen.models.defaults import predictor_for
 from tengen.players.greedy import values_after
 from tengen.players.mcts import MctsPlayer
 from tengen.players.opening import opening_plies
@@ -220,8 +221,7 @@ class UnitedPlayer:
 
 def _predictor(board: Board) -> Policy:
     """Return the move predictor for a board of this size."""
-    full = (board.rows, board.cols) == (19, 19)
-    return _policy("predictor-19x19" if full else "predictor-small")
+    return _policy(predictor_for(board.rows, board.cols))
 
 
 # Models are read, never written, so every player of a process shares them.

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tengen.board import Board
+from tengen.board.playing import play_random
 from tengen.board.symmetry import elements, transform
 from tengen.learners.deep_network.design import LIFTING_SIZE, Design
-from tengen.learners.deep_network.inference import Engine
-from tengen.learners.deep_network.inputs import N_PLANES
+from tengen.learners.deep_network.inference import Engine, Floats
+from tengen.learners.deep_network.inputs import N_PLANES, of_boards
 from tengen.learners.deep_network.learner import DeepNetwork
 
 SIZES = ((5, 5), (6, 6), (7, 7), (9, 9), (13, 13), (19, 19), (25, 25), (5, 9), (13, 8))
@@ -27,25 +29,33 @@ def operations(design: Design, rows: int = 19, cols: int = 19) -> int:
 def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
     """Return the largest difference between judging a turned board and turning the judgement.
 
-    Inputs are random planes, on boards of many sizes and all their symmetries.
+    Positions are those of random games half way, on boards of many sizes in all their symmetries.
     """
     rng = np.random.default_rng(seed)
     worst = 0.0
     for rows, cols in SIZES:
-        planes = rng.random((1, N_PLANES, rows, cols), dtype=np.float32)
+        board = play_random(Board(rows, cols), rows * cols // 2, rng)
+        planes = of_boards([board]).planes()
         plain = engine.judge_planes(planes)
         for element in elements(rows, cols)[1:]:
             turned = np.stack([transform(plane, element) for plane in planes[0]])[None]
             said = engine.judge_planes(np.ascontiguousarray(turned))
-            for there, here in ((said.moves[0, :-1], plain.moves[0, :-1]),
-                                (said.ownership[0], plain.ownership[0])):  # fmt: skip
-                expected = np.asarray(transform(here.reshape(rows, cols), element), np.float32)
-                worst = max(worst, float(np.abs(there - expected.ravel()).max()))
-            for name in ("winner", "score", "spread"):
-                gap = np.abs(getattr(said, name) - getattr(plain, name)).max()
-                worst = max(worst, float(gap))
-            worst = max(worst, abs(float(said.moves[0, -1] - plain.moves[0, -1])))
+            moves = np.append(_turned(plain.moves[0, :-1], element, rows, cols), plain.moves[0, -1])
+            expected = {
+                **plain._asdict(),
+                "moves": moves,
+                "ownership": _turned(plain.ownership[0], element, rows, cols),
+            }
+            for name, there in said._asdict().items():
+                # Numbers beyond one (points, mostly) are held to the same number of digits.
+                size = np.maximum(1, np.abs(expected[name]))
+                worst = max(worst, float((np.abs(there - expected[name]) / size).max()))
     return worst
+
+
+def _turned(flat: Floats, element: int, rows: int, cols: int) -> Floats:
+    """Return numbers of a board's points, row by row, as they lie when the board is turned."""
+    return np.asarray(transform(flat.reshape(rows, cols), element), np.float32).ravel()
 
 
 def information(network: DeepNetwork) -> dict[str, Any]:

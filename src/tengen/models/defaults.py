@@ -1,0 +1,25 @@
+"""Name the shipped model that serves a purpose on a board of some size; load none."""
+
+from __future__ import annotations
+
+NETWORK_SIZES = range(5, 26)
+"""Lines a side of the boards that the deep networks judge."""
+
+
+def predictor_for(rows: int, cols: int) -> str:
+    """Return the name of the maximum-entropy predictor for a board.
+
+    >>> predictor_for(19, 19), predictor_for(9, 9)
+    ('predictor-19x19', 'predictor-small')
+    """
+    return "predictor-19x19" if rows == cols == 19 else "predictor-small"
+
+
+def policy_for(rows: int, cols: int) -> str:
+    """Return the name of the model that best foresees experts' moves on a board.
+
+    >>> policy_for(19, 19), policy_for(4, 4)
+    ('tengen-large', 'predictor-small')
+    """
+    served = rows in NETWORK_SIZES and cols in NETWORK_SIZES
+    return "tengen-large" if served else predictor_for(rows, cols)
