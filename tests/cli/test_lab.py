@@ -55,7 +55,8 @@ def test_one_step_makes_a_page_that_names_the_others(
 
 
 @pytest.mark.slow
-def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 3), (signal.SIGTERM, 143)])
+def test_an_interrupt_says_how_to_go_on(tmp_path: Path, sign: signal.Signals, status: int) -> None:
     command = [sys.executable, "-c", "from tengen.cli import main; main()"]
     command += ["lab", "--only", "symmetry-network"]
     command += ["--out", str(tmp_path), "--workers", "1"]
@@ -65,7 +66,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     deadline = time.monotonic() + 300
     while not metrics.is_file() and time.monotonic() < deadline:
         time.sleep(0.2)
-    job.send_signal(signal.SIGINT)
+    job.send_signal(sign)
     _, said = job.communicate(timeout=60)
-    assert job.returncode == 3
+    assert job.returncode == status
     assert "the same command goes on where it stopped" in said

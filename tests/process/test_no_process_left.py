@@ -160,3 +160,20 @@ def test_a_server_told_to_end_ends_its_engines(command: str, mark: str) -> None:
         assert server.wait(60) == 143
     assert said.splitlines()[-1] == b"tengen: terminated" and b"Traceback" not in said
     assert gone(mark, 1.0)
+
+
+def test_a_training_told_to_end_says_how_to_go_on(tmp_path: Path) -> None:
+    words = ["--size", "5", "--moves", "3", "--generations", "100000", "--snapshot-every", "5"]
+    train = [sys.executable, "-m", "tengen", "opening-evolution", "train", *words, "--out", "run"]
+    with subprocess.Popen(train, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as training:
+        metrics = tmp_path / "run" / "metrics.jsonl"
+        deadline = time.monotonic() + 300
+        while not metrics.exists() or metrics.read_bytes().count(b"\n") < 20:
+            assert training.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+        training.send_signal(signal.SIGTERM)
+        _, said = training.communicate()
+        assert training.returncode == 143
+    last = said.splitlines()[-1]
+    assert last.startswith("tengen: terminated; run stands at step ")
+    assert last.endswith("; --resume goes on from there") and "Traceback" not in said

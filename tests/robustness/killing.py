@@ -181,7 +181,7 @@ def trainers(games: Path) -> dict[str, Callable[[Path], list[object]]]:
             f, "opening-evolution", "train", *evolution, "--generations", 200, "--snapshot-every", 5
         ),
         "opening-td": lambda f: run(
-            f, "opening-td", "train", "--size", 5, "--plies", 6, "--hidden", 3, "--games", 3000,
+            f, "opening-td", "train", "--size", 5, "--plies", 6, "--hidden", 3, "--games", 2000,
             "--curve-every", 100, "--curve-games", 4, "--expert", "playouts:1",
         ),
         "symmetry-network": lambda f: run(
@@ -193,7 +193,7 @@ def trainers(games: Path) -> dict[str, Callable[[Path], list[object]]]:
         ),
         "move-prediction": lambda f: file_run(
             f, "move-prediction", "train", games, "--size", 7, "--share", 0.5, "--minimum", 3,
-            "--passes", 12,
+            "--passes", 4,
         ),
         "network": lambda f: [
             sys.executable, "-c", NETWORK_START,
@@ -217,9 +217,8 @@ def attack_trainer(name: str) -> Callable[[Seen, int, random.Random, Path], None
     """Make the attack on one learner's training."""
 
     def attack(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
-        games = make_games(folder, 7, 120, ("maxlib", "random"))
+        games = make_games(folder, 7, 80, ("maxlib", "random"))
         make = trainers(games)[name]
-        Victim(seen, make(folder / "warm"), folder).finish()  # kernels and files are there now
         span = Victim(seen, make(folder / "calm"), folder).finish()
         calm = training_of(folder / "calm")
         number = 0
@@ -310,7 +309,6 @@ def attack_review(seen: Seen, kills: int, rng: random.Random, folder: Path) -> N
         words = ("review", "game.sgf", "--out", f"{name}.sgf", "--playouts", 200, "--quiet")
         return Victim(seen, tengen(*words), folder)
 
-    review("warm").finish()
     span = review("calm").finish()
     calm = (folder / "calm.sgf").read_bytes()
     number = 0

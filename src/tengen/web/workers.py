@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing.connection import wait
 from typing import Any
 
 from tengen.errors import TengenError
@@ -192,12 +193,21 @@ class _Child:
         self._pipe.close()
 
 
+def _leave_with_server() -> None:
+    """End this process as soon as the server is gone, whatever it does: nobody wants the result."""
+    server = multiprocessing.parent_process()
+    assert server is not None
+    wait([server.sentinel])
+    os._exit(0)
+
+
 def _serve(tasks: str, pipe: Any, stop: Any) -> None:
     """Do jobs until the server is gone; runs in the child process."""
     import importlib
 
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_server, daemon=True).start()
     table: dict[str, Task] = importlib.import_module(tasks).TASKS
     parent = os.getppid()
 

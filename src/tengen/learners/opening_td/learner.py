@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from tengen.contracts import Expert, Player
-from tengen.errors import ModelError, TengenError
+from tengen.errors import ModelError
 from tengen.learners.opening_td import kernels
 from tengen.learners.opening_td.model import OpeningModel
 from tengen.learners.opening_td.settings import TDSettings
@@ -85,7 +85,7 @@ class OpeningTD(OpeningModel):
             recipe = {key: value for key, value in card.recipe.items() if key in known}
             settings = from_plain(TDSettings, recipe, where="recipe")
             games = int(card.recipe["games_played"])
-        except (KeyError, TypeError, ValueError, TengenError) as failure:
+        except (KeyError, OverflowError, TypeError, ValueError) as failure:
             raise ModelError(f"{os.fspath(path)}: its recipe makes no sense ({failure})") from None
         inputs = settings.chosen.n_inputs(*settings.shape)
         shapes = {

@@ -311,7 +311,7 @@ class SymmetryNetwork:
             settings = SymmetrySettings.from_recipe(card.recipe)
             extra = card.model_extra or {}
             network = cls.from_free(tensors["free"], settings, int(extra.get("games", 0)))
-        except (TypeError, ValueError) as failure:
+        except (KeyError, OverflowError, TypeError, ValueError) as failure:
             raise ModelError(f"{os.fspath(path)}: its recipe makes no sense ({failure})") from None
         network.scale = card.scale or SCALE
         return network

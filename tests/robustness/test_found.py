@@ -1,0 +1,84 @@
+"""What the attacks have found, once and for all."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tengen.errors import ModelError
+from tengen.models import find_model, load_learner
+from tengen.models.store import CARD_KEY, pack, unpack
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe"),
+    [
+        ("isn-early", {"categories": {}}),
+        ("isn-early", {"categories": {"mode": None}}),
+        ("td-best-9x9", {"games_played": float("inf")}),
+    ],
+    ids=str,
+)
+def test_cards_whose_recipe_makes_no_sense(
+    name: str, recipe: dict[str, Any], tmp_path: Path
+) -> None:
+    tensors, metadata = unpack(find_model(name))
+    card = json.loads(metadata[CARD_KEY])
+    card["recipe"] |= recipe
+    path = tmp_path / "bent.safetensors"
+    path.write_bytes(pack(tensors, {CARD_KEY: json.dumps(card)}))
+    with pytest.raises(ModelError, match="bent"):
+        load_learner(path)
+
+
+BUSY = """
+import time
+TASKS = {"sleep": lambda arguments, context: time.sleep(1000)}
+"""
+SERVER = """
+import sys, time
+from tengen.web.workers import Lane
+if __name__ == "__main__":
+    lane = Lane("busy_tasks")
+    lane.submit("sleep", {})
+    while not lane.process_ids():
+        time.sleep(0.01)
+    time.sleep(1.0)
+    print(*lane.process_ids(), flush=True)
+    time.sleep(1000)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_busy_process_of_the_web_goes_with_its_server(tmp_path: Path) -> None:
+    (tmp_path / "busy_tasks.py").write_text(BUSY)
+    (tmp_path / "server.py").write_text(SERVER)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "server.py"], cwd=tmp_path, stdout=subprocess.PIPE, env=environment
+    ) as server:
+        assert server.stdout is not None
+        worker = int(server.stdout.readline())
+        server.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while is_running(worker) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_running(worker)
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process runs; one that nobody has reaped yet does not."""
+    import psutil
+
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
