@@ -20,6 +20,13 @@ from tengen.records import read_game
 Out = pytest.CaptureFixture[str]
 
 
+@pytest.fixture(autouse=True)
+def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Games that nobody names a file for are kept here."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data" / "tengen" / "games"
+
+
 def play(monkeypatch: pytest.MonkeyPatch, words: str, *options: str) -> int:
     """Play on 5x5 against random moves, with words separated by commas."""
     text = "".join(word.strip() + "\n" for word in words.split(","))
@@ -162,3 +169,96 @@ def _read_until(master: int, text: str, seconds: float = 60) -> str:
             if text.encode() in seen:
                 return seen.decode("utf-8", "replace")
     raise AssertionError(f"no {text!r} in {seen.decode('utf-8', 'replace')[-500:]!r}")
+
+
+def resume(monkeypatch: pytest.MonkeyPatch, words: str, *options: str) -> int:
+    text = "".join(word.strip() + "\n" for word in words.split(","))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    return run(["play", "--resume", *options])
+
+
+def test_a_game_is_kept_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: Out, kept: Path
+) -> None:
+    assert play(monkeypatch, "C3, B2", "--komi", "3.5") == 0
+    assert "`tengen play --resume` goes on" in capsys.readouterr().out
+    [file] = kept.iterdir()
+    assert len(read_game(file).moves) == 4
+    assert resume(monkeypatch, "undo, quit", "--json") == 0
+    value = json.loads(capsys.readouterr().out)
+    assert value["player"] == "random" and value["komi"] == 3.5 and value["seed"] == 1
+    assert len(value["moves"]) == 2 and value["colour"] == "black"
+    assert play(monkeypatch, "B2, quit") == 0  # another game has a file of its own
+    assert len(list(kept.iterdir())) == 2
+    assert resume(monkeypatch, "resign", "--json") == 0
+    assert resume(monkeypatch, "resign", "--json") == 0
+    assert resume(monkeypatch, "quit") == 1  # both are over now
+    assert "no game to go on with" in capsys.readouterr().err
+
+
+def test_a_resumed_game_is_the_undisturbed_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: Out, kept: Path
+) -> None:
+    words = ["A1", "A2", "A3", "A4", "E1", "E2", "E3", "pass"]
+    assert play(monkeypatch, ",".join([*words, "quit"]), "--json") == 0
+    whole = json.loads(capsys.readouterr().out)
+    for left in kept.iterdir():
+        left.unlink()
+    assert play(monkeypatch, ",".join([*words[:3], "quit"]), "--json") == 0
+    assert resume(monkeypatch, ",".join([*words[3:], "quit"]), "--json") == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1]) == whole
+
+
+def test_no_game_is_written_over(
+    monkeypatch: pytest.MonkeyPatch, capsys: Out, tmp_path: Path
+) -> None:
+    other, mine = tmp_path / "other.sgf", tmp_path / "mine.sgf"
+    other.write_text("(;SZ[5];B[aa])")
+    assert play(monkeypatch, "quit", "--out", str(other)) == 1
+    assert "is there already" in capsys.readouterr().err
+    words = f"C3, save {other}, save {mine}, undo, save {mine}, quit"
+    assert play(monkeypatch, words) == 0
+    out = capsys.readouterr().out
+    assert "is there already" in out and out.count(f"saved {mine}") == 2
+    assert other.read_text() == "(;SZ[5];B[aa])" and len(read_game(mine).moves) == 0
+    assert resume(monkeypatch, "quit", "--out", str(other)) == 1
+    assert "is no game of `tengen play`" in capsys.readouterr().err
+    mine.write_text(mine.read_text().replace("XT[{", "XT[{{"))
+    assert resume(monkeypatch, "quit", "--out", str(mine)) == 1
+    assert "damaged" in capsys.readouterr().err
+
+
+def test_undo_goes_over_passes(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
+    import tengen.players.simple as simple
+
+    monkeypatch.setattr(simple.RandomPlayer, "choose", lambda self, board, rng: PASS)
+    assert play(monkeypatch, "C3, pass, undo, undo, B2, pass", "--json") == 0
+    out, err = capsys.readouterr()
+    value = json.loads(out)
+    assert [move for _, move in value["moves"]] == ["B2", "pass", "pass"]
+    assert value["result"] is not None and err.count("The game is over") == 2
+
+
+def test_the_clock(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
+    assert play(monkeypatch, "C3, quit", "--clock", "10+5") == 0
+    assert "Black to play (10:00)>" in capsys.readouterr().out
+    assert resume(monkeypatch, "quit") == 0
+    assert "Black to play (10:0" in capsys.readouterr().out
+    for text in ("soon", "-1", "0", "10+x", "nan"):
+        assert play(monkeypatch, "quit", "--clock", text) == 1
+        assert f"--clock {text}" in capsys.readouterr().err
+
+    now = iter(range(0, 100000, 50))  # every look at the clock comes 50 seconds later
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(now)))
+    assert play(monkeypatch, "C3, B2, D4, undo", "--clock", "1", "--json") == 0
+    out, err = capsys.readouterr()
+    value = json.loads(out)
+    assert value["result"] in ("W+T", "B+T") and "has no time left" in err
+    assert "time does not come back" in err
+
+
+def test_the_review_at_the_end(monkeypatch: pytest.MonkeyPatch, capsys: Out, kept: Path) -> None:
+    assert play(monkeypatch, "C3, review x, resign, review 5, quit") == 0
+    out = capsys.readouterr().out
+    assert "Type review" in out and "points lost a move" in out and "say review" in out
+    assert len(list(kept.glob("*.review.html"))) == 1

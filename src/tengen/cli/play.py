@@ -7,8 +7,9 @@ Works with a terminal and with a pipe, where nothing is coloured. The game itsel
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -19,11 +20,13 @@ from tengen.cli.screen import Screen
 from tengen.errors import IllegalMoveError, TengenError
 
 if TYPE_CHECKING:
+    from tengen.gtp.clock import Clock
     from tengen.players.table import Table
 
 app = typer.Typer(add_completion=False)
 
 DEFAULT_PLAYER = "tengen:seconds=2"
+REVIEW_PLAYOUTS = 100
 HANDICAP_KOMI = 0.5
 """Komi with handicap stones when none is given."""
 BLACK, WHITE, PASS, RESIGN = 1, 2, 0, -1
@@ -44,25 +47,68 @@ def play(
         int, typer.Option("--handicap", min=0, max=9, help="Black's stones on the usual points.")
     ] = 0,
     rules: RulesName = "cgos",
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write the game there when it ends or you leave.")
+    clock: Annotated[
+        str | None,
+        typer.Option("--clock", help="Minutes for each side, as 10, or 10+5: 5 s more a move."),
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Keep the game there; never over another one.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the last game, or the one in --out.")
+    ] = False,
     seed: OwnSeed = None,
     plain: Annotated[bool, typer.Option("--plain", help="No colours, ASCII only.")] = False,
     json: Json = False,
 ) -> None:
     """Play against the machine in the terminal.
 
-    Type a vertex such as D4, or pass, resign, undo, hint, score, save FILE, help, quit.
+    Type a vertex such as D4, or pass, resign, undo, hint, score, review, save FILE, help, quit. The
+    game is kept after every move.
     """
+    from tengen.players import saving
+
+    source = standard_input()
+    path: Path | None
+    if resume:
+        path = out or saving.latest(saving.default_folder())
+        table = _resumed(path)
+    else:
+        table = _new_table(player, size, komi, colour, handicap, rules, seed, clock)
+        if out is not None:
+            saving.refuse_other(out)
+        watched = not table.human
+        path = out or (None if watched else saving.new_place(saving.default_folder(), table.board))
+    screen = Screen(sys.stderr if json else sys.stdout, plain=plain)
+    talk = Talk(table, screen, path, told=out is not None)
+    try:
+        talk.run(source)
+    finally:
+        if out is not None:
+            saving.save(table, out)
+        close = getattr(table.player, "close", None)
+        if close is not None:
+            close()
+    emit(table.summary(), json=json)
+
+
+def _new_table(
+    player: str,
+    size: int,
+    komi: float | None,
+    colour: str,
+    handicap: int,
+    rules: str,
+    seed: int | None,
+    clock: str | None,
+) -> Table:
+    """Set up a game as it was asked for."""
     import secrets
 
     from tengen.board import Board
-    from tengen.models import write_atomic
     from tengen.players import make_player
     from tengen.players.table import Table
 
-    source = standard_input()
     sides = {"black": BLACK, "b": BLACK, "white": WHITE, "w": WHITE, "none": 0}
     if colour.lower() not in sides:
         raise TengenError(f"--colour {colour}: choose black, white or none")
@@ -71,21 +117,45 @@ def play(
     board = Board(size, rules=rules, komi=komi)
     if handicap:
         board.place_handicap(handicap)
-    table = Table(
+    return Table(
         board,
         make_player(player),
         human=sides[colour.lower()],
         seed=secrets.randbits(31) if seed is None else seed,
+        spec=player,
+        clock=None if clock is None else _clock(clock),
     )
+
+
+def _clock(text: str) -> Clock:
+    """Read MINUTES or MINUTES+SECONDS."""
+    from tengen.gtp.clock import Clock
+
+    minutes, plus, seconds = text.partition("+")
     try:
-        Talk(table, Screen(sys.stderr if json else sys.stdout, plain=plain)).run(source)
-    finally:
-        if out is not None:
-            write_atomic(out, table.sgf())
-        close = getattr(table.player, "close", None)
-        if close is not None:
-            close()
-    emit(table.summary(), json=json)
+        main, increment = float(minutes), float(seconds) if plus else 0.0
+    except ValueError:
+        main = increment = -1.0
+    if not (0 < main <= 1440 and 0 <= increment <= 3600):
+        raise TengenError(f"--clock {text}: give minutes, as 10, or 10+5 for 5 s more a move")
+    return Clock.fischer(60 * main, increment)
+
+
+def _resumed(path: Path) -> Table:
+    """Set up a game as it was left."""
+    from tengen.players import make_player
+    from tengen.players.saving import read_saved
+    from tengen.players.table import Table
+
+    game = read_saved(path)
+    return Table(
+        game.board,
+        make_player(game.spec),
+        human=game.human,
+        seed=game.seed,
+        spec=game.spec,
+        clock=game.clock,
+    )
 
 
 @dataclass
@@ -94,6 +164,13 @@ class Talk:
 
     table: Table
     screen: Screen
+    path: Path | None = None
+    """Where the game is kept."""
+    told: bool = False
+    """Whether the person named that place."""
+    _since: float = 0.0
+    """When the person's turn began."""
+    _saved: set[Path] = field(default_factory=set)
 
     def run(self, source: TextIO) -> None:
         """Play until `quit` or the end of input."""
@@ -104,18 +181,22 @@ class Talk:
             + f"{table.player.name}. Type help for the words I know."
         )
         self.screen.draw(board)
+        self._since = time.monotonic()
         while True:
             if table.waits:
                 self._machine()
+                self._since = time.monotonic()
                 continue
-            self.screen.ask("> " if table.over else f"{NAMES[board.turn]} to play> ")
+            self.screen.ask("> " if table.over else f"{NAMES[board.turn]} to play{self._left()}> ")
             line = source.readline()
             if not line:
                 self.screen.say("")
-                return
+                break
             words = line.split()
             if words and not self._obey(words):
-                return
+                break
+        if self.path is not None and not self.told and not table.over and self.path.exists():
+            self.screen.say(f"`tengen play --resume` goes on with this game ({self.path})")
 
     def _obey(self, words: list[str]) -> bool:
         """Do what one line says; return False to leave."""
@@ -151,7 +232,10 @@ class Talk:
     def _move(self, move: int) -> None:
         """Play a move of the person and show what came of it."""
         side = self.table.board.turn
-        self.table.play(move)
+        if self.table.over or self._in_time():
+            self.table.play(move)
+        self._since = time.monotonic()
+        self._keep()
         if self.table.over:
             self._end(side)
         elif move != PASS:
@@ -160,12 +244,32 @@ class Talk:
     def _machine(self) -> None:
         """Let the player move and show it."""
         side, move = self.table.board.turn, self.table.answer()
+        self._keep()
         if move is not None and move != RESIGN:
             self.screen.say(f"{NAMES[side]}: {self._name(move)}")
         if self.table.over:
             self._end(side)
         else:
             self.screen.draw(self.table.board)
+
+    def _in_time(self) -> bool:
+        """Count down the person's clock; False when it has run out."""
+        return self.table.spend(time.monotonic() - self._since)
+
+    def _left(self) -> str:
+        """Write the time that the side to move has left, if somebody counts."""
+        clock = self.table.clock
+        if clock is None:
+            return ""
+        minutes, seconds = divmod(int(clock.sides[self.table.board.turn].left), 60)
+        return f" ({minutes}:{seconds:02})"
+
+    def _keep(self) -> None:
+        """Write the game to its file, once it has begun."""
+        from tengen.players.saving import save
+
+        if self.path is not None and self.table.board.moves:
+            save(self.table, self.path)
 
     def _name(self, move: int) -> str:
         """Name a move as people do."""
@@ -184,6 +288,7 @@ class Talk:
     def _undo(self, words: list[str]) -> None:
         """Take moves back until it is the person's turn again."""
         self.table.undo()
+        self._keep()
         self.screen.draw(self.table.board)
 
     # ----- Advice -----
@@ -234,11 +339,14 @@ class Talk:
 
     def _end(self, side: int) -> None:
         """Say how the game ended."""
-        if self.table.resigned:
-            self.screen.say(f"{NAMES[side]} resigns. Result: {self.table.result}")
+        if self.table.resigned or self.table.late:
+            how = "resigns" if self.table.resigned else "has no time left"
+            self.screen.say(f"{NAMES[side]} {how}. Result: {self.table.result}")
+            self.screen.say("Type review to see what each move lost.")
             return
         self.screen.say(f"The game is over. Dead stones judged {self._who_judges()}.")
         self._count()
+        self.screen.say("Type review to see what each move lost.")
 
     def _count(self) -> None:
         """Show the count with the dead stones as they are marked now."""
@@ -257,18 +365,53 @@ class Talk:
         if self.table.counted is not None and len(words) != 1:
             raise IllegalMoveError("say dead and a vertex, for example dead C3")
         self.table.turn_over(" ".join(words))
+        self._keep()
         self._count()
+
+    def _review(self, words: list[str]) -> None:
+        """Review the game so far; write a page beside its file."""
+        from tengen.files import write_atomic
+        from tengen.lab.review import find_thinker, review_game
+        from tengen.lab.review_page import make_page
+        from tengen.lab.review_settings import ReviewSettings
+        from tengen.lab.review_sgf import move_words
+        from tengen.records import loads
+
+        if words and not words[0].isdecimal():
+            raise IllegalMoveError("say review, or review and playouts, for example review 500")
+        settings = ReviewSettings(playouts=int(words[0]) if words else REVIEW_PLAYOUTS)
+        [record] = loads(self.table.sgf())
+        thinker = find_thinker(record.rows, record.cols, settings)
+        found = review_game(
+            record, thinker.player, policy=thinker.policy, policy_name=thinker.policy_name
+        )
+        for colour in (BLACK, WHITE):
+            side = found.side(colour)
+            self.screen.say(
+                f"{NAMES[colour]}: {side['mean_lost']:.2f} points lost a move, "
+                f"{side['mistakes']} mistakes"
+            )
+        for move in (*found.mistakes(3), *found.doubts(3)):
+            text = move_words(found, move).splitlines()
+            self.screen.say(f"move {move.number}, " + "; ".join(text[:3]))
+        if self.path is not None and self.path.exists():
+            page = self.path.with_suffix(".review.html")
+            write_atomic(page, make_page(found, title=self.path.name))
+            self.screen.say(f"page: {page}")
 
     # ----- Words -----
 
     def _save(self, words: list[str]) -> None:
         """Write the game so far as SGF."""
-        from tengen.models import write_atomic
+        from tengen.players.saving import refuse_other, save
 
         if not words:
             raise IllegalMoveError("say save and a name, for example save game.sgf")
         path = Path(" ".join(words)).expanduser()
-        write_atomic(path, self.table.sgf())
+        if path not in self._saved | {self.path}:
+            refuse_other(path)
+        save(self.table, path)
+        self._saved.add(path)
         self.screen.say(f"saved {path}")
 
     def _board(self, words: list[str]) -> None:
@@ -290,6 +433,7 @@ WORDS: dict[str, tuple[Callable[[Talk, list[str]], None], str]] = {
     "hint": (Talk._hint, "what the machine would play in your place"),
     "score": (Talk._score, "estimate the score and who owns what"),
     "dead": (Talk._dead, "after the game: `dead C3` changes a block's fate and counts anew"),
+    "review": (Talk._review, "what each move lost; `review 500` with more playouts"),
     "save": (Talk._save, "`save FILE` writes the game as SGF"),
     "board": (Talk._board, "draw the board again"),
     "help": (Talk._help, "this list"),

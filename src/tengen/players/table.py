@@ -1,11 +1,12 @@
-"""Keep a game between a person and a player: moves, undo, advice, the count at the end, its SGF.
+"""Keep a game between a person and a player: moves, clock, undo, advice, the count, its SGF.
 
-Knows whose turn it is and who has given up; draws nothing, reads no words. `tengen play` is this
-game in a terminal.
+Knows whose turn it is, who has given up or run out of time; draws nothing, reads no words and no
+clock on the wall. `tengen play` is this game in a terminal; `saving` keeps it in a file.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -24,8 +25,9 @@ from tengen.board import (
     point_at,
 )
 from tengen.board.counting import Count
-from tengen.contracts import Analyser, Candidate, Player, Status
+from tengen.contracts import Analyser, Candidate, Player, Status, TimedPlayer
 from tengen.errors import IllegalMoveError
+from tengen.gtp.clock import Clock
 from tengen.gtp.judging import Judge, Outlook, PlayoutScorer, count_without
 from tengen.gtp.sgf import record_of_board
 from tengen.records.sgf_properties import format_text, parse_result
@@ -48,13 +50,18 @@ class Table:
     """Points of the stones that are taken off at the end."""
     counted: Count | None = None
     """The count of a game that ended by two passes."""
+    spec: str = ""
+    """How the player is named on the command line, so that the game can go on later."""
+    clock: Clock | None = None
+    late: int = 0
+    """Who ran out of time, if anybody."""
 
     # ----- Moves -----
 
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        return bool(self.resigned) or self.counted is not None
+        return bool(self.resigned or self.late) or self.counted is not None
 
     @property
     def waits(self) -> bool:
@@ -87,12 +94,40 @@ class Table:
         if not self.human and len(board.moves) >= 3 * board.rows * board.cols:
             self.finish()
             return None
-        move = int(self.player.choose(board.copy(), self._generator()))
-        self.play(move)
+        begin = time.monotonic()
+        move = int(self._hurried().choose(board.copy(), self._generator()))
+        if self.spend(time.monotonic() - begin):
+            self.play(move)
         return move
+
+    def _hurried(self) -> Player:
+        """Return the player, limited to its share of the time left where it can keep to it."""
+        board, player = self.board, self.player
+        seconds = None
+        if self.clock is not None:
+            points = board.rows * board.cols
+            seconds = self.clock.budget(board.turn, points, len(board.moves))
+        return player.within(seconds) if seconds and isinstance(player, TimedPlayer) else player
+
+    def spend(self, seconds: float) -> bool:
+        """Count time down for the side to move; False if it had not so much, which ends the game.
+
+        Call it before the move is played.
+        """
+        if self.clock is None or self.over:
+            return True
+        turn = self.board.turn
+        if seconds > self.clock.sides[turn].left:
+            self.late = turn
+            self.clock.sides[turn].left = 0.0
+            return False
+        self.clock.spend(turn, seconds)
+        return True
 
     def undo(self) -> None:
         """Take moves back until it is the person's turn again."""
+        if self.late:
+            raise IllegalMoveError("time does not come back")
         if self.resigned:
             self.resigned = 0
             if self.board.turn == self.human:
@@ -172,6 +207,8 @@ class Table:
         """The result as SGF's RE writes it; empty while the game goes on."""
         if self.resigned:
             return "W+R" if self.resigned == BLACK else "B+R"
+        if self.late:
+            return "W+T" if self.late == BLACK else "B+T"
         return str(self.counted.result) if self.counted is not None else ""
 
     # ----- What remains -----
