@@ -282,6 +282,17 @@ def test_the_scorer_speaks_of_ownership_only_at_the_end() -> None:
     assert report.ownership.reshape(9, 9)[4, 2] > 0.5
 
 
+def test_playouts_beside_the_network() -> None:
+    board = Board(5, moves="B C3")
+    plain, mixed, bare = (
+        list(NetworkPlayer(Counter(), visits=1, **how).analyse(board, rng(), limited=True))[-1]
+        for how in ({}, {"playouts_a_leaf": 32, "mix": 0.5}, {"playouts_a_leaf": 32, "mix": 1.0})
+    )
+    assert mixed.score == pytest.approx((plain.score + bare.score) / 2)
+    assert mixed.winrate == pytest.approx((plain.winrate + bare.winrate) / 2)
+    assert bare.ownership is not None and abs(bare.ownership).max() <= 1
+
+
 def test_threads_change_nothing() -> None:
     network = untrained(DESIGNS["tiny"])
     one = NetworkPlayer(network, visits=40, batch=4)

@@ -67,6 +67,22 @@ def test_without_a_network_playouts_search(nothing: None) -> None:
     assert narrowed.choose(Board(9), np.random.default_rng(1)) in wanted
 
 
+def test_the_shipped_network_opens_in_the_corners_in_more_ways_than_one() -> None:
+    player, empty = made("tengen:visits=16"), Board(19)
+    moves = {player.choose(empty, np.random.default_rng(seed)) for seed in range(10)}
+    lines = {tuple(sorted(min(c, 18 - c) for c in divmod(move.index, 19))) for move in moves}
+    assert lines <= {(2, 2), (2, 3), (3, 3), (2, 4), (3, 4)}
+    assert len(moves) > 2
+
+
+def test_the_shipped_network_leaves_living_stones_to_their_owner() -> None:
+    board = Board(9, moves="B C5 W G5 B E5 W G7")
+    *_, report = made("tengen:visits=8").analyse(board, np.random.default_rng(1), limited=True)
+    assert report.ownership is not None
+    owners = report.ownership.reshape(9, 9)
+    assert min(owners[4, 2], owners[4, 4]) > 0.5 and max(owners[4, 6], owners[2, 6]) < -0.5
+
+
 @pytest.mark.parametrize("spec", ["tengen:level=11", "tengen:level=3,visits=5", "tengen:visits=0"])
 def test_bad_specs(spec: str) -> None:
     with pytest.raises(SpecError, match="tengen"):

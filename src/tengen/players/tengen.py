@@ -19,7 +19,7 @@ from tengen.errors import SpecError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.models import has_model, load_scorer
 from tengen.players.network_leaves import Network
-from tengen.players.network_search import NetworkPlayer
+from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
 from tengen.players.sources import make_network
 from tengen.players.united import UnitedPlayer
 
@@ -51,7 +51,7 @@ class TengenPlayer:
     seconds: float | None = None
     threads: int = 1
     clock: str = "wall"
-    resign: float = 0.03
+    resign: float = RESIGN_BELOW
     name: str = "tengen"
     root_moves: frozenset[int] | None = None
     _searches: dict[tuple[int, int], Inner] = field(default_factory=dict, init=False, repr=False)
