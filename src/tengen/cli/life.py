@@ -1,0 +1,72 @@
+"""Tell which blocks of a position will live; only parse, call and print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tengen.cli.common import GameNumber, Json, MoveNumber, Quiet, Record, emit, remark, table
+
+app = typer.Typer(help="Tell of each block of a position how likely it lives.")
+
+
+@app.command()
+def life(
+    file: Record,
+    move: MoveNumber = None,
+    game: GameNumber = 1,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", help="Who says so; `life` and a network by default; repeatable."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write a picture to this file (SVG).")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Print each block of the board before move N with its chance to live, the doubtful first."""
+    from tengen.contracts import OwnershipEvaluator
+    from tengen.errors import ModelError
+    from tengen.files import refuse_inputs, write_atomic
+    from tengen.lab.fates import foretell, usual_models
+    from tengen.models import load_learner
+    from tengen.records import read_game
+    from tengen.records.replay import board_at
+
+    if out is not None:
+        refuse_inputs(out, [file])
+    board = board_at(read_game(file, game), move)
+    models: dict[str, Any] = {name: load_learner(name) for name in model or ()}
+    for name, one in models.items():
+        if not isinstance(one, OwnershipEvaluator):
+            raise ModelError(f"{name}: does not say who will own what")
+    found = foretell(board, models or usual_models(board.rows, board.cols))
+    if not found.models:
+        raise ModelError("neither `life` nor a network for this board is installed")
+    if out is not None:
+        write_atomic(out, found.svg() + "\n")
+        remark(f"picture: {out}", quiet=quiet)
+    value = {
+        "file": file,
+        "game": game,
+        "move": move if move is not None else len(board.moves) + 1,
+        "models": list(found.models),
+        "blocks": [fate.to_dict() for fate in found.blocks],
+    }
+    emit(value, json=json)
+    if json:
+        return
+    print(board.ascii())
+    rows = [
+        (
+            fate.name,
+            "black" if fate.colour == 1 else "white",
+            len(fate.stones),
+            *(f"{100 * fate.chances[name]:.0f} %" for name in found.models),
+        )
+        for fate in found.blocks
+    ]
+    table("chance to live", ["block", "", "stones", *found.models], rows)
