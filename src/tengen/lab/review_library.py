@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from tengen import __version__
 from tengen.board import format_gtp
 from tengen.errors import RunError, TengenError
 from tengen.files import sweep, write_atomic
-from tengen.lab.review import Review, Thinker, find_thinker, review_game
+from tengen.lab.review import Review, find_thinker, review_game
 from tengen.lab.review_index import make_index
 from tengen.lab.review_page import make_page
 from tengen.lab.review_settings import ReviewSettings
@@ -100,7 +100,8 @@ def review_job(settings: ReviewSettings, job: PackedGame) -> Done:
     record = job.record()
     about = {**headline(record), "number": job.number, "fingerprint": fingerprint(job.sgf.hex())}
     try:
-        thinker = _thinker(record.rows, record.cols, settings)
+        # A new one for each game: what a search remembers of another game would change this one.
+        thinker = find_thinker(record.rows, record.cols, settings)
         review = review_game(
             record,
             thinker.player,
@@ -127,11 +128,6 @@ def review_job(settings: ReviewSettings, job: PackedGame) -> Done:
         annotate(review, top=settings.top, ownership=settings.ownership),
         make_page(review, title=title, top=settings.top, index="../index.html"),
     )
-
-
-@lru_cache(maxsize=8)
-def _thinker(rows: int, cols: int, settings: ReviewSettings) -> Thinker:
-    return find_thinker(rows, cols, settings)
 
 
 def headline(record: GameRecord) -> dict[str, Any]:
