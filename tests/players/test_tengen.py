@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,12 @@ from tengen.players.united import UnitedPlayer
 
 
 @pytest.fixture
-def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     path = tmp_path / "tiny.safetensors"
     untrained(DESIGNS["tiny"]).save(path)
     monkeypatch.setattr(tengen, "NETWORK", str(path))
+    tengen._network.cache_clear()
+    yield
     tengen._network.cache_clear()
 
 
