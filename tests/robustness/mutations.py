@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 MOST = 1 << 16
@@ -88,12 +89,11 @@ def odd_value(rng: random.Random) -> Any:
     kind = rng.randrange(12)
     if kind == 0:
         deep: Any = 0
-        for _ in range(rng.choice((10, 300))):
+        for _ in range(rng.choice((10, 200))):
             deep = [deep]
         return deep
-    if kind == 1:
-        return [rng.choice(ODD)] * rng.choice((2, 3000))
-    return rng.choice(ODD)
+    value = deepcopy(rng.choice(ODD))
+    return [value] * rng.choice((2, 3000)) if kind == 1 else value
 
 
 def bent(value: Any, rng: random.Random) -> Any:
@@ -110,9 +110,10 @@ def bent(value: Any, rng: random.Random) -> Any:
             case 0:
                 del parent[last]
             case 1 if isinstance(parent, list):
-                parent.insert(last, parent[last])
+                parent.insert(last, deepcopy(parent[last]))
             case 2 if isinstance(parent, dict):
-                parent[rng.choice((last.upper(), last + " ", "", "id", last[::-1]))] = parent[last]
+                name = rng.choice((last.upper(), last + " ", "", "id", last[::-1]))
+                parent[name] = deepcopy(parent[last])
             case 3:
                 parent[last] = [parent[last]]
             case _:
