@@ -156,15 +156,15 @@ def _children() -> list[int]:
     """List our children; elsewhere than on Linux only whether there are any."""
     if sys.platform != "linux":
         try:
-            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return []
         return [0]
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/stat") as file:
-                if int(file.read().rpartition(")")[2].split()[1]) == os.getpid():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+                if int(file.read().rpartition(b")")[2].split()[1]) == os.getpid():
                     found.append(int(name))
     return found
 
