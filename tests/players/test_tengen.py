@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +18,10 @@ from tengen.players.united import UnitedPlayer
 
 
 @pytest.fixture
-def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "tiny.safetensors"
     untrained(DESIGNS["tiny"]).save(path)
     monkeypatch.setattr(tengen, "NETWORK", str(path))
-    tengen._network.cache_clear()
-    yield
-    tengen._network.cache_clear()
 
 
 @pytest.fixture
@@ -48,6 +44,17 @@ def test_it_searches_with_the_network_where_it_can(network: None) -> None:
     board = Board(9, moves="B E5")
     *_, report = player.analyse(board, np.random.default_rng(1), limited=True)
     assert report.visits == 12 and board.is_legal(board.answer(report.choice))
+
+
+def test_a_board_may_have_a_network_of_its_own(
+    network: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = made("tengen").search(Board(9))
+    monkeypatch.setattr(tengen, "NETWORKS", {(9, 9): "tengen-small", (7, 7): "no-such-network"})
+    own, missing = made("tengen").search(Board(9)), made("tengen").search(Board(7))
+    assert isinstance(usual, NetworkPlayer) and isinstance(own, NetworkPlayer)
+    assert isinstance(missing, NetworkPlayer)
+    assert own.network is not usual.network and missing.network is usual.network
 
 
 def test_a_clock_keeps_the_tree(network: None) -> None:

@@ -24,6 +24,8 @@ from tengen.players.sources import make_network
 from tengen.players.united import UnitedPlayer
 
 NETWORK = "tengen-small"
+NETWORKS: dict[tuple[int, int], str] = {}
+"""Networks by board, where another one is stronger than the usual."""
 VISITS = 200
 """Visits a move when nothing else is said: 0.7 s on 9x9, 2.7 s on 19x19."""
 TEMPERATURE = 0.5
@@ -100,7 +102,8 @@ class TengenPlayer:
         return self._searches[size]
 
     def _make(self, rows: int, cols: int) -> Inner:
-        network = _network() if has_model(NETWORK) else None
+        names = (NETWORKS.get((rows, cols), NETWORK), NETWORK)
+        network = next((_network(name) for name in names if has_model(name)), None)
         if self.level is not None or network is None or not network.supports(rows, cols):
             return UnitedPlayer(
                 level=self.level,
@@ -128,8 +131,8 @@ class TengenPlayer:
 
 
 @cache
-def _network() -> Network:
-    return make_network(NETWORK)
+def _network(name: str) -> Network:
+    return make_network(name)
 
 
 @cache
