@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import time
@@ -55,8 +56,15 @@ def draw_slowly(seed: int) -> float:
 
 
 def note_pid_and_sleep(folder: str) -> None:
+    say_goodbye(folder)
     (Path(folder) / str(os.getpid())).touch()
     time.sleep(60)
+
+
+def say_goodbye(folder: str) -> int:
+    """Hold something that is to be closed when the worker ends."""
+    atexit.register((Path(f"{folder}-goodbyes") / str(os.getpid())).touch)
+    return os.getpid()
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ from functions_for_workers import (
     echo_big,
     fail_on_three,
     own_pid,
+    say_goodbye,
     unsendable,
 )
 
@@ -168,6 +169,8 @@ def test_workers_go_when_their_parent_is_interrupted_or_killed(
     sign: signal.Signals, status: int, tmp_path: Path
 ) -> None:
     script = Path(__file__).parent / "functions_for_workers.py"
+    goodbyes = Path(f"{tmp_path}-goodbyes")
+    goodbyes.mkdir()
     parent = subprocess.Popen([sys.executable, str(script), str(tmp_path)], start_new_session=True)
     deadline = time.monotonic() + 60
     while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
@@ -183,3 +186,11 @@ def test_workers_go_when_their_parent_is_interrupted_or_killed(
     while any(map(alive, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(alive, workers))
+    assert {int(path.name) for path in goodbyes.iterdir()} == set(workers)
+
+
+def test_workers_close_what_they_hold_when_all_is_done(tmp_path: Path) -> None:
+    goodbyes = Path(f"{tmp_path}-goodbyes")
+    goodbyes.mkdir()
+    workers = set(map_jobs(say_goodbye, [str(tmp_path)] * 8, workers=2))
+    assert {int(path.name) for path in goodbyes.iterdir()} == workers
