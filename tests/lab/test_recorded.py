@@ -11,7 +11,14 @@ from tengen.errors import TengenError
 from tengen.lab.content import Result
 from tengen.lab.page import gather
 from tengen.lab.papers import PAPERS
-from tengen.lab.recorded import FOLDER, Recorded, Run, papers_figure, recorded_runs
+from tengen.lab.recorded import (
+    FOLDER,
+    Recorded,
+    Run,
+    card_results,
+    papers_figure,
+    recorded_runs,
+)
 from tengen.lab.steps import Context, Step, run_steps
 from tengen.lab.verdicts import REFUTED, UNMEASURED, WORDS, compare
 
@@ -112,3 +119,8 @@ def test_a_verdict_of_this_run_stands_and_records_that_answer_nothing_follow() -
 def test_a_damaged_result_is_named() -> None:
     with pytest.raises(TengenError, match="there: is no result"):
         Result.from_json({"tables": [{"title": 3}]}, "there")
+
+
+def test_cards_of_shipped_models_tell_what_was_measured() -> None:
+    assert any(got.what.startswith("exact score") for got in card_results("scorer"))
+    assert card_results("no-such-model") == []

@@ -109,16 +109,40 @@ def format_svg(
     margin = cell if coordinates else cell * 0.75
     width, height = (cols - 1) * cell + 2 * margin, (rows - 1) * cell + 2 * margin
     faint = set(dead)
-
-    def x(c: int) -> float:
-        return margin + c * cell
-
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
         f'width="{width:g}" height="{height:g}" font-family="sans-serif">',
         f'<rect width="{width:g}" height="{height:g}" rx="4" fill="#e3b878"/>',
-        '<g stroke="#5a3d12" stroke-width="1">',
+        *_lines(rows, cols, cell, margin),
     ]
+    for index, stone in enumerate(grid.ravel().tolist()):
+        centre = (margin + index % cols * cell, margin + index // cols * cell)
+        if stone:
+            out.append(_stone(centre, cell, stone, index in faint))
+        if shades is not None and abs(float(shades[index])) > 0.05:
+            out.append(_shade(centre, cell, float(shades[index])))
+        if last == index:
+            ink = "#d2401f" if shades is not None else "#fafafa" if stone == 1 else "#111"
+            out.append(_circle(centre, cell * 0.22, f'fill="none" stroke="{ink}"', 1.6))
+        if labels and index in labels:
+            out.append(_label(centre, cell, labels[index]))
+    if coordinates:
+        out += _edges(rows, cols, cell, (width, height))
+    out.append("</svg>")
+    return "\n".join(out)
+
+
+_Place = tuple[float, float]
+"""Distances from the left and from the top."""
+
+
+def _lines(rows: int, cols: int, cell: float, margin: float) -> list[str]:
+    """Draw the lines of the board and its dots."""
+
+    def x(c: int) -> float:
+        return margin + c * cell
+
+    out = ['<g stroke="#5a3d12" stroke-width="1">']
     for r in range(rows):
         out.append(f'<line x1="{x(0):g}" y1="{x(r):g}" x2="{x(cols - 1):g}" y2="{x(r):g}"/>')
     for c in range(cols):
@@ -126,47 +150,49 @@ def format_svg(
     out.append("</g>")
     for r, c in star_points(rows, cols):
         out.append(f'<circle cx="{x(c):g}" cy="{x(r):g}" r="{cell / 9:.1f}" fill="#5a3d12"/>')
+    return out
+
+
+def _circle(centre: _Place, radius: float, look: str, line: float, more: str = "") -> str:
+    x, y = centre
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:.1f}" {look} stroke-width="{line}"{more}/>'
+
+
+def _stone(centre: _Place, cell: float, stone: int, faint: bool) -> str:
+    fill = "#111" if stone == 1 else "#fafafa"
+    look, more = f'fill="{fill}" stroke="#222"', ' opacity="0.45"' if faint else ""
+    return _circle(centre, cell * 0.47, look, 0.8, more)
+
+
+def _shade(centre: _Place, cell: float, value: float) -> str:
+    """Draw whose a point is as a translucent square."""
+    half, fill = cell * 0.28, "#000" if value > 0 else "#fff"
+    return (
+        f'<rect x="{centre[0] - half:.1f}" y="{centre[1] - half:.1f}" width="{2 * half:.1f}" '
+        f'height="{2 * half:.1f}" fill="{fill}" stroke="#888" stroke-width="0.4" '
+        f'opacity="{min(abs(value), 1) * 0.8:.2f}"/>'
+    )
+
+
+def _label(centre: _Place, cell: float, text: str) -> str:
+    """Write on a disc, so that it can be read on stones, shades and lines alike."""
+    disc = _circle(centre, cell * 0.34, 'fill="#fbeccb" stroke="#5a3d12"', 0.8)
+    return (
+        f'{disc}<text x="{centre[0]:g}" y="{centre[1] + cell * 0.15:.1f}" fill="#111" '
+        f'font-size="{cell * 0.42:.1f}" font-weight="bold" text-anchor="middle">'
+        f"{escape(text)}</text>"
+    )
+
+
+def _edges(rows: int, cols: int, cell: float, size: _Place) -> list[str]:
+    """Write letters and numbers at the edges, whose margin is one cell."""
+    style = f'font-size="{cell * 0.38:.1f}" text-anchor="middle" fill="#5a3d12"'
+    out = []
+    for c in range(cols):
+        for y in (cell * 0.45, size[1] - cell * 0.2):
+            out.append(f'<text x="{cell + c * cell:g}" y="{y:.1f}" {style}>{GTP_LETTERS[c]}</text>')
     for r in range(rows):
-        for c in range(cols):
-            stone, index = int(grid[r, c]), r * cols + c
-            if stone:
-                fill = "#111" if stone == 1 else "#fafafa"
-                opacity = ' opacity="0.45"' if index in faint else ""
-                out.append(
-                    f'<circle cx="{x(c):g}" cy="{x(r):g}" r="{cell * 0.47:.1f}" fill="{fill}" '
-                    f'stroke="#222" stroke-width="0.8"{opacity}/>'
-                )
-            if shades is not None and abs(float(shades[index])) > 0.05:
-                value, half = float(shades[index]), cell * 0.28
-                fill = "#000" if value > 0 else "#fff"
-                out.append(
-                    f'<rect x="{x(c) - half:.1f}" y="{x(r) - half:.1f}" width="{2 * half:.1f}" '
-                    f'height="{2 * half:.1f}" fill="{fill}" stroke="#888" stroke-width="0.4" '
-                    f'opacity="{min(abs(value), 1) * 0.8:.2f}"/>'
-                )
-            if last == index:
-                ink = "#d2401f" if shades is not None else "#fafafa" if stone == 1 else "#111"
-                out.append(
-                    f'<circle cx="{x(c):g}" cy="{x(r):g}" r="{cell * 0.22:.1f}" fill="none" '
-                    f'stroke="{ink}" stroke-width="1.6"/>'
-                )
-            if labels and index in labels:
-                # A disc of its own, so that it can be read on stones, shades and lines alike.
-                out.append(
-                    f'<circle cx="{x(c):g}" cy="{x(r):g}" r="{cell * 0.34:.1f}" fill="#fbeccb" '
-                    f'stroke="#5a3d12" stroke-width="0.8"/>'
-                    f'<text x="{x(c):g}" y="{x(r) + cell * 0.15:.1f}" fill="#111" '
-                    f'font-size="{cell * 0.42:.1f}" font-weight="bold" text-anchor="middle">'
-                    f"{escape(labels[index])}</text>"
-                )
-    if coordinates:
-        style = f'font-size="{cell * 0.38:.1f}" text-anchor="middle" fill="#5a3d12"'
-        for c in range(cols):
-            for y in (margin * 0.45, height - margin * 0.2):
-                out.append(f'<text x="{x(c):g}" y="{y:.1f}" {style}>{GTP_LETTERS[c]}</text>')
-        for r in range(rows):
-            for where in (margin * 0.3, width - margin * 0.3):
-                y = x(r) + cell * 0.13
-                out.append(f'<text x="{where:.1f}" y="{y:.1f}" {style}>{rows - r}</text>')
-    out.append("</svg>")
-    return "\n".join(out)
+        for x in (cell * 0.3, size[0] - cell * 0.3):
+            y = cell + r * cell + cell * 0.13
+            out.append(f'<text x="{x:.1f}" y="{y:.1f}" {style}>{rows - r}</text>')
+    return out

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tengen.lab import papers
 from tengen.lab.content import Plot, Table, line, percent, table
+from tengen.lab.recorded import card_results
 from tengen.lab.steps import Context
 from tengen.lab.verdicts import Comparison, above, compare
 from tengen.models.settings import fingerprint
@@ -189,24 +190,18 @@ def rule(rows: list[Row]) -> list[Comparison]:
 
 def card_rows() -> list[Comparison]:
     """Return what the cards of the shipped predictors say of experts' games."""
-    from tengen.models import list_models
-
-    rows = []
-    for info in list_models():
-        if info.name != "predictor-19x19" or info.card is None:
-            continue
-        for got in info.card.results:
-            for rank, paper in zip(RANKS, papers.MP_SIZES[20000], strict=True):
-                if got.what.startswith(f"top{rank} on"):
-                    rows.append(
-                        compare(
-                            "Table IV", f"rank {rank}: {info.name}{got.what[4:].strip('0')}, "
-                            "from its card", paper, got.value, got.interval, unit="%",
-                            why=f"The full recipe, {got.count:,} moves of other experts; not "
-                            "measured in this run but when the model was made.",
-                        )
-                    )  # fmt: skip
-    return rows
+    name = "predictor-19x19"
+    return [
+        compare(
+            "Table IV", f"rank {rank}: {name}{got.what[4:].strip('0')}, from its card", paper,
+            got.value, got.interval, unit="%",
+            why=f"The full recipe, {got.count:,} moves of other experts; not measured in this run "
+            "but when the model was made.",
+        )
+        for got in card_results(name)
+        for rank, paper in zip(RANKS, papers.MP_SIZES[20000], strict=True)
+        if got.what.startswith(f"top{rank} on")
+    ]  # fmt: skip
 
 
 def cells(found: Tables) -> list[Comparison]:

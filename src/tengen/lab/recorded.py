@@ -14,6 +14,8 @@ from pathlib import Path
 
 from tengen.lab import papers
 from tengen.lab.verdicts import Comparison, compare
+from tengen.models import list_models
+from tengen.models.cards import Measurement
 from tengen.statistics import wilson
 
 FOLDER = Path(__file__).with_name("recorded")
@@ -110,3 +112,9 @@ def papers_figure(path: str) -> float:
         value = value[int(key) if key.isdigit() else key]
     # The tables of wins are printed in whole per cents, and kept as printed.
     return value / 100 if isinstance(value, int) else float(value)
+
+
+def card_results(name: str) -> list[Measurement]:
+    """Return what was measured of a shipped model when it was made; nothing if it is not there."""
+    cards = (info.card for info in list_models() if info.name == name)
+    return [measured for card in cards if card is not None for measured in card.results]

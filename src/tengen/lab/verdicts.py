@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 AGREES, BETTER, WORSE, REFUTED = "agrees", "better", "worse", "refuted"
 UNMEASURED = "not measured at this scale"
@@ -25,6 +26,15 @@ class Comparison:
     verdict: str
     """One of `WORDS`."""
     why: str
+
+
+class Judging(TypedDict, total=False):
+    """What `verdict` may be told besides the figures."""
+
+    paper_interval: Interval | None
+    aim: int
+    full: bool
+    holds: bool | None
 
 
 def verdict(
@@ -103,25 +113,19 @@ def compare(
     unit: str = "",
     paper_text: str = "",
     our_text: str = "",
-    paper_interval: Interval | None = None,
-    aim: int = 1,
-    full: bool = True,
-    holds: bool | None = None,
+    **judging: Unpack[Judging],
 ) -> Comparison:
     """Set a figure of a paper beside ours.
 
     `unit` is `%` for fractions shown as percentages; the texts replace the figures where words say
-    more; the last four are those of `verdict`.
+    more; the rest goes to `verdict`.
     """
-    word = verdict(
-        paper, ours, interval, paper_interval=paper_interval, aim=aim, full=full, holds=holds
-    )
     return Comparison(
         where,
         what,
         paper=paper_text or show(paper, None, unit),
         ours=our_text or show(ours, interval, unit),
-        verdict=word,
+        verdict=verdict(paper, ours, interval, **judging),
         why=why,
     )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tengen.lab import papers
 from tengen.lab.content import Picture, Plot, Result, Table, line, percent, table
+from tengen.lab.recorded import card_results
 from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, compare, number
 from tengen.models.settings import check_settings, setting
@@ -305,25 +306,20 @@ def _beside_papers(name: str, got: dict[str, Any]) -> Comparison:
 
 def _shipped_rows() -> list[Comparison]:
     """Return what the shipped scorer's card says of real games."""
-    from tengen.models import list_models
-
     rows = []
-    for info in list_models():
-        if info.name != "scorer" or info.card is None:
-            continue
-        for got in info.card.results:
-            name = got.what.partition(", ")[2]
-            if got.what.startswith("exact score"):
-                werf = "9x9" in name
-                paper = papers.WERF_EXACT if werf else papers.SCORING_EXACT
-                rows.append(
-                    compare(
-                        "van der Werf 2004" if werf else "Section 5",
-                        f"shipped scorer on {name}, from its card", paper, got.value, got.interval,
-                        unit="%", why=f"{got.count} games of people; not played in this run: "
-                        "measured when it was made.",
-                    )
-                )  # fmt: skip
+    for got in card_results("scorer"):
+        name = got.what.partition(", ")[2]
+        if got.what.startswith("exact score"):
+            werf = "9x9" in name
+            paper = papers.WERF_EXACT if werf else papers.SCORING_EXACT
+            rows.append(
+                compare(
+                    "van der Werf 2004" if werf else "Section 5",
+                    f"shipped scorer on {name}, from its card", paper, got.value, got.interval,
+                    unit="%", why=f"{got.count} games of people; not played in this run: "
+                    "measured when it was made.",
+                )
+            )  # fmt: skip
     return rows
 
 

@@ -26,12 +26,17 @@ _KEY_SEED = 20070401
 """The seed of the key table: hashes in model files depend on it, so it never changes."""
 
 
+def random_keys(seed: int, kinds: int) -> IntArray:
+    """Return random words of 64 bits, one per offset and kind of point."""
+    generator = np.random.Generator(np.random.PCG64(seed))
+    high, size = np.iinfo(np.int64).max, (SPAN * SPAN, kinds)
+    return generator.integers(-high - 1, high, size=size, dtype=np.int64, endpoint=True)
+
+
 @lru_cache(maxsize=1)
 def base_keys() -> IntArray:
     """Return the random keys, one per offset and (own, enemy, border), before orientations."""
-    generator = np.random.Generator(np.random.PCG64(_KEY_SEED))
-    high = np.iinfo(np.int64).max
-    return generator.integers(-high - 1, high, size=(SPAN * SPAN, 3), dtype=np.int64, endpoint=True)
+    return random_keys(_KEY_SEED, 3)
 
 
 @lru_cache(maxsize=1)

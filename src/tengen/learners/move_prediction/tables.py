@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from tengen.learners.move_prediction import pattern_kernels, patterns
 from tengen.learners.move_prediction.family_kernels import MARKS
-from tengen.learners.move_prediction.pattern_kernels import SPAN
 
 IntArray = NDArray[np.int64]
 
@@ -21,9 +20,7 @@ _MARK_SEED = 20131
 @lru_cache(maxsize=1)
 def _mark_keys() -> IntArray:
     """Return the keys of marks: offset, mark, orientation."""
-    generator = np.random.Generator(np.random.PCG64(_MARK_SEED))
-    high = np.iinfo(np.int64).max
-    base = generator.integers(-high - 1, high, size=(SPAN * SPAN, 6), dtype=np.int64, endpoint=True)
+    base = patterns.random_keys(_MARK_SEED, 6)
     halves = [pattern_kernels.spread_keys(np.ascontiguousarray(base[:, k : k + 3])) for k in (0, 3)]
     return np.ascontiguousarray(np.concatenate(halves, axis=1)[:, :MARKS])
 

@@ -218,11 +218,8 @@ class _Folded:
 
 
 @dataclass(frozen=True)
-class Tied(_Folded):
-    """The dense network with one weight a unit and orbit of points: 1,651 on 13x13.
-
-    It sees how many stones of each side stand in each orbit, so that every orientation plays alike.
-    """
+class _FoldedDense(_Folded):
+    """A dense network some of whose weights are copies of others."""
 
     rows: int = 13
     cols: int = 13
@@ -232,29 +229,37 @@ class Tied(_Folded):
     @cached_property
     def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
         full = Dense(self.rows, self.cols, self.free, self.plies)
+        # What is not named stays 0.
         source, names = np.zeros(full.n_weights, np.int64), _Names()
-        _tie_points(full, source, names, range(full.hidden))
+        self._name(full, source, names)
         return full, source, len(names.known)
+
+    def _name(self, full: Dense, source: NDArray[np.int64], names: _Names) -> None:
+        """Give every weight of the dense network the name of the one it copies."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Tiled(_Folded):
+class Tied(_FoldedDense):
+    """The dense network with one weight a unit and orbit of points: 1,651 on 13x13.
+
+    It sees how many stones of each side stand in each orbit, so that every orientation plays alike.
+    """
+
+    def _name(self, full: Dense, source: NDArray[np.int64], names: _Names) -> None:
+        _tie_points(full, source, names, range(full.hidden))
+
+
+@dataclass(frozen=True)
+class Tiled(_FoldedDense):
     """The dense network, most of whose units are one symmetric window moved about: 202 on 13x13.
 
     On 13x13 49 units see 7x7 points each, with the same weights, and count by the orbit of their
     place; the other six are those of `Tied`. The window is the smallest that needs no more units.
     """
 
-    rows: int = 13
-    cols: int = 13
-    free: bool = False
-    plies: int = 2
-
-    @cached_property
-    def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
-        full = Dense(self.rows, self.cols, self.free, self.plies)
-        # What is not named stays 0: a unit sees its window only.
-        source, names = np.zeros(full.n_weights, np.int64), _Names()
+    def _name(self, full: Dense, source: NDArray[np.int64], names: _Names) -> None:
+        # A unit sees its window only.
         w1, w2 = full.cut(source)
         m = 1
         while (self.rows - m + 1) * (self.cols - m + 1) > full.hidden:
@@ -269,7 +274,6 @@ class Tiled(_Folded):
             w1[-1, unit] = names("window bias")
             w2[unit] = names("place", _orbit(top, left, rows, cols))
         _tie_points(full, source, names, range(rows * cols, full.hidden))
-        return full, source, len(names.known)
 
 
 @dataclass(frozen=True)
