@@ -25,7 +25,7 @@ from tengen.models import Run, read_metrics  # noqa: E402
 
 CPU = torch.device("cpu")
 SMALL = SelfPlaySettings(
-    size=(5,), design="tiny", games=8, positions=400, evaluations=4, considered=2, batch=16,
+    size=(5,), design="tiny", games=8, positions=400, evaluations=4, considered=2, batch=8,
     window=120, pieces=2, warm_up=5, komi=1.0,
 )  # fmt: skip
 
@@ -181,6 +181,8 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
         SelfPlaySettings(size=(4,))
     with pytest.raises(SpecError, match="each named once"):
         SelfPlaySettings(size=(7, 7))
+    with pytest.raises(SpecError, match="window is 100, less than 8 batches"):
+        SelfPlaySettings(window=100)
     (tmp_path / "config.toml").write_text(
         'learner = "deep-network"\ntengen = "1"\n[settings]\n[data]\n'
     )

@@ -58,12 +58,14 @@ class Pupil:
             output = self.network(seen)
         moves = -(lesson.policy.float() * torch.log_softmax(output.moves.float(), 1)).sum(1).mean()
         winner = F.binary_cross_entropy_with_logits(output.winner.float(), lesson.winner)
+        counted = lesson.counted.float() / lesson.counted.float().sum().clamp(min=1)
         owner = F.binary_cross_entropy_with_logits(
-            output.ownership.float(), (lesson.owner.float() + 1) / 2
+            output.ownership.float(), (lesson.owner.float() + 1) / 2, reduction="none"
         )
+        owner = (owner.mean(1) * counted).sum()
         spread = output.spread.float().clamp(-4, 4)
         off = ((lesson.score - output.score.float()) / SCORE_SCALE).clamp(-8, 8)
-        score = (spread + 0.5 * (off * torch.exp(-spread)).square()).mean()
+        score = ((spread + 0.5 * (off * torch.exp(-spread)).square()) * counted).sum()
         s = self.settings
         total = (
             moves + s.winner_weight * winner + s.ownership_weight * owner + s.score_weight * score

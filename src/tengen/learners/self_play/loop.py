@@ -16,11 +16,9 @@ from torch import Tensor
 
 from tengen.learners.self_play.learning import Pupil
 from tengen.learners.self_play.playing import Tally
-from tengen.learners.self_play.settings import SelfPlaySettings
+from tengen.learners.self_play.settings import FIRST_BATCHES, SelfPlaySettings
 from tengen.learners.self_play.window import Lesson, Window
 
-FIRST_BATCHES = 8
-"""Batches that a window must hold before anything is learned from it."""
 YOUNG = 0.5
 """Share of all positions that are drawn from while a window is not full: the first are poor."""
 

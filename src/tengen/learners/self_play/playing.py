@@ -17,6 +17,7 @@ from torch import Tensor
 
 from tengen.learners.deep_network.inputs_kernels import HISTORY
 from tengen.learners.self_play.boards import legal
+from tengen.learners.self_play.resigning import Resigning
 from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE
 from tengen.learners.self_play.search import Search
 from tengen.learners.self_play.settings import SelfPlaySettings, longest
@@ -39,6 +40,7 @@ class Tally:
     positions: int = 0
     """Of games that ended."""
     black_wins: int = 0
+    resigned: int = 0
 
 
 class Player:
@@ -75,6 +77,13 @@ class Player:
         self._game = torch.arange(games, device=device)
         self.counts = torch.ones(games, dtype=torch.bool, device=device)
         """Whether the game that is under way in a place counts."""
+        self.resigning = None
+        if settings.resign and endless:  # a round of workers is too short to measure it
+            self.resigning = Resigning(
+                games, error=settings.resign, played_out=settings.played_out, device=device
+            )
+        self._resigned = torch.zeros(games, dtype=torch.bool, device=device)
+        """Games whose side to move gave up before the move that was just played."""
         self._begin(self._game)
         if endless:  # The first games are cut at all ages, so that games do not go on in step.
             search.limit.copy_(self._chances(games) * (plies * 2 // 3) + plies // 3)
@@ -91,6 +100,8 @@ class Player:
         far = torch.where(self._chances(count) < FAR_KOMI, far.round(), 0.0)
         search.komi[games] = self.settings.komi + near + far
         search.limit[games] = float(longest(search.lines))
+        if self.resigning is not None:
+            self.resigning.begin(games, self._chances(count))
 
     @torch.no_grad()
     def play(self) -> None:
@@ -106,6 +117,8 @@ class Player:
         self._history[game, ply] = boards.history[roots]
         self._passed[game, ply] = facts[:, PASSES] > 0
         self._policy[game, ply] = search.policy.to(torch.float16)
+        if self.resigning is not None:
+            self._resigned = self.resigning.note(facts[:, SIDE], search.value)
         boards.play(roots, self._with_random_moves(codes, ply), roots)
         self.tally.moves += search.games
 
@@ -114,7 +127,8 @@ class Player:
         """Return the positions of the games that ended, if any did, and begin others."""
         facts = self.search.boards.facts[self.search.roots]
         over = (facts[:, PASSES] >= 2) | (facts[:, PLY] >= self.search.limit)
-        ended = over.nonzero()[:, 0]
+        self._resigned &= ~over
+        ended = (over | self._resigned).nonzero()[:, 0]
         if not len(ended):
             return None
         lesson = self._finish(ended[self.counts[ended]])
@@ -137,9 +151,11 @@ class Player:
         slots = search.roots[ended]
         facts = search.boards.facts[slots]
         komi = search.komi[ended]
-        lead = facts[:, SCORE] - komi
-        to_black = torch.where(facts[:, SIDE] == 1, 1, -1).to(torch.int8)
-        owner = search.boards.owners(slots) * to_black[:, None]
+        counted = ~self._resigned[ended]
+        to_black = torch.where(facts[:, SIDE] == 1, 1.0, -1.0)
+        # Whoever is to move now did not resign.
+        lead = torch.where(counted, facts[:, SCORE] - komi, to_black)
+        owner = search.boards.owners(slots) * to_black[:, None].to(torch.int8)
         plies = torch.arange(self._codes.shape[1], device=self.device)
         row, ply = (plies[None, :] < facts[:, PLY, None]).nonzero(as_tuple=True)
         game = ended[row]
@@ -147,6 +163,9 @@ class Player:
         self.tally.games += len(ended)
         self.tally.positions += len(row)
         self.tally.black_wins += int((lead > 0).sum())
+        self.tally.resigned += int((~counted).sum())
+        if self.resigning is not None:
+            self.resigning.ended(ended, lead)
         return Lesson(
             codes=self._codes[game, ply],
             history=self._history[game, ply],
@@ -156,6 +175,7 @@ class Player:
             winner=(sign * torch.sign(lead[row]) + 1) / 2,
             score=sign * lead[row],
             owner=owner[row] * sign[:, None].to(torch.int8),
+            counted=counted[row],
         )
 
     def tensors(self) -> dict[str, Tensor]:
@@ -173,6 +193,7 @@ class Player:
             "played_last_moves": self._history,
             "played_passed": self._passed,
             "played_policy": self._policy,
+            **({} if self.resigning is None else self.resigning.tensors()),
         }
 
     def restore(self, tensors: Mapping[str, Any]) -> None:
@@ -189,3 +210,5 @@ class Player:
         self._history.copy_(tensors["played_last_moves"])
         self._passed.copy_(tensors["played_passed"])
         self._policy.copy_(tensors["played_policy"])
+        if self.resigning is not None:
+            self.resigning.restore(tensors)

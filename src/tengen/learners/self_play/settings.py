@@ -10,6 +10,8 @@ from tengen.models.settings import check_settings, setting
 
 SMALLEST, LARGEST = 5, 19
 """Lines of the boards that self-play knows."""
+FIRST_BATCHES = 8
+"""Batches that a window must hold before anything is learned from it."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,16 @@ class SelfPlaySettings:
     random_moves: float = setting(0.015, "Chance of a random move.", least=0, most=1)
     random_opening: float = setting(0.3, "The same in the first plies.", least=0, most=1)
     opening: int = setting(4, "How many plies are the first.", least=0)
+    resign: float = setting(0.0, "Resign where so few still win; 0: never.", least=0, most=0.5)
+    played_out: float = setting(0.2, "Share of the games never resigned.", least=0, most=1)
     seed: int = setting(1, "Every random choice follows from it.")
 
     def __post_init__(self) -> None:
         check_settings(self)
         if not self.size or len(set(self.size)) < len(self.size):
             raise SpecError(f"size is {list(self.size)}: one size or more, each named once")
+        if self.window < FIRST_BATCHES * self.batch:
+            raise SpecError(f"window is {self.window}, less than {FIRST_BATCHES} batches")
 
 
 def design_of(settings: SelfPlaySettings) -> Design:

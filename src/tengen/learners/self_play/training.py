@@ -168,7 +168,7 @@ class _Reporter:
 
     def _counts(self) -> dict[str, int]:
         tallies = [room.games.tally for room in self._loop.rooms]
-        names = ("moves", "games", "positions", "black_wins")
+        names = ("moves", "games", "positions", "black_wins", "resigned")
         return {name: sum(getattr(tally, name) for tally in tallies) for name in names}
 
     def row(self) -> dict[str, Any]:
@@ -183,6 +183,7 @@ class _Reporter:
         if new["games"]:
             row["length"] = round(new["positions"] / new["games"], 2)
             row["black_wins"] = round(new["black_wins"] / new["games"], 4)
+            row["resigned"] = round(new["resigned"] / new["games"], 4)
         self._seen = now
         return row
 

@@ -27,6 +27,8 @@ class Lesson(NamedTuple):
     """Final score in points."""
     owner: Tensor
     """1 own, -1 the enemy's, 0 nobody's."""
+    counted: Tensor
+    """Whether the game was counted: of a resigned one only the winner is known."""
 
 
 def join(lessons: Sequence[Lesson]) -> Lesson:
@@ -52,6 +54,7 @@ class Window:
             winner=zeros(dtype=torch.float32),
             score=zeros(dtype=torch.float32),
             owner=zeros(points, dtype=torch.int8),
+            counted=zeros(dtype=torch.bool),
         )
 
     def __len__(self) -> int:
