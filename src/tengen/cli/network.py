@@ -124,11 +124,14 @@ def evaluate(
     games: Games,
     model: Model = DEFAULT_MODEL,
     scorer: ScorerOption = "scorer",
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Threads.")] = 1,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Threads; as many as cores by default.")
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Measure a network on games it has not seen."""
+    import os
     import tempfile
 
     from tengen.learners.deep_network import DeepNetwork
@@ -142,7 +145,8 @@ def evaluate(
             for shard in _shards(path, Path(folder) / str(i), scorer, 1, quiet)
         ]
         with progress("games", sum(map(len, found)), quiet=quiet) as bar:
-            result = measure(network, found, threads=workers, on_game=bar.advance).summary()
+            threads = workers or os.cpu_count() or 1
+            result = measure(network, found, threads=threads, on_game=bar.advance).summary()
     text = "\n".join(f"{name}: {_shown(value)}" for name, value in result.items())
     emit(result, json=json, text=text)
 
