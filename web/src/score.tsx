@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api, type Count, type WholeGame } from "./api";
 import { Board, BoardText } from "./board";
 import { Choice } from "./parts";
-import { toXY } from "./points";
+import { asResult, toXY } from "./points";
 import { EMPTY, Picker, type Source } from "./source";
 import { complain } from "./status";
 
@@ -13,6 +13,7 @@ interface Scored {
   seki: string[];
   safe: boolean;
   safe_probability: number | null;
+  estimate: { score: number; spread: number; by: string } | null;
   blocks: { stones: string[]; status: string }[];
   territory: Count;
   area: Count;
@@ -179,6 +180,8 @@ export function Score() {
                 Dead: {scored.dead.join(" ") || "none"}.
                 {scored.seki.length > 0 && ` Seki: ${scored.seki.join(" ")}.`}{" "}
                 {scored.safe ? "The scorer is sure." : "The scorer does not take this game for finished."}
+                {scored.estimate &&
+                  ` Estimate, if it goes on: ${asResult(scored.estimate.score)}, give or take ${scored.estimate.spread.toFixed(0)} (by ${scored.estimate.by}).`}
                 {source.game?.result && ` The record says ${source.game.result}.`}
               </p>
             </>

@@ -32,6 +32,7 @@ interface Sight extends BoardState {
   policy?: number[];
   wishes?: Wish[];
   value?: number | null;
+  spread?: number;
   winrate?: number | null;
   safe?: boolean;
   blocks?: { stones: string[]; status: string; probability: number | null }[];
@@ -284,6 +285,7 @@ function Facts({ sight }: { sight: Sight }) {
       {sight.value !== undefined && sight.value !== null && (
         <p>
           Expects {asResult(sight.value)}
+          {sight.spread !== undefined && <> (give or take {sight.spread.toFixed(0)})</>}
           {sight.winrate !== undefined && sight.winrate !== null && (
             <>, Black wins {percent(sight.winrate)}</>
           )}

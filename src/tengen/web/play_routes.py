@@ -21,7 +21,8 @@ from tengen.web.waiting import changes, event, result_of, stream
 
 router = APIRouter(prefix="/api", tags=["play"])
 
-HINT_PLAYER = "tengen:level=9"
+HINT_PLAYER = "tengen:visits=80"
+"""Searches with the network, about a second."""
 Colour = Literal["black", "white"]
 Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
 

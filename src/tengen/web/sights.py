@@ -97,7 +97,19 @@ MACHINES: tuple[Machine, ...] = (
         "scoring",
         {"": "scorer"},
     ),
+    Machine(
+        "deep-network",
+        "Deep network",
+        "Residual blocks tied by the symmetries of the square, learned from experts' games: the "
+        "moves they would play, who will own each point, and the score with its spread.",
+        "",
+        "network",
+        {"": "tengen-large"},
+    ),
 )
+
+_SPOKEN_FOR = {"tengen-small"}
+"""Models that a larger one of their kind speaks for."""
 
 _PAPERS_KINDS = {
     "symmetry-network",
@@ -110,13 +122,16 @@ _PAPERS_KINDS = {
 
 
 def machines() -> list[Machine]:
-    """List all machines: the papers', then every model of another kind."""
+    """List all machines: the papers', the deep network, then every model of another kind."""
+    taken = _SPOKEN_FOR.union(*(machine.models.values() for machine in MACHINES))
     others = [
         Machine(
             entry.name, entry.name, entry.card.what, "", entry.card.kind, _boards(entry.card, entry)
         )
         for entry in list_models()
-        if entry.card is not None and entry.card.kind not in _PAPERS_KINDS
+        if entry.card is not None
+        and entry.card.kind not in _PAPERS_KINDS
+        and entry.name not in taken
     ]
     return [*MACHINES, *others]
 
@@ -143,6 +158,8 @@ def see(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
         raise TengenError(f"{machine.title} looks only at {boards}")
     model = _model(name)
     found: dict[str, Any] = {"model": name}
+    if hasattr(model, "views"):
+        return found | _view(model, board)
     if hasattr(model, "heat_maps"):
         maps = model.heat_maps(board)
         found["maps"] = {key.replace("_", " "): _flat(values) for key, values in maps.items()}
@@ -158,6 +175,19 @@ def see(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     if not isinstance(model, Scorer):
         found |= _wishes(model, board)
     return found
+
+
+def _view(model: Any, board: Board) -> dict[str, Any]:
+    """Return all that a network says of a position, asking it once."""
+    [view] = model.views([board])
+    return {
+        "ownership": _flat(view.ownership),
+        "value": view.score,
+        "spread": view.spread,
+        "winrate": view.black_wins,
+        "wishes": likely_moves(view.priors, board, WISHES),
+        "policy": _flat(view.priors[:-1]),
+    }
 
 
 def _wishes(model: Any, board: Board) -> dict[str, Any]:

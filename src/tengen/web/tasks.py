@@ -92,7 +92,11 @@ def score(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     for point in dead:
         fallen.flat[index_of(point, board.rows, board.cols)] = True
     territory, area = count_both(board, fallen, arguments["captures"])
+    sure = verdict.safe or bool(arguments["dead"] or arguments["alive"])
+    outlook = None if sure else _judge().outlook(board)
     return {
+        "estimate": outlook
+        and {"score": outlook.score, "spread": outlook.spread, "by": outlook.by},
         "dead": vertices(sorted(dead), board),
         "seki": vertices(verdict.stones(Status.SEKI), board),
         "safe": verdict.safe,
