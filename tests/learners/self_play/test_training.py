@@ -125,9 +125,15 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monke
     assert same(DeepNetwork.load(tmp_path / "whole" / training.MODEL), whole)
 
 
-def test_workers_play_what_one_process_would(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("workers", "ray"), [(2, None), pytest.param(1, "local", marks=pytest.mark.slow)]
+)
+@pytest.mark.filterwarnings("ignore")  # Ray leaves sockets and processes to the interpreter's end.
+def test_workers_play_what_one_process_would(workers: int, ray: str | None) -> None:
+    if ray is not None:
+        pytest.importorskip("ray", reason="the extra `ray` is not installed")
     alone = make_farmed_loop(SMALL, workers=1, ray=None)
-    helped = make_farmed_loop(SMALL, workers=2, ray=None)
+    helped = make_farmed_loop(SMALL, workers=workers, ray=ray)
     for loop in (alone, helped):
         loop.advance(0.1)
     mine, theirs = alone.tensors(), helped.tensors()

@@ -129,7 +129,7 @@ class Loop:
         for room in self.rooms:
             mine = f"{room.lines}."
             tensors = {
-                name.removeprefix(mine): torch.from_numpy(array.copy())
+                name.removeprefix(mine): torch.from_numpy(array.copy()).to(self.pupil.device)
                 for name, array in arrays.items()
                 if name.startswith(mine)
             }
