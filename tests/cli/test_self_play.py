@@ -81,3 +81,4 @@ def test_another_shape_to_start_with_is_refused(
     start = ["--start", str(folder / "model.safetensors"), "--design", "zero"]
     assert run(["self-play", "train", "--out", str(tmp_path / "new"), *start]) == 1
     assert "another shape than --design zero" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()

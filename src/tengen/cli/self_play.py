@@ -54,6 +54,8 @@ def train(
     if resume:
         settings = resumed_settings(out, settings, said)
     first = None if start is None else DeepNetwork.load(start)
+    alone = workers == 1 and ray is None
+    training.check(settings, device=device, start=first, alone=alone)
     data = {} if start is None else {"start": Path(start).stem}
     with Run.open(out, training.LEARNER, settings, data=data, resume=resume) as run:
         network = training.train(

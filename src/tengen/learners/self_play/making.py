@@ -77,7 +77,9 @@ def make_loop(settings: SelfPlaySettings, device: torch.device) -> Loop:
         if device.type == "cuda":
             for room in rooms:
                 pupil.warm_up(room.window.blank(settings.batch))
-    except torch.OutOfMemoryError:
+    except RuntimeError as failure:  # CUDA's kind is one of these, the processor has no other
+        if "memory" not in str(failure):
+            raise
         raise SpecError(
             f"{device}: no memory for {settings.games} games of each size and a window of "
             f"{settings.window} positions; ask for less by --games or --window"

@@ -52,9 +52,7 @@ def train(
     on_report: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> DeepNetwork:
     """Play and learn until the run is done, from where it stands; return the network."""
-    design = design_of(settings)
-    if start is not None and replace(start.design_, ladders=False) != design:
-        raise SpecError(f"--start: its network has another shape than --design {settings.design}")
+    check(settings, device=device, start=start, alone=workers == 1 and ray is None)
     loop = _make_loop(settings, device, workers, ray)
     if start is not None:
         loop.pupil.load_weights(start.weights_)
@@ -79,16 +77,29 @@ def train(
     return save(loop, run.folder / MODEL, settings)
 
 
+def check(
+    settings: SelfPlaySettings, *, device: str, start: DeepNetwork | None, alone: bool = True
+) -> None:
+    """Refuse what cannot be trained here, before a folder is made for it.
+
+    Raises
+    ------
+    SpecError
+        For a missing GPU, workers that would share one, or a start of another shape.
+    """
+    if chosen_device(device) != "cpu" and not alone:
+        raise SpecError(f"--device {device}: workers play on processors; use --device cpu")
+    if start is not None and replace(start.design_, ladders=False) != design_of(settings):
+        raise SpecError(f"--start: its network has another shape than --design {settings.design}")
+
+
 def _make_loop(settings: SelfPlaySettings, device: str, workers: int, ray: str | None) -> Loop:
     torch = torch_or_refuse()
     from tengen.learners.self_play.farm import make_farmed_loop
     from tengen.learners.self_play.making import make_loop
 
-    chosen = chosen_device(device)
     if workers == 1 and ray is None:
-        return make_loop(settings, torch.device(chosen))
-    if chosen != "cpu":
-        raise SpecError(f"--device {device}: workers play on processors; use --device cpu")
+        return make_loop(settings, torch.device(chosen_device(device)))
     return make_farmed_loop(settings, workers=workers, ray=ray)
 
 
