@@ -210,7 +210,7 @@ def test_limits() -> None:
     assert 1 < last.visits < 10
     with pytest.raises(SpecError, match="3x3"):
         NetworkPlayer(Counter()).choose(Board(3), rng())
-    for wrong in ({"visits": 0}, {"seconds": 0.0}, {"threads": 0}, {"batch": 0}):
+    for wrong in ({"visits": 0}, {"seconds": 0.0}, {"threads": 0}, {"batch": 0}, {"mix": 2.0}):
         with pytest.raises(SpecError):
             NetworkPlayer(Counter(), **wrong)  # type: ignore[arg-type]
 
@@ -304,8 +304,9 @@ def test_threads_change_nothing() -> None:
 def test_the_spec(tmp_path: object) -> None:
     path = f"{tmp_path}/tiny.safetensors"
     untrained(DESIGNS["tiny"]).save(path)
-    player = make_player(f"search:model={path},visits=8,batch=2,resign=0")
+    player = make_player(f"search:model={path},visits=8,batch=2,resign=0,explore=2,share=0.2")
     assert isinstance(player, NetworkPlayer) and player.visits == 8
+    assert (player.explore, player.score_share) == (2.0, 0.2)
     check_player(player)
     for wrong in (
         "search",

@@ -123,6 +123,9 @@ class NetworkPlayer:
         Share of random likelihood at the root, for self-play.
     playouts_a_leaf, mix
         Playouts from every position, and their share in what it is worth beside the network's word.
+    explore, urgency, score_share
+        Weight of a move's likelihood; how much worse than its position an untried move is taken to
+        be; share of the score in what is wanted.
     scorer
         Who says that a game under territory rules is over; None for nobody.
     most_nodes
@@ -141,7 +144,8 @@ class NetworkPlayer:
     playouts_a_leaf: int = 0
     mix: float = 0.0
     scorer: Scorer | None = None
-    exploring: Exploring = USUAL
+    explore: float = USUAL.explore
+    urgency: float = USUAL.urgency
     score_share: float = 0.1
     most_nodes: int = 200_000
     root_moves: frozenset[int] | None = None
@@ -154,6 +158,10 @@ class NetworkPlayer:
             raise SpecError("a search needs at least one visit, one thread and one leaf at once")
         if self.seconds is not None and not self.seconds > 0:
             raise SpecError(f"a search cannot think for {self.seconds} seconds")
+        shares = {"noise": self.noise, "mix": self.mix, "share": self.score_share}
+        for name, share in shares.items():
+            if not 0 <= share <= 1:
+                raise SpecError(f"{name} is a share from 0 to 1, not {share}")
         if self.clock == "processor" and self.threads > 1:
             raise SpecError("the processor's clock is for one thread")
 
@@ -214,6 +222,10 @@ class NetworkPlayer:
     def _judge(self) -> Judge:
         return Judge(self.network, self.playouts_a_leaf, self.mix)
 
+    @property
+    def _exploring(self) -> Exploring:
+        return Exploring(self.explore, self.urgency)
+
     # ----- Searching -----
 
     def _begin(self, board: Board, rng: np.random.Generator) -> Search:
@@ -245,7 +257,7 @@ class NetworkPlayer:
         leaf = Leaf(win, score, view.spread, owners, moves, priors)
         taste = Taste.around(board, score, self.score_share)
         tree = Tree(points, 1 if board.turn == BLACK else -1)
-        path = tree.descend(self.exploring)
+        path = tree.descend(self._exploring)
         tree.judge(0, leaf.worth(taste), leaf.ownership, moves, priors)
         tree.back_up(path)
         return Search(fresh, tree, taste, view.priors)
@@ -285,8 +297,9 @@ class NetworkPlayer:
         tree = search.tree
         ways: list[list[int]] = []
         boards: list[Board] = []
+        how = self._exploring
         for _ in range(4 * room):
-            path = tree.descend(self.exploring)
+            path = tree.descend(how)
             leaf = path[-1]
             if tree.over[leaf]:
                 tree.back_up(path)
