@@ -86,6 +86,20 @@ def test_the_text_for_gpus_plays_the_same_games(lines: int, build: Path) -> None
         assert torch.equal(here.owners(everyone), owners)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_plays_the_same_games() -> None:
+    games, gpu, generator = 64, torch.device("cuda"), torch.Generator().manual_seed(9)
+    here, there = Boards(9, games, CPU), Boards(9, games, gpu)
+    everyone = torch.arange(games)
+    for _ in range(160):
+        moves = some_moves(here.codes, generator)
+        here.play(everyone, moves, everyone)
+        there.play(everyone.to(gpu), moves.to(gpu), everyone.to(gpu))
+        for name in ("codes", "history", "facts"):
+            assert torch.equal(getattr(here, name), getattr(there, name).cpu())
+        assert torch.equal(here.owners(everyone), there.owners(everyone.to(gpu)).cpu())
+
+
 def test_a_move_from_one_slot_to_another_leaves_the_first() -> None:
     slots = Boards(5, 2, CPU)
     before = slots.codes[0].clone()

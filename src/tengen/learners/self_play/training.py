@@ -27,6 +27,7 @@ from tengen.learners.deep_network import DeepNetwork
 from tengen.learners.deep_network.fitting import chosen_device, torch_or_refuse
 from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.models.runs import Run, read_metrics, read_run
+from tengen.models.settings import fields_of
 
 if TYPE_CHECKING:
     from tengen.learners.self_play.loop import Loop
@@ -61,7 +62,8 @@ def train(
         loop.restore(run.start.arrays, run.start.state["counts"])
         clock.resume(run.start.state["seconds"], run.start.step)
     reporter = _Reporter(loop)
-    while (done := _progress(settings, loop, clock)) < 1:
+    done = _progress(settings, loop, clock)
+    while done < 1:
         loop.advance(done)
         after = _progress(settings, loop, clock)
         if int(after * ROWS) > int(done * ROWS) or after >= 1:
@@ -74,6 +76,7 @@ def train(
             if run.due(SAVE_SECONDS) or after >= 1:
                 state = {"counts": loop.counts(), "seconds": clock.seconds}
                 run.save(loop.rounds, loop.tensors(WINDOW_ON_DISK), state)
+        done = after
     return save(loop, run.folder / MODEL, settings)
 
 
@@ -121,8 +124,23 @@ def save(loop: Loop, path: Path, settings: SelfPlaySettings) -> DeepNetwork:
     games = sum(room.games.tally.games for room in loop.rooms)
     sizes = " and ".join(f"{lines}x{lines}" for lines in settings.size)
     path.parent.mkdir(parents=True, exist_ok=True)
-    network.save(path, name=path.stem, data=f"{games} games against itself on {sizes}")
+    data = f"{games} games against itself on {sizes}"
+    network.save(path, name=path.stem, data=data, remake=command_for(settings))
     return network
+
+
+def command_for(settings: SelfPlaySettings) -> str:
+    """Return the command that trains so; on a GPU, with --device cuda.
+
+    >>> command_for(SelfPlaySettings(size=(7, 9), komi=9.0))
+    'tengen self-play train --size 7 --size 9 --komi 9.0 --out runs/self-play'
+    """
+    words = ["tengen self-play train"]
+    for field in fields_of(SelfPlaySettings):
+        value = getattr(settings, field.name)
+        if value != field.default:
+            words += [f"--{field.option} {each}" for each in (value if field.many else (value,))]
+    return " ".join([*words, "--out runs/self-play"])
 
 
 class _Clock:
