@@ -17,7 +17,7 @@ from tengen.cli import run
 from tengen.contracts import Analysis, BlockStatus, Candidate, Status, Verdict
 from tengen.errors import IllegalMoveError, SpecError
 from tengen.gtp.judging import Judge
-from tengen.lab.review import Review, review_game, with_policy
+from tengen.lab.review import NETWORK_SCATTER, Review, review_game, with_policy
 from tengen.lab.review_page import make_page
 from tengen.lab.review_sgf import annotate
 from tengen.players import make_player
@@ -188,7 +188,8 @@ def test_the_command(tmp_path: Path, capsys: Out) -> None:
     values = []
     pages = []
     for seed in ("3", "3", "4"):
-        assert run(["review", str(file), "--playouts", "10", "--seed", seed, "--json"]) == 0
+        options = ["--playouts", "10", "--player", "mcts", "--seed", seed, "--json"]
+        assert run(["review", str(file), *options]) == 0
         values.append(json.loads(capsys.readouterr().out))
         pages.append((tmp_path / "game.review.html").read_bytes())
         assert read_game(tmp_path / "game.review.sgf").moves == read_game(file).moves
@@ -201,6 +202,20 @@ def test_the_command(tmp_path: Path, capsys: Out) -> None:
         "game.review.sgf",
         "game.review.html",
     }
+
+
+def test_a_network_says_how_sure_it_is_itself() -> None:
+    class Networked(Known):
+        def analyse(
+            self, board: Board, rng: np.random.Generator, **how: object
+        ) -> Iterator[Analysis]:
+            for report in super().analyse(board, rng, **how):
+                yield replace(report, raw_spread=20.0, visits=16)
+
+    [record] = loads("(;SZ[5];B[cc];W[dd])")
+    found = review_game(record, Networked(), seed=1)
+    assert found.moves[0].error == pytest.approx(NETWORK_SCATTER * 20.0 / 2)
+    assert review_game(record, Known(), seed=1).moves[0].error != found.moves[0].error
 
 
 def test_for_people_and_out(tmp_path: Path, capsys: Out) -> None:
@@ -253,7 +268,7 @@ def test_an_interrupt_leaves_nothing_behind(
     monkeypatch.setattr(MctsPlayer, "analyse", stop)
     file = tmp_path / "game.sgf"
     file.write_text(GAME)
-    assert run(["review", str(file), "--policy", "none"]) == 3
+    assert run(["review", str(file), "--player", "mcts", "--policy", "none"]) == 3
     assert "interrupted" in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == ["game.sgf"]
 

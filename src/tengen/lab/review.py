@@ -45,6 +45,11 @@ SCATTER = 0.56
 A search's values steady more slowly than a mean of playouts, since the tree differs too. Fitted to
 the differences between two seeds on a 9x9 game: 3.2, 2.2 and 1.5 points at 200, 1000 and 4000.
 """
+NETWORK_SCATTER = 0.1
+"""The same for a search with a network, of the spread that the network gives the final score.
+
+Such a search follows from the position alone; what scatters is what looking longer would change.
+"""
 SURPRISING = 0.02
 """Probability below which a move is a surprise."""
 GUESSES = 5
@@ -64,10 +69,12 @@ class Position:
     """The searching player's choice."""
     line: tuple[int, ...]
     spread: float
-    """Standard deviation of the playouts' scores."""
+    """Standard deviation of the final score: of playouts, or as a network says."""
     visits: int
     ownership: FloatArray | None = field(default=None, repr=False)
     priors: FloatArray | None = field(default=None, repr=False)
+    scatter: float = SCATTER
+    """What makes an error of the spread; see `SCATTER` and `NETWORK_SCATTER`."""
 
     def guesses(self, count: int = GUESSES) -> list[tuple[int, float]]:
         """Return the predicted moves, likeliest first, with their probabilities."""
@@ -247,7 +254,8 @@ def _judge(
     """Search one position and ask the policy."""
     rng = np.random.default_rng([seed & (2**64 - 1), number])
     *_, report = player.analyse(board.copy(), rng, interval=1e9, limited=True)
-    scores = playouts(board, SPREAD_PLAYOUTS, seed=seed + number, kind="heavy", threads=1).scores
+    by_network = math.isfinite(report.raw_spread)
+    spread = report.raw_spread if by_network else _spread(board, seed + number)
     winrate, score = _best_values(report)
     mine = board.turn == BLACK
     best = report.candidates[0] if report.candidates else None
@@ -258,11 +266,18 @@ def _judge(
         after_score=report.score if mine else -report.score,
         best=best.move if best else PASS,
         line=best.pv if best else (),
-        spread=float(scores.std()),
+        spread=spread,
         visits=report.visits,
         ownership=report.ownership,
         priors=None if policy is None else policy.priors(board),
+        scatter=NETWORK_SCATTER if by_network else SCATTER,
     )
+
+
+def _spread(board: Board, seed: int) -> float:
+    """Return the scatter of playouts' scores from a position."""
+    scores = playouts(board, SPREAD_PLAYOUTS, seed=seed, kind="heavy", threads=1).scores
+    return float(scores.std())
 
 
 def _best_values(report: Analysis) -> tuple[float, float]:
@@ -294,7 +309,7 @@ def review_move(
     if move != before.best and not after.board.is_over:
         lost = max(0.0, side * (before.score - after.after_score))
         winrate_lost = max(0.0, side * (before.winrate - after.winrate))
-    error = SCATTER * before.spread / max(before.visits, 1) ** 0.25
+    error = before.scatter * before.spread / max(before.visits, 1) ** 0.25
     probability = rank = None
     if before.priors is not None and move != PASS:
         chance = before.priors[index_of(move, before.board.rows, before.board.cols)]

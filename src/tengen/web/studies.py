@@ -12,6 +12,7 @@ import numpy as np
 
 from tengen.board import Board, point_at
 from tengen.lab.review import (
+    SCATTER,
     MoveReview,
     Position,
     Review,
@@ -95,6 +96,7 @@ def to_value(position: Position) -> dict[str, Any]:
         "best": vertex(position.best, board),
         "line": vertices(position.line[:LINE], board),
         "spread": position.spread,
+        "scatter": position.scatter,
         "visits": position.visits,
         "ownership": None if owners is None else [round(float(v), 2) for v in owners],
         "guesses": [] if position.priors is None else likely_moves(position.priors, board, GUESSES),
@@ -120,6 +122,7 @@ def from_value(value: dict[str, Any], board: Board) -> Position:
         line=tuple(board.point(name) for name in value["line"]),
         spread=value["spread"],
         visits=value["visits"],
+        scatter=value.get("scatter", SCATTER),
         ownership=None if owners is None else np.array(owners, np.float64),
         priors=priors if value["guesses"] else None,
     )
