@@ -22,11 +22,13 @@ def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "tiny.safetensors"
     untrained(DESIGNS["tiny"]).save(path)
     monkeypatch.setattr(tengen, "NETWORK", str(path))
+    monkeypatch.setattr(tengen, "NETWORKS", {})
 
 
 @pytest.fixture
 def nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tengen, "NETWORK", "no-such-network")
+    monkeypatch.setattr(tengen, "NETWORKS", {})
 
 
 def made(spec: str) -> TengenPlayer:
@@ -91,6 +93,9 @@ def test_the_shipped_network_leaves_living_stones_to_their_owner() -> None:
     assert report.ownership is not None
     owners = report.ownership.reshape(9, 9)
     assert min(owners[4, 2], owners[4, 4]) > 0.5 and max(owners[4, 6], owners[2, 6]) < -0.5
+    # Searched by the network that taught itself; what people play is another's word.
+    assert report.human_policy is not None and report.raw_policy is not None
+    assert not np.array_equal(report.human_policy, report.raw_policy)
 
 
 @pytest.mark.parametrize("spec", ["tengen:level=11", "tengen:level=3,visits=5", "tengen:visits=0"])

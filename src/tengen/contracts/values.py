@@ -107,7 +107,8 @@ class Analysis:
 
     Players that know more say more: `spread` (standard deviation of the final score),
     `ownership_spread`, and what a network says without any search: `raw_winrate`, `raw_score`,
-    `raw_spread` (the mover's) and `raw_policy` (row-major, the pass last).
+    `raw_spread` (the mover's) and `raw_policy` (row-major, the pass last); `human_policy` is how
+    likely people play each move, where that is another's word.
     """
 
     candidates: tuple[Candidate, ...]
@@ -122,6 +123,7 @@ class Analysis:
     raw_score: float = math.nan
     raw_spread: float = math.nan
     raw_policy: FloatArray | None = field(default=None, compare=False)
+    human_policy: FloatArray | None = field(default=None, compare=False)
 
 
 def win_probability(value: float, scale: float = 1.0) -> float:

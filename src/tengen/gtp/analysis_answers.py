@@ -42,9 +42,9 @@ def format_result(
         answer["ownershipStdev"] = view.spreads(report.ownership_spread)
     if policy is not None:
         answer["policy"] = _legal(policy, board)
-    if (query.policy or query.human) and report.raw_policy is not None:
-        # The network learned from people's games.
-        answer["humanPolicy"] = _legal(report.raw_policy, board)
+    human = report.raw_policy if report.human_policy is None else report.human_policy
+    if (query.policy or query.human) and human is not None:
+        answer["humanPolicy"] = _legal(human, board)
     return answer
 
 
