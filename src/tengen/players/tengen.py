@@ -26,7 +26,7 @@ from tengen.players.united import UnitedPlayer
 NETWORK = "tengen-small"
 NETWORKS: dict[tuple[int, int], str] = {(9, 9): "zero-9x9"}
 """Networks by board, where another one is stronger than the usual. `zero-9x9`, taught by nobody,
-won 10 of 12 games against it at equal time.
+won 20 of 34 games against it at equal time, and 13 of 16 against `tengen-playouts`.
 """
 VISITS = 200
 """Visits a move when nothing else is said: 0.7 s on 9x9, 2.7 s on 19x19."""
