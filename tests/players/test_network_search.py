@@ -318,6 +318,29 @@ def test_the_spec(tmp_path: object) -> None:
             make_player(wrong)
 
 
+def test_ends_count_as_visits_and_no_more_than_asked() -> None:
+    *_, report = NetworkPlayer(Counter(passing=0.99), visits=50).analyse(
+        Board(5, moves="B C3 W pass"), rng(), limited=True
+    )
+    assert report.visits == 50
+
+
+def test_a_network_that_fails_leaves_no_tree_behind() -> None:
+    class Dying(Counter):
+        def views(self, boards: Sequence[Board]) -> list[View]:
+            if self.asked > 20:
+                raise RuntimeError("the device is gone")
+            return super().views(boards)
+
+    network = Dying()
+    player = NetworkPlayer(network, seconds=60.0)
+    with pytest.raises(RuntimeError, match="the device is gone"):
+        player.choose(Board(5), rng())
+    assert not player._kept
+    network.asked = -(10**9)
+    assert Board(5).is_legal(player.within(0.01).choose(Board(5), rng()))
+
+
 def test_many_moves_leave_nothing_behind() -> None:
     player = NetworkPlayer(Counter(seed=1), seconds=0.004, resign=0.0)
     board, held = Board(5), []

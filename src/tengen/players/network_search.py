@@ -298,7 +298,7 @@ class NetworkPlayer:
         ways: list[list[int]] = []
         boards: list[Board] = []
         how = self._exploring
-        for _ in range(4 * room):
+        for _ in range(room):
             path = tree.descend(how)
             leaf = path[-1]
             if tree.over[leaf]:
@@ -309,11 +309,13 @@ class NetworkPlayer:
                 break
             ways.append(path)
             boards.append(self._position(search, path))
-            if len(ways) >= room:
-                break
         if not ways:
             return 0
-        leaves = self._judge(boards, pool=pool, threads=self.threads)
+        try:
+            leaves = self._judge(boards, pool=pool, threads=self.threads)
+        except BaseException:
+            self._kept.clear()  # positions still wait in this tree
+            raise
         for path, leaf_found in zip(ways, leaves, strict=True):
             tree.judge(
                 path[-1],
