@@ -255,7 +255,8 @@ def test_reports_tell_all_there_is() -> None:
     player = NetworkPlayer(Counter(seed=1), visits=150)
     *_, report = player.analyse(Board(5, moves="B C3"), rng(), limited=True)
     best = report.candidates[0]
-    assert report.winrate == best.winrate and report.score == best.score
+    trusted = [c.score for c in report.candidates if c.visits >= 0.7 * best.visits]
+    assert report.winrate == best.winrate and report.score == max(trusted)
     assert len(best.pv) == len(best.pv_visits) > 1 and best.pv[0] == best.move
     assert list(best.pv_visits) == sorted(best.pv_visits, reverse=True)
     assert best.owners is not None and best.owners[0].shape == (25,)

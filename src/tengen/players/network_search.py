@@ -41,6 +41,8 @@ OPENING_SHARE = 16
 """One ply in so many points is the opening, where a temperature varies the moves."""
 RESIGN_BELOW = 0.02
 """Of 136 positions of experts' games to which `tengen-small` gave so little, 3 were won."""
+TRUSTED_SHARE = 0.7
+"""Share of the first move's visits from which on a move's score is believed."""
 LEAST_TO_RESIGN = 16
 """Visits before a search may give up."""
 GOOD_SHARE, GOOD_LOSS = 0.2, 0.05
@@ -375,7 +377,7 @@ class NetworkPlayer:
             PASS,
             int(tree.visits[0]),
             best.winrate if best else raw_winrate,
-            best.score if best else raw_score,
+            _lead(candidates) if candidates else raw_score,
             owners if search.final is None else search.final,
             spread=best.spread if best else raw_spread,
             ownership_spread=owners_spread,
@@ -445,3 +447,9 @@ class NetworkPlayer:
         ]
         weights = np.array([c.visits for c in good], np.float64) ** (1 / self.temperature)
         return good[int(rng.choice(len(good), p=weights / weights.sum()))].move
+
+
+def _lead(candidates: list[Candidate]) -> float:
+    """Return the score of the side to move: the best among moves looked at nearly as often."""
+    enough = TRUSTED_SHARE * candidates[0].visits
+    return max(c.score for c in candidates if c.visits >= enough)
