@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,9 +26,10 @@ from seen import Seen
 ATTACKS = {**fuzzing.ATTACKS, **killing.ATTACKS}
 
 
-def attack(name: str, count: int, seed: int) -> Seen:
+def attack(name: str, count: int, seed: int, seconds: float) -> Seen:
     """Run one attack in a folder of its own."""
-    seen = Seen(name, seed=seed, date=datetime.now(UTC).date().isoformat())
+    until = time.monotonic() + seconds
+    seen = Seen(name, seed=seed, date=datetime.now(UTC).date().isoformat(), until=until)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         ATTACKS[name](seen, count, random.Random(seed), Path(folder))
     return seen
@@ -39,18 +41,20 @@ def main() -> None:
     parser.add_argument("attacks", nargs="+", choices=list(ATTACKS), metavar="ATTACK")
     parser.add_argument("--count", type=int, default=0, help="inputs (10000) or kills (20)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1800.0, help="begin no more after that")
     parser.add_argument("--note", action="store_true", help="write what was seen into the docs")
     given = parser.parse_args()
     failed = False
     for name in given.attacks:
         count = given.count or (20 if name in killing.ATTACKS else 10_000)
         if len(given.attacks) > 1:
-            command = [sys.executable, __file__, name, "--count", str(count)]
-            done = subprocess.run([*command, "--seed", str(given.seed)], stdout=subprocess.PIPE)
+            words = ["--count", count, "--seed", given.seed, "--seconds", given.seconds]
+            command = [sys.executable, __file__, name, *map(str, words)]
+            done = subprocess.run(command, stdout=subprocess.PIPE)
             seen = Seen(**json.loads(done.stdout))
         else:
             print(f"{name}: {count} times, seed {given.seed}", file=sys.stderr)
-            seen = attack(name, count, given.seed)
+            seen = attack(name, count, given.seed, given.seconds)
         failed |= bool(seen.faults)
         print(seen.line(), flush=True)
         if given.note:

@@ -50,9 +50,10 @@ def attack_records(seen: Seen, count: int, rng: random.Random, folder: Path) -> 
     for words in commands:  # the first time they load, and compile, what they need
         with silence():
             run([*words, str(path)])
-    for number in range(count):
-        data = damage(rng.choice(GAMES), GAMES, SGF_WORDS, rng)
+    while seen.go_on(count):
+        number = seen.tried
         seen.tried += 1
+        data = damage(rng.choice(GAMES), GAMES, SGF_WORDS, rng)
         with seen.timed(data):
             path.write_bytes(data)
             try:
@@ -106,7 +107,9 @@ def attack_gtp(seen: Seen, count: int, rng: random.Random, folder: Path) -> None
     talk.say(b"77 known_command name\n")
     assert talk.wait_for([b"=77 true"], 600), talk.errors
     lines = [b"play b D4", b"genmove w", b"boardsize 9", b"undo", b"kata-analyze b 10", b"komi 6.5"]
-    for number in range(count):
+    number = 0
+    while seen.go_on(count):
+        number += 1
         if rng.randrange(3):
             words = [rng.choice(names), *(rng.choice(GTP_WORDS) for _ in range(rng.randrange(5)))]
             line = b" ".join(words)
@@ -187,7 +190,8 @@ def attack_analysis(seen: Seen, count: int, rng: random.Random, folder: Path) ->
     talk = Talk(["analysis", "--player", PLAYER, "--visits", "5"], folder)
     texts = [json.dumps(query).encode() for query in QUERIES]
     plain = {"moves": [], "rules": "cgos", "boardXSize": 5, "boardYSize": 5, "maxVisits": 1}
-    for number in range(count):
+    while seen.go_on(count):
+        number = seen.tried
         data = damaged_json(rng.choice(QUERIES), texts, rng).replace(b"\n", b" ")
         mark = f"after-{number}"
         begun = time.monotonic()
@@ -232,7 +236,7 @@ def attack_models(seen: Seen, count: int, rng: random.Random, folder: Path) -> N
         b"\x00",
     ]
     path = folder / "model.safetensors"
-    for _ in range(count):
+    while seen.go_on(count):
         seen.tried += 1
         chosen = rng.choice(small)
         if rng.randrange(2):
@@ -337,7 +341,7 @@ def _attack_server(
     for method, way, body in requests(keys):  # the first time they load what they need
         form = {"content": body} if isinstance(body, bytes) else {"json": body}
         client.request(method, way, timeout=300, **form)
-    for number in range(count):
+    while seen.go_on(count):
         method, way, body = damaged_request(rng.choice(requests(keys)), rng)
         begun = time.monotonic()
         seen.tried += 1
@@ -353,7 +357,7 @@ def _attack_server(
         seen.took(time.monotonic() - begun, (method, way, body))
         if answer.status_code >= 500:
             seen.fault(f"status {answer.status_code}", (method, way, body))
-        if number % 100 == 0:
+        if seen.tried % 100 == 0:
             seen.holds(peak_of(server.pid))
             if server.poll() is not None:
                 seen.fault("the end", log.read_text()[-500:])

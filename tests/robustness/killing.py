@@ -120,7 +120,8 @@ def kill_until_done(
 
     `look` is called after each kill.
     """
-    while victim.seen.tried < kills:
+    process: subprocess.Popen[bytes] | None = None
+    while victim.seen.go_on(kills):
         process = victim.start()
         deadline = time.monotonic() + rng.random() * span
         while True:
@@ -135,12 +136,10 @@ def kill_until_done(
             look()
             if kind in ("first", "all"):
                 break
-            if victim.seen.tried >= kills:
+            if not victim.seen.go_on(kills):
                 break
             deadline = time.monotonic() + rng.random() * span
-    if process.poll() is None and victim.seen.tried >= kills:
-        process.wait(1200)
-    if process.returncode != 0:
+    if process is None or process.wait(1200) != 0:
         victim.finish()
 
 
@@ -222,7 +221,7 @@ def attack_trainer(name: str) -> Callable[[Seen, int, random.Random, Path], None
         span = Victim(seen, make(folder / "calm"), folder).finish()
         calm = training_of(folder / "calm")
         number = 0
-        while seen.tried < kills:
+        while seen.go_on(kills):
             wild = folder / f"wild-{number}"
             kill_until_done(Victim(seen, make(wild), folder), kills, rng, span)
             found = training_of(wild)
@@ -262,7 +261,7 @@ def attack_arena(seen: Seen, kills: int, rng: random.Random, folder: Path) -> No
 
     span = run("calm").finish()
     calm, number = games_of(folder / "calm.sqlite"), 0
-    while seen.tried < kills:
+    while seen.go_on(kills):
         path = folder / f"wild-{number}.sqlite"
         before: dict[Any, Any] = {}
 
@@ -312,7 +311,7 @@ def attack_review(seen: Seen, kills: int, rng: random.Random, folder: Path) -> N
     span = review("calm").finish()
     calm = (folder / "calm.sgf").read_bytes()
     number = 0
-    while seen.tried < kills:
+    while seen.go_on(kills):
         victim = review(f"wild-{number}")
         sgf = folder / f"wild-{number}.sgf"
         process = victim.start()
@@ -339,7 +338,7 @@ def attack_lab(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
     script.write_text(SCRIPT)
     span = Victim(seen, [sys.executable, script, folder / "calm"], folder).finish()
     number = 0
-    while seen.tried < kills:
+    while seen.go_on(kills):
         wild = folder / f"wild-{number}"
         victim = Victim(seen, [sys.executable, script, wild], folder)
         kill_until_done(victim, kills, rng, span / 2, ("first", "first", "below", "all"))
@@ -398,7 +397,7 @@ def attack_web(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
     client.post("/api/reviews?name=a.sgf&playouts=400", content=sgf)
     game = client.post("/api/games", json={"size": 9, "opponent": "level-1"}).json()
     kept: list[Any] = []
-    while seen.tried < kills:
+    while seen.go_on(kills):
         deadline = time.monotonic() + 4 * rng.random()
         while time.monotonic() < deadline:
             kept = play(client, game["id"], kept, rng, seen)
@@ -455,7 +454,8 @@ def attack_ray(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
     with Database.open(None, whole) as database:
         run_tournament(whole, database)
         expected = {row.key: (row.moves, row.result) for row in database.games()}
-    for number in range(kills):
+    while seen.go_on(kills):
+        number = seen.tried
         with two_nodes() as nodes, Database.open(folder / f"{number}.sqlite", whole) as database:
             run_tournament(whole, database, ray="auto", listener=Killer(*nodes))
             found = {row.key: (row.moves, row.result) for row in database.games()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ BEGIN, END = "<!-- written by tests/robustness/attack.py -->", "<!-- up to here 
 def note(seen: Seen) -> None:
     """Write what was seen into the file and the page."""
     rows = {row["attack"]: row for row in read()}
-    rows[seen.attack] = asdict(seen)
+    rows[seen.attack] = seen.value()
     DATA.write_text(json.dumps(list(rows.values()), indent=1) + "\n")
     before, rest = PAGE.read_text().split(BEGIN)
     after = rest.split(END)[1]

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -35,6 +36,12 @@ class Seen:
     faults: list[str] = field(default_factory=list)
     note: str = ""
     date: str = ""
+    until: float = float("inf")
+    """When to begin no more, by the monotonic clock."""
+
+    def go_on(self, count: int) -> bool:
+        """Tell whether fewer were tried than asked for, and there is time."""
+        return self.tried < count and time.monotonic() < self.until
 
     @contextmanager
     def timed(self, what: object) -> Iterator[None]:
@@ -64,7 +71,11 @@ class Seen:
         if self.peak > LARGEST:
             self.fault(f"held {self.peak:.0f} MB")
         self.slowest, self.peak = round(self.slowest, 2), round(self.peak)
-        return json.dumps(asdict(self))
+        return json.dumps(self.value())
+
+    def value(self) -> dict[str, Any]:
+        """Return what is to be kept."""
+        return {name: value for name, value in asdict(self).items() if name != "until"}
 
 
 def own_peak() -> float:
