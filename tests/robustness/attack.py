@@ -31,7 +31,10 @@ def attack(name: str, count: int, seed: int, seconds: float) -> Seen:
     until = time.monotonic() + seconds
     seen = Seen(name, seed=seed, date=datetime.now(UTC).date().isoformat(), until=until)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        ATTACKS[name](seen, count, random.Random(seed), Path(folder))
+        try:
+            ATTACKS[name](seen, count, random.Random(seed), Path(folder))
+        finally:
+            killing.end_victims()
     return seen
 
 

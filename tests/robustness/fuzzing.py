@@ -190,6 +190,8 @@ def attack_analysis(seen: Seen, count: int, rng: random.Random, folder: Path) ->
     talk = Talk(["analysis", "--player", PLAYER, "--visits", "5"], folder)
     texts = [json.dumps(query).encode() for query in QUERIES]
     plain = {"moves": [], "rules": "cgos", "boardXSize": 5, "boardYSize": 5, "maxVisits": 1}
+    talk.say(json.dumps({**plain, "id": "first"}).encode() + b"\n")
+    assert talk.wait_for([b"first"], 600), talk.errors  # it loads, and compiles, what it needs
     while seen.go_on(count):
         number = seen.tried
         data = damaged_json(rng.choice(QUERIES), texts, rng).replace(b"\n", b" ")
@@ -225,6 +227,8 @@ def attack_models(seen: Seen, count: int, rng: random.Random, folder: Path) -> N
     small = [path for path in model_names().values() if path.stat().st_size < 100_000]
     whole = {path: path.read_bytes() for path in small}
     cards = {path: unpack(path) for path in small}
+    for path in small:  # the first time they load, and compile, what they need
+        load_learner(path)
     words = [
         b'"F32"',
         b'"shape":[',
@@ -321,8 +325,8 @@ def attack_web(seen: Seen, count: int, rng: random.Random, folder: Path) -> None
     try:
         _attack_server(seen, count, rng, server, f"http://127.0.0.1:{port}", log)
     finally:
-        server.terminate()
-        server.wait(30)
+        server.kill()
+        server.wait()
 
 
 def _attack_server(

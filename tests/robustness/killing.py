@@ -20,7 +20,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from seen import Seen
@@ -36,11 +36,14 @@ START = "import sys; from tengen.cli import main; main()"
 class Victim:
     """A command that can be started, killed and started again."""
 
+    every: ClassVar[list[Victim]] = []
+
     def __init__(self, seen: Seen, command: Sequence[object], folder: Path) -> None:
         self.seen, self.folder = seen, folder
         self.command = [str(word) for word in command]
         self.mark = uuid.uuid4().hex
         self.process: subprocess.Popen[bytes] | None = None
+        Victim.every.append(self)
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start it."""
@@ -106,6 +109,14 @@ class Victim:
     def errors(self) -> str:
         """Return the last of what it said."""
         return (self.folder / "errors").read_text(errors="replace")[-1500:]
+
+
+def end_victims() -> None:
+    """End what an attack that broke off left running."""
+    for victim in Victim.every:
+        for pid in victim.left():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def kill_until_done(
@@ -359,7 +370,7 @@ def attack_web(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
     def listening(victim: Victim, port: int) -> httpx.Client:
         victim.start()
         client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 400
         while time.monotonic() < deadline:
             with suppress(httpx.HTTPError):
                 client.get("/api/games")

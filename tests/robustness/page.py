@@ -32,10 +32,9 @@ def table(rows: list[dict[str, Any]]) -> str:
     """Return the table: attack, how many, result, date."""
     lines = ["| attack | how many | result | slowest answer | largest process | seed | date |"]
     lines.append("|---|---|---|---|---|---|---|")
-    for row in rows:
-        result = f"{len(row['faults'])} faults" if row["faults"] else "as undisturbed"
-        if not row["attack"].startswith("kill"):
-            result = f"{len(row['faults'])} faults" if row["faults"] else "no fault"
+    for row in sorted(rows, key=lambda row: str(row["attack"]).startswith("kill")):
+        well = "as undisturbed" if row["attack"].startswith("kill") else "no fault"
+        result = f"faults: {len(row['faults'])}" if row["faults"] else well
         slowest = f"{row['slowest']:.2f} s" if row["slowest"] else ""
         peak = f"{row['peak']:.0f} MB" if row["peak"] else ""
         name = row["attack"] + (f" ({row['note']})" if row["note"] else "")

@@ -49,7 +49,7 @@ def test_kills_change_nothing(name: str) -> None:
 def test_a_fault_is_found(tmp_path: Path) -> None:
     """The watchers see what they are there for."""
     seen = fuzzing.Seen("none")
-    seen.took(11.0, "slow")
+    seen.took(1e6, "slow")
     seen.holds(700.0)
     assert len(json.loads(seen.line())["faults"]) == 2
     victim = killing.Victim(seen, ["sh", "-c", "setsid sleep 100 & sleep 100"], tmp_path)
