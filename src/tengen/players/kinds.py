@@ -223,7 +223,9 @@ PLAYERS: dict[str, PlayerKind] = {
             "The strongest for the board: search around the network, or by playouts; 10 levels.",
             (
                 Option("level", "int", "1 (beginner) to 10; never blunders on purpose", least=1),
-                Option("visits", "int", "positions to look at for a move", "200", least=1),
+                Option(
+                    "visits", "int", "positions to look at for a move", "200; 64 on 19x19", least=1
+                ),
                 Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
                 Option("threads", "int", "positions judged side by side", "1", least=1),
                 _CLOCK,

@@ -24,12 +24,14 @@ from tengen.players.sources import make_network
 from tengen.players.united import UnitedPlayer
 
 NETWORK = "tengen-small"
-NETWORKS: dict[tuple[int, int], str] = {(9, 9): "zero-9x9"}
-"""Networks by board, where another one is stronger than the usual. `zero-9x9`, taught by nobody,
-won 20 of 34 games against it at equal time, and 13 of 16 against `tengen-playouts`.
+NETWORKS: dict[tuple[int, int], str] = {(9, 9): "zero-9x9", (19, 19): "tengen-large"}
+"""Networks by board, where another one is stronger than the usual at equal time: `zero-9x9` won 20
+of 34 games against it, and 13 of 16 against `tengen-playouts`; `tengen-large` won 5 of 5.
 """
-VISITS = 200
-"""Visits a move when nothing else is said: 0.7 s on 9x9, 2.7 s on 19x19."""
+SELF_TAUGHT = ("zero-9x9",)
+"""Networks that cannot tell what people play."""
+VISITS, VISITS_19 = 200, 64
+"""Visits a move when nothing else is said: 0.4 s on 9x9, 2.4 s on 19x19."""
 TEMPERATURE = 0.5
 """So that openings vary, among moves that are as good as the best."""
 
@@ -91,8 +93,9 @@ class TengenPlayer:
             yield replace(report, human_policy=likely)
 
     def _taught_itself(self, search: NetworkPlayer) -> bool:
-        """Tell whether another network than the usual one searches beside it."""
-        return has_model(NETWORK) and search.network is not _network(NETWORK)
+        """Tell whether a network searches that has never seen a game of people."""
+        known = [name for name in SELF_TAUGHT if has_model(name)]
+        return has_model(NETWORK) and any(search.network is _network(name) for name in known)
 
     def within(self, seconds: float) -> TengenPlayer:
         """Return the same player with at most `seconds` a move; levels keep their strength."""
@@ -129,7 +132,7 @@ class TengenPlayer:
             )
         return NetworkPlayer(
             network,
-            visits=self.visits or VISITS,
+            visits=self.visits or (VISITS_19 if rows * cols >= 19 * 19 else VISITS),
             seconds=self.seconds,
             threads=self.threads,
             clock=self.clock,
