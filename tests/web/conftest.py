@@ -67,7 +67,7 @@ class Server:
                 self.kill()
 
     def client(self, **options: Any) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=60, **options)
+        return httpx.Client(base_url=self.url, timeout=180, **options)
 
 
 @pytest.fixture(scope="session")
