@@ -26,7 +26,7 @@ from tengen.players.united import UnitedPlayer
 NETWORK = "tengen-small"
 NETWORKS: dict[tuple[int, int], str] = {(9, 9): "zero-9x9", (19, 19): "tengen-large"}
 """Networks by board, where another one is stronger than the usual at equal time: `zero-9x9` won 20
-of 34 games against it, and 13 of 16 against `tengen-playouts`; `tengen-large` won 7 of 9.
+of 34 games against it, and 13 of 16 against `tengen-playouts`; `tengen-large` won 8 of 11.
 """
 SELF_TAUGHT = ("zero-9x9",)
 """Networks that cannot tell what people play."""
