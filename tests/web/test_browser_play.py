@@ -157,11 +157,12 @@ def test_the_first_paint_comes_soon(server: Any, open_page: Open) -> None:
     def paint() -> float:
         page = open_page(server.url)
         page.get_by_role("button", name="Begin").wait_for()
-        found = page.evaluate(
+        # A busy browser notes the paint somewhat after it shows the page.
+        noted = page.wait_for_function(
             "performance.getEntriesByType('paint')"
-            ".find(e => e.name === 'first-contentful-paint').startTime"
+            ".find(e => e.name === 'first-contentful-paint')?.startTime"
         )
-        return float(found)
+        return float(noted.json_value())
 
     # The best of a few: other programs may use the machine too.
     assert min(paint() for _ in range(4)) < 1000

@@ -49,6 +49,7 @@ NETWORK_SCATTER = 0.1
 """The same for a search with a network, of the spread that the network gives the final score.
 
 Such a search follows from the position alone; what scatters is what looking longer would change.
+Chosen, not fitted: nobody has measured that yet.
 """
 SURPRISING = 0.02
 """Probability below which a move is a surprise."""

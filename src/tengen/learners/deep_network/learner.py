@@ -133,9 +133,10 @@ class DeepNetwork:
         name: str = "network",
         data: str = "",
         remake: str = "",
+        sizes: Sequence[tuple[int, int]] = (),
         results: Sequence[Measurement] = (),
     ) -> None:
-        """Write a safetensors file with its card."""
+        """Write a safetensors file with its card; `sizes` are the boards it learned on alone."""
         recipe: dict[str, Any] = {"design": asdict(self.design_)}
         if self.settings is not None:
             recipe["settings"] = to_plain(self.settings)
@@ -147,6 +148,7 @@ class DeepNetwork:
             recipe=recipe,
             remake=remake,
             seed=None if self.settings is None else self.settings.seed,
+            sizes=list(sizes),
             results=list(results),
         )
         save_model(path, self.weights_, card)

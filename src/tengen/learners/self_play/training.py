@@ -125,7 +125,8 @@ def save(loop: Loop, path: Path, settings: SelfPlaySettings) -> DeepNetwork:
     sizes = " and ".join(f"{lines}x{lines}" for lines in settings.size)
     path.parent.mkdir(parents=True, exist_ok=True)
     data = f"{games} games against itself on {sizes}"
-    network.save(path, name=path.stem, data=data, remake=command_for(settings))
+    boards = [(lines, lines) for lines in settings.size]
+    network.save(path, name=path.stem, data=data, remake=command_for(settings), sizes=boards)
     return network
 
 
