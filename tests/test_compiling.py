@@ -8,12 +8,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from tengen import compiling, numba_shortcuts
+from tengen import compiling
 from tengen.board import kernels
 
 KERNELS = """
@@ -105,30 +104,6 @@ def test_numbers_of_all_kinds_share_one_signature() -> None:
     literal = types.literal(3)
     assert _plain([literal, types.int16, types.int64]) == (types.int64,) * 3
     assert _plain([types.uint64, types.float64]) == (types.uint64, types.float64)
-
-
-def test_numba_is_asked_once_for_the_same_types_and_flags() -> None:
-    asked: list[Any] = []
-
-    class Answerer:
-        find = numba_shortcuts._remembering(lambda *question: asked.append(question) or "answer")
-
-    one, other = Answerer(), Answerer()
-    for types_given in (("int64",), ("int64",), ("float64",)):
-        assert one.find("context", types_given, {}) == "answer"
-    assert [question[2] for question in asked] == [("int64",), ("float64",)]
-    one.find("context", ("int64",), {"named": "int64"})
-    other.find("context", ("int64",), {})  # another function, or one with new templates
-    one.find("another context", ("int64",), {})
-    assert len(asked) == 5
-
-
-def test_locks_are_not_announced_and_compilations_are() -> None:
-    heard: list[str] = []
-    announce = numba_shortcuts._without_locks(lambda kind, **details: heard.append(kind))
-    for kind in ("numba:llvm_lock", "numba:compile", "numba:compiler_lock"):
-        announce(kind, data={})
-    assert heard == ["numba:compile"]
 
 
 def test_a_folder_that_others_may_write_to_is_refused(
