@@ -119,3 +119,14 @@ def test_playouts_tell_the_mean_and_the_chances() -> None:
     result = PlayoutResult(np.array([3.0, 0.0, -1.0, 2.0]), np.zeros(9))
     assert (result.mean_score, result.win_rate) == (1.0, 0.625)
     assert isinstance(playouts(Board(3), 4, threads=1), PlayoutResult)
+
+
+def test_a_game_goes_on_from_its_own_past_alone() -> None:
+    earlier = Board(5, komi=0.5, moves="B C3 W C2")
+    later = earlier.copy()
+    later.play("D2")
+    assert later.continues(earlier) and earlier.continues(earlier)
+    assert not earlier.continues(later)
+    assert not Board(5, komi=0.5, moves="B C3 W D2 B C2").continues(earlier)
+    assert not Board(5, komi=1.5, moves="B C3 W C2").continues(earlier)
+    assert not Board(7, komi=0.5, moves="B C3 W C2").continues(earlier)

@@ -143,6 +143,14 @@ class Board:
         twin._table = self._table.copy()
         return twin
 
+    def continues(self, earlier: Board) -> bool:
+        """Tell whether this is the same game as an earlier board's, as far on or further."""
+        return (
+            self.moves[: len(earlier.moves)] == earlier.moves
+            and (self.komi, self.rules) == (earlier.komi, earlier.rules)
+            and np.array_equal(self._start, earlier._start)
+        )
+
     def place_handicap(self, stones: int) -> list[Point]:
         """Put handicap stones on their usual points of an empty board and give White the turn.
 

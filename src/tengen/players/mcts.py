@@ -67,11 +67,10 @@ class Tree:
 
     def descend(self, board: Board) -> bool:
         """Make the position of `board` the root if it lies below; return whether it does."""
-        known = self.board.moves
-        if board.moves[: len(known)] != known or not _same_game(self.board, board):
+        if not board.continues(self.board):
             return False
         node = 0
-        for _, move in board.moves[len(known) :]:
+        for _, move in board.moves[len(self.board.moves) :]:
             first, count = self.ti[node, k.T_FIRST], self.ti[node, k.T_COUNT]
             moves = self.ti[first : first + count, k.T_MOVE]
             here = np.flatnonzero(moves == move)
@@ -110,14 +109,6 @@ class Tree:
         """Return the rows of the root's children."""
         first, count = self.ti[0, k.T_FIRST], self.ti[0, k.T_COUNT]
         return self.ti[first : first + count], self.tf[first : first + count]
-
-
-def _same_game(a: Board, b: Board) -> bool:
-    return (
-        (a.rows, a.cols, a.komi, a.rules) == (b.rows, b.cols, b.komi, b.rules)
-        and np.array_equal(a._start, b._start)
-        and len(a.moves) <= len(b.moves)
-    )
 
 
 @dataclass(eq=False)

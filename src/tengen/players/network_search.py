@@ -65,11 +65,10 @@ class Search:
 
     def descend(self, board: Board) -> int | None:
         """Return the node of a position that lies below, or None."""
-        known = self.board.moves
-        if not _same_game(self.board, board) or board.moves[: len(known)] != known:
+        if not board.continues(self.board):
             return None
         node = 0
-        for colour, move in board.moves[len(known) :]:
+        for colour, move in board.moves[len(self.board.moves) :]:
             right_side = (colour == BLACK) == (self.tree.turn[node] > 0)
             children = self.tree.children(node)
             found = children[self.tree.move[children] == int(move)]
@@ -89,14 +88,6 @@ class Search:
         places = indices_of(tree.edge_move[edges].astype(np.int64), board.rows, board.cols)
         policy[places] = tree.edge_prior[edges]
         return Search(board.copy(), tree, self.taste, policy, self.pace)
-
-
-def _same_game(a: Board, b: Board) -> bool:
-    return (
-        (a.rows, a.cols, a.komi, a.rules) == (b.rows, b.cols, b.komi, b.rules)
-        and np.array_equal(a._start, b._start)
-        and len(a.moves) <= len(b.moves)
-    )
 
 
 @dataclass(eq=False)
