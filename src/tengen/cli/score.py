@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Workers, emit, progress, remark, table
+from tengen.cli.common import Json, Quiet, Ray, Workers, emit, progress, remark, table
 
 if TYPE_CHECKING:
     from tengen.gtp.judging import Judge
@@ -74,6 +74,7 @@ def score(
         bool, typer.Option("--csv", help="Print one line a game for spreadsheets.")
     ] = False,
     workers: Workers = 1,
+    ray: Ray = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -99,7 +100,8 @@ def score(
     )
     scored: list[_Scored] = []
     with progress("games", len(games), quiet=quiet or len(games) == 1) as bar:
-        for found in map_jobs(partial(_score, asked), _batches(games), workers=workers):
+        work = partial(_score, asked)
+        for found in map_jobs(work, _batches(games), workers=workers, ray=ray):
             bar.advance(len(found))
             faults += [one.fault for one in found if one.fault]
             scored += [one for one in found if not one.fault]

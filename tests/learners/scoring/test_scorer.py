@@ -354,6 +354,19 @@ def test_many_games_as_table_csv_and_by_workers(tmp_path):
     assert run("score", folder, "--boards", "--quiet").count("dead: ") == 2
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Ray leaves sockets to the end of the interpreter
+def test_a_ray_cluster_scores_the_same(tmp_path):
+    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    file = tmp_path / "games.sgf"
+    file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(SEKI, "?")]))
+    try:
+        there = run("score", file, "--json", "--quiet", "--ray", "local")
+    finally:
+        ray.shutdown()
+    assert there == run("score", file, "--json", "--quiet")
+
+
 def test_what_fails_is_named_at_the_end(tmp_path, capsys):
     from tengen.cli import run as tengen
 
