@@ -14,6 +14,7 @@ from tengen.learners.deep_network.inputs_kernels import HISTORY  # noqa: E402
 from tengen.learners.deep_network.network import Network  # noqa: E402
 from tengen.learners.self_play.boards import Boards, legal  # noqa: E402
 from tengen.learners.self_play.judge import Judge, Said, see  # noqa: E402
+from tengen.learners.self_play.playing import traced  # noqa: E402
 from tengen.learners.self_play.search import Search, visit_plan  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -160,3 +161,19 @@ def test_the_judge_says_what_the_network_says() -> None:
     assert torch.allclose(said.winner, output.winner, atol=1e-4)
     assert torch.allclose(said.score, output.score, atol=1e-3)
     assert boards.history.shape[1] == HISTORY
+
+
+def test_temporal_differences_mix_what_came_after() -> None:
+    """Against the sum written out, games of several lengths side by side."""
+    generator = np.random.default_rng(3)
+    judged, trace = generator.uniform(-1, 1, (4, 7)), 0.7
+    plies, result = [1, 3, 6, 7], [1.0, -1.0, 0.0, 1.0]
+    found = traced(
+        torch.tensor(judged), torch.tensor(plies), torch.tensor(result).double(), trace
+    ).numpy()
+    for game, (length, won) in enumerate(zip(plies, result, strict=True)):
+        for ply in range(length):
+            later = judged[game, ply + 1 : length]
+            weights = (1 - trace) * trace ** np.arange(len(later))
+            expected = weights @ later + trace ** len(later) * won
+            assert found[game, ply] == pytest.approx(expected)

@@ -59,9 +59,15 @@ DESIGNS = {
     "large": Design(fields=16, blocks=12, head_fields=24),
     "plain-small": Design(fields=22, blocks=8, head_fields=24, symmetric=False),
     "plain-wide": Design(fields=64, blocks=9, head_fields=64, symmetric=False),
+    "paper": Design(fields=1, blocks=1, head_fields=1, value_hidden=4, ladders=False),
+    "shallow": Design(fields=8, blocks=1, head_fields=16, ladders=False),
+    "plain-zero": Design(fields=21, blocks=6, head_fields=20, symmetric=False, ladders=False),
+    "plain-zero-wide": Design(fields=64, blocks=6, head_fields=64, symmetric=False, ladders=False),
 }
 """Designs by name. The plain ones, tied by no symmetry, are there to compare with `small`: with as
-many weights, and with as many operations. `zero` is for self-play, where ladders cost too much."""
+many weights, and with as many operations. `zero` is for self-play, where ladders cost too much;
+`paper` (734 weights, as many as Blair's 714 allow), `shallow`, `plain-zero` (as many weights) and
+`plain-zero-wide` (as many operations) are there to compare with it."""
 
 
 @dataclass(frozen=True)

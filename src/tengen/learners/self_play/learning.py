@@ -67,9 +67,8 @@ class Pupil:
         off = ((lesson.score - output.score.float()) / SCORE_SCALE).clamp(-8, 8)
         score = ((spread + 0.5 * (off * torch.exp(-spread)).square()) * counted).sum()
         s = self.settings
-        total = (
-            moves + s.winner_weight * winner + s.ownership_weight * owner + s.score_weight * score
-        )
+        total = s.moves_weight * moves + s.winner_weight * winner
+        total = total + s.ownership_weight * owner + s.score_weight * score
         one = torch.ones_like(total)
         return total, torch.stack([moves, winner, owner, score, one]).detach()
 

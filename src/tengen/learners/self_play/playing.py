@@ -43,6 +43,25 @@ class Tally:
     resigned: int = 0
 
 
+def traced(judged: Tensor, plies: Tensor, result: Tensor, trace: float) -> Tensor:
+    """Return what temporal differences teach: of every position a mixture of what came after it.
+
+    A row of `judged` is a game, which ended with `result` after so many `plies`; the mixture gives
+    the next judgement weight 1 - trace, the one after it trace (1 - trace), and so on, and what is
+    left to the result.
+
+    >>> traced(torch.tensor([[0.5, 0.2, 0.0]]), torch.tensor([2]), torch.tensor([1.0]), 0.5)
+    tensor([[0.6000, 1.0000, 1.0000]])
+    """
+    targets, after = torch.empty_like(judged), result
+    for ply in range(judged.shape[1] - 1, -1, -1):
+        if ply + 1 < judged.shape[1]:
+            mixed = (1 - trace) * judged[:, ply + 1] + trace * after
+            after = torch.where(ply + 1 < plies, mixed, result)
+        targets[:, ply] = after
+    return targets
+
+
 class Player:
     """Games under way on boards of one size.
 
@@ -74,6 +93,8 @@ class Player:
         self._history = zeros(HISTORY, dtype=torch.int16)
         self._passed = zeros(dtype=torch.bool)
         self._policy = zeros(points + 1, dtype=torch.float16)
+        self._judged = zeros(dtype=torch.float16)
+        """What the network alone said of the positions, for their mover."""
         self._game = torch.arange(games, device=device)
         self.counts = torch.ones(games, dtype=torch.bool, device=device)
         """Whether the game that is under way in a place counts."""
@@ -117,6 +138,7 @@ class Player:
         self._history[game, ply] = boards.history[roots]
         self._passed[game, ply] = facts[:, PASSES] > 0
         self._policy[game, ply] = search.policy.to(torch.float16)
+        self._judged[game, ply] = search.judged.to(torch.float16)
         if self.resigning is not None:
             self._resigned = self.resigning.note(facts[:, SIDE], search.value)
         boards.play(roots, self._with_random_moves(codes, ply), roots)
@@ -159,6 +181,7 @@ class Player:
         plies = torch.arange(self._codes.shape[1], device=self.device)
         row, ply = (plies[None, :] < facts[:, PLY, None]).nonzero(as_tuple=True)
         game = ended[row]
+        black = self._hopes(ended, facts[:, PLY], lead)[row, ply]
         sign = torch.where(ply % 2 == 0, 1.0, -1.0)  # Black moves first
         self.tally.games += len(ended)
         self.tally.positions += len(row)
@@ -172,11 +195,20 @@ class Player:
             passed=self._passed[game, ply],
             komi=-sign * komi[row],
             policy=self._policy[game, ply],
-            winner=(sign * torch.sign(lead[row]) + 1) / 2,
+            winner=(sign * black + 1) / 2,
             score=sign * lead[row],
             owner=owner[row] * sign[:, None].to(torch.int8),
             counted=counted[row],
         )
+
+    def _hopes(self, ended: Tensor, plies: Tensor, lead: Tensor) -> Tensor:
+        """Return what is to be learned of who won, for Black, by ply of games that ended."""
+        result = torch.sign(lead)[:, None]
+        if self.settings.trace == 1:
+            return result.expand(-1, self._codes.shape[1])
+        judged = self._judged[ended].float()
+        judged[:, 1::2] *= -1  # White moves there
+        return traced(judged, plies, result[:, 0], self.settings.trace)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return everything that the games under way depend on, besides chance and tally."""
@@ -193,6 +225,7 @@ class Player:
             "played_last_moves": self._history,
             "played_passed": self._passed,
             "played_policy": self._policy,
+            "played_judged": self._judged,
             **({} if self.resigning is None else self.resigning.tensors()),
         }
 
@@ -210,5 +243,6 @@ class Player:
         self._history.copy_(tensors["played_last_moves"])
         self._passed.copy_(tensors["played_passed"])
         self._policy.copy_(tensors["played_policy"])
+        self._judged.copy_(tensors["played_judged"])
         if self.resigning is not None:
             self.resigning.restore(tensors)

@@ -110,6 +110,8 @@ class Search:
         self.chosen = torch.zeros(games, dtype=torch.int64, device=device)
         self.policy, self.value = zeros(games, self.moves), zeros(games)
         """What a search found: the move, the corrected odds, the root's value for its mover."""
+        self.judged = zeros(games)
+        """What the network alone said of the root."""
         self._logits, self._visits, self._totals = zeros(*shape), zeros(*shape), zeros(*shape)
         self._values, self._over = zeros(games, self.nodes), zeros(games, self.nodes) > 0
         self._child = torch.zeros(shape, dtype=torch.int64, device=device)
@@ -124,6 +126,7 @@ class Search:
         self._totals.zero_()
         self._child.zero_()  # no child is the root, so zero says none
         self._evaluate(0)
+        self.judged.copy_(self._values[:, 0])
         logits = self._logits[:, 0]
         drawn = self.noise + logits
         places = drawn.topk(self.considered, 1).indices

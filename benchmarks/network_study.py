@@ -1,0 +1,174 @@
+"""What makes a network predict better: symmetry, depth, width, inputs, games; one row a training.
+
+    tengen network shards GAMES.zip --out shards/games          (once for every collection)
+    python benchmarks/network_study.py shards/* --device cuda --out study.jsonl
+
+Every training sees equally many positions, chosen by the same seed, and is measured on the same
+positions of held-out games all along the way. A training that is in the file is not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings
+from tengen.learners.deep_network.information import operations
+from tengen.learners.deep_network.inputs import POINT_PLANES
+from tengen.learners.deep_network.inputs_kernels import NOWHERE
+from tengen.learners.deep_network.lessons import Batch, Lessons, Source, gather
+from tengen.learners.deep_network.shards import Shard
+from tengen.learners.deep_network.training import Trainer
+
+MEASURED = 24_576
+"""Positions of held-out games on which every training is measured."""
+SMALL = DESIGNS["small"]
+LIBERTIES = ("one liberty", "two liberties", "three liberties")
+AFTER = ("may not be played", "one liberty after", "two liberties after", "takes stones", "ko")
+LADDERS = ("lost in a ladder", "catches in a ladder")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One training of the study."""
+
+    design: Design
+    blind: tuple[str, ...] = ()
+    """Planes that it is not shown."""
+    history: bool = True
+    """Whether it is shown the last moves."""
+    games: int | None = None
+    """The first so many games, evenly of all collections; all if not said."""
+    seed: int = 1
+    longer: int = 1
+    """How many times as many positions as the others it sees."""
+
+
+def tied(fields: int, blocks: int) -> Design:
+    """Return a network of the family of `small`."""
+    return replace(SMALL, fields=fields, blocks=blocks, head_fields=2 * fields)
+
+
+POINTS = {
+    "tied": Point(SMALL),
+    "untied, equal weights": Point(DESIGNS["plain-small"]),
+    "untied, equal operations": Point(DESIGNS["plain-wide"]),
+    "no ladders": Point(SMALL, LADDERS),
+    "no last moves": Point(SMALL, history=False),
+    "no liberties": Point(SMALL, LIBERTIES),
+    "nothing about the move's effect": Point(SMALL, AFTER),
+    "stones and last moves only": Point(SMALL, LIBERTIES + AFTER + LADDERS),
+    "stones only": Point(SMALL, LIBERTIES + AFTER + LADDERS, history=False),
+    "8 fields, 3 blocks": Point(tied(8, 3)),
+    "8 fields, 6 blocks": Point(tied(8, 6)),
+    "8 fields, 12 blocks": Point(tied(8, 12)),
+    "4 fields, 9 blocks": Point(tied(4, 9)),
+    "12 fields, 9 blocks": Point(tied(12, 9)),
+    "16 fields, 9 blocks": Point(tied(16, 9)),
+    "tied, seed 2": Point(SMALL, seed=2),
+    "untied, equal weights, seed 2": Point(DESIGNS["plain-small"], seed=2),
+    "untied, equal operations, seed 2": Point(DESIGNS["plain-wide"], seed=2),
+    "1000 games": Point(SMALL, games=1_000, longer=2),
+    "10000 games": Point(SMALL, games=10_000, longer=2),
+    "all games": Point(SMALL, longer=2),
+}
+"""The study's trainings, in the order in which they are made."""
+
+
+class Shown:
+    """Lessons of which something is hidden."""
+
+    def __init__(self, lessons: Lessons, *, history: bool) -> None:
+        self.lessons, self.history = lessons, history
+
+    def draw(self, size: int, generator: torch.Generator) -> Batch:
+        """Draw a batch by chance."""
+        return self.hide(self.lessons.draw(size, generator))
+
+    def hide(self, batch: Batch) -> Batch:
+        """Hide the last moves, if they are not to be seen."""
+        if self.history:
+            return batch
+        return batch._replace(history=torch.full_like(batch.history, NOWHERE))
+
+
+def first_games(source: Source, count: int) -> Source:
+    """Return a source of which only the first games are learned from."""
+    return replace(source, train=source.train[source.game[source.train] < count])
+
+
+def make(
+    name: str, point: Point, sources: list[Source], held: Batch, options: argparse.Namespace
+) -> dict[str, object]:
+    """Make one training; return what it is and what it reached on the way."""
+    settings = NetworkSettings(
+        steps=options.steps * point.longer, batch=options.batch, rate=options.rate, seed=point.seed
+    )
+    torch._dynamo.reset()  # else the ninth shape would no longer be compiled
+    trainer = Trainer(point.design, settings, torch.device(options.device))
+    for plane in point.blind:
+        trainer.table[:, POINT_PLANES.index(plane)] = 0
+    share = 1.0
+    if point.games is not None:
+        every = sum(int(source.game[-1]) + 1 for source in sources)
+        share = min(1.0, point.games / every)
+        sources = [first_games(s, round(share * (int(s.game[-1]) + 1))) for s in sources]
+    shown = Shown(Lessons(sources), history=point.history)
+    curve, every_steps = [], max(1, settings.steps // options.measures)
+    began = time.perf_counter()
+    while trainer.step < settings.steps:
+        trainer.advance(shown, min(every_steps, settings.steps - trainer.step))  # type: ignore[arg-type]
+        found = trainer.measure(shown.hide(held))
+        curve.append({"positions": trainer.step * settings.batch, **_rounded(found)})
+    return {
+        "name": name,
+        "weights": trainer.network.free_parameters(),
+        "operations": operations(point.design, 19),
+        "games": round(share * sum(int(source.game[-1]) + 1 for source in sources)),
+        "seed": point.seed,
+        "measured_on": len(held.move),
+        "seconds": round(time.perf_counter() - began, 1),
+        "curve": curve,
+    }
+
+
+def _rounded(found: dict[str, float]) -> dict[str, float]:
+    return {name: round(value, 5) for name, value in found.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("shards", nargs="+", type=Path, help="folders of shards of 19x19 games")
+    parser.add_argument("--out", type=Path, required=True, help="rows of results, JSON lines")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--batch", type=int, default=2048)
+    parser.add_argument("--rate", type=float, default=1e-2)
+    parser.add_argument("--measures", type=int, default=5, help="measurements of a training")
+    parser.add_argument("--only", nargs="*", help="names of trainings; all without")
+    options = parser.parse_args()
+    sources = [
+        gather([Shard.load(p) for p in sorted(folder.glob("*.safetensors"))],
+               device=torch.device(options.device))
+        for folder in options.shards
+    ]  # fmt: skip
+    held = Lessons(sources).held_out(MEASURED)
+    done = set()
+    if options.out.exists():
+        done = {json.loads(line)["name"] for line in options.out.read_text().splitlines()}
+    for name in options.only or POINTS:
+        if name in done:
+            continue
+        row = make(name, POINTS[name], sources, held, options)
+        with options.out.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(name, row["weights"], row["curve"][-1], flush=True)  # type: ignore[index]
+
+
+if __name__ == "__main__":
+    main()
