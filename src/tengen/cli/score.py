@@ -140,7 +140,7 @@ def _score(asked: _Asked, games: list[PackedGame]) -> list[_Scored]:
     for game in games:
         try:
             sheet = score_record(
-                scorer, game.record(), dead=asked.dead, alive=asked.alive, outlook=judge.outlook
+                scorer, game.record(), dead=asked.dead, alive=asked.alive, judge=judge
             )
         except TengenError as wrong:
             place = "" if game.file in str(wrong) else f"{game.file}: game {game.game}: "

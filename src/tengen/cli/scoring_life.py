@@ -19,6 +19,7 @@ from tengen.cli.common import (
     remark,
     table,
 )
+from tengen.contracts import OwnershipEvaluator
 from tengen.learners.scoring.settings import LifeSettings
 
 app = typer.Typer(
@@ -76,6 +77,10 @@ def evaluate(
     baselines: Annotated[
         bool, typer.Option("--baselines", help="Measure playouts and blind trust, too.")
     ] = False,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option("--beside", help="Measure this model, too, as zero-9x9; repeatable."),
+    ] = None,
     model: Annotated[str, typer.Option("--model", help="Name or file of the model.")] = "life",
     scorer: _Scored = "scorer",
     json: Json = False,
@@ -86,6 +91,7 @@ def evaluate(
     from tengen.learners.scoring.life_evaluation import SHARES, evaluate_life
 
     loaded = LifeEvaluator.load(model)
+    others = {name: _owner_model(name) for name in beside or []}
     with progress("positions", None, quiet=quiet) as bar:
 
         def tell(done: int, of: int) -> None:
@@ -93,8 +99,9 @@ def evaluate(
             bar.advance()
 
         answer = evaluate_life(
-            loaded, games, scorer=BlockScorer.load(scorer), baselines=baselines, tell=tell
-        )
+            loaded, games, scorer=BlockScorer.load(scorer), baselines=baselines, beside=others,
+            tell=tell,
+        )  # fmt: skip
     if json:
         emit(answer, json=True)
         return
@@ -114,6 +121,26 @@ def evaluate(
     columns = ("moves", "by", "blocks", "points", "winner", "correlation", "error")
     title = f"{answer['games']} games, the ends of {answer['labelled']} of them explained"
     table(title, columns, rows)
+    for name, found in [("life", answer["all"])] + [
+        (b["name"], b["all"]) for b in answer.get("baselines", [])
+    ]:
+        if found["blocks"]:
+            low, high = found["block_interval"]
+            print(
+                f"all moments, {name}: {found['block_accuracy']:.1%} [{low:.1%}, {high:.1%}] "
+                f"of {found['blocks']:,} blocks"
+            )
+
+
+def _owner_model(name: str) -> OwnershipEvaluator:
+    """Load a model that says who owns what."""
+    from tengen.errors import SpecError
+    from tengen.models import load_learner
+
+    found = load_learner(name)
+    if not isinstance(found, OwnershipEvaluator):
+        raise SpecError(f"--beside {name}: does not say who will own what")
+    return found
 
 
 def _percent(share: float | None) -> str:

@@ -114,6 +114,13 @@ class Judge:
         spread = float(result.scores.std())
         return Outlook(result.mean_score, result.ownership, False, "playouts", spread)
 
+    def pass_chance(self, board: Board) -> float | None:
+        """Return how likely the network thinks the next move a pass; None without a network."""
+        network = self.network
+        if network is None or not network.supports(board.rows, board.cols):
+            return None
+        return float(network.priors(board)[-1])
+
     @property
     def network(self) -> Any:
         """The network that estimates, None without one; loaded when first needed."""

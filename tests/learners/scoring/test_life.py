@@ -15,7 +15,7 @@ from tengen.errors import ModelError, TengenError
 from tengen.learners.scoring import LifeEvaluator
 from tengen.learners.scoring.features import describe
 from tengen.learners.scoring.life_data import block_fate, collect, final_owner, moments, truth
-from tengen.learners.scoring.life_evaluation import evaluate_life
+from tengen.learners.scoring.life_evaluation import _Phase, block_rates, evaluate_life
 from tengen.learners.scoring.life_features import (
     ODD,
     block_inputs,
@@ -208,10 +208,35 @@ def test_evaluation_by_phase(shipped, scorer, games, tmp_path):
     assert last["winner"] == pytest.approx(2 / 3)
     names = {row["name"]: row["phases"][1] for row in answer["baselines"]}
     assert names["all alive"]["block_accuracy"] == pytest.approx(4 / 6)
+    together = {row["name"]: row["all"] for row in answer["baselines"]}["all alive"]
+    assert together["blocks"] == sum(p["blocks"] for p in answer["phases"])
+    low, high = together["block_interval"]
+    assert low <= together["block_accuracy"] <= high < 1
+    beside = evaluate_life(
+        shipped, [file], scorer=scorer, beside={"again": shipped}, shares=(0.5, 1.0)
+    )
+    assert [row["name"] for row in beside["baselines"]] == ["again"]
+    assert beside["baselines"][0]["all"]["blocks"] == answer["all"]["blocks"]
     with pytest.raises(TengenError, match="no games"):
         empty = tmp_path / "none.sgf"
         empty.write_text("(;SZ[9];B[ee])")
         evaluate_life(shipped, [empty], scorer=scorer)
+
+
+def test_the_interval_of_blocks_is_one_of_games():
+    def phase(games):
+        found = _Phase()
+        for game, right in enumerate(games):
+            found.blocks[game], found.blocks_right[game] = 10, right
+        return found
+
+    assert block_rates([phase([10, 10])])["block_interval"] == [1.0, 1.0]
+    mixed = block_rates([phase([10, 0] * 8)])
+    low, high = mixed["block_interval"]
+    assert mixed["block_accuracy"] == 0.5
+    # Sixteen games all right or all wrong: as wide as sixteen draws, not as 160.
+    assert high - low == pytest.approx(2 * 1.96 * 0.5 / 4)
+    assert block_rates([_Phase()])["block_accuracy"] is None
 
 
 def test_commands_train_and_evaluate(tmp_path):
@@ -237,7 +262,12 @@ def test_commands_train_and_evaluate(tmp_path):
     assert resumed == trained
     answer = json.loads(run("evaluate", file, "--model", trained["model"], "--json", "--quiet"))
     assert len(answer["phases"]) == 6 and "baselines" not in answer
-    assert "correlation" in run("evaluate", file, "--model", trained["model"], "--quiet")
+    text = run("evaluate", file, "--model", trained["model"], "--beside", "scorer", "--quiet")
+    assert "correlation" in text
+    assert "all moments, life: " in text and "all moments, scorer: " in text
+    for name, why in (("predictor-small", "who will own what"), ("life", "cannot be called life")):
+        wrong = CliRunner().invoke(app, ["life", "evaluate", str(file), "--beside", name])
+        assert why in str(wrong.exception)
 
 
 def test_collect_leaves_out_empty_boards(games, scorer):

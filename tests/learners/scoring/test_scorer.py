@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -331,6 +332,35 @@ def test_unfinished_games_are_estimated_and_called_so(tmp_path):
     file.write_text(sgf(DEAD, "?", ";B[]"))
     [sheet] = json.loads(run("score", file, "--json", "--dead", "E1"))
     assert sheet["finished"]  # whoever judges blocks has ended the game
+
+
+def test_a_settled_game_in_which_nobody_would_pass_is_not_finished(tmp_path):
+    from tengen.gtp.judging import Judge
+    from tengen.learners.scoring.sheet import LEAST_PASS, score_record
+    from tengen.records import read_games
+
+    class Settled(BlockScorer):
+        def read(self, grid):
+            return replace(super().read(grid), safe=True)
+
+    class Passing(Judge):
+        def __init__(self, scorer, chance):
+            super().__init__(scorer)
+            self.chance = chance
+
+        def pass_chance(self, board):
+            return self.chance
+
+    scorer = Settled.load("scorer")
+    file = tmp_path / "game.sgf"
+    file.write_text(sgf(DEAD, "B+6.5", ";B[]"))
+    [record] = read_games(file)
+    for chance, finished in ((LEAST_PASS, True), (None, True), (LEAST_PASS / 2, False)):
+        sheet = score_record(scorer, record, judge=Passing(scorer, chance))
+        assert (sheet.estimate is None) is finished, chance
+    board = Board(9)
+    assert 0 <= Judge().pass_chance(board) < 0.01
+    assert Judge().pass_chance(Board(3)) is None
 
 
 def test_many_games_as_table_csv_and_by_workers(tmp_path):
