@@ -2,8 +2,9 @@
 
     python benchmarks/katrain_review.py GAME.sgf ... --visits 50 --player tengen
 
-prints, per game, the mean of the points that KaTrain says were lost, the share of moves that
-gained, and which of its strategies moved. Needs the package `katrain` from PyPI.
+prints, per game, the mean of the points that KaTrain says were lost and the share of moves that
+gained; with `--strategies` also what each of its strategies plays in the last position. `--first N`
+takes only so many moves of each game. Needs the package `katrain` from PyPI.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import shlex
 import sys
 import time
 from typing import Any
+
+from tengen.records import GameRecord, read_game
 
 os.environ.setdefault("KIVY_NO_ARGS", "1")
 os.environ.setdefault("KIVY_NO_CONSOLELOG", "1")
@@ -121,11 +124,20 @@ def main() -> None:
     parser.add_argument("games", nargs="+")
     parser.add_argument("--visits", type=int, default=50)
     parser.add_argument("--player", default="tengen")
+    parser.add_argument("--first", type=int, help="moves of each game")
+    parser.add_argument("--strategies", action="store_true")
     options = parser.parse_args()
     host, engine = start(options.player, options.visits)
     for name in options.games:
-        with open(name, encoding="utf-8") as file:
-            lost = review(host, engine, file.read())
+        record = read_game(name)
+        part = GameRecord(record.rows, record.cols, record.moves[: options.first], record.komi)
+        part.rules = record.rules
+        sgf = part.sgf().decode()
+        if options.strategies:
+            moves = play_all(host, engine, sgf)
+            told = ", ".join(f"{strategy} {move}" for strategy, move in moves.items())
+            print(f"{name}: {len(moves)} strategies: {told}", flush=True)
+        lost = review(host, engine, sgf)
         gained = sum(loss < 0 for loss in lost) / max(len(lost), 1)
         mean = sum(lost) / max(len(lost), 1)
         print(
