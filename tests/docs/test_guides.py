@@ -31,7 +31,7 @@ def test_the_words_of_a_game_are_told() -> None:
 @pytest.mark.parametrize("page", ["sabaki-and-gogui.md", "play-and-review.md"])
 def test_options_that_are_named_exist(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     known = set()
-    for command in ("play", "review", "analysis", "gtp"):
+    for command in ("play", "players", "review", "analysis", "gtp"):
         run([command, "--help"])
         known |= set(re.findall(r"--[a-z][a-z-]*", capsys.readouterr().out))
     named = set(re.findall(r"`?(--[a-z][a-z-]*)", (GUIDE / page).read_text()))

@@ -42,7 +42,6 @@ def test_it_searches_with_the_network_where_it_can(network: None) -> None:
     search = player.search(Board(9))
     assert isinstance(search, NetworkPlayer) and search.visits == 12
     assert isinstance(player.search(Board(3)), UnitedPlayer)
-    assert isinstance(made("tengen:level=3").search(Board(9)), UnitedPlayer)
     board = Board(9, moves="B E5")
     *_, report = player.analyse(board, np.random.default_rng(1), limited=True)
     assert report.visits == 12 and board.is_legal(board.answer(report.choice))

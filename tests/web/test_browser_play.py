@@ -73,6 +73,21 @@ def test_a_whole_game_by_clicks_to_a_counted_end(
     assert state["result"][:2] in ("B+", "W+") and len(state["moves"]) > 20
 
 
+def test_opponents_are_listed_with_rank_and_rating(
+    server: Any, open_page: Open, client: httpx.Client
+) -> None:
+    page = open_page(server.url)
+    known = {one["id"]: one for one in client.get("/api/opponents").json()}
+    rated = [one for one in known.values() if one["level"] and "9x9" in one["ratings"]]
+    assert rated
+    options = page.get_by_label("Opponent").locator("option")
+    options.nth(len(rated) - 1).wait_for(state="attached")
+    texts = options.all_inner_texts()
+    for one in rated:
+        text = f"{one['name']}, about {one['ranks']['9x9']} ({one['ratings']['9x9']})"
+        assert text in texts, (text, texts)
+
+
 def test_undo_and_hint(server: Any, open_page: Open, click: Click) -> None:
     page = open_page(server.url)
     begin(page)

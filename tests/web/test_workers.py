@@ -100,3 +100,12 @@ def test_the_ladder_stays_between_its_ends() -> None:
     high = next_rung([True] * 50, 10)
     assert (high.level, high.handicap) == (10, 0)
     assert next_rung([None, None], 10) == next_rung([], 10)
+
+
+def test_a_wide_step_of_the_ladder_has_a_handicap_half_way() -> None:
+    ratings = {2: 1000.0, 3: 1400.0, 4: 1500.0}
+    ways = [[True] * n for n in range(4)]
+    large = [next_rung(way, 10, ratings, 19 * 19) for way in ways]
+    assert [(rung.level, rung.handicap) for rung in large] == [(2, 0), (3, 2), (3, 0), (4, 0)]
+    small = [next_rung(way, 10, ratings, 9 * 9) for way in ways]
+    assert [(rung.level, rung.handicap) for rung in small] == [(2, 0), (3, 0), (4, 0), (5, 0)]

@@ -56,6 +56,7 @@ export interface Opponent {
   level: number | null;
   sizes: number[];
   ratings: Record<string, number>;
+  ranks: Record<string, string>;
 }
 
 export interface Count {

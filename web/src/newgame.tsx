@@ -14,9 +14,11 @@ const RULES: [string, string][] = [
   ["tromp_taylor", "Tromp-Taylor"],
 ];
 
+/** What it was measured to be on a board: about 12 kyu, 1490 Elo. */
 export function ratingOf(opponent: Opponent, size: number): string {
-  const rating = opponent.ratings[`${size}x${size}`];
-  return rating === undefined ? "" : `, rated ${rating}`;
+  const board = `${size}x${size}`;
+  const rating = opponent.ratings[board];
+  return rating === undefined ? "" : `, about ${opponent.ranks[board]} (${rating})`;
 }
 
 function remembered<T>(key: string, otherwise: T): T {
@@ -198,8 +200,9 @@ export function NewGame() {
           )}
         </p>
         <p class="note">
-          On the ladder every win leads one step up, every loss one down. Ratings are measured, GNU
-          Go 3.8 at level 10 being 1800.
+          On the ladder every win leads one step up, every loss one down. Ratings in brackets are
+          measured Elo, GNU Go 3.8 at level 10 being 1800; ranks take that for 9 kyu and 100 Elo for
+          one rank.
         </p>
       </form>
       <Drop onFiles={(files) => files[0] && void goOn(files[0])}>

@@ -46,6 +46,10 @@ def play(
     handicap: Annotated[
         int, typer.Option("--handicap", min=0, max=9, help="Black's stones on the usual points.")
     ] = 0,
+    my_level: Annotated[
+        int | None,
+        typer.Option("--my-level", help="Yours: take the handicap that makes the game even."),
+    ] = None,
     rules: RulesName = "cgos",
     clock: Annotated[
         str | None,
@@ -74,6 +78,8 @@ def play(
         path = out or saving.latest(saving.default_folder())
         table = _resumed(path)
     else:
+        if my_level is not None:
+            colour, handicap, komi = _evened(player, my_level, size, colour, handicap, komi)
         table = _new_table(player, size, komi, colour, handicap, rules, seed, clock)
         if out is not None:
             saving.refuse_other(out)
@@ -90,6 +96,43 @@ def play(
         if close is not None:
             close()
     emit(table.summary(), json=json)
+
+
+def _evened(
+    player: str, mine: int, size: int, colour: str, handicap: int, komi: float | None
+) -> tuple[str, int, float | None]:
+    """Return colour, stones and komi for a fair game of somebody's level with the player's."""
+    from tengen.arena.ranks import advise
+
+    level = level_of(player)
+    if level is None:
+        raise TengenError(f"--my-level {mine}: {player} has no level; say --player tengen:level=N")
+    if handicap or komi is not None:
+        raise TengenError(f"--my-level {mine} sets handicap and komi; leave --handicap, --komi out")
+    given = advise(min(mine, level), max(mine, level), size)
+    if mine != level and given.komi is not None:
+        colour = "black" if mine < level else "white"  # the weaker side is Black
+    return colour, given.stones, given.komi
+
+
+def level_of(player: str) -> int | None:
+    """Return the number of a spec that names a level of `tengen`."""
+    from tengen.players import parse_spec
+
+    name, options = parse_spec(player)
+    level = options.get("level", "") if name == "tengen" else ""
+    return int(level) if level.isdecimal() else None
+
+
+def strength_of(player: str, rows: int, cols: int) -> str:
+    """Say what a player was measured to be on a board; empty if it was not."""
+    from tengen.arena.placing import recorded
+    from tengen.arena.ranks import rank_of
+
+    for entry in recorded():
+        if (entry["player"], entry["size"]) == (player.strip(), f"{rows}x{cols}"):
+            return f" (about {rank_of(entry['elo'])}, {entry['elo']:.0f} Elo)"
+    return ""
 
 
 def _new_table(
@@ -178,7 +221,8 @@ class Talk:
         self.screen.say(
             f"{board.rows}x{board.cols}, komi {board.komi:g}, {board.rules.scoring} scoring. "
             + (f"You are {NAMES[table.human]} against " if table.human else "You watch ")
-            + f"{table.player.name}. Type help for the words I know."
+            + f"{table.player.name}{strength_of(table.spec, board.rows, board.cols)}. "
+            + "Type help for the words I know."
         )
         self.screen.draw(board)
         self._since = time.monotonic()

@@ -151,9 +151,11 @@ class Table:
         if self.over:
             raise IllegalMoveError("the game is over")
         board, rng = self.board.copy(), self._generator()
-        if not isinstance(self.player, Analyser):
-            return int(self.player.choose(board, rng))
-        *_, report = self.player.analyse(board, rng, interval=1e9, limited=True)
+        # A weak level gives better advice than it plays.
+        adviser: Player = getattr(self.player, "adviser", self.player)
+        if not isinstance(adviser, Analyser):
+            return int(adviser.choose(board, rng))
+        *_, report = adviser.analyse(board, rng, interval=1e9, limited=True)
         return list(report.candidates)
 
     def estimate(self) -> tuple[Outlook, NDArray[np.int8] | None]:

@@ -14,13 +14,16 @@ from functools import cache
 import numpy as np
 
 from tengen.board import Board, Point
-from tengen.contracts import Analysis, Scorer
+from tengen.contracts import Analysis, Policy, Scorer
 from tengen.errors import SpecError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.models import has_model, load_scorer
+from tengen.models.defaults import predictor_for
+from tengen.players.levels import Level, find_level
 from tengen.players.network_leaves import Network
 from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
-from tengen.players.sources import make_network
+from tengen.players.policy import SamplePlayer
+from tengen.players.sources import make_network, make_policy
 from tengen.players.united import UnitedPlayer
 
 NETWORK = "tengen-small"
@@ -45,7 +48,7 @@ class TengenPlayer:
     Parameters
     ----------
     level
-        From 1, a beginner, to 10; see `united.LEVELS`.
+        From 1, a beginner, to 10; see `levels.LEVELS`.
     visits, seconds
         Visits or seconds a move, instead of a level.
     threads, clock, resign
@@ -66,11 +69,16 @@ class TengenPlayer:
         if self.level is not None and (self.visits is not None or self.seconds is not None):
             raise SpecError("give a level, visits or seconds, not two of them")
         if self.level is not None:
-            UnitedPlayer(level=self.level)  # which knows what levels there are
+            find_level(self.level)
+
+    @property
+    def adviser(self) -> TengenPlayer:
+        """The same player at its full strength, to be asked for advice."""
+        return replace(self, level=None)
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Return a move, a pass when the game is over, or a resignation."""
-        return self.search(board).choose(board, rng)
+        return (self._drawer(board) or self.search(board)).choose(board, rng)
 
     def analyse(
         self,
@@ -81,7 +89,14 @@ class TengenPlayer:
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
-        """Yield what the search says every `interval` seconds."""
+        """Yield what the search says every `interval` seconds.
+
+        With `limited`, when a move is to be played, a level that draws says what it draws from.
+        """
+        drawer = self._drawer(board) if limited else None
+        if drawer is not None:
+            yield from drawer.analyse(board, rng)
+            return
         search = self.search(board)
         reports = search.analyse(board, rng, interval=interval, limited=limited, stop=stop)
         if not isinstance(search, NetworkPlayer) or not self._taught_itself(search):
@@ -117,10 +132,25 @@ class TengenPlayer:
             self._searches[size] = self._make(*size)
         return self._searches[size]
 
+    @property
+    def _level(self) -> Level | None:
+        return None if self.level is None else find_level(self.level)
+
+    def _drawer(self, board: Board) -> SamplePlayer | None:
+        """Return who draws the moves of this level; None where it searches."""
+        level = self._level
+        if level is None or level.searches or self.root_moves is not None:
+            return None
+        if not isinstance(self.search(board), NetworkPlayer):
+            return None  # which has levels of its own
+        by_network = level.draws_from == "network"
+        name = NETWORK if by_network else predictor_for(board.rows, board.cols)
+        return SamplePlayer(model=_policy(name), temperature=level.temperature)
+
     def _make(self, rows: int, cols: int) -> Inner:
         names = (NETWORKS.get((rows, cols), NETWORK), NETWORK)
         network = next((_network(name) for name in names if has_model(name)), None)
-        if self.level is not None or network is None or not network.supports(rows, cols):
+        if network is None or not network.supports(rows, cols):
             return UnitedPlayer(
                 level=self.level,
                 playouts=None if self.visits is None else PLAYOUTS_A_VISIT * self.visits,
@@ -130,9 +160,12 @@ class TengenPlayer:
                 resign=self.resign,
                 root_moves=self.root_moves,
             )
+        visits = self.visits or (VISITS_19 if rows * cols >= 19 * 19 else VISITS)
+        if self._level is not None and self._level.searches:
+            visits = self._level.visits(visits)
         return NetworkPlayer(
             network,
-            visits=self.visits or (VISITS_19 if rows * cols >= 19 * 19 else VISITS),
+            visits=visits,
             seconds=self.seconds,
             threads=self.threads,
             clock=self.clock,
@@ -149,6 +182,12 @@ class TengenPlayer:
 @cache
 def _network(name: str) -> Network:
     return make_network(name)
+
+
+@cache
+def _policy(name: str) -> Policy:
+    known = _network(name) if name == NETWORK else None
+    return known if isinstance(known, Policy) else make_policy(name)
 
 
 @cache

@@ -78,7 +78,7 @@ LEVELS: dict[int, Level] = {
     9: Level(3000),
     10: Level(10000),
 }
-"""The levels of `tengen:level=N`, weakest first; ratings in docs/results/united-player.md."""
+"""The levels of `tengen-playouts:level=N`, weakest first; `tengen`'s own are in `levels`."""
 
 
 class RootPolicy:
@@ -147,12 +147,13 @@ class UnitedPlayer:
         if self.level is not None and self.level not in LEVELS:
             raise SpecError(f"there is no level {self.level}; there are 1 to {max(LEVELS)}")
 
+    @property
+    def adviser(self) -> UnitedPlayer:
+        """The same player at its full strength, to be asked for advice."""
+        return replace(self, level=None)
+
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Search and return a move, a pass when the game is over, or a resignation."""
-        limits = LEVELS[self.level] if self.level is not None else None
-        if limits is not None and limits.playouts == 0 and self.seconds is None:
-            weak = SamplePlayer(model=_predictor(board), temperature=limits.temperature)
-            return weak.choose(board, rng)
         *_, last = self.analyse(board, rng, interval=1e9, limited=True)
         return board.answer(last.choice)
 
@@ -165,7 +166,16 @@ class UnitedPlayer:
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
-        """Yield what the search says every `interval` seconds, as `mcts` does."""
+        """Yield what the search says every `interval` seconds, as `mcts` does.
+
+        With `limited`, when a move is to be played, a level that draws says what it draws from.
+        """
+        limits = LEVELS[self.level] if self.level is not None else None
+        draws = limits is not None and limits.playouts == 0 and self.seconds is None
+        if limits is not None and draws and limited and self.root_moves is None:
+            weak = SamplePlayer(model=_predictor(board), temperature=limits.temperature)
+            yield from weak.analyse(board, rng)
+            return
         search = self.search(board)
         if isinstance(search.policy, RootPolicy):
             search.policy.at_root(board)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from tengen.arena.placing import recorded
+from tengen.arena.ranks import rank_of
 from tengen.models import has_model
 from tengen.players import parse_spec
-from tengen.players.united import LEVELS
+from tengen.players.levels import LEVELS
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Opponent:
     sizes: tuple[int, ...] = ()
     """Boards it plays on; empty for all."""
     ratings: dict[str, int] = field(default_factory=dict)
+    ranks: dict[str, str] = field(default_factory=dict)
+    """About what kyu or dan those are, by board."""
 
     def plays_on(self, size: int) -> bool:
         """Tell whether it can play on square boards of this size."""
@@ -98,14 +101,11 @@ def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
     for rated in recorded():
         ratings.setdefault(rated["player"], {})[rated["size"]] = round(rated["elo"])
     found: dict[str, Opponent] = {}
-    for level, strength in sorted(LEVELS.items()):
-        spec = f"tengen:level={level}"
-        how = (
-            f"searches {strength.playouts} playouts a move"
-            if strength.playouts
-            else "plays what comes to mind"
+    for level, how in LEVELS.items():
+        about = how.about[0].upper() + how.about[1:]
+        entry = Opponent(
+            f"level-{level}", f"Level {level}", f"tengen:level={level}", about, "level", level
         )
-        entry = Opponent(f"level-{level}", f"Level {level}", spec, how, "level", level)
         found[entry.id] = entry
     for machine in _MACHINES:
         if all(has_model(name) for name in _models_of(machine.spec)):
@@ -114,10 +114,12 @@ def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
         parse_spec(spec)
         entry = Opponent(f"own-{number}", spec, spec, "Given on the command line", "own")
         found[entry.id] = entry
-    return {
-        key: Opponent(**{**asdict(one), "ratings": ratings.get(one.spec, {})})
-        for key, one in found.items()
-    }
+    return {key: _rated(one, ratings.get(one.spec, {})) for key, one in found.items()}
+
+
+def _rated(one: Opponent, ratings: dict[str, int]) -> Opponent:
+    """Return an opponent with its ratings and what they mean."""
+    return replace(one, ratings=ratings, ranks={size: rank_of(e) for size, e in ratings.items()})
 
 
 def _models_of(spec: str) -> list[str]:

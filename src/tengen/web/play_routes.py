@@ -66,7 +66,7 @@ def _room(request: Request) -> Room:
 
 @router.get("/opponents")
 def opponents(request: Request) -> list[dict[str, Any]]:
-    """List whom one can play against, with ratings (GNU Go 3.8 level 10 = 1800)."""
+    """List whom one can play against, with ratings (GNU Go 3.8 level 10 = 1800) and ranks."""
     return [one.value() for one in _room(request).opponents.values()]
 
 
@@ -110,7 +110,9 @@ def _on_ladder(room: Room, game: NewGame) -> NewGame:
         for entry in reversed(room.list())
         if entry["ladder"] and entry["status"] == "over" and entry["size"] == game.size
     ]
-    rung = next_rung(played, len(levels))
+    board = f"{game.size}x{game.size}"
+    ratings = {o.level: float(o.ratings[board]) for o in levels if o.level and board in o.ratings}
+    rung = next_rung(played, len(levels), ratings, game.size**2)
     changes = {"opponent": f"level-{rung.level}", "handicap": rung.handicap}
     if rung.handicap:
         changes["colour"] = "black"

@@ -126,7 +126,7 @@ def _step_through(row: Any, board: int) -> Replay:
 def levels(context: Context, size: Size) -> Result:
     """Let neighbouring levels meet, and rate them."""
     from tengen.lab.tournaments import elo_plot, play, standings
-    from tengen.players.united import LEVELS
+    from tengen.players.levels import LEVELS
 
     known = [n for n in size.levels if n in LEVELS]
     # Somebody who wins and loses, so that the others' intervals are narrow.
@@ -147,15 +147,7 @@ def levels(context: Context, size: Size) -> Result:
         workers=context.workers,
         tell=context.between(0.0, 1.0, "games"),
     )
-    rows = [
-        [
-            n,
-            f"{LEVELS[n].playouts} playouts a move"
-            if LEVELS[n].playouts
-            else f"a draw from the predictor, temperature {LEVELS[n].temperature:g}",
-        ]
-        for n in LEVELS
-    ]
+    rows = [[n, level.about] for n, level in LEVELS.items()]
     return Result(
         text=f"Levels for people, from a beginner to full strength. Levels {known[0]} to "
         f"{known[-1]} play their neighbours and the next but one here, {size.level_games} games "

@@ -37,9 +37,7 @@ class SelfPlaySettings:
     falling: float = setting(0.6, "Share of the run over which the rate falls.", least=0, most=1)
     moves_weight: float = setting(1.0, "Weight of what the search found.", least=0)
     winner_weight: float = setting(1.0, "Weight of who won.", least=0)
-    trace: float = setting(
-        1.0, "1: learn who won; less: what came next (lambda).", least=0, most=1
-    )
+    trace: float = setting(1.0, "1: learn who won; less: what came next (lambda).", least=0, most=1)
     ownership_weight: float = setting(0.5, "Weight of who owned what.", least=0)
     score_weight: float = setting(0.1, "Weight of the score.", least=0)
     score_share: float = setting(0.1, "Share of the lead in a value.", least=0, most=1)

@@ -1,0 +1,125 @@
+"""Rate the levels for people on a shipped ladder: neighbours meet, and some of its rungs.
+
+    python benchmarks/levels.py 9 --games 24 --out levels-9x9.sqlite --record ratings.json
+
+plays what is missing in the database, rates everybody together with the ladder's own games, and
+prints Elo, interval and rank of every level. Games that are there are not played again; with
+`--no-play` none is.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import pairwise
+from pathlib import Path
+
+from tengen.arena.config import Entrant, Tournament
+from tengen.arena.database import Database, reading
+from tengen.arena.placing import Placing, record, shipped_ladder
+from tengen.arena.ranks import rank_of
+from tengen.arena.ratings import PairScore, rate
+from tengen.arena.results import pair_scores, unique_games
+from tengen.arena.runner import run_tournament
+from tengen.players.levels import LEVELS
+
+LINKS: dict[int, dict[int, tuple[str, ...]]] = {
+    9: {1: ("random", "mcts-10"), 2: ("mcts-10", "maxlib"), 3: ("maxlib", "static"),
+        4: ("static",), 5: ("static", "gnugo-0"), 6: ("gnugo-0",), 7: ("gnugo-10",),
+        8: ("gnugo-10", "mcts-10000")},
+    13: {1: ("maxlib",), 4: ("static", "draw-0.3"), 5: ("draw-0.3", "gnugo-0"), 6: ("gnugo-0",),
+         7: ("gnugo-10",)},
+    19: {4: ("static", "draw-0.7"), 5: ("draw-0.3", "gnugo-0"), 6: ("gnugo-0",), 7: ("gnugo-10",)},
+}  # fmt: skip
+"""Whom a level meets besides its neighbours: rungs of about its strength."""
+RUNGS: dict[int, dict[int, str]] = {
+    13: {2: "draw-1.5", 3: "draw-1.0"},
+    19: {1: "draw-2.0", 2: "draw-1.5", 3: "draw-1.0"},
+}
+"""Levels that stand on a ladder already under another name: the same model and temperature."""
+
+
+def plan(size: int, games: int, levels: list[int], seed: int) -> Tournament:
+    """Return the tournament of these levels, under the ladder's conditions."""
+    with reading(shipped_ladder(str(size))) as ladder:
+        base = ladder.tournament
+    pairs = [(name(a, size), name(b, size)) for a, b in pairwise(levels)]
+    pairs += [(name(level, size), rung) for level in levels for rung in LINKS[size].get(level, ())]
+    known = {entrant.name for entrant in base.entrants}
+    pairs = [pair for pair in pairs if not set(pair) <= known]  # which have met on the ladder
+    met = {player for pair in pairs for player in pair}
+    players = [
+        Entrant(name=name(level, size), spec=f"tengen:level={level}")
+        for level in levels
+        if name(level, size) not in known
+    ]
+    rungs = [entrant for entrant in base.entrants if entrant.name in met]
+    return base.model_copy(
+        update={
+            "kind": "pairs",
+            "games": games,
+            "seed": seed,
+            "entrants": (*players, *rungs),
+            "pairs": tuple(pairs),
+            "max_failures": 1000,
+        }
+    )
+
+
+def name(level: int, size: int) -> str:
+    """Return what a level is called in the tables."""
+    return RUNGS.get(size, {}).get(level, f"level-{level}")
+
+
+def main() -> None:
+    """Play, rate, print, and keep."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("size", type=int, choices=sorted(LINKS))
+    parser.add_argument("--games", type=int, default=24, help="of each pair")
+    parser.add_argument("--levels", type=int, nargs=2, default=(min(LEVELS), max(LEVELS)))
+    parser.add_argument("--out", type=Path, nargs="*", default=[], help="more are only read")
+    parser.add_argument("--record", type=Path)
+    parser.add_argument("--seed", type=int, default=21)
+    parser.add_argument("--no-play", action="store_true")
+    parser.add_argument("--least", type=int, default=10, help="games of a level that is rated")
+    options = parser.parse_args()
+    levels = list(range(options.levels[0], options.levels[1] + 1))
+    if not options.no_play:
+        if not options.out:
+            parser.error("--out: say where the games are kept")
+        tournament = plan(options.size, options.games, levels, options.seed)
+        with Database.open(options.out[0], tournament) as database:
+            run_tournament(tournament, database)
+    with reading(shipped_ladder(str(options.size))) as ladder:
+        anchors = ladder.tournament.anchors
+        old = pair_scores(unique_games(ladder.games()))
+    played = []
+    for path in options.out:
+        with reading(path) as database:
+            played += unique_games(database.games())
+    new = pair_scores(played)
+    found = {rating.name: rating for rating in rate([*old, *new], anchors=anchors)}
+    for level in LEVELS:
+        own = name(level, options.size)
+        if own not in found or found[own].games < options.least:
+            print(f"level {level}: not rated")
+            continue
+        rating = found[own]
+        mine = [_seen_from(own, s) for s in [*old, *new] if own in (s.first, s.second)]
+        met = ", ".join(f"{s.wins}:{s.losses} {s.second}" for s in mine)
+        interval = f"{rating.low:.0f} to {rating.high:.0f}"
+        print(f"level {level}: {rating.elo:.0f} ({interval}), {rank_of(rating.elo)}; {met}")
+        if options.record is not None:
+            rungs = [(score, found[score.second].elo) for score in mine]
+            placed = Placing(f"tengen:level={level}", rating.elo, (rating.low, rating.high), rungs)
+            record(placed, str(options.size), options.seed, options.record)
+
+
+def _seen_from(player: str, score: PairScore) -> PairScore:
+    """Return a score with this player first."""
+    if score.first == player:
+        return score
+    return PairScore(player, score.first, score.losses, score.wins, score.draws)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""The levels of `tengen`: each plays, by the same hand however it is asked, and none is missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tengen.board import Board
+from tengen.errors import SpecError
+from tengen.players import make_player
+from tengen.players.levels import LEVELS, Level, find_level
+from tengen.players.network_search import NetworkPlayer
+from tengen.players.tengen import TengenPlayer
+from tengen.players.united import UnitedPlayer
+
+DRAWING = [number for number, level in LEVELS.items() if not level.searches]
+SEARCHING = [number for number, level in LEVELS.items() if level.searches]
+
+
+def made(number: int) -> TengenPlayer:
+    player = make_player(f"tengen:level={number}")
+    assert isinstance(player, TengenPlayer)
+    return player
+
+
+def test_the_table_goes_from_chance_to_search() -> None:
+    assert list(LEVELS) == list(range(1, len(LEVELS) + 1))
+    assert list(LEVELS) == DRAWING + SEARCHING
+    shares = [LEVELS[n].share for n in SEARCHING]
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    for model in ("predictor", "network"):
+        drawn = [LEVELS[n].temperature for n in DRAWING if LEVELS[n].draws_from == model]
+        assert drawn == sorted(drawn, reverse=True)
+    with pytest.raises(SpecError, match="no level 99; there are 1 to"):
+        find_level(99)
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [
+        (Level(share=0.05), "searches, 5 % of the visits"),
+        (Level(share=1.0), "searches at full strength"),
+        (Level(temperature=0.5), "draws from the network, temperature 0.5"),
+        (Level(temperature=0.0), "the network's likeliest move"),
+        (Level(draws_from="predictor"), "draws from the predictor, temperature 1"),
+    ],
+)
+def test_what_a_level_does_in_words(level: Level, words: str) -> None:
+    assert level.about == words
+
+
+@pytest.mark.parametrize("number", DRAWING)
+@pytest.mark.parametrize("size", [9, 13])
+def test_a_level_that_draws_plays_the_same_when_it_reports(number: int, size: int) -> None:
+    board = Board(size, moves="B E5 W C3")
+    move = made(number).choose(board, np.random.default_rng(4))
+    *_, report = made(number).analyse(board, np.random.default_rng(4), limited=True)
+    # GTP's genmove takes the report's choice: a weak level must not be strong there.
+    assert report.choice == move and board.is_legal(move)
+
+
+def test_levels_of_the_playouts_play_the_same_when_they_report() -> None:
+    board = Board(9, moves="B E5")
+    player = make_player("tengen-playouts:level=1")
+    assert isinstance(player, UnitedPlayer)
+    moves = [player.choose(board, np.random.default_rng(seed)) for seed in range(4)]
+    reports = [
+        [*player.analyse(board, np.random.default_rng(seed), limited=True)][-1] for seed in range(4)
+    ]
+    assert [report.choice for report in reports] == moves
+    assert player.adviser.level is None
+
+
+def test_levels_that_search_look_at_as_many_positions_as_they_say() -> None:
+    board = Board(9)
+    for number in SEARCHING:
+        search, usual = made(number).search(board), make_player("tengen")
+        assert isinstance(search, NetworkPlayer) and isinstance(usual, TengenPlayer)
+        full = usual.search(board)
+        assert isinstance(full, NetworkPlayer)
+        assert search.visits == LEVELS[number].visits(full.visits)
+    *_, report = made(SEARCHING[0]).analyse(board, np.random.default_rng(1), limited=True)
+    assert report.visits == 10
+    assert [Level(share=0.05).visits(full) for full in (200, 64, 1)] == [10, 3, 2]
+
+
+def test_a_weak_level_advises_at_full_strength_and_analyses_by_search() -> None:
+    board, player = Board(9, moves="B E5"), made(1)
+    assert player.adviser.level is None and player.adviser.visits is None
+    first = next(player.analyse(board, np.random.default_rng(1), interval=0.0))
+    assert first.visits < 100 and first.ownership is not None
+    wanted = {board.point("C3")}
+    assert player.only(wanted).choose(board, np.random.default_rng(1)) in wanted
+
+
+def test_a_board_that_no_network_serves_has_levels_too() -> None:
+    board = Board(4)
+    assert isinstance(made(2).search(board), UnitedPlayer)
+    assert board.is_legal(made(2).choose(board, np.random.default_rng(1)))
