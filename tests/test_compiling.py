@@ -8,11 +8,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tengen import compiling
+from tengen import compiling, numba_shortcuts
 from tengen.board import kernels
 
 KERNELS = """
@@ -104,6 +105,99 @@ def test_numbers_of_all_kinds_share_one_signature() -> None:
     literal = types.literal(3)
     assert _plain([literal, types.int16, types.int64]) == (types.int64,) * 3
     assert _plain([types.uint64, types.float64]) == (types.uint64, types.float64)
+
+
+def test_numba_is_asked_once_for_the_same_types_and_flags() -> None:
+    asked: list[Any] = []
+
+    class Answerer:
+        find = numba_shortcuts._remembering(lambda *question: asked.append(question) or "answer")
+
+    one, other = Answerer(), Answerer()
+    for types_given in (("int64",), ("int64",), ("float64",)):
+        assert one.find("context", types_given, {}) == "answer"
+    assert [question[2] for question in asked] == [("int64",), ("float64",)]
+    one.find("context", ("int64",), {"named": "int64"})
+    other.find("context", ("int64",), {})  # another function, or one with new templates
+    one.find("another context", ("int64",), {})
+    assert len(asked) == 5
+
+
+def test_locks_are_not_announced_and_compilations_are() -> None:
+    heard: list[str] = []
+    announce = numba_shortcuts._without_locks(lambda kind, **details: heard.append(kind))
+    for kind in ("numba:llvm_lock", "numba:compile", "numba:compiler_lock"):
+        announce(kind, data={})
+    assert heard == ["numba:compile"]
+
+
+def test_built_in_functions_are_looked_for_after_imports_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+    load = numba_shortcuts._after_imports(looked.append)
+    for context in ("cpu", "cpu", "other"):
+        load(context)
+    monkeypatch.setitem(sys.modules, "a_new_module", os)
+    load("cpu")
+    assert looked == ["cpu", "other", "cpu"]
+
+
+def test_the_same_variables_are_found_in_instructions_as_numba_finds() -> None:
+    from numba.core import compiler, ir
+
+    def numba_finds(value: Any) -> list[ir.Var]:
+        if isinstance(value, ir.Var):
+            return [value]
+        if isinstance(value, ir.Inst):
+            return numba_finds(value._kws if isinstance(value, ir.Expr) else vars(value))
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, list | tuple):
+            return [found for part in value for found in numba_finds(part)]
+        return []
+
+    def example(a: Any, n: int) -> Any:
+        total = a[0, 1:n] + (a[n], [n, a])
+        for i in range(n):
+            if a[i] > n:
+                a[i, n] = max(total, i, key=n)
+        return {"n": total}
+
+    blocks = compiler.run_frontend(example).blocks.values()
+    statements = [statement for block in blocks for statement in block.body]
+    assert len(statements) > 30
+    for statement in statements:
+        assert statement.list_vars() == numba_finds(vars(statement)), statement
+
+
+def test_an_inner_kernel_refuses_a_call_from_python(folder: Path) -> None:
+    text = KERNELS.replace("import kernel", "import inner_kernel, kernel")
+    text = text.replace("@kernel\ndef weigh", "@inner_kernel\ndef weigh")
+    (folder / "their_kernels.py").write_text(text)
+    for name in ("weigh", "_inner"):  # a unit and one that is copied
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, str(folder), name],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")},
+        )
+        assert done.returncode == 1  # neither -11 nor an answer
+        assert f"TypeError: their_kernels.{name} is called by kernels only" in done.stderr
+    run(folder, "outer")
+
+
+def test_the_garbage_collector_is_as_before_after_compiling() -> None:
+    import gc
+
+    from tengen.jit import kernel
+
+    def twice(n: int) -> int:
+        return 2 * n
+
+    before = gc.get_threshold()
+    assert kernel(twice)(4) == 8
+    assert gc.get_threshold() == before
 
 
 def test_a_folder_that_others_may_write_to_is_refused(

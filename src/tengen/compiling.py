@@ -7,6 +7,7 @@ itself), else in the user's own cache folder, else in a temporary one. Knows no 
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -25,6 +26,8 @@ __all__ = ["cache_folder", "prepare"]
 
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
+_COLLECTING = 100_000, 50, 100
+"""Python's garbage collector while compiling: seldom, for what Numba makes stays in use."""
 
 
 def prepare() -> None:
@@ -113,6 +116,7 @@ class _Watcher(event.Listener):  # type: ignore[misc]
         self.interrupted = 0
         self.begin = self.last = 0.0
         self.before: dict[int, Any] = {}
+        self.collecting = gc.get_threshold()
 
     def on_start(self, event: Any) -> None:
         """Say which kernel it is."""
@@ -121,6 +125,8 @@ class _Watcher(event.Listener):  # type: ignore[misc]
         if self.depth == 1:
             self.begin = self.begin or time.monotonic()
             self._hold_interrupts()
+            self.collecting = gc.get_threshold()
+            gc.set_threshold(*_COLLECTING)
         if not function.__module__.startswith(("numba.", "tengen.jit")):
             self._say(function)
 
@@ -128,6 +134,8 @@ class _Watcher(event.Listener):  # type: ignore[misc]
         """End here if somebody asked for it."""
         self.depth -= 1
         self.done += 1
+        if self.depth == 0:
+            gc.set_threshold(*self.collecting)
         if self.interrupted:
             self._answer(self.interrupted)
         elif self.depth == 0:

@@ -3,8 +3,9 @@
 `kernel` compiles a plain function on arrays and ints with Numba: cached on disk, so that only
 the first run after an installation waits; without the GIL, so that threads run side by side; and
 with NumPy's error model, because the checks for division by zero block vector code. Set
-NUMBA_DISABLE_JIT=1 to run every kernel as ordinary Python. A kernel whose name begins with an
-underscore is called by kernels only, never from Python: no wrapper for Python is compiled.
+NUMBA_DISABLE_JIT=1 to run every kernel as ordinary Python. An `inner_kernel`, or one whose name
+begins with an underscore, is called by kernels only: no wrapper for Python is compiled, and a call
+from Python is refused.
 
 Numba copies a kernel, with all that it calls, into each kernel that calls it, and optimises the
 copy again. That makes small kernels fast, for they vanish into their callers; a large one does
@@ -29,16 +30,19 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
-from numba import njit, types
+from numba import types
 from numba.core import cgutils, config
+from numba.core.registry import CPUDispatcher
 from numba.extending import lower_builtin, overload, type_callable
 from numba.np import arrayobj
 
 from tengen import compiling
+from tengen.numba_shortcuts import take_shortcuts
 
-__all__ = ["hot_kernel", "kernel", "kernels"]
+__all__ = ["hot_kernel", "inner_kernel", "kernel", "kernels"]
 
 compiling.prepare()
+take_shortcuts()
 
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(
@@ -52,9 +56,12 @@ _LARGE = 400
 
 def kernel(function: Any) -> Any:
     """Compile a function on arrays and numbers."""
-    compiled = _compile(function)
-    large = len(function.__code__.co_code) > _LARGE
-    return _unit(function, compiled) if large and not config.DISABLE_JIT else compiled
+    return _as_unit(function, _compile(function))
+
+
+def inner_kernel(function: Any) -> Any:
+    """Compile a function that only kernels call."""
+    return _as_unit(function, _compile(function, inner=True))
 
 
 def hot_kernel(function: Any) -> Any:
@@ -63,6 +70,12 @@ def hot_kernel(function: Any) -> Any:
     For what runs in the innermost loops, where a call costs as much as a small kernel's work.
     """
     return _compile(function)
+
+
+def _as_unit(function: Any, compiled: Any) -> Any:
+    """Make a unit of a large kernel."""
+    large = len(function.__code__.co_code) > _LARGE
+    return _unit(function, compiled) if large and not config.DISABLE_JIT else compiled
 
 
 def _unit(function: Any, compiled: Any) -> Any:
@@ -132,21 +145,36 @@ def kernels() -> Iterator[tuple[str, bool]]:
         yield name, bool(kept is not None and kept._load_index())
 
 
-def _compile(function: Any) -> Any:
-    inner = function.__name__.startswith("_")
-    compiled: Any = njit(
-        cache=True,
-        nogil=True,
-        error_model="numpy",
-        no_cpython_wrapper=inner,
-        no_cfunc_wrapper=True,
-    )(function)
-    if not config.DISABLE_JIT:
-        _KERNELS.append(compiled)
-        compiled._cache._cache_file._source_stamp = _stamp(Path(function.__code__.co_filename))
-        _remember_units(compiled._cache._impl)
-        template = compiled.get_call_template
-        compiled.get_call_template = lambda given, named: template(_plain(given), named)
+class _InnerKernel(CPUDispatcher):  # type: ignore[misc]
+    """A kernel without a wrapper: Numba itself would jump to an address that is not there."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Refuse."""
+        raise TypeError(
+            f"{self.__module__}.{self.__name__} is called by kernels only: "
+            "compile it as a `kernel`, with a name without underscore, to call it from Python"
+        )
+
+
+def _compile(function: Any, *, inner: bool = False) -> Any:
+    if config.DISABLE_JIT:
+        return function
+    inner = inner or function.__name__.startswith("_")
+    options = {
+        "nopython": True,
+        "nogil": True,
+        "error_model": "numpy",
+        "boundscheck": None,  # as the environment says
+        "no_cpython_wrapper": inner,
+        "no_cfunc_wrapper": True,
+    }
+    compiled: Any = (_InnerKernel if inner else CPUDispatcher)(function, targetoptions=options)
+    compiled.enable_caching()
+    _KERNELS.append(compiled)
+    compiled._cache._cache_file._source_stamp = _stamp(Path(function.__code__.co_filename))
+    _remember_units(compiled._cache._impl)
+    template = compiled.get_call_template
+    compiled.get_call_template = lambda given, named: template(_plain(given), named)
     return compiled
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 MAX_CELLS = 12
 TABLE = 32768  # entries of the transposition table, a power of two
@@ -25,7 +25,7 @@ IN_PROGRESS = 2
 OWN, FOE, SHUT, TURN, PASSED, SLOT, TRIED, RESULT = 0, 1, 2, 3, 4, 5, 6, 7
 
 
-@kernel
+@inner_kernel
 def neighbour_mask(mask, nbr):
     """Return the cells next to the cells of `mask`."""
     out = 0
@@ -38,7 +38,7 @@ def neighbour_mask(mask, nbr):
     return out
 
 
-@kernel
+@inner_kernel
 def grow(seed, within, nbr):
     """Return the connected part of `within` that contains `seed`."""
     while True:
@@ -49,7 +49,7 @@ def grow(seed, within, nbr):
         seed = more
 
 
-@kernel
+@inner_kernel
 def size_of(mask):
     """Return the number of cells in `mask`."""
     count = 0
@@ -59,7 +59,7 @@ def size_of(mask):
     return count
 
 
-@kernel
+@inner_kernel
 def count_eyes(own, foe, turn, shape, nbr):
     """Count the eyes that stand without another move of the defender, at most two.
 
@@ -84,7 +84,7 @@ def count_eyes(own, foe, turn, shape, nbr):
     return eyes
 
 
-@kernel
+@inner_kernel
 def take(cell, mover, other, cells, safe_mover, safe_other, nbr):
     """Play `cell` for `mover` and return the stones taken, or -1 where the move is suicide.
 
@@ -108,7 +108,7 @@ def take(cell, mover, other, cells, safe_mover, safe_other, nbr):
     return taken
 
 
-@kernel
+@inner_kernel
 def slot_of(key, keys):
     """Return the table slot of `key`: its own or the first free one, -1 if the table is full."""
     slot = (key ^ (key >> 7) ^ (key >> 13) ^ (key >> 23)) & (TABLE - 1)
@@ -119,13 +119,13 @@ def slot_of(key, keys):
     return -1
 
 
-@kernel
+@inner_kernel
 def key_of(own, foe, shut, turn, passed):
     """Return one number for a position of the search."""
     return own | (foe << 12) | (shut << 24) | (turn << 36) | (passed << 37)
 
 
-@kernel
+@inner_kernel
 def look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, reads):
     """Judge a position without moves: 1 the defender gets its eyes, 0 not, -2 - slot to search."""
     if count_eyes(own, foe, turn, shape, nbr) >= target:
@@ -148,7 +148,7 @@ def look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, reads
     return -2 - slot
 
 
-@kernel
+@inner_kernel
 def can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
     """Tell whether the defender, who moves first, gets `target` eyes.
 

@@ -32,7 +32,8 @@ from tengen.board.counting_reach_kernels import (
     lay_out,
     mark_reach,
 )
-from tengen.jit import kernel
+from tengen.board.flood_kernels import number_alike
+from tengen.jit import inner_kernel, kernel
 
 # What a point counts for. Black's kinds are odd, White's even; see KIND_NAMES in counting.py.
 NOBODY = 0  # an empty point that neither colour reaches
@@ -45,46 +46,27 @@ BLACK_OPEN, WHITE_OPEN = 11, 12  # the owner's side of an open border: not close
 DAME = 13
 
 
-@kernel
+@inner_kernel
 def number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack):
     """Number this colour's blocks (kind 0), regions (kind 1) and stretches of dame (kind 2)."""
     n = len(board)
-    foe = 3 - colour
-    node_of[:] = -1
-    count = 0
-    for start in range(n):
-        if node_of[start] >= 0 or board[start] == BORDER or board[start] == foe:
-            continue
-        if board[start] == colour:
-            kind = 0
-        elif reach[start] == colour:
-            kind = 1
-        elif reach[start] == 3 and not is_barred(board, fallen, width, start, colour):
-            kind = 2
-        else:
-            continue
-        node_of[start] = count
-        stack[0] = start
-        top = 1
-        while top:
-            top -= 1
-            p = stack[top]
-            for q in (p - width, p - 1, p + 1, p + width):
-                if node_of[q] >= 0 or board[q] != board[start]:
-                    continue
-                if kind == 1 and reach[q] != colour:
-                    continue
-                if kind == 2 and (reach[q] != 3 or is_barred(board, fallen, width, q, colour)):
-                    continue
-                node_of[q] = count
-                stack[top] = q
-                top += 1
-        node_kind[count] = kind
-        count += 1
+    kind = np.full(n, -1, np.int8)
+    for p in range(n):
+        if board[p] == colour:
+            kind[p] = 0
+        elif board[p] == EMPTY and reach[p] == colour:
+            kind[p] = 1
+        elif board[p] == EMPTY and reach[p] == 3:
+            if not is_barred(board, fallen, width, p, colour):
+                kind[p] = 2
+    count = number_alike(kind, width, node_of, stack)
+    for p in range(n):
+        if node_of[p] >= 0:
+            node_kind[node_of[p]] = kind[p]
     return count
 
 
-@kernel
+@inner_kernel
 def link_nodes(board, width, node_of, first, following, target):
     """Build the lists of edges between nodes that lie side by side."""
     first[:] = -1
@@ -106,7 +88,7 @@ def link_nodes(board, width, node_of, first, following, target):
             count += 2
 
 
-@kernel
+@inner_kernel
 def label_from(start, label, without, first, following, target, labels, stack):
     """Give `label` to all nodes joined to `start` without passing through node `without`."""
     labels[start] = label
@@ -124,7 +106,7 @@ def label_from(start, label, without, first, following, target, labels, stack):
             e = following[e]
 
 
-@kernel
+@inner_kernel
 def label_parts(region, cells, n_cells, board, width, colour, node_of, first, following, target,
                 labels, stack, hangs_by):  # fmt: skip
     """Label the parts that the group falls into without `region`.
@@ -155,7 +137,7 @@ def label_parts(region, cells, n_cells, board, width, colour, node_of, first, fo
     return parts, touching
 
 
-@kernel
+@inner_kernel
 def gather(node, node_of, start, size, cells):
     """List the points of a node of `size` points, the first of which is `start`."""
     count = 0
@@ -168,7 +150,7 @@ def gather(node, node_of, start, size, cells):
     return count
 
 
-@kernel
+@inner_kernel
 def mark_only_neighbour(p, width, region, node_of, fill):
     """Mark the neighbour of p in its region, where there is just one."""
     inside = 0
@@ -181,7 +163,7 @@ def mark_only_neighbour(p, width, region, node_of, fill):
         fill[last] = True
 
 
-@kernel
+@inner_kernel
 def is_cornered_six(cells, foes, board, width, nbr):
     """Tell whether six cells are a 2x3 block in a corner with an enemy stone in its middle.
 
@@ -208,7 +190,7 @@ def is_cornered_six(cells, foes, board, width, nbr):
     return threes == 2 and middles > 0 and edges > 0
 
 
-@kernel
+@inner_kernel
 def region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, force):
     """Return the eyes a region is worth, or -1 where only a search can say and `force` is off."""
     if n_cells > MAX_CELLS:
@@ -277,7 +259,7 @@ def region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, 
     return value
 
 
-@kernel
+@inner_kernel
 def judge_colour(board, width, colour, reach, fallen, closed, kinds):
     """Write into `kinds` (bordered) what this colour's stones and regions count for."""
     n = len(board)
@@ -387,20 +369,27 @@ def plain_kinds(grid, dead, kinds):
     width = cols + 1
     n = (rows + 2) * width + 1
     board = np.empty(n, np.int8)
-    fallen = np.empty(n, np.int8)
-    lay_out(grid, dead, board, fallen)
-    region_of = np.empty(n, np.int32)
-    touches = np.empty(n, np.int8)
-    stack = np.empty(n + 1, np.int32)
-    flood_empty(board, width, region_of, touches, stack)
+    touch = np.empty(n, np.int8)
+    _prepare(grid, dead, board, np.empty(n, np.int8), touch, np.empty(n, np.int32))
     for r in range(rows):
         for c in range(cols):
             p = (r + 1) * width + c + 1
             if board[p] != EMPTY:
                 kinds[r, c] = BLACK_STONE + board[p] - 1
             else:
-                touch = touches[region_of[p]]
-                kinds[r, c] = DAME if touch == 3 else touch
+                kinds[r, c] = DAME if touch[p] == 3 else touch[p]
+
+
+@kernel
+def _prepare(grid, dead, board, fallen, touch, stack):
+    """Lay the grid out and write to `touch` who touches the region of each empty point."""
+    width = grid.shape[1] + 1
+    lay_out(grid, dead, board, fallen)
+    region_of = np.empty(board.shape[0], np.int32)
+    touches = np.zeros(board.shape[0], np.int8)
+    flood_empty(board, width, region_of, touches, stack)
+    for p in range(board.shape[0]):
+        touch[p] = touches[region_of[p]] if board[p] == EMPTY else 0
 
 
 @kernel
@@ -411,16 +400,12 @@ def careful_kinds(grid, dead, kinds):
     n = (rows + 2) * width + 1
     board = np.empty(n, np.int8)
     fallen = np.empty(n, np.int8)
-    lay_out(grid, dead, board, fallen)
-    region_of = np.empty(n, np.int32)
-    touches = np.empty(n, np.int8)
+    touch = np.empty(n, np.int8)
     stack = np.empty(n + 1, np.int32)
-    flood_empty(board, width, region_of, touches, stack)
+    _prepare(grid, dead, board, fallen, touch, stack)
     closed = np.zeros(n, np.bool_)
     for p in range(n):
-        if board[p] == EMPTY:
-            touch = touches[region_of[p]]
-            closed[p] = touch == BLACK or touch == WHITE
+        closed[p] = touch[p] == BLACK or touch[p] == WHITE
     reach = np.zeros(n, np.int8)
     for colour in range(BLACK, WHITE + 1):
         mark_reach(board, fallen, width, colour, reach, stack)

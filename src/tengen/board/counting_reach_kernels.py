@@ -7,12 +7,15 @@ line or between one and the edge, it can step onto but not pass: the enemy answe
 # mypy: ignore-errors
 from __future__ import annotations
 
-from tengen.jit import kernel
+import numpy as np
+
+from tengen.board.flood_kernels import number_alike
+from tengen.jit import inner_kernel
 
 EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
 
 
-@kernel
+@inner_kernel
 def lay_out(grid, dead, board, fallen):
     """Copy the grid with a border into `board`, the dead as empty and in `fallen`."""
     rows, cols = grid.shape
@@ -29,36 +32,23 @@ def lay_out(grid, dead, board, fallen):
                 board[p] = grid[r, c]
 
 
-@kernel
+@inner_kernel
 def flood_empty(board, width, region_of, touches, stack):
-    """Number the empty regions; `touches` gets bit 1 for Black beside it, bit 2 for White."""
+    """Number the empty regions; add to `touches` bit 1 for Black beside one, bit 2 for White."""
     n = len(board)
-    region_of[:] = -1
-    count = 0
-    for start in range(n):
-        if board[start] != EMPTY or region_of[start] >= 0:
-            continue
-        touch = 0
-        region_of[start] = count
-        stack[0] = start
-        top = 1
-        while top:
-            top -= 1
-            p = stack[top]
+    kind = np.empty(n, np.int8)
+    for p in range(n):
+        kind[p] = 0 if board[p] == EMPTY else -1
+    count = number_alike(kind, width, region_of, stack)
+    for p in range(n):
+        if board[p] == EMPTY:
             for q in (p - width, p - 1, p + 1, p + width):
-                if board[q] == EMPTY:
-                    if region_of[q] < 0:
-                        region_of[q] = count
-                        stack[top] = q
-                        top += 1
-                elif board[q] != BORDER:
-                    touch |= board[q]
-        touches[count] = touch
-        count += 1
+                if board[q] == BLACK or board[q] == WHITE:
+                    touches[region_of[p]] |= board[q]
     return count
 
 
-@kernel
+@inner_kernel
 def is_gate(board, p, width, colour):
     """Tell whether `colour` or the edge stands on two opposite sides of p, not twice the edge."""
     up, down, left, right = board[p - width], board[p + width], board[p - 1], board[p + 1]
@@ -69,7 +59,7 @@ def is_gate(board, p, width, colour):
     )
 
 
-@kernel
+@inner_kernel
 def gate_holds(board, fallen, width, entry, gate, beyond, colour):
     """Tell whether the owner of a gate stops `colour` from going on from it to `beyond`.
 
@@ -89,7 +79,7 @@ def gate_holds(board, fallen, width, entry, gate, beyond, colour):
     )
 
 
-@kernel
+@inner_kernel
 def mark_reach(board, fallen, width, colour, reach, stack):
     """Set in `reach` the empty points that `colour` can walk to past no gate of the enemy."""
     n = len(board)
@@ -121,7 +111,7 @@ def mark_reach(board, fallen, width, colour, reach, stack):
             top += 1
 
 
-@kernel
+@inner_kernel
 def is_barred(board, fallen, width, p, colour):
     """Tell whether p is a gate of the enemy that stops `colour` both ways."""
     if not is_gate(board, p, width, 3 - colour):

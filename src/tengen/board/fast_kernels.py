@@ -17,7 +17,7 @@ import numpy as np
 
 from tengen.board.kernels import COLOUR, COLS, KO, LAST, LAST2, ROWS, SCALARS
 from tengen.board.random_kernels import mix
-from tengen.jit import hot_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel
 
 U = np.uint64
 U0, U1, U2, U3, U4 = U(0), U(1), U(2), U(3), U(4)
@@ -29,20 +29,20 @@ _GOLDEN = U(0x9E3779B97F4A7C15)
 _32 = U(32)
 
 
-@kernel
+@inner_kernel
 def near(p, k, width):
     """Return neighbour number k (0 to 3: east, west, south, north) of a point."""
     return p + RECORD if k == 0 else p - RECORD if k == 1 else p + width if k == 2 else p - width
 
 
-@kernel
+@inner_kernel
 def diagonal(p, k, width):
     """Return diagonal neighbour number k (0 to 3) of a point."""
     q = p + width if k < 2 else p - width
     return q + RECORD if k % 2 == 0 else q - RECORD
 
 
-@kernel
+@inner_kernel
 def load(s, b, empty, v):
     """Copy the position `s` of `kernels` into the fast layout."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -75,14 +75,14 @@ def load(s, b, empty, v):
     v[V_LAST2] = U(max(s[SCALARS, LAST2], 0)) * RECORD
 
 
-@kernel
+@inner_kernel
 def draw_below(v, n):
     """Return a random offset from 0 to n - 1."""
     v[V_RNG] += _GOLDEN
     return ((mix(v[V_RNG]) >> _32) * n) >> _32
 
 
-@kernel
+@inner_kernel
 def atari(b, head):
     """Tell whether the block has exactly one liberty."""
     return b[head + PSUM_] * b[head + PSUM_] == b[head + PLIB_] * b[head + PSQ_]
@@ -215,7 +215,7 @@ def _lift(b, empty, count, head, width):
             return count
 
 
-@kernel
+@inner_kernel
 def put(b, empty, v, p, colour, width):
     """Play a legal stone and keep `v` up to date."""
     v[V_EMPTY], v[V_KO] = put_stone(b, empty, v[V_EMPTY], p, colour, width)
@@ -223,7 +223,7 @@ def put(b, empty, v, p, colour, width):
     v[V_LAST] = p
 
 
-@kernel
+@inner_kernel
 def light_playout(b, empty, v, colour, width, limit, trace):
     """Play uniformly random moves until both sides pass or `limit` plies; return plies played.
 
@@ -263,7 +263,7 @@ def light_playout(b, empty, v, colour, width, limit, trace):
     return plies
 
 
-@kernel
+@inner_kernel
 def final_score(b, rows, cols, ownership):
     """Return Black's points minus White's at a playout's end and add each point to `ownership`.
 

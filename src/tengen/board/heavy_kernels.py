@@ -33,12 +33,12 @@ from tengen.board.fast_kernels import (
     near,
     put,
 )
-from tengen.jit import hot_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel, kernel
 
 MAX_CANDIDATES = 32
 
 
-@kernel
+@inner_kernel
 def around(p, i, width):
     """Return neighbour number i (0 to 7, reading order from the top left) of a point."""
     if i < 3:
@@ -51,7 +51,7 @@ def around(p, i, width):
     return q - RECORD if column == 0 else q if column == 1 else q + RECORD
 
 
-@kernel
+@inner_kernel
 def shape_index(b, p, colour, width):
     """Return the number of the 3x3 neighbourhood of `p` as `colour` sees it (own 1, enemy 2, edge
     3).
@@ -180,7 +180,7 @@ def _careful_random(b, empty, v, colour, width):
     return False
 
 
-@kernel
+@inner_kernel
 def heavy_move(b, empty, v, colour, width, shapes, out):
     """Play one move of the policy; return whether there was one (else it was a pass)."""
     last = v[V_LAST]
@@ -198,7 +198,7 @@ def heavy_move(b, empty, v, colour, width, shapes, out):
     return _careful_random(b, empty, v, colour, width)
 
 
-@kernel
+@inner_kernel
 def heavy_playout(b, empty, v, colour, width, limit, trace, shapes):
     """Play by the policy until both sides pass or `limit` plies; return plies played."""
     passes = 0

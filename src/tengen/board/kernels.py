@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.jit import hot_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel, kernel
 
 EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
 PASS, RESIGN = 0, -1
@@ -59,13 +59,13 @@ def _zobrist_keys() -> np.ndarray:
 ZOBRIST = _zobrist_keys()
 
 
-@kernel
+@inner_kernel
 def n_points(rows, cols):
     """Return the length of a bordered board of this size."""
     return (rows + 2) * (cols + 1) + 1
 
 
-@kernel
+@inner_kernel
 def near(p, k, width):
     """Return neighbour number k (0 to 3: east, west, south, north) of a point."""
     return p + 1 if k == 0 else p - 1 if k == 1 else p + width if k == 2 else p - width
@@ -79,7 +79,7 @@ def new_state(rows, cols):
     return s
 
 
-@kernel
+@inner_kernel
 def clear(s, rows, cols):
     """Make `s` the empty position of this size, Black to move, suicide forbidden."""
     s[:, :] = 0
@@ -101,7 +101,7 @@ def clear(s, rows, cols):
     s[SCALARS, LAST2] = -1
 
 
-@kernel
+@inner_kernel
 def in_atari(s, head):
     """Tell whether the block with this head has exactly one liberty."""
     a = s[PSUM, head]
@@ -134,7 +134,7 @@ def is_legal(s, p, colour):
     return s[SCALARS, SUICIDE] == 1 and joins
 
 
-@kernel
+@inner_kernel
 def hash_after(s, p, colour):
     """Return the position's hash after `colour` plays the legal point `p`, captures included."""
     h = s[SCALARS, HASH]
@@ -324,7 +324,7 @@ def _slot(table, key):
     return i
 
 
-@kernel
+@inner_kernel
 def seen(table, key):
     """Tell whether this key was remembered."""
     return table[_slot(table, key)] != 0
@@ -413,8 +413,26 @@ def block_liberties(s, p, out):
 
     `out` needs room for all of them (N is always enough). Each is written once.
     """
-    width = s[SCALARS, COLS] + 1
+    return _first_liberties(s, s[HEAD, p], s.shape[1], out)
+
+
+@kernel
+def count_liberties(s, p, limit):
+    """Return the liberties of the block at `p`, counting no further than `limit` (<= 16)."""
     head = s[HEAD, p]
+    if s[PLIB, head] == 0:
+        return 0
+    if in_atari(s, head):
+        return 1
+    if limit <= 2:
+        return 2
+    return _first_liberties(s, head, limit, np.empty(16, np.int64))
+
+
+@kernel
+def _first_liberties(s, head, limit, out):
+    """Write up to `limit` liberties of a block to `out`, each once; return how many."""
+    width = s[SCALARS, COLS] + 1
     count = 0
     x = head
     while True:
@@ -428,38 +446,6 @@ def block_liberties(s, p, out):
                         break
                 if not known:
                     out[count] = q
-                    count += 1
-        x = s[NEXT, x]
-        if x == head:
-            break
-    return count
-
-
-@kernel
-def count_liberties(s, p, limit):
-    """Return the liberties of the block at `p`, counting no further than `limit` (<= 16)."""
-    head = s[HEAD, p]
-    if s[PLIB, head] == 0:
-        return 0
-    if in_atari(s, head):
-        return 1
-    if limit <= 2:
-        return 2
-    width = s[SCALARS, COLS] + 1
-    found = np.empty(16, np.int64)
-    count = 0
-    x = head
-    while True:
-        for k in range(4):
-            q = near(x, k, width)
-            if s[COLOUR, q] == EMPTY:
-                known = False
-                for i in range(count):
-                    if found[i] == q:
-                        known = True
-                        break
-                if not known:
-                    found[count] = q
                     count += 1
                     if count >= limit:
                         return count

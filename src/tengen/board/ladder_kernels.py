@@ -13,7 +13,7 @@ import numpy as np
 
 from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, NEXT, ROWS, SCALARS, SIZE
 from tengen.board.safety_kernels import MAX_READS, read_ladder, safety_scratch
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 # What a ladder says of a move; two numbers each: blocks of one or two stones, and larger ones.
 RUNS_IN_VAIN, RUNS, SAVES_FROM_LADDER, CATCHES, ATARI_IN_VAIN = 0, 1, 2, 3, 4
@@ -46,7 +46,7 @@ def read_blocks(s, start, count, libs, stamp):
         count[p] = total - start[p]
 
 
-@kernel
+@inner_kernel
 def seen_from(symmetry, i, rows, cols):
     """Return the point of the board that lies at row-major place `i` of one of its views.
 
@@ -62,7 +62,7 @@ def seen_from(symmetry, i, rows, cols):
     return (row + 1) * (cols + 1) + col + 1
 
 
-@kernel
+@inner_kernel
 def chosen_view(s, mover):
     """Return the view whose stones come first: empty, then the mover's, then the other's.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.board.flood_kernels import number_alike
 from tengen.board.kernels import (
     BLACK,
     BORDER,
@@ -20,7 +21,7 @@ from tengen.board.kernels import (
     WHITE,
     near,
 )
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 # Rows of the scratch.
 MARK, STACK, CHANGED, WORK = 0, 1, 2, 3
@@ -43,7 +44,7 @@ def safety_scratch(n):
 # ----- Liberties and atari -----
 
 
-@kernel
+@inner_kernel
 def liberties(line, p, width, limit, scratch, libs):
     """Count the liberties of the block at p, at most `limit`, and store them in `libs`."""
     mark, stack = scratch[MARK], scratch[STACK]
@@ -87,7 +88,7 @@ def atari_mask(line, width, scratch, out):
 # ----- Eyes -----
 
 
-@kernel
+@inner_kernel
 def eye_owner(line, p, width):
     """Return the colour whose stones (and the edge) are all round the empty point p, or EMPTY."""
     owner = EMPTY
@@ -104,7 +105,7 @@ def eye_owner(line, p, width):
     return owner
 
 
-@kernel
+@inner_kernel
 def is_false_eye(line, p, width, colour):
     """Tell by the diagonal rule whether an eye of `colour` is false.
 
@@ -152,25 +153,10 @@ def eye_map(line, width, out):
 @kernel
 def _number(line, width, colour, stones, number, stack):
     """Number the blocks of `colour` (stones true) or the regions it encloses (stones false)."""
-    count = 0
-    for start in range(line.shape[0]):
-        c = line[start]
-        if c == BORDER or (c == colour) != stones or number[start] >= 0:
-            continue
-        number[start] = count
-        stack[0] = start
-        top = 1
-        while top:
-            top -= 1
-            x = stack[top]
-            for k in range(4):
-                q = near(x, k, width)
-                if line[q] != BORDER and (line[q] == colour) == stones and number[q] < 0:
-                    number[q] = count
-                    stack[top] = q
-                    top += 1
-        count += 1
-    return count
+    kind = np.empty(line.shape[0], np.int8)
+    for p in range(line.shape[0]):
+        kind[p] = 0 if line[p] != BORDER and (line[p] == colour) == stones else -1
+    return number_alike(kind, width, number, stack)
 
 
 @kernel
@@ -181,13 +167,11 @@ def benson(line, width, colour, out):
     there can not live either. Nothing is marked that would need an answer.
     """
     n = line.shape[0]
-    number = np.full(n, -1, np.int64)
+    block_of = np.empty(n, np.int64)
+    region_of = np.empty(n, np.int64)
     stack = np.empty(n, np.int64)
-    blocks = _number(line, width, colour, True, number, stack)
-    block_of = number.copy()
-    number[:] = -1
-    regions = _number(line, width, colour, False, number, stack)
-    region_of = number
+    blocks = _number(line, width, colour, True, block_of, stack)
+    regions = _number(line, width, colour, False, region_of, stack)
     out[:] = 0
     # touch[b, r]: empty points of region r next to block b; empties[r]: all its empty points.
     touch = np.zeros((max(blocks, 1), max(regions, 1)), np.int32)

@@ -16,7 +16,7 @@ import numpy as np
 from tengen.board.kernels import COLS, EMPTIES, N_EMPTY, PASS, ROWS, SCALARS, TURN, play_move
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.random_kernels import mix, seed_stream, uniform
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.players.ladder_kernels import copy_state
 from tengen.players.static_kernels import VALUE, W_PASS, new_work, static_values
 
@@ -25,7 +25,7 @@ E_VARIATIONS, E_LEAD, E_PLAYOUTS, E_NOISE, E_BEND = 0, 1, 2, 3, 4
 SETTINGS = 5
 
 
-@kernel
+@inner_kernel
 def noisy_static_move(s, weights, shapes, noise, rng, t, w, f):
     """Return a move drawn from a softmax of the rule player's values at temperature `noise`."""
     static_values(s, s[SCALARS, TURN], weights, shapes, t, w, f)
@@ -42,7 +42,7 @@ def noisy_static_move(s, weights, shapes, noise, rng, t, w, f):
     return chosen
 
 
-@kernel
+@inner_kernel
 def verdict(s0, weights, shapes, settings, seed, ownership):
     """Fill `ownership` (row-major, Black +1 to White -1, bent) and return its sum."""
     cells = s0[SCALARS, ROWS] * s0[SCALARS, COLS]

@@ -22,7 +22,7 @@ from tengen.board.kernels import (
     near,
     place,
 )
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 # Rows of the integer scratch.
 LIBERTIES, LIB1, LIB2, STAMP = 0, 1, 2, 3
@@ -32,7 +32,7 @@ MANY = 6
 """Liberties are counted no further than this."""
 
 
-@kernel
+@inner_kernel
 def copy_state(s, t):
     """Copy a position; a plain loop, because slices of two dimensions compile slowly."""
     for i in range(s.shape[0]):
@@ -40,7 +40,7 @@ def copy_state(s, t):
             t[i, j] = s[i, j]
 
 
-@kernel
+@inner_kernel
 def next_stamp(w):
     """Return a number that the row STAMP does not hold yet (kept at point 0, a border)."""
     w[STAMP, 0] += 1
@@ -72,7 +72,7 @@ def count_block(s, w, head, width):
             return count
 
 
-@kernel
+@inner_kernel
 def liberties_after(s, w, p, colour, width):
     """Return the liberties up to MANY that `colour` has at `p` after playing it.
 
@@ -107,7 +107,7 @@ def liberties_after(s, w, p, colour, width):
     return count
 
 
-@kernel
+@inner_kernel
 def touches_atari(s, head, width):
     """Return the last liberty of an enemy block in atari next to this block, or 0."""
     enemy = 3 - s[COLOUR, head]
@@ -124,7 +124,7 @@ def touches_atari(s, head, width):
             return 0
 
 
-@kernel
+@inner_kernel
 def hunt(t, w, p, width):
     """Tell whether the block at `p`, in atari with its owner to move, is caught; changes `t`.
 
@@ -162,7 +162,7 @@ def hunt(t, w, p, width):
     return False
 
 
-@kernel
+@inner_kernel
 def can_chase(t, w, p, hunter, width):
     """Tell whether the hunter may play `p` without being in atari there at once."""
     return (

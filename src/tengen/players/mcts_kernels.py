@@ -55,7 +55,7 @@ from tengen.board.kernels import (
     play_move,
 )
 from tengen.board.random_kernels import seed_stream
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 T_MOVE, T_FIRST, T_COUNT, T_WIDTH = 0, 1, 2, 3
 F_N, F_W, F_RN, F_RW, F_PN, F_PW, F_POLICY, F_SCORE, F_EVAL, F_WIDTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
@@ -79,7 +79,7 @@ M_WIDTH = M_LINE + MAX_DEPTH + 2
 NO_EVAL = -1.0
 
 
-@kernel
+@inner_kernel
 def near_last(s, dist, queue):
     """Fill `dist` with the steps (1 to 3, else 4) from the last move; walking along a block is
     free.
@@ -171,7 +171,7 @@ def _prior(s, b, p, colour, width, shapes, dist, scale, row_out):
     row_out[F_PW] = wins * scale
 
 
-@kernel
+@inner_kernel
 def expand(node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v, dist, queue):
     """Give a leaf its children: all sensible legal moves and the pass, with priors."""
     colour = s[SCALARS, TURN]

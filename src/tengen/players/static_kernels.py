@@ -35,7 +35,7 @@ from tengen.board.kernels import (
 )
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.simple_kernels import is_own_eye
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.players.ladder_kernels import (
     LIB1,
     LIB2,
@@ -348,7 +348,7 @@ def static_values(s, colour, weights, shapes, t, w, f):
             f[VALUE, p] = _value(s, w, f, p, colour, weights, shapes, width)
 
 
-@kernel
+@inner_kernel
 def best_move(s, f, weights):
     """Return the move of the highest VALUE, the first in point order among equals; or PASS."""
     best = weights[W_PASS]
@@ -361,14 +361,14 @@ def best_move(s, f, weights):
     return chosen
 
 
-@kernel
+@inner_kernel
 def static_move(s, colour, weights, shapes, t, w, f):
     """Return the rule player's move for `colour`, or PASS; superko is the caller's."""
     static_values(s, colour, weights, shapes, t, w, f)
     return best_move(s, f, weights)
 
 
-@kernel
+@inner_kernel
 def play_static(s, black, white, shapes, limit):
     """Play both sides until two passes or `limit` plies; return plies played."""
     n = s.shape[1]
@@ -397,7 +397,7 @@ def finish_static(s, shapes):
     return count_by_playouts(s, shapes, COUNTING, s[SCALARS, HASH])
 
 
-@kernel
+@inner_kernel
 def count_by_playouts(s, shapes, n, seed):
     """Return the area balance, each point going to who owned it in most of `n` playouts."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.random_kernels import mix
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -56,13 +56,13 @@ _HA = 72 * 256 + 65
 _PL = 80 * 256 + 76
 
 
-@kernel
+@inner_kernel
 def is_space(byte):
     """Tell white space as the grammar knows it."""
     return byte == 32 or (9 <= byte <= 13)
 
 
-@kernel
+@inner_kernel
 def skip_space(data, position, size):
     """Return the first position that is not white space."""
     while position < size and is_space(data[position]):
@@ -70,7 +70,7 @@ def skip_space(data, position, size):
     return position
 
 
-@kernel
+@inner_kernel
 def utf8_length(data, position, size):
     """Return how many bytes the UTF-8 character here has, 0 when it is none or cut off."""
     byte = data[position]
@@ -95,7 +95,7 @@ def utf8_length(data, position, size):
     return length
 
 
-@kernel
+@inner_kernel
 def letter_index(byte):
     """Return 0 for `a` to 24 for `y`, or -1; larger boards go to the exact reader."""
     if 97 <= byte <= 121:
@@ -103,7 +103,7 @@ def letter_index(byte):
     return -1
 
 
-@kernel
+@inner_kernel
 def read_size(data, start, end):
     """Return (rows, cols) of SZ, or (0, 0) when it is not plain."""
     first, second, digits, colons = 0, 0, 0, 0
@@ -192,7 +192,7 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
         n_games += 1
 
 
-@kernel
+@inner_kernel
 def read_main_line(data, position, size, moves, colours, setup, setup_colours, game):
     """Read one game from its first `;`; return (status, end of moves, end of setup).
 
@@ -361,7 +361,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
     return (DONE if ok else UNCLEAN), n_moves, n_setup
 
 
-@kernel
+@inner_kernel
 def to_points(points, start, end, rows, cols, passes):
     """Turn 32 x row + column into points of the board, in place; False when one is not on it."""
     for i in range(start, end):
@@ -377,13 +377,13 @@ def to_points(points, start, end, rows, cols, passes):
     return True
 
 
-@kernel
+@inner_kernel
 def stir(h, value):
     """Take a number into a hash; order matters."""
     return mix((h ^ np.uint64(value)) + _GOLDEN)
 
 
-@kernel
+@inner_kernel
 def turned(point, rows, cols, symmetry):
     """Return a row-major number for the point seen through one of eight symmetries; 0 for pass."""
     if point == 0:

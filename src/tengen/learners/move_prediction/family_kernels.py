@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, ROWS, SCALARS
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.pattern_kernels import (
     ORIENTATIONS,
     RINGS,
@@ -39,14 +39,14 @@ def salt(family, ring):
     return np.int64(z ^ (z >> np.uint64(27)))
 
 
-@kernel
+@inner_kernel
 def distance(dr, dc):
     """Return |dr| + |dc| + max(|dr|, |dc|)."""
     a, b = abs(dr), abs(dc)
     return a + b + max(a, b)
 
 
-@kernel
+@inner_kernel
 def begin_pattern(s, marks, count, recent, i, family, acc):
     """Put a family's marks (moves, liberties) into the eight hashes; False if there is none."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -80,7 +80,7 @@ def begin_pattern(s, marks, count, recent, i, family, acc):
     return True
 
 
-@kernel
+@inner_kernel
 def top_ring(family):
     """Return the largest ring that a family uses."""
     if family == PLAIN:
@@ -90,7 +90,7 @@ def top_ring(family):
     return 3 if family == WITH_BOTH else 7
 
 
-@kernel
+@inner_kernel
 def uses_ring(family, ring):
     """Tell whether the family has patterns of this ring: with history, every other one."""
     if ring == 0:
@@ -100,7 +100,7 @@ def uses_ring(family, ring):
     return True
 
 
-@kernel
+@inner_kernel
 def pattern_keys(s, rings, marks, count, recent, mover, i, family, acc, out):
     """Write the dictionary keys of one family at the row-major point `i`, 0 where there is none."""
     for ring in range(RINGS):
@@ -115,7 +115,7 @@ def pattern_keys(s, rings, marks, count, recent, mover, i, family, acc, out):
             out[ring] = key if key != 0 else 1
 
 
-@kernel
+@inner_kernel
 def find_patterns(
     s, rings, marks, table, values, count, recent, mover, family, points, n, feats, widths
 ):

@@ -28,7 +28,7 @@ from tengen.board.kernels import (
     is_legal,
 )
 from tengen.board.ladder_kernels import read_blocks, read_ladders
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.family_kernels import (
     AT_LAST,
     FAMILIES,
@@ -101,13 +101,13 @@ FORBIDDEN = STONE_LADDER + 8  # an empty point that may not be played
 DIRECT = FORBIDDEN + 1
 
 
-@kernel
+@inner_kernel
 def size_class(n):
     """Return 0 to 4 for 1, 2, 3, 4-6 and more stones."""
     return 0 if n <= 1 else 1 if n == 2 else 2 if n == 3 else 3 if n <= 6 else 4
 
 
-@kernel
+@inner_kernel
 def offset_class(dr, dc):
     """Return 0 to 60 for an offset folded to an octant: exact to 9 lines, coarse beyond."""
     a, b = abs(dr), abs(dc)
@@ -118,7 +118,7 @@ def offset_class(dr, dc):
     return min(55 + (a - 10) // 2, 59)
 
 
-@kernel
+@inner_kernel
 def near_class(d):
     """Return 0 to 7 for a distance."""
     if d <= 2:
@@ -136,7 +136,7 @@ def near_class(d):
     return 6 if d <= 16 else 7
 
 
-@kernel
+@inner_kernel
 def octant(row, col, rows, cols):
     """Return the class of a point of a 19x19 board under the eight symmetries, 0 to 54."""
     a, b = min(row, rows - 1 - row), min(col, cols - 1 - col)
@@ -145,7 +145,7 @@ def octant(row, col, rows, cols):
     return a * (a + 1) // 2 + b
 
 
-@kernel
+@inner_kernel
 def line_class(row, col, rows, cols):
     """Return the distances to the two nearest edges, each to 6 lines, as one of 21 classes."""
     a = min(min(row, rows - 1 - row), 5)
@@ -155,7 +155,7 @@ def line_class(row, col, rows, cols):
     return a * (a + 1) // 2 + b
 
 
-@kernel
+@inner_kernel
 def phase_of(plies, area):
     """Return 0 to 3 by the plies played, scaled to the board."""
     n = plies * 361 // area

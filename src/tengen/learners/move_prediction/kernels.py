@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, N_EMPTY, ROWS, SCALARS, n_points
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.feature_kernels import GLOBAL_WIDTH, WIDTH, move_features
 from tengen.learners.move_prediction.network_kernels import DIM, LAYERS, forward, softmax
 from tengen.learners.move_prediction.pattern_kernels import (
@@ -86,7 +86,7 @@ def _rings_for(s, mover, rings, empty, keys, ring_of):
                         mine[i, ring, o] ^= keys[k, kind, o]
 
 
-@kernel
+@inner_kernel
 def logits_with_rings(s, rings, recent, model, room, points):
     """Compute the logits of all legal points for the side to move, given up-to-date rings.
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import BORDER, COLOUR, COLS, ROWS, SCALARS
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 DIM = 32  # length of a feature's vector and width of the network
 SEEN = 3 * DIM  # what a layer sees of a point: itself, edge neighbours, corner neighbours
@@ -34,7 +34,7 @@ DENSE_SIZE = LAYERS * LAYER_SIZE + DIM  # all layers and u
 PIECE = 64  # rows of a matrix product at once
 
 
-@kernel
+@inner_kernel
 def add_features(feats, widths, points, n, shared, n_shared, E, x):
     """Set x[p] to the sum of the feature vectors of p for the n listed points."""
     base = np.zeros(DIM, np.float32)
@@ -53,7 +53,7 @@ def add_features(feats, widths, points, n, shared, n_shared, E, x):
                 row[j] += E[f, j]
 
 
-@kernel
+@inner_kernel
 def multiply(X, lo, hi, W, Y):
     """Set Y[lo:hi] = X[lo:hi] W, in pieces."""
     for first in range(lo, hi, PIECE):
@@ -82,7 +82,7 @@ def _add_four(x, y, step, lo, n, out):
         d[i] = a[i] + b[i] + c[i]
 
 
-@kernel
+@inner_kernel
 def look_around(a, rows, cols, side, edge, corner):
     """Sum over neighbours of all points: `edge` over the nearest, `corner` over the diagonals.
 
@@ -97,7 +97,7 @@ def look_around(a, rows, cols, side, edge, corner):
     _add_two(flat_side, lo - width * DIM, lo + width * DIM, corner.reshape(-1), lo, n)
 
 
-@kernel
+@inner_kernel
 def layer_weights(dense, layer):
     """Return W (self, edge, corner), V and b of a layer as views."""
     o = layer * LAYER_SIZE
@@ -332,7 +332,7 @@ def backward_features(
             G[i, j] += dx[j]
 
 
-@kernel
+@inner_kernel
 def step_features(slots, touched, n_touched, G, w, E, w_sq, E_sq, rate_w, rate_E):
     """Take one Adagrad step for the features touched (one accumulator per vector)."""
     for i in range(n_touched[0]):
@@ -353,7 +353,7 @@ def step_features(slots, touched, n_touched, G, w, E, w_sq, E_sq, rate_w, rate_E
     n_touched[0] = 0
 
 
-@kernel
+@inner_kernel
 def step_dense(x, g, first, second, rate, t):
     """Take one Adam step for a flat array of weights and clear its gradient."""
     c1 = np.float32(rate / (1.0 - 0.9**t))

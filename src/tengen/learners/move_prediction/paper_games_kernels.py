@@ -21,7 +21,7 @@ from tengen.board.kernels import (
     is_legal,
     new_state,
 )
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.paper_kernels import (
     EARLIER,
     WIDTH,
@@ -40,7 +40,7 @@ from tengen.learners.move_prediction.pattern_kernels import RINGS, play_with_rin
 PLIES_A_PHASE = 30
 
 
-@kernel
+@inner_kernel
 def new_follower(rows, cols, tables, frequency):
     """Return what follows games: position, rings, matches, those of the empty board, room, moves.
 
@@ -55,7 +55,7 @@ def new_follower(rows, cols, tables, frequency):
     return s, rings, matches, start, before, np.zeros((2, EARLIER), np.int64)
 
 
-@kernel
+@inner_kernel
 def begin_game(follower, tables):
     """Go back to the empty board."""
     s, rings, matches, start, _before, earlier = follower
@@ -71,7 +71,7 @@ def begin_game(follower, tables):
     earlier[1] = 0
 
 
-@kernel
+@inner_kernel
 def playable(follower, p, colour):
     """Give `colour` the turn and tell whether it may play `p`; a pass may be played."""
     s = follower[0]
@@ -79,13 +79,13 @@ def playable(follower, p, colour):
     return p <= 0 or (s[COLOUR, p] == EMPTY and is_legal(s, p, colour))
 
 
-@kernel
+@inner_kernel
 def find_largest(follower, tables, frequency, colour):
     """Bring the largest patterns and their frequencies up to date for the side `colour`."""
     match_side(follower[1], colour - 1, tables, frequency, follower[2])
 
 
-@kernel
+@inner_kernel
 def pattern_of(follower, p, colour):
     """Return the largest pattern at a point for one side, up to date or not; 0 for a pass."""
     if p <= 0:
@@ -94,7 +94,7 @@ def pattern_of(follower, p, colour):
     return follower[2][0][colour - 1, (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1]
 
 
-@kernel
+@inner_kernel
 def make_move(follower, tables, p, colour):
     """Play a move or a pass and remember it with its pattern, which must be up to date."""
     s, rings, matches, _start, before, earlier = follower
@@ -197,7 +197,7 @@ def learn_games(
     return loss if samples.shape[0] == 0 else np.float64(written)
 
 
-@kernel
+@inner_kernel
 def place_of(p, moves, order):
     """Return where the legal move `p` stands in the order."""
     target = 0

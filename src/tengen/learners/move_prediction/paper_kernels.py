@@ -29,7 +29,7 @@ from tengen.board.kernels import (
     is_legal,
     new_state,
 )
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.family_kernels import distance, salt
 from tengen.learners.move_prediction.feature_kernels import octant
 from tengen.learners.move_prediction.pattern_kernels import (
@@ -51,7 +51,7 @@ EARLIER = 4  # earlier moves that are features
 WIDTH = 2 + 2 * EARLIER
 
 
-@kernel
+@inner_kernel
 def folded(dr, dc):
     """Return the class of an offset with its signs and order forgotten."""
     a, b = abs(dr), abs(dc)
@@ -60,7 +60,7 @@ def folded(dr, dc):
     return a * (a + 1) // 2 + b
 
 
-@kernel
+@inner_kernel
 def paper_key(acc, ring):
     """Return the dictionary key of eight hashes for a template that ends with `ring`."""
     key = canonical(acc) ^ salt(FAMILY, ring)
@@ -100,7 +100,7 @@ def expert_patterns(
     return n
 
 
-@kernel
+@inner_kernel
 def new_matches(area, templates):
     """Return the arrays of a matching, for both sides to move and every point, all out of date.
 
@@ -126,7 +126,7 @@ def fill_sieve(keys, sieve):
         sieve[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
 
 
-@kernel
+@inner_kernel
 def match_side(rings, side, tables, frequency, matches):
     """Bring the largest patterns and their frequencies up to date for one side to move.
 
@@ -177,7 +177,7 @@ def _match(rings, side, i, tables, acc, chain, depth, changed):
     depth[side, i] = t
 
 
-@kernel
+@inner_kernel
 def mark_changes(s, before, ring_of, matches):
     """Note at all points the smallest ring that the last move has changed, where that matters."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -197,7 +197,7 @@ def mark_changes(s, before, ring_of, matches):
                     changed[1, i] = min(changed[1, i], ring)
 
 
-@kernel
+@inner_kernel
 def candidate_features(n_patterns, pattern, p, earlier, earlier_patterns, rows, cols, out):
     """Write the ten features of a candidate; `earlier` are points, latest first, <= 0 none."""
     row, col = p // (cols + 1) - 1, p % (cols + 1) - 1
@@ -223,7 +223,7 @@ def feature_count(n_patterns):
     return n_patterns * (1 + EARLIER) + PLACES + EARLIER * OFFSETS
 
 
-@kernel
+@inner_kernel
 def rank_candidates(s, mover, likes, earlier, take, points, order, scores):
     """List the legal points; return how many.
 
@@ -267,7 +267,7 @@ def rank_candidates(s, mover, likes, earlier, take, points, order, scores):
     return n
 
 
-@kernel
+@inner_kernel
 def push_earlier(earlier, earlier_patterns, p, pattern):
     """Remember a move and the pattern it was played on."""
     for j in range(EARLIER - 1, 0, -1):
@@ -277,7 +277,7 @@ def push_earlier(earlier, earlier_patterns, p, pattern):
     earlier_patterns[0] = pattern
 
 
-@kernel
+@inner_kernel
 def ftrl_step(feats, good, memory, current, penalty, alpha):
     """Learn one sample by FTRL-proximal with an L1 penalty; return its loss before the step.
 
@@ -298,7 +298,7 @@ def ftrl_step(feats, good, memory, current, penalty, alpha):
     return -np.log(max(probability if good else 1.0 - probability, 1e-300))
 
 
-@kernel
+@inner_kernel
 def ftrl_weight(z, squares, penalty, alpha):
     """Return the weight that the state of one coordinate stands for."""
     if abs(z) <= penalty:
@@ -307,7 +307,7 @@ def ftrl_weight(z, squares, penalty, alpha):
     return -(z - sign * penalty) / ((1.0 + np.sqrt(squares)) / alpha)
 
 
-@kernel
+@inner_kernel
 def final_scores(moves, order, n, take, scores, likes, mover, cols, final):
     """Turn the two rankings into one: re-ranked candidates first, the rest by frequency below them.
 
@@ -330,7 +330,7 @@ def final_scores(moves, order, n, take, scores, likes, mover, cols, final):
             final[m] += lowest - 1e-3 - highest
 
 
-@kernel
+@inner_kernel
 def credit(final, n, target, tops, hits, counts, phase):
     """Add the credit of one move to the measurement; return -log of its share of all scores."""
     phase = min(phase, counts.shape[0] - 1)

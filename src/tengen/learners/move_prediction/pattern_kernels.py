@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS, play_move
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 REACH = 24  # the farthest offset in a row or column: boards have at most 25 lines
 SPAN = 2 * REACH + 1
@@ -34,20 +34,20 @@ RINGS = 12
 OWN, ENEMY, OUTSIDE = 0, 1, 2
 
 
-@kernel
+@inner_kernel
 def offset_index(dr, dc):
     """Return the place of the offset (rows down, columns right) in the tables."""
     return (dr + REACH) * SPAN + dc + REACH
 
 
-@kernel
+@inner_kernel
 def turn_row(o, dr, dc):
     """Return the row part of an offset seen in orientation `o`."""
     x = dc if o & 4 else dr
     return -x if o & 1 else x
 
 
-@kernel
+@inner_kernel
 def turn_col(o, dr, dc):
     """Return the column part of an offset seen in orientation `o`."""
     x = dr if o & 4 else dc
@@ -156,7 +156,7 @@ def play_with_rings(s, rings, keys, ring_of, before, p, colour):
     return captured
 
 
-@kernel
+@inner_kernel
 def canonical(acc):
     """Return the smallest of the eight hashes."""
     best = acc[0]
@@ -179,7 +179,7 @@ def pattern_hashes(rings, mover, i, out):
 # ----- Tables from hashes to numbers: open addressing, key 0 is free, length a power of two -----
 
 
-@kernel
+@inner_kernel
 def find_slot(table, key):
     """Return where `key` (not 0) is or would go."""
     mask = table.shape[0] - 1
@@ -190,7 +190,7 @@ def find_slot(table, key):
     return i
 
 
-@kernel
+@inner_kernel
 def lookup(table, values, key):
     """Return the number stored for `key`, or -1."""
     mask = table.shape[0] - 1

@@ -20,7 +20,7 @@ from tengen.board.kernels import (
     SCALARS,
     SIZE,
 )
-from tengen.jit import kernel
+from tengen.jit import inner_kernel
 
 # What `read_move` writes about a move.
 CAPTURED = 0  # stones taken
@@ -42,7 +42,7 @@ FACTS = 15
 MANY = 9
 
 
-@kernel
+@inner_kernel
 def saves_a_neighbour(s, head, count):
     """Tell whether taking the block saves an enemy of it that is in atari."""
     width = s[SCALARS, COLS] + 1
@@ -58,7 +58,7 @@ def saves_a_neighbour(s, head, count):
             return False
 
 
-@kernel
+@inner_kernel
 def read_move(s, p, mover, last_head, start, count, libs, stamp, mark, facts):
     """Write the facts of `mover` playing the legal point `p`; `mark` is new for every call."""
     width = s[SCALARS, COLS] + 1
@@ -146,7 +146,7 @@ def read_move(s, p, mover, last_head, start, count, libs, stamp, mark, facts):
     facts[SIZE_AFTER] = size
 
 
-@kernel
+@inner_kernel
 def distance_maps(s, mover, near_own, near_enemy):
     """Write the steps from every point to the nearest own and enemy stone (row-major, to 9)."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -173,7 +173,7 @@ def distance_maps(s, mover, near_own, near_enemy):
                 near_enemy[i] = min(near_enemy[i], near_enemy[i + 1] + 1)
 
 
-@kernel
+@inner_kernel
 def density_maps(s, mover, reach, sums, out_own, out_enemy):
     """Count own and enemy stones in the square of `reach` around every point (row-major).
 

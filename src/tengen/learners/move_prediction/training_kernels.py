@@ -14,7 +14,7 @@ import numpy as np
 from tengen.board.kernels import COLOUR, EMPTY, SCALARS, TURN, clear, is_legal, new_state
 from tengen.board.ladder_kernels import read_blocks
 from tengen.board.random_kernels import seed_stream, uniform
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.family_kernels import AT_LAST, FAMILIES, pattern_keys
 from tengen.learners.move_prediction.feature_kernels import RECENT, WIDTH
 from tengen.learners.move_prediction.kernels import logits_with_rings, workspace
@@ -35,7 +35,7 @@ FLOOR = 2e-4
 LIMIT = 60000
 
 
-@kernel
+@inner_kernel
 def push_recent(recent, p):
     """Make `p` the latest of the recent moves."""
     for j in range(RECENT - 1, 0, -1):
@@ -85,7 +85,7 @@ def expert_keys(points, colours, offsets, games, rows, cols, empty, hash_keys, r
     return n
 
 
-@kernel
+@inner_kernel
 def predict_move(s, rings, recent, model, room, moves, probs, p):
     """Predict the side to move's next move, given that it is `p`.
 

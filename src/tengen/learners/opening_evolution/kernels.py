@@ -29,19 +29,19 @@ from tengen.board.kernels import (
     near,
     play_move,
 )
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 _NEVER = -1e300
 """Below every value a network can give."""
 
 
-@kernel
+@inner_kernel
 def point_of(index, cols):
     """Return the bordered point of a row-major index."""
     return (index // cols + 1) * (cols + 1) + index % cols + 1
 
 
-@kernel
+@inner_kernel
 def index_of(p, cols):
     """Return the row-major index of a bordered point."""
     return (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
@@ -56,7 +56,7 @@ def _read_inputs(s, colour, x):
         x[i] = 0.0 if c == EMPTY else 1.0 if c == colour else -1.0
 
 
-@kernel
+@inner_kernel
 def changes(s, p, colour, where, how, me):
     """List the inputs that change when `colour` plays the legal point `p`, as `me` sees them.
 
@@ -92,7 +92,7 @@ def changes(s, p, colour, where, how, me):
     return count
 
 
-@kernel
+@inner_kernel
 def bend(values, n):
     """Replace the first `n` values by their tanh, to within 1e-13.
 

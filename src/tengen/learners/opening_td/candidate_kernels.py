@@ -36,7 +36,7 @@ from tengen.board.kernels import (
     near,
     place,
 )
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.learners.opening_td.kernels import (
     A_FRIENDLY,
     A_HIDDEN,
@@ -257,7 +257,7 @@ def _join_facts(moves, cell, facing, s, colour, blocks, head, facts, spread, mas
         joint[i, 0], joint[i, 1], joint[i, 2], joint[i, 3] = liberties, size, friends, enemies
 
 
-@kernel
+@inner_kernel
 def stone_inputs(facts, row, cell, slots, index, value):
     """List the inputs of one friendly stone; return how many."""
     index[0], value[0] = slots[A_OCCUPIED] + cell, 1.0
@@ -368,7 +368,7 @@ def _value_quiet(moves, facing, hidden, w2, b2, output, values):
         values[i] = total / outputs
 
 
-@kernel
+@inner_kernel
 def captures(s, p, colour):
     """Tell whether a legal move takes something."""
     width = s[SCALARS, COLS] + 1
@@ -380,7 +380,7 @@ def captures(s, p, colour):
     return False
 
 
-@kernel
+@inner_kernel
 def repeats(s, p, colour, hashes, count, after):
     """Play a move in `after` and tell whether that position was there before."""
     after[:, :] = s

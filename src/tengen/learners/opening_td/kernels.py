@@ -30,7 +30,7 @@ from tengen.board.kernels import (
     SIZE,
     WHITE,
 )
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 # What a board size looks like to the kernels.
 #   cells    bordered point of each cell
@@ -61,7 +61,7 @@ CUT = 10
 _FRIEND_CODE, _ENEMY_CODE = np.uint64(2), np.uint64(1)
 
 
-@kernel
+@inner_kernel
 def count_bits(x):
     """Count the bits that are set in a 64-bit word."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -100,7 +100,7 @@ def best_orientation(keys):
     return best
 
 
-@kernel
+@inner_kernel
 def orientation_after(keys, rank, cell):
     """Return the best orientation once a friendly stone is on `cell` and nothing is captured."""
     best = 0
@@ -123,7 +123,7 @@ def orientation_after(keys, rank, cell):
 # ----- Features -----
 
 
-@kernel
+@inner_kernel
 def colour_masks(s, geometry, masks):
     """Write bit masks of the cells: masks[EMPTY], masks[BLACK], masks[WHITE]."""
     masks[:, :] = 0
@@ -131,7 +131,7 @@ def colour_masks(s, geometry, masks):
         masks[s[COLOUR, geometry.cells[cell]], cell >> 6] |= np.uint64(1) << np.uint64(cell & 63)
 
 
-@kernel
+@inner_kernel
 def block_facts(s, head, geometry, masks, scratch):
     """Return liberties, stones, and stones of the own and the other colour close to a block.
 
@@ -158,7 +158,7 @@ def block_facts(s, head, geometry, masks, scratch):
     return liberties, s[SIZE, head], friends, enemies
 
 
-@kernel
+@inner_kernel
 def put(first, binary, nodes, cell, step, number, index, value, n):
     """Add the input that says `number` (already step `step` of a binary feature); return how many.
 
@@ -175,7 +175,7 @@ def put(first, binary, nodes, cell, step, number, index, value, n):
     return n
 
 
-@kernel
+@inner_kernel
 def put_block(s, head, friend, facts, turned, geometry, layout, index, value, n):
     """Add the inputs of all stones of a block; return how many inputs there are then."""
     slots = layout.slots
@@ -204,7 +204,7 @@ def put_block(s, head, friend, facts, turned, geometry, layout, index, value, n)
     return n
 
 
-@kernel
+@inner_kernel
 def hidden_score(s, friend, komi):
     """Return what the board does not show, prisoners and komi, as the friendly side's input."""
     lead = s[SCALARS, PRISONERS_B] - s[SCALARS, PRISONERS_W] - komi
@@ -234,7 +234,7 @@ def extract(s, friend, komi, orientation, geometry, layout, masks, scratch, inde
 # ----- Network -----
 
 
-@kernel
+@inner_kernel
 def sigmoid(x):
     """Squash a number to between 0 and 1."""
     return 1.0 / (1.0 + np.exp(-x))
@@ -250,7 +250,7 @@ def constant_sums(net, layout, sums):
             sums[h] += v * net.w1[i, h]
 
 
-@kernel
+@inner_kernel
 def add_inputs(net, index, value, n, sums):
     """Add the first `n` listed inputs, weighted, to the sums of the hidden layer."""
     hidden = sums.shape[0]
@@ -260,7 +260,7 @@ def add_inputs(net, index, value, n, sums):
             sums[h] += v * net.w1[i, h]
 
 
-@kernel
+@inner_kernel
 def finish_forward(net, sums, activity, output):
     """Turn the hidden layer's sums into its activity and the outputs; return the mean output."""
     total = 0.0
@@ -282,7 +282,7 @@ def finish_forward(net, sums, activity, output):
     return total / output.shape[0]
 
 
-@kernel
+@inner_kernel
 def hidden_slopes(w2, activity, error, slopes):
     """Write the gradient at the hidden sums for `error` at the output sums."""
     for h in range(activity.shape[0]):
@@ -292,7 +292,7 @@ def hidden_slopes(w2, activity, error, slopes):
         slopes[h] = back * activity[h] * (1.0 - activity[h])
 
 
-@kernel
+@inner_kernel
 def step_weights(net, layout, index, value, n, activity, error, slopes, rate):
     """Move all weights by `rate` along the gradient of one position."""
     hidden = activity.shape[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.learners.scoring.blocks_context_kernels import flood_other
 
 MOST_POINTS, MOST_PLIES, MOST_NODES = 7, 14, 1500
@@ -17,7 +17,7 @@ ATTACKS = 4
 UNKNOWN, HOLDS, FALLS = -1, 0, 1
 
 
-@kernel
+@inner_kernel
 def lift_if_dead(line, p, width, stack, seen, mark):
     """Take the block at p off if it has no liberty; return its stones, 0 if it stays."""
     colour = line[p]
@@ -39,7 +39,7 @@ def lift_if_dead(line, p, width, stack, seen, mark):
     return count
 
 
-@kernel
+@inner_kernel
 def try_move(line, p, colour, width, stack, seen, marks):
     """Play on a copy; return stones taken and the ko point, or -1 where it is suicide."""
     line[p] = colour

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.safety_kernels import eye_map
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 from tengen.learners.scoring.blocks_context_kernels import find, flood_other
 from tengen.learners.scoring.blocks_kernels import liberties_after, mark_perimeters
 
@@ -19,7 +19,7 @@ HEAVY_GAP, LIGHT_GAP = 0.06, 0.15
 """Blocks whose mean ownership differs less than this are bound."""
 
 
-@kernel
+@inner_kernel
 def bind(line, width, part, colour_of, count, mean_h, mean_l, bond):
     """Write into bond[x] the number of the first block bound to block x."""
     n = line.shape[0]

@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.counting_kernels import BLACK_SEKI_STONE, WHITE_SEKI_STONE, careful_kinds
+from tengen.board.flood_kernels import number_alike
 from tengen.board.safety_kernels import benson, eye_map
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 SURROUNDINGS = 40
 GROUPS = 26
@@ -31,27 +32,13 @@ GROUP_ROWS = 11
 @kernel
 def flood_other(line, width, colour, area, stack):
     """Number the connected areas of points that do not hold `colour`; return how many."""
-    count = 0
-    area[:] = -1
-    for start in range(line.shape[0]):
-        if line[start] == 3 or line[start] == colour or area[start] >= 0:
-            continue
-        area[start] = count
-        stack[0] = start
-        top = 1
-        while top > 0:
-            top -= 1
-            p = stack[top]
-            for q in (p + 1, p - 1, p + width, p - width):
-                if line[q] != 3 and line[q] != colour and area[q] < 0:
-                    area[q] = count
-                    stack[top] = q
-                    top += 1
-        count += 1
-    return count
+    kind = np.empty(line.shape[0], np.int8)
+    for p in range(line.shape[0]):
+        kind[p] = -1 if line[p] == 3 or line[p] == colour else 0
+    return number_alike(kind, width, area, stack)
 
 
-@kernel
+@inner_kernel
 def first_points(part, count):
     """Return the first point of every part."""
     first = np.full(count, -1, np.int64)
@@ -61,7 +48,7 @@ def first_points(part, count):
     return first
 
 
-@kernel
+@inner_kernel
 def own_means(line, part, colour_of, size_of, ownership, mean):
     """Write the mean ownership of every part as its own colour sees it (Black for regions)."""
     for p in range(line.shape[0]):
@@ -71,7 +58,7 @@ def own_means(line, part, colour_of, size_of, ownership, mean):
             mean[x] += sign * ownership[p] / size_of[x]
 
 
-@kernel
+@inner_kernel
 def describe_areas(line, colour, area, heavy, eyes, table):
     """Write AREA_ROWS numbers of every area of points that do not hold `colour`."""
     sign = -1.0 if colour == 2 else 1.0
@@ -85,7 +72,7 @@ def describe_areas(line, colour, area, heavy, eyes, table):
             table[A_FALSE, a] += eyes[p] == colour - 3
 
 
-@kernel
+@inner_kernel
 def majority(line, rows, cols, part, x, colour):
     """Return how far own stones within two steps of block x outnumber the enemy's, -1 to 1."""
     width = cols + 1
@@ -103,7 +90,7 @@ def majority(line, rows, cols, part, x, colour):
     return (mine - theirs) / (mine + theirs)
 
 
-@kernel
+@inner_kernel
 def describe_stones(line, part, size_of, x, colour, owned, heavy, safe, f):
     """Write what playouts and Benson say of the block's own stones (0 to 3, 6 to 8)."""
     enemy = 3 - colour
@@ -124,7 +111,7 @@ def describe_stones(line, part, size_of, x, colour, owned, heavy, safe, f):
     f[8] = worst
 
 
-@kernel
+@inner_kernel
 def describe_border(line, width, part, size_of, x, colour, heavy, light, eyes, safe, area, table,
                     mean_h, seen_point, seen_part, seen_area, f):  # fmt: skip
     """Write what lies beside the block: liberties, enemies, areas of its own (9 to 19, 21 to 24).
@@ -176,7 +163,7 @@ def describe_border(line, width, part, size_of, x, colour, heavy, light, eyes, s
         f[24] = 1.0
 
 
-@kernel
+@inner_kernel
 def describe_chain(colour_of, size_of, chain, count, x, mean_h, mean_l, f):
     """Write what playouts say of the block's optimistic chain (25 to 27)."""
     total, light_total, mass, high = 0.0, 0.0, 0.0, -2.0
@@ -191,7 +178,7 @@ def describe_chain(colour_of, size_of, chain, count, x, mean_h, mean_l, f):
     f[27] = high if high > -2.0 else mean_h[x]
 
 
-@kernel
+@inner_kernel
 def describe_home(line, width, part, size_of, x, colour, area, a, table, safe, mean_h, seen_mine,
                   seen_theirs, f):  # fmt: skip
     """Write the area `a` that the block can walk in, and who borders on it (28 to 37)."""
@@ -266,7 +253,7 @@ def describe_surroundings(line, rows, cols, part, colour_of, size_of, chain, cou
         f[39] = size_of[x] / (rows * cols)
 
 
-@kernel
+@inner_kernel
 def find(parent, x):
     """Return the root of x in a forest."""
     while parent[x] != x:
@@ -275,7 +262,7 @@ def find(parent, x):
     return x
 
 
-@kernel
+@inner_kernel
 def take_off(line, width, part, alive, left, grid, dead):
     """Take the blocks below one half off: what is left as a line; position and dead as grids."""
     for p in range(line.shape[0]):
@@ -288,30 +275,16 @@ def take_off(line, width, part, alive, left, grid, dead):
                 dead[row, col] = True
 
 
-@kernel
+@inner_kernel
 def number_fields(left, width, field, stack):
     """Number the connected empty fields, -1 elsewhere; return how many."""
-    fields = 0
-    field[:] = -1
-    for start in range(left.shape[0]):
-        if left[start] != 0 or field[start] >= 0:
-            continue
-        field[start] = fields
-        stack[0] = start
-        top = 1
-        while top > 0:
-            top -= 1
-            p = stack[top]
-            for q in (p + 1, p - 1, p + width, p - width):
-                if left[q] == 0 and field[q] < 0:
-                    field[q] = fields
-                    stack[top] = q
-                    top += 1
-        fields += 1
-    return fields
+    kind = np.empty(left.shape[0], np.int8)
+    for p in range(left.shape[0]):
+        kind[p] = 0 if left[p] == 0 else -1
+    return number_alike(kind, width, field, stack)
 
 
-@kernel
+@inner_kernel
 def describe_fields(line, left, width, part, alive, field, touch, room, fallen, doubt):
     """Write who touches each field, its points, the dead in it and the most alive of these."""
     for p in range(line.shape[0]):
@@ -327,7 +300,7 @@ def describe_fields(line, left, width, part, alive, field, touch, room, fallen, 
                 touch[e] |= left[q]
 
 
-@kernel
+@inner_kernel
 def join_groups(left, width, part, field, touch, parent, owner):
     """Join the blocks that share a field nobody else touches; note a block of each such field."""
     for p in range(left.shape[0]):
@@ -343,7 +316,7 @@ def join_groups(left, width, part, field, touch, parent, owner):
                     parent[x] = find(parent, owner[e])
 
 
-@kernel
+@inner_kernel
 def describe_members(left, width, part, colour_of, size_of, count, alive, kinds, field, touch,
                      room, fallen, doubt, parent, owner, table):  # fmt: skip
     """Write GROUP_ROWS numbers of every group at its root."""
@@ -375,7 +348,7 @@ def describe_members(left, width, part, colour_of, size_of, count, alive, kinds,
                 table[G_SEKI, find(parent, part[p])] = 1.0
 
 
-@kernel
+@inner_kernel
 def describe_group(table, g, f):
     """Write what a living block's own group has (1 to 8, 10 to 13)."""
     f[1] = 1.0
@@ -386,7 +359,7 @@ def describe_group(table, g, f):
     f[12], f[13] = table[G_DAME, g], table[G_SEKI, g]
 
 
-@kernel
+@inner_kernel
 def describe_enemies(line, left, width, part, alive, x, enemy, field, e, parent, table, f):
     """Write the living enemy groups beside a block, or beside its field `e` if it is dead.
 

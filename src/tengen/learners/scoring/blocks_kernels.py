@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.jit import kernel
+from tengen.board.flood_kernels import number_alike
+from tengen.jit import inner_kernel, kernel
 
 EYE_LIMIT = 5
 """An enclosed region smaller than this is called eyespace."""
@@ -21,31 +22,19 @@ PAPER = 48
 def number_parts(line, width, part, colour_of, size_of):
     """Number blocks of stones and empty regions; return how many there are. Border gets -1."""
     n = line.shape[0]
-    part[:] = -1
-    stack = np.empty(n, np.int64)
-    count = 0
-    for start in range(n):
-        if line[start] == 3 or part[start] >= 0:
-            continue
-        part[start] = count
-        colour_of[count] = line[start]
-        size_of[count] = 0
-        stack[0] = start
-        top = 1
-        while top > 0:
-            top -= 1
-            p = stack[top]
-            size_of[count] += 1
-            for q in (p + 1, p - 1, p + width, p - width):
-                if line[q] == line[start] and part[q] < 0:
-                    part[q] = count
-                    stack[top] = q
-                    top += 1
-        count += 1
+    kind = np.empty(n, np.int8)
+    for p in range(n):
+        kind[p] = -1 if line[p] == 3 else line[p]
+    count = number_alike(kind, width, part, np.empty(n, np.int64))
+    size_of[:count] = 0
+    for p in range(n):
+        if part[p] >= 0:
+            colour_of[part[p]] = line[p]
+            size_of[part[p]] += 1
     return count
 
 
-@kernel
+@inner_kernel
 def mark_perimeters(line, width, part, rim, rims, libs):
     """Set rim[x, p] where p lies beside part x; count them in `rims`, the empty ones in `libs`."""
     for p in range(line.shape[0]):
@@ -60,7 +49,7 @@ def mark_perimeters(line, width, part, rim, rims, libs):
                     libs[x] += 1
 
 
-@kernel
+@inner_kernel
 def touch_masks(line, part, colour_of, rim, count, touch):
     """Write into touch[x] bit 1 where part x has Black beside it, bit 2 where White."""
     for x in range(count):
@@ -72,7 +61,7 @@ def touch_masks(line, part, colour_of, rim, count, touch):
                     touch[x] |= line[p]
 
 
-@kernel
+@inner_kernel
 def liberties_after(line, width, part, rim, libs, p, colour):
     """Return the liberties of the block that `colour` would have at the empty point p, played."""
     n = line.shape[0]
@@ -114,7 +103,7 @@ def liberties_after(line, width, part, rim, libs, p, colour):
     return total
 
 
-@kernel
+@inner_kernel
 def chain_blocks(line, part, colour_of, rim, count, chain):
     """Number optimistic chains: blocks of a colour joined by shared liberties, over and over."""
     for x in range(count):
@@ -135,7 +124,7 @@ def chain_blocks(line, part, colour_of, rim, count, chain):
                                 chain[y] = first
 
 
-@kernel
+@inner_kernel
 def edge_distances(p, width, rows, cols):
     """Return the distances of a point to the nearest and to the second-nearest edge, from 0."""
     row, col = p // width - 1, p % width - 1
@@ -146,7 +135,7 @@ def edge_distances(p, width, rows, cols):
     return c, min(a, d)
 
 
-@kernel
+@inner_kernel
 def describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count, near,
                      colour, free, friends, enemies, out, at):  # fmt: skip
     """Write the features of the regions marked in `near`, whose owner has the liberties `free`.
@@ -185,7 +174,7 @@ def describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, to
         out[at + 4] /= out[at + 1]
 
 
-@kernel
+@inner_kernel
 def weaker(libs, size_of, x, y):
     """Tell whether block x is weaker than y: fewer liberties, then smaller, then first."""
     if y < 0:
@@ -197,7 +186,7 @@ def weaker(libs, size_of, x, y):
     return x < y
 
 
-@kernel
+@inner_kernel
 def describe_enemy(enemy, rim, rims, libs, line, free, out, at):
     """Write perimeter, liberties and shared liberties of an enemy block, zeros for none."""
     for i in range(3):
@@ -209,7 +198,7 @@ def describe_enemy(enemy, rim, rims, libs, line, free, out, at):
             out[at + 2] += line[p] == 0 and rim[enemy, p] and free[p]
 
 
-@kernel
+@inner_kernel
 def mark_beside(line, width, beside):
     """Set beside[colour, p] where the empty point p is a liberty of any block of that colour."""
     for p in range(line.shape[0]):
@@ -219,7 +208,7 @@ def mark_beside(line, width, beside):
                     beside[line[q], p] = True
 
 
-@kernel
+@inner_kernel
 def describe_stones(line, width, rows, cols, part, size_of, x, f):
     """Write the mean distances to the edges and the bounding box of a block (9 to 11)."""
     top, bottom, left, right = rows, -1, cols, -1
@@ -234,7 +223,7 @@ def describe_stones(line, width, rows, cols, part, size_of, x, f):
     f[11] = (bottom - top + 1) * (right - left + 1)
 
 
-@kernel
+@inner_kernel
 def describe_liberties(line, width, part, rim, after, x, colour, protected_below, near, free, f):
     """Write what lies beside a block (2, 4 to 7); mark its liberties and the parts beside it."""
     n = line.shape[0]
@@ -258,7 +247,7 @@ def describe_liberties(line, width, part, rim, after, x, colour, protected_below
                 f[4 + order] += ring[p] == order
 
 
-@kernel
+@inner_kernel
 def two_weakest(near, colour_of, libs, size_of, count, enemy):
     """Return how many enemy blocks are marked, the weakest and the second weakest, -1 for none."""
     number = 0
@@ -274,7 +263,7 @@ def two_weakest(near, colour_of, libs, size_of, count, enemy):
     return number, weakest, second
 
 
-@kernel
+@inner_kernel
 def mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near, free, f):
     """Write blocks, stones and perimeter of a chain (24 to 26); mark its liberties and parts."""
     near[:] = False
@@ -295,7 +284,7 @@ def mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near
             free[p] = line[p] == 0
 
 
-@kernel
+@inner_kernel
 def copy_chain(features, chain, colour_of, x):
     """Copy what is known of a block's chain from an earlier block of it; tell whether it was."""
     for y in range(x):

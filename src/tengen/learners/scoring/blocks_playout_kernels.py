@@ -32,10 +32,10 @@ from tengen.board.fast_kernels import (
 )
 from tengen.board.heavy_kernels import heavy_playout
 from tengen.board.random_kernels import seed_stream
-from tengen.jit import kernel
+from tengen.jit import inner_kernel, kernel
 
 
-@kernel
+@inner_kernel
 def load_line(line, rows, cols, b, empty, v):
     """Copy a bordered line into the fast layout; return whether every block has a liberty."""
     n = line.shape[0]

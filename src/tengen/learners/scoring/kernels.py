@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.board.flood_kernels import number_alike
 from tengen.jit import kernel
 
 
@@ -27,6 +28,7 @@ def settle(line, width, part, colour_of, count, logit, alive):
     """
     n = line.shape[0]
     changes = 0
+    kind = np.empty(n, np.int8)
     field = np.empty(n, np.int64)
     stack = np.empty(n, np.int64)
     seen = np.zeros(count, np.int64)
@@ -42,27 +44,15 @@ def settle(line, width, part, colour_of, count, logit, alive):
                     alive[x] = True
                     changes += 1
                     changed = True
-        field[:] = -1
-        for start in range(n):
-            if field[start] >= 0 or line[start] == 3 or (alive[part[start]] and line[start] != 0):
-                continue
-            field[start] = start
-            stack[0] = start
-            top = 1
-            while top > 0:
-                top -= 1
-                p = stack[top]
-                for q in (p + 1, p - 1, p + width, p - width):
-                    if line[q] != 3 and field[q] < 0 and not (line[q] != 0 and alive[part[q]]):
-                        field[q] = start
-                        stack[top] = q
-                        top += 1
+        for p in range(n):
+            kind[p] = -1 if line[p] == 3 or (line[p] != 0 and alive[part[p]]) else 0
+        for number in range(number_alike(kind, width, field, stack)):
             for colour in (1, 2):
                 mark += 1
                 revive, kill = 0.0, 0.0
                 any_dead, any_friend = False, False
                 for p in range(n):
-                    if field[p] != start:
+                    if field[p] != number:
                         continue
                     if line[p] == colour and _count_once(part[p], seen, mark):
                         any_dead = True
@@ -75,7 +65,7 @@ def settle(line, width, part, colour_of, count, logit, alive):
                 if not (any_dead and any_friend):
                     continue
                 for p in range(n):
-                    if field[p] != start:
+                    if field[p] != number:
                         continue
                     # After long enough only the dead may change, so that it ends.
                     if revive <= kill or turn > count:

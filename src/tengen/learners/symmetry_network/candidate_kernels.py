@@ -19,7 +19,7 @@ from tengen.board.kernels import (
     WHITE,
     in_atari,
 )
-from tengen.jit import hot_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel, kernel
 from tengen.learners.symmetry_network.evaluation_kernels import (
     CELL,
     EMPTY_POINT,
@@ -48,7 +48,7 @@ def _change(s, work, n, first, sort):
             return n
 
 
-@kernel
+@inner_kernel
 def changes(s, view, work, cats, p, me):
     """List the inputs that change when `me` plays p; return (how many, stones captured).
 
@@ -192,7 +192,7 @@ def _relieve(s, view, work, cats, n, captured, me, mark):
     return n
 
 
-@kernel
+@inner_kernel
 def candidate(s, net, view, work, cats, table, p, me):
     """Return (change of the board's value, stones captured) if `me` plays the legal point p.
 

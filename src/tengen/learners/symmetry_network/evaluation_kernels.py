@@ -28,7 +28,7 @@ from tengen.board.kernels import (
     SCALARS,
     WHITE,
 )
-from tengen.jit import hot_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel, kernel
 
 HIDDEN = 12
 OUT = 8  # seven outputs and one that is always zero, so that rows are whole vectors
@@ -173,7 +173,7 @@ def symbol(kind, colour):
     return kind + (14 if colour == BLACK else 8)
 
 
-@kernel
+@inner_kernel
 def weigh_liberties(s, out, work, cats):
     """Fill what each point counts as a liberty, from a position's outputs, for the next one.
 
@@ -265,7 +265,7 @@ def spread(net, h, row, out):
         out[k] = a + b + c
 
 
-@kernel
+@inner_kernel
 def first_units(net, x, offset, rows, cols, a, h):
     """Compute the net inputs a (N, CELL) that a board's inputs give, and the first hidden units."""
     for row in range(rows):
@@ -277,7 +277,7 @@ def first_units(net, x, offset, rows, cols, a, h):
         tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
 
 
-@kernel
+@inner_kernel
 def ascend(net, k, first, below, above, offset, rows, cols):
     """Compute the units of further layer k from those below; `first` holds the first net inputs."""
     width = cols + 1
