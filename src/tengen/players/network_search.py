@@ -266,7 +266,7 @@ class NetworkPlayer:
             warnings.warn(text, stacklevel=3)
             return 0
         usual = BATCHES.get((search.board.rows, search.board.cols), SMALL_BATCH)
-        size = self.batch or usual * self.threads
+        size = self.batch or usual * max(self.threads, getattr(self.network, "at_once", 1))
         size = min(size, 1 + visits // GATHERED)
         if goal is not None:
             size = min(size, goal - visits)

@@ -19,6 +19,7 @@ from tengen.contracts.values import FloatArray
 from tengen.errors import ModelError, SpecError
 from tengen.learners.deep_network import inputs
 from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings
+from tengen.learners.deep_network.gpu import AT_ONCE, GuardedEngine, gpu_wanted
 from tengen.learners.deep_network.inference import Engine, Judgement
 from tengen.learners.deep_network.shards import LARGEST, SMALLEST, Shard
 from tengen.models.cards import Card, Measurement
@@ -55,6 +56,7 @@ class DeepNetwork:
     def __init__(self, *, settings: NetworkSettings | None = None) -> None:
         self.settings = settings
         self._engine: Engine | None = None
+        self._guarded: GuardedEngine | None = None
 
     def fit(
         self,
@@ -77,7 +79,7 @@ class DeepNetwork:
             shards, settings, device=device, start=weights, run=run, on_report=on_report
         )
         self.design_ = DESIGNS[settings.design]
-        self._engine = None
+        self._engine = self._guarded = None
         return self
 
     @property
@@ -86,6 +88,20 @@ class DeepNetwork:
         if self._engine is None:
             self._engine = Engine(self.weights_, self.design_)
         return self._engine
+
+    @property
+    def at_once(self) -> int:
+        """How many times the usual number of positions a search should ask together."""
+        return 1 if gpu_wanted() is None else AT_ONCE
+
+    def _answering(self) -> Engine | GuardedEngine:
+        """Return whoever is to be asked on this computer."""
+        device = gpu_wanted()
+        if device is None:
+            return self.engine
+        if self._guarded is None:
+            self._guarded = GuardedEngine(self.weights_, self.design_, device)
+        return self._guarded
 
     @property
     def free_parameters(self) -> int:
@@ -97,7 +113,8 @@ class DeepNetwork:
         """Judge boards of one size, each from its side to move."""
         for board in boards:
             check_size(board.rows, board.cols)
-        return self.engine(inputs.of_boards(boards, ladders=self.design_.ladders))
+        positions = inputs.of_boards(boards, ladders=self.design_.ladders)
+        return self._answering()(positions)
 
     def views(self, boards: Sequence[Board]) -> list[View]:
         """Judge boards of any sizes, for Black."""

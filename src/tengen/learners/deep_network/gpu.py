@@ -1,0 +1,117 @@
+"""Run a trained network on a GPU through PyTorch, where there is one; know no board and no file.
+
+It says the same as `inference.Engine` up to the rounding of half precision. A GPU that fails while
+it is asked is given up for the rest of the process, with one warning.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.errors import SpecError
+from tengen.learners.deep_network.design import SCORE_SCALE, Design
+from tengen.learners.deep_network.inference import Floats, Judgement
+from tengen.learners.deep_network.inputs import Positions
+
+VARIABLE = "TENGEN_DEVICE"
+"""Names the device of all networks that are asked: cpu, cuda, or auto, which is usual."""
+AT_ONCE = 4
+"""Times as many positions as a processor likes are worth asking a GPU together."""
+_MOST_AT_ONCE = 1024
+_FILES = (Path("/dev/nvidia0"), Path("/dev/dxg"))
+"""Where a system without these has no GPU of the kind we use, PyTorch need not be loaded."""
+
+
+@cache
+def gpu_wanted() -> str | None:
+    """Name the GPU to ask networks on, or None for the processor.
+
+    Raises
+    ------
+    SpecError
+        If the environment asks for a device that there is not.
+    """
+    wanted = os.environ.get(VARIABLE, "auto")
+    if wanted == "cpu":
+        return None
+    if wanted == "auto":
+        may = os.name == "nt" or any(file.exists() for file in _FILES)
+        if not may or find_spec("torch") is None:
+            return None
+    from tengen.learners.deep_network.fitting import chosen_device
+
+    try:
+        chosen = chosen_device(wanted)
+    except SpecError as mistake:
+        raise SpecError(f"{VARIABLE}: {mistake}") from None
+    return None if chosen == "cpu" else chosen
+
+
+class GpuEngine:
+    """A network laid out for a device of PyTorch."""
+
+    def __init__(self, weights: Mapping[str, NDArray[Any]], design: Design, device: str) -> None:
+        import torch
+
+        from tengen.learners.deep_network.network import Network
+
+        self.design, self.device = design, torch.device(device)
+        self._network = Network(design)
+        self._network.load_state_dict({k: torch.tensor(w) for k, w in weights.items()})
+        self._network.eval().to(self.device)
+
+    def __call__(self, positions: Positions) -> Judgement:
+        """Judge positions."""
+        return self.judge_planes(positions.planes())
+
+    def judge_planes(self, planes: Floats) -> Judgement:
+        """Judge what any planes show, positions x planes x rows x columns."""
+        parts = [
+            self._pass(planes[i : i + _MOST_AT_ONCE]) for i in range(0, len(planes), _MOST_AT_ONCE)
+        ]
+        return Judgement(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _pass(self, planes: Floats) -> Judgement:
+        import torch
+
+        half = self.device.type == "cuda"
+        with torch.inference_mode(), torch.autocast(self.device.type, torch.float16, enabled=half):
+            said = self._network(torch.from_numpy(planes).to(self.device))
+            spread = torch.exp(said.spread.clamp(-4, 4)) * SCORE_SCALE
+            owners = torch.tanh(said.ownership / 2)
+            parts = said.moves, said.winner, said.score, spread, owners
+            return Judgement(*(part.float().cpu().numpy() for part in parts))
+
+
+class GuardedEngine:
+    """A GPU that answers, or the processor once the GPU has failed."""
+
+    def __init__(self, weights: Mapping[str, NDArray[Any]], design: Design, device: str) -> None:
+        self._weights, self.design, self.name = weights, design, device
+        self._engine: Any = None
+
+    def __call__(self, positions: Positions) -> Judgement:
+        """Judge positions."""
+        from tengen.learners.deep_network.inference import Engine
+
+        if self._engine is None:
+            self._engine = GpuEngine(self._weights, self.design, self.name)
+        try:
+            judged: Judgement = self._engine(positions)
+        except RuntimeError as failure:
+            if isinstance(self._engine, Engine):
+                raise
+            line = str(failure).splitlines()[0]
+            warnings.warn(f"{self.name} failed ({line}): going on without it", stacklevel=2)
+            self._engine = Engine(self._weights, self.design)
+            judged = self._engine(positions)
+        return judged
