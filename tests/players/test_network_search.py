@@ -162,7 +162,8 @@ def test_dead_stones_come_off_by_territory() -> None:
     assert dead_stones(board, -0.3 * owner) == []
 
 
-def test_a_network_that_passes_too_early_captures_first() -> None:
+@pytest.mark.parametrize("visits", [1, 2])
+def test_a_network_that_passes_too_early_captures_first(visits: int) -> None:
     # Black's wall holds; the white stone in it is dead, but Tromp and Taylor count it.
     board = Board.from_ascii(
         """
@@ -182,7 +183,7 @@ def test_a_network_that_passes_too_early_captures_first() -> None:
             mine[20] = 1.0
             return replace(super()._view(board), ownership=mine)
 
-    player = NetworkPlayer(Passer(passing=0.99), visits=2)
+    player = NetworkPlayer(Passer(passing=0.99), visits=visits)
     assert board.area_score() > 0 and player.choose(board, rng()) == PASS
     board.komi = 30.0
     assert player.choose(board, rng()) in (board.point("A2"), board.point("B1"))

@@ -380,13 +380,14 @@ class NetworkPlayer:
         return replace(found, choice=self._choice(search, found, rng))
 
     def _choice(self, search: Search, found: Analysis, rng: np.random.Generator) -> int:
-        """Return the most visited move, or what the end of the game asks for."""
+        """Return the most visited move, or what the end of the game asks for.
+
+        Where nothing but the position itself was looked at, the likeliest move stands for it.
+        """
         board = search.board
-        if not found.candidates:
-            return int(search.tree.edge_move[0]) if search.tree.edges else PASS
-        best = found.candidates[0]
+        first = _first_choice(search, found)
         if self.root_moves is not None:
-            return best.move
+            return first
         if self.scorer is not None and only_the_count_is_left(board, self.scorer):
             return PASS
         standing = board.area_score() * (1 if board.turn == BLACK else -1)
@@ -395,13 +396,10 @@ class NetworkPlayer:
             return PASS
         if self._is_hopeless(search, found):
             return RESIGN
-        if (
-            by_area
-            and standing <= 0
-            and (best.move == PASS or search.policy[-1] >= search.policy.max())
-        ):
+        passing = first == PASS or search.policy[-1] >= search.policy.max()
+        if by_area and standing <= 0 and passing:
             return self._play_out(search, found)
-        return self._drawn(found, rng) if self._is_early(board) else best.move
+        return self._drawn(found, rng) if self._is_early(board) and found.candidates else first
 
     def _is_hopeless(self, search: Search, found: Analysis) -> bool:
         """Tell whether both the best move and all that was looked at promise next to nothing."""
@@ -417,13 +415,14 @@ class NetworkPlayer:
 
         People take dead stones off by agreement; where every stone counts, they are captured.
         """
-        board, first = search.board, found.candidates[0].move
+        board, first = search.board, _first_choice(search, found)
         assert found.ownership is not None
         move = cleanup_move(board, Judgement(found.ownership, found.score, found.winrate))
         if move != PASS or first != PASS or not points_left(board):
             return move if move != PASS else first
-        others = [c.move for c in found.candidates if c.move != PASS]
-        return others[0] if others else PASS
+        tried = [c.move for c in found.candidates]
+        untried = search.tree.edge_move[: search.tree.count[0]].tolist()
+        return next((int(move) for move in [*tried, *untried] if move != PASS), PASS)
 
     def _is_early(self, board: Board) -> bool:
         return self.temperature > 0 and len(board.moves) * OPENING_SHARE < board.rows * board.cols
@@ -438,6 +437,13 @@ class NetworkPlayer:
         ]
         weights = np.array([c.visits for c in good], np.float64) ** (1 / self.temperature)
         return good[int(rng.choice(len(good), p=weights / weights.sum()))].move
+
+
+def _first_choice(search: Search, found: Analysis) -> int:
+    """Return the most visited move, or the likeliest where none was looked at."""
+    if found.candidates:
+        return found.candidates[0].move
+    return int(search.tree.edge_move[0]) if search.tree.edges else PASS
 
 
 def _lead(candidates: list[Candidate]) -> float:

@@ -9,6 +9,7 @@ follows from the seed and its number alone, so a training that was stopped goes 
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -16,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from tengen.errors import SpecError
 from tengen.learners.deep_network.design import SCORE_SCALE, Design, NetworkSettings
 from tengen.learners.deep_network.lessons import Batch, Lessons, plane_table, planes_of
 from tengen.learners.deep_network.network import Network, Output
@@ -110,6 +112,11 @@ class Trainer:
                 sums[name] = sums.get(name, 0.0) + value.detach()
             self.step += 1
         result = {name: float(value) / steps for name, value in sums.items()}
+        if not all(map(math.isfinite, result.values())):
+            raise SpecError(
+                f"the training came apart before batch {self.step} (its loss is no number); "
+                f"a smaller --rate than {self.settings.rate} helps"
+            )
         self.seconds += time.perf_counter() - start
         return result
 
