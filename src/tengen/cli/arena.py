@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Ray, RulesName, Seed, Workers, emit, remark
+from tengen.cli.common import (
+    Json,
+    Options,
+    RulesName,
+    Seed,
+    Shared,
+    Shown,
+    derived_options,
+    emit,
+    remark,
+)
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -15,84 +26,86 @@ Out = Annotated[
     Path | None, typer.Option("--out", help="Results database; games there are not played again.")
 ]
 Size = Annotated[str, typer.Option("--size", help="9, or rows x columns as in 9x13.")]
-Komi = Annotated[float, typer.Option("--komi", help="White's compensation in points.")]
-OpeningsText = Annotated[
-    str,
-    typer.Option("--openings", help="Random plies before the players take over, or an SGF file."),
-]
-Judge = Annotated[
-    str, typer.Option("--judge", help="Who counts: auto, tromp-taylor or scorer (the learned one).")
-]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Insist that --out exists; it is always continued.")
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions(Options):
+    """What the games of a match are played under; see `arena.match.match_settings`."""
+
+    games: Annotated[int, typer.Option("--games", min=1, help="Games; colours alternate.")] = 20
+    size: Size = "9"
+    komi: Annotated[float, typer.Option("--komi", help="White's compensation in points.")] = 7.5
+    rules: RulesName = "cgos"
+    openings: Annotated[
+        str,
+        typer.Option(
+            "--openings", help="Random plies before the players take over, or an SGF file."
+        ),
+    ] = "4"
+    opening_plies: Annotated[
+        int, typer.Option("--opening-plies", min=1, help="Plies to take from a file of openings.")
+    ] = 8
+    judge: Annotated[
+        str,
+        typer.Option("--judge", help="Who counts: auto, tromp-taylor or scorer (the learned one)."),
+    ] = "auto"
+    move_seconds: Annotated[
+        float | None, typer.Option("--move-seconds", help="Lose on time after so many for a move.")
+    ] = None
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(Shared):
+    """Where results are kept, and among whom the games are shared."""
+
+    out: Out = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Insist that --out exists; it is always continued.")
+    ] = False
 
 
 @app.command()
+@derived_options()
 def match(
     a: Annotated[str, typer.Argument(help="Spec of the first player.")],
     b: Annotated[str, typer.Argument(help="Spec of the second player.")],
-    games: Annotated[int, typer.Option("--games", min=1, help="Games; colours alternate.")] = 20,
-    size: Size = "9",
-    komi: Komi = 7.5,
-    rules: RulesName = "cgos",
-    openings: OpeningsText = "4",
-    opening_plies: Annotated[
-        int, typer.Option("--opening-plies", min=1, help="Plies to take from a file of openings.")
-    ] = 8,
-    judge: Judge = "auto",
-    move_seconds: Annotated[
-        float | None, typer.Option("--move-seconds", help="Lose on time after so many for a move.")
-    ] = None,
+    conditions: Conditions,
+    results: Results,
+    shown: Shown,
     sprt: Annotated[
         str | None, typer.Option("--sprt", help="Stop early: ELO0,ELO1 of a sequential test.")
     ] = None,
-    out: Out = None,
-    resume: Resume = False,
-    workers: Workers = 1,
-    ray: Ray = None,
-    seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> int:
     """Play a match between two players and tell who won, with a 95 % interval."""
     from tengen.arena.config import Tournament, checked
     from tengen.arena.match import match_settings, play_match
 
-    _insist(resume, out)
-    settings = match_settings(
-        a,
-        b,
-        games=games,
-        size=size,
-        komi=komi,
-        rules=rules,
-        openings=openings,
-        opening_plies=opening_plies,
-        judge=judge,
-        move_seconds=move_seconds,
-        seed=seed,
+    _insist(results.resume, results.out)
+    tournament = checked(Tournament, match_settings(a, b, **vars(conditions)))
+    result = play_match(
+        tournament,
+        out=results.out,
+        workers=results.workers,
+        ray=results.ray,
+        sprt=sprt,
+        quiet=shown.quiet,
     )
-    tournament = checked(Tournament, settings)
-    result = play_match(tournament, out=out, workers=workers, ray=ray, sprt=sprt, quiet=quiet)
-    emit(result.value(), json=json)
-    if not json:
+    emit(result.value(), json=shown.json)
+    if not shown.json:
         _print_match(result)
-    if result.left and out is not None and result.sprt is None:
-        remark(f"{result.left} games are left; the same command plays them", quiet=quiet)
+    if result.left and results.out is not None and result.sprt is None:
+        remark(f"{result.left} games are left; the same command plays them", quiet=shown.quiet)
     return 3 if result.left and (result.sprt is None or result.sprt.answer == "undecided") else 0
 
 
 @app.command()
+@derived_options()
 def run(
     config: Annotated[Path, typer.Argument(help="Tournament in TOML.")],
-    out: Out = None,
-    resume: Resume = False,
-    workers: Workers = 1,
-    ray: Ray = None,
+    kept: Results,
+    shown: Shown,
     seed: Annotated[int | None, typer.Option("--seed", help="Instead of the file's.")] = None,
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> int:
     """Run a tournament (see the guide for its kinds) from a TOML file; again: go on with it.
 
@@ -104,18 +117,18 @@ def run(
     tournament = load_tournament(config)
     if seed is not None:
         tournament = tournament.model_copy(update={"seed": seed})
-    path = out or config.with_suffix(".sqlite")
-    _insist(resume, path)
+    path = kept.out or config.with_suffix(".sqlite")
+    _insist(kept.resume, path)
     with Database.open(path, tournament) as database:
         names = [entrant.name for entrant in tournament.entrants]
-        with LiveTable(names, database.games(), quiet=quiet) as listener:
+        with LiveTable(names, database.games(), quiet=shown.quiet) as listener:
             summary = run_tournament(
-                tournament, database, workers=workers, ray=ray, listener=listener
+                tournament, database, workers=kept.workers, ray=kept.ray, listener=listener
             )
         results = results_of(database)
-    _show(results, json)
+    _show(results, shown.json)
     if summary.left:
-        remark(f"{summary.left} games are left; the same command plays them", quiet=quiet)
+        remark(f"{summary.left} games are left; the same command plays them", quiet=shown.quiet)
     return 3 if summary.left else 0
 
 
@@ -134,6 +147,7 @@ def show(
 
 
 @app.command()
+@derived_options()
 def rate(
     player: Annotated[str, typer.Argument(help="Spec of the player to place.")],
     size: Size = "9",
@@ -145,11 +159,10 @@ def rate(
     keep: Annotated[
         Path | None, typer.Option("--record", help="Write the rating into this JSON file, too.")
     ] = None,
-    workers: Workers = 1,
-    ray: Ray = None,
+    *,
+    work: Shared,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    shown: Shown,
 ) -> int:
     """Place a new player on the ladder by playing a few of its rungs."""
     from tengen.arena.placing import place, record
@@ -160,15 +173,15 @@ def rate(
         games=games,
         ladder=ladder,
         out=out,
-        workers=workers,
-        ray=ray,
+        workers=work.workers,
+        ray=work.ray,
         seed=seed,
-        say=lambda text: remark(text, quiet=quiet),
+        say=lambda text: remark(text, quiet=shown.quiet),
     )
     if keep is not None and not placed.stopped:
         record(placed, size, seed, keep)
-    emit(placed.value(), json=json)
-    if not json:
+    emit(placed.value(), json=shown.json)
+    if not shown.json:
         rows = [
             (rung.second, f"{elo:.0f}", rung.games, rung.wins, rung.losses, rung.draws)
             for rung, elo in placed.rungs

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.common import Json, Quiet, emit, remark, table
+from tengen.cli.common import Shown, derived_options, emit, remark, table
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
+@derived_options()
 def bench(
     games: Annotated[
         Path | None, typer.Option("--games", help="An SGF file to read and replay, a game a line.")
@@ -21,8 +22,8 @@ def bench(
     only: Annotated[
         list[str] | None, typer.Option("--only", help="Measure only this name; may be repeated.")
     ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Measure speed on one core, side by side with OpenSpiel and sgfmill where installed."""
     from tengen.errors import SpecError
@@ -36,9 +37,9 @@ def bench(
     rows = []
     for row in compare(only or CONTESTS, games):
         rows.append(row)
-        remark(f"{row.name}: {row.ours:,.0f} {row.unit}", quiet=quiet)
-    emit([asdict(row) for row in rows], json=json)
-    if not json:
+        remark(f"{row.name}: {row.ours:,.0f} {row.unit}", quiet=shown.quiet)
+    emit([asdict(row) for row in rows], json=shown.json)
+    if not shown.json:
         table(
             "One core, best of three rounds each",
             ("what", "ours", "peer", "", "ratio"),

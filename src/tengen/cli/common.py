@@ -11,10 +11,10 @@ import inspect
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar, get_type_hints
 
 import typer
 
@@ -23,6 +23,8 @@ from tengen.foreign import for_rich, printable
 if TYPE_CHECKING:
     from tengen.lab.content import Result
     from tengen.models.settings import SettingField
+
+Settings = TypeVar("Settings")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
@@ -66,35 +68,91 @@ class Said(frozenset[str]):
     """The names of the settings that the user gave; see `derived_options`."""
 
 
+class Options:
+    """Base of groups of options that commands share: dataclasses whose fields are such options."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown(Options):
+    """How a command shows what it found."""
+
+    json: Json = False
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared(Options):
+    """Among whom the work is shared."""
+
+    workers: Workers = 1
+    ray: Ray = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resumable(Options):
+    """A training that can go on where it was stopped."""
+
+    resume: Resume = False
+    said: Said = field(default_factory=Said)
+
+    def settings(self, folder: Path, settings: Settings) -> Settings:
+        """Return the settings; of a resumed run its own, where the user said nothing else."""
+        from tengen.models import resumed_settings
+
+        return resumed_settings(folder, settings, self.said) if self.resume else settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFolder(Resumable):
+    """A training whose folder is all that it writes."""
+
+    out: Out = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOfModel(Resumable):
+    """A training that writes a model, and keeps a folder of its own."""
+
+    out: Annotated[Path, typer.Option("--out", help="Where to write the model.")]
+    run: Annotated[
+        Path | None, typer.Option("--run", help="Folder of the run (runs/NAME by default).")
+    ] = None
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run."""
+        return self.run if self.run is not None else Path("runs") / self.out.stem
+
+
 def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., Any]], Any]:
-    """Give a command the options of its settings: no command names them again.
+    """Give a command the options of its settings and groups: no command names them again.
 
     A parameter whose type is a settings class (see `models.settings`) is replaced by one option a
     field, less those in `leave`; the command receives the settings made of them. An option that
     several of its settings classes have goes to all of them, each with its own default. A parameter
-    of type `Said` receives the names that the user gave, for `models.runs.resumed_settings`. Goes
+    whose type is a group (see `Options`) is replaced by the group's options. A parameter of type
+    `Said`, or such a field of a group, receives the names of settings that the user gave. Goes
     below `@app.command()`.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        from tengen.models.settings import fields_of
-
         hints = get_type_hints(command, include_extras=True)
         signature = inspect.signature(command)
-        kinds: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+        shared = {name: hint for name, hint in hints.items() if _is_group(hint)}
+        groups = {name: _group_options(kind) for name, kind in shared.items()}
+        kinds: dict[str, Any] = {
+            name: hint
+            for name, hint in hints.items()
+            if is_dataclass(hint) and name not in groups and name != "return"
+        }
         said = [name for name, hint in hints.items() if hint is Said]
-        own = [name for name in signature.parameters if name not in (*kinds, *said)]
-        fields: dict[str, list[tuple[str, SettingField]]] = {}
-        for parameter, kind in kinds.items():
-            for field in fields_of(kind):
-                if field.about is not None and field.name not in leave:
-                    fields.setdefault(field.name, []).append((parameter, field))
+        offered = _setting_options(kinds, leave)
 
         @functools.wraps(command)
         def call(context: typer.Context, **values: Any) -> Any:
             parts: dict[str, dict[str, Any]] = {parameter: {} for parameter in kinds}
             given = set()
-            for name, places in fields.items():
+            for name, places in offered.items():
                 value = values.pop(name)
                 source = context.get_parameter_source(name)
                 if source is not None and source.name != "DEFAULT":
@@ -102,21 +160,62 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
                     for parameter, field in places:
                         parts[parameter][name] = tuple(value) if field.many else value
             made = {parameter: kinds[parameter](**parts[parameter]) for parameter in kinds}
+            for parameter, options in groups.items():
+                members = {each.name: values.pop(each.name) for each in options}
+                if "said" in shared[parameter].__dataclass_fields__:
+                    members["said"] = Said(given)
+                made[parameter] = shared[parameter](**members)
             return command(**values, **made, **dict.fromkeys(said, Said(given)))
 
         parameters = [_parameter("context", typer.Context)]
-        for name in signature.parameters:
+        for name, parameter in signature.parameters.items():
             if name in kinds:
-                first = [places[0] for places in fields.values()]
+                first = [places[0] for places in offered.values()]
                 parameters += [_option(field) for parent, field in first if parent == name]
-            elif name in own:
-                parameters.append(_parameter(name, hints[name], signature.parameters[name].default))
+            elif name in groups:
+                parameters += groups[name]
+            elif name not in said:
+                parameters.append(_parameter(name, hints[name], parameter.default))
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {each.name: each.annotation for each in parameters}
         del call.__wrapped__
         return call
 
     return decorate
+
+
+def _is_group(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Options)
+
+
+def _group_options(kind: Any) -> list[inspect.Parameter]:
+    """List the options of a group."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [
+        _parameter(
+            each.name,
+            hints[each.name],
+            inspect.Parameter.empty if each.default is MISSING else each.default,
+        )
+        for each in fields(kind)
+        if hints[each.name] is not Said
+    ]
+
+
+def _setting_options(
+    kinds: dict[str, Any], leave: Collection[str]
+) -> dict[str, list[tuple[str, SettingField]]]:
+    """Tell for each option of settings classes which parameters it belongs to."""
+    if not kinds:
+        return {}
+    from tengen.models.settings import fields_of
+
+    found: dict[str, list[tuple[str, SettingField]]] = {}
+    for parameter, kind in kinds.items():
+        for each in fields_of(kind):
+            if each.about is not None and each.name not in leave:
+                found.setdefault(each.name, []).append((parameter, each))
+    return found
 
 
 def _option(field: SettingField) -> inspect.Parameter:

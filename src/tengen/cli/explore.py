@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, emit, progress, remark, table
+from tengen.cli.common import Shown, derived_options, emit, progress, remark, table
 
 if TYPE_CHECKING:
     from tengen.board import Board
@@ -19,6 +19,7 @@ _FAULTS = 20  # told one by one; the rest is only counted
 
 
 @app.command()
+@derived_options()
 def explore(
     games: Annotated[
         list[str], typer.Argument(help="Files, folders, archives of games; - is standard input.")
@@ -49,8 +50,8 @@ def explore(
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the picture to this file (SVG).")
     ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Tell the next moves of a position with counts, results, dates and the models' opinions.
 
@@ -64,7 +65,7 @@ def explore(
 
     for written in filter(None, (index, out)):
         refuse_inputs(written, games)
-    openings = _openings(games, index, plies, rebuild=rebuild, quiet=quiet)
+    openings = _openings(games, index, plies, rebuild=rebuild, quiet=shown.quiet)
     board = _board(openings, size, moves)
     asked = opinions_on(board.rows, board.cols) if models else Opinions()
     answer = ask(
@@ -77,9 +78,9 @@ def explore(
     )
     if out is not None:
         write_atomic(out, picture(answer) + "\n")
-        remark(f"picture: {out}", quiet=quiet)
-    emit({**answer.to_dict(), "models": asked.names}, json=json)
-    if not json:
+        remark(f"picture: {out}", quiet=shown.quiet)
+    emit({**answer.to_dict(), "models": asked.names}, json=shown.json)
+    if not shown.json:
         _print(answer, asked.names)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Seed, emit, remark, table
+from tengen.cli.common import Seed, Shown, derived_options, emit, remark, table
 
 if TYPE_CHECKING:
     from tengen.records import Corpus
@@ -20,7 +20,12 @@ _SHOWN = 20  # faults told one by one; the rest is only counted
 
 
 @app.command()
-def stat(paths: Paths, json: Json = False, quiet: Quiet = False) -> None:
+@derived_options()
+def stat(
+    paths: Paths,
+    *,
+    shown: Shown,
+) -> None:
     """Count games, moves, sizes, results and damage.
 
     Repaired games count as read; damaged ones are told on standard error with file, game and byte.
@@ -30,7 +35,7 @@ def stat(paths: Paths, json: Json = False, quiet: Quiet = False) -> None:
 
     corpus = Corpus(paths)
     summary = summarise(corpus)
-    _report(corpus, summary.games, quiet)
+    _report(corpus, summary.games, shown.quiet)
     value = {
         "games": summary.games,
         "damaged": summary.damaged,
@@ -40,8 +45,8 @@ def stat(paths: Paths, json: Json = False, quiet: Quiet = False) -> None:
         "repairs": summary.repairs,
         "faults": [str(fault) for fault in corpus.faults],
     }
-    emit(value, json=json)
-    if not json:
+    emit(value, json=shown.json)
+    if not shown.json:
         rows: list[tuple[object, object]] = [
             ("games", f"{summary.games:,}"),
             ("damaged", f"{summary.damaged:,}"),
@@ -54,6 +59,7 @@ def stat(paths: Paths, json: Json = False, quiet: Quiet = False) -> None:
 
 
 @app.command()
+@derived_options()
 def check(
     paths: Paths,
     rules: Annotated[
@@ -63,8 +69,8 @@ def check(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with status 1 if anything is wrong.")
     ] = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> int:
     """Replay every game on the board and report the moves it refuses."""
     from tengen.board import Rules
@@ -78,10 +84,10 @@ def check(
     for item in replay(corpus, Rules.preset(rules) if rules else None):
         if isinstance(item, Refusal):
             refusals.append(item)
-            remark(str(item), quiet=quiet)
+            remark(str(item), quiet=shown.quiet)
         else:
             games, moves = games + len(item), moves + len(item.moves)
-    _report(corpus, games, quiet)
+    _report(corpus, games, shown.quiet)
     value = {
         "games": games,
         "damaged": corpus.damaged,
@@ -95,11 +101,12 @@ def check(
         f"{games:,} games with {moves:,} moves replayed: {len(refusals):,} refused by the board, "
         f"{corpus.damaged:,} damaged"
     )
-    emit(value, json=json, text=text)
+    emit(value, json=shown.json, text=text)
     return 1 if strict and (refusals or corpus.damaged) else 0
 
 
 @app.command()
+@derived_options()
 def convert(
     paths: Paths,
     out: Annotated[
@@ -119,8 +126,8 @@ def convert(
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many games.")] = None,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="In an order by chance.")] = False,
     seed: Seed = 1,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Write games in another form, in UTF-8, damaged ones repaired or left out."""
     from tengen.records import Corpus, writer
@@ -133,10 +140,10 @@ def convert(
     games = writer.write(
         corpus, out, main_line=main_line, limit=limit, shuffle_seed=seed if shuffle else None
     )
-    _report(corpus, games, quiet)
-    remark(f"{games:,} games written to {out}", quiet=quiet or out == "-")
+    _report(corpus, games, shown.quiet)
+    remark(f"{games:,} games written to {out}", quiet=shown.quiet or out == "-")
     if out != "-":
-        emit({"games": games, "damaged": corpus.damaged, "out": out}, json=json)
+        emit({"games": games, "damaged": corpus.damaged, "out": out}, json=shown.json)
 
 
 def _report(corpus: Corpus, games: int, quiet: bool) -> None:

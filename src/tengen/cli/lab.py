@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Seed, Workers, emit, remark
+from tengen.cli.common import Seed, Shown, Workers, derived_options, emit, remark
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
+@derived_options()
 def lab(
     quick: Annotated[
         bool, typer.Option("--quick", help="The small laboratory (default): minutes, no download.")
@@ -31,8 +32,8 @@ def lab(
     ] = None,
     workers: Workers = 2,
     seed: Seed = 1,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Train every learner, compare with the papers and the shipped models, write one page.
 
@@ -57,7 +58,7 @@ def lab(
     chosen = [step for step in every if not only or step.name in only]
     folder = out or Path("runs") / ("lab-full" if full else "lab")
     context = Context(folder, seed, workers, corpus=corpus)
-    watch = make_watch(quiet=quiet)
+    watch = make_watch(quiet=shown.quiet)
     try:
         done = run_steps(chosen, context, mode=mode, watch=watch)
     except KeyboardInterrupt:
@@ -77,4 +78,4 @@ def lab(
         "steps": [name for name in known if name in done],
         "left": [name for name in known if name not in done],
     }
-    emit(answer, json=json, text=f"Open {path} in a browser.")
+    emit(answer, json=shown.json, text=f"Open {path} in a browser.")

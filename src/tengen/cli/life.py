@@ -7,12 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import GameNumber, Json, MoveNumber, Quiet, Record, emit, remark, table
+from tengen.cli.common import (
+    GameNumber,
+    MoveNumber,
+    Record,
+    Shown,
+    derived_options,
+    emit,
+    remark,
+    table,
+)
 
 app = typer.Typer(help="Tell of each block of a position how likely it lives.")
 
 
 @app.command()
+@derived_options()
 def life(
     file: Record,
     move: MoveNumber = None,
@@ -24,8 +34,8 @@ def life(
     out: Annotated[
         Path | None, typer.Option("--out", help="Write a picture to this file (SVG).")
     ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Print each block of the board before move N with its chance to live, the doubtful first."""
     from tengen.contracts import OwnershipEvaluator
@@ -48,7 +58,7 @@ def life(
         raise ModelError("neither `life` nor a network for this board is installed")
     if out is not None:
         write_atomic(out, found.svg() + "\n")
-        remark(f"picture: {out}", quiet=quiet)
+        remark(f"picture: {out}", quiet=shown.quiet)
     value = {
         "file": file,
         "game": game,
@@ -56,8 +66,8 @@ def life(
         "models": list(found.models),
         "blocks": [fate.to_dict() for fate in found.blocks],
     }
-    emit(value, json=json)
-    if json:
+    emit(value, json=shown.json)
+    if shown.json:
         return
     print(board.ascii())
     rows = [

@@ -12,12 +12,11 @@ import typer
 
 from tengen.cli.common import (
     Json,
-    Quiet,
-    Ray,
-    Resume,
+    RunOfModel,
     Said,
     Seed,
-    Workers,
+    Shared,
+    Shown,
     derived_options,
     emit,
     emit_result,
@@ -63,42 +62,32 @@ def train(
     lesson: Lesson,
     full: FullSettings,
     paper: PaperSettings,
-    said: Said,
-    out: Annotated[Path, typer.Option("--out", help="Where to write the model.")],
-    run: Annotated[
-        Path | None, typer.Option("--run", help="Folder of the run (runs/NAME by default).")
-    ] = None,
-    resume: Resume = False,
-    workers: Workers = 1,
-    ray: Ray = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    training: RunOfModel,
+    work: Shared,
+    shown: Shown,
 ) -> None:
     """Train a predictor on games and write it to a model file."""
     import time
 
     from tengen.learners.move_prediction import MovePredictor
-    from tengen.models import resumed_settings
 
     began = time.monotonic(), time.process_time()
-    _refuse_others(lesson.recipe, full, paper, said)
+    _refuse_others(lesson.recipe, full, paper, training.said)
     settings = paper if lesson.recipe == "paper" else full
-    folder = run if run is not None else Path("runs") / out.stem
-    if resume:
-        settings = resumed_settings(folder, settings, said)
-    arrays, left_out = _games(files, lesson.size, quiet=quiet)
+    settings = training.settings(training.folder, settings)
+    arrays, left_out = _games(files, lesson.size, quiet=shown.quiet)
     start = None if lesson.start is None else MovePredictor.load(lesson.start)
     predictor = MovePredictor(settings=settings)
-    with predictor.open_run(folder, arrays, start=start, resume=resume) as held:
+    with predictor.open_run(training.folder, arrays, start=start, resume=training.resume) as held:
         predictor.fit(
-            arrays, run=held, workers=workers, ray=ray, start=start,
-            on_report=lambda report: remark(_progress(report), quiet=quiet),
+            arrays, run=held, workers=work.workers, ray=work.ray, start=start,
+            on_report=lambda report: remark(_progress(report), quiet=shown.quiet),
         )  # fmt: skip
         number = min(settings.games or len(arrays), len(arrays))
         sources = ", ".join(Path(path).name for path in files)
-        predictor.save(out, data=f"{number} games of {sources}")
+        predictor.save(training.out, data=f"{number} games of {sources}")
     result = {
-        "model": str(out),
+        "model": str(training.out),
         "recipe": lesson.recipe,
         "games": number,
         "left_out": left_out.total,
@@ -106,7 +95,7 @@ def train(
         "seconds": time.monotonic() - began[0],
         "processor_seconds": time.process_time() - began[1],
     }
-    emit(result, json=json, text=f"{out}: {result['features']} features")
+    emit(result, json=shown.json, text=f"{training.out}: {result['features']} features")
 
 
 def _refuse_others(recipe: str, full: FullSettings, paper: PaperSettings, said: Said) -> None:
@@ -164,6 +153,7 @@ def _progress(report: Any) -> str:
 
 
 @app.command()
+@derived_options()
 def evaluate(
     games: _Games,
     model: Annotated[
@@ -174,8 +164,8 @@ def evaluate(
     first_ply: _FirstPly = 0,
     phases: Annotated[bool, typer.Option("--phases", help="Show accuracy by phase.")] = False,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Measure how often a predictor foresees the moves of games."""
     from tengen.learners.move_prediction import MovePredictor
@@ -184,12 +174,12 @@ def evaluate(
     name = model or predictor_for(size, size)
     predictor = MovePredictor.load(name)
     predictor.check_size(size, size)
-    arrays, _ = _games(games, size, quiet=quiet)
+    arrays, _ = _games(games, size, quiet=shown.quiet)
     if limit is not None:
         arrays = arrays.shuffled(seed).take(range(min(limit, len(arrays))))
     measured = predictor.evaluate(arrays, first_ply=first_ply)
     summary = measured.summary()
-    if json:
+    if shown.json:
         emit(summary, json=True)
         return
     low, high = measured.interval(1)
@@ -225,8 +215,8 @@ def experiment(
         Path | None, typer.Option("--keep", help="Folder to keep rows, models and matches in.")
     ] = None,
     size: _Size = 19,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Repeat a table of the paper on these games, beside the paper's figures.
 
@@ -239,14 +229,14 @@ def experiment(
     from tengen.lab.steps import Context
 
     wanted.rows()  # a wrong list is told before the games are read
-    train_games, _ = _games(files, size, quiet=quiet)
+    train_games, _ = _games(files, size, quiet=shown.quiet)
     if test is not None:
-        test_games, _ = _games(test, size, quiet=quiet)
+        test_games, _ = _games(test, size, quiet=shown.quiet)
     else:
         train_games, test_games = hold_out(train_games, held_out, wanted.seed)
     with TemporaryDirectory() if keep is None else nullcontext(keep) as place:
         context = Context(
-            Path(place), wanted.seed, 1, at=lambda share, note: remark(note, quiet=quiet)
+            Path(place), wanted.seed, 1, at=lambda share, note: remark(note, quiet=shown.quiet)
         )
         result = study(context, wanted, train_games, test_games)
-    emit_result(result, json=json, value=result.data["rows"])
+    emit_result(result, json=shown.json, value=result.data["rows"])

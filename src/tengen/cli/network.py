@@ -9,10 +9,9 @@ import typer
 
 from tengen.cli.common import (
     Json,
-    Quiet,
-    Ray,
-    Resume,
-    Said,
+    RunOfModel,
+    Shared,
+    Shown,
     Workers,
     derived_options,
     emit,
@@ -39,17 +38,17 @@ ScorerOption = Annotated[
 
 
 @app.command()
+@derived_options()
 def shards(
     games: Games,
     out: Annotated[Path, typer.Option("--out", help="Folder for the shards.")],
     scorer: ScorerOption = "scorer",
-    workers: Workers = 1,
-    ray: Ray = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    work: Shared,
+    shown: Shown,
 ) -> None:
     """Turn games into training shards, once, to train on them many times."""
-    made = _make_shards(games, out, scorer, workers=workers, ray=ray, quiet=quiet)
+    made = _make_shards(games, out, scorer, workers=work.workers, ray=work.ray, quiet=shown.quiet)
     result = {
         "shards": [str(path) for path in made.files],
         "games": made.games,
@@ -62,7 +61,7 @@ def shards(
         f"{out}: {made.games} games, {made.positions} positions, {made.passed_over} passed over; "
         f"{made.labelled} of {made.counted} counted scores confirmed"
     )
-    emit(result, json=json, text=text)
+    emit(result, json=shown.json, text=text)
 
 
 @app.command()
@@ -70,56 +69,53 @@ def shards(
 def train(
     games: Games,
     settings: NetworkSettings,
-    said: Said,
-    out: Annotated[Path, typer.Option("--out", help="Where to write the model.")],
-    run: Annotated[
-        Path | None, typer.Option("--run", help="Folder of the run (runs/NAME by default).")
-    ] = None,
+    training: RunOfModel,
     start: Annotated[
         str | None, typer.Option("--start", help="Begin with the weights of this network.")
     ] = None,
     device: Annotated[str, typer.Option("--device", help="cpu, cuda or auto.")] = "auto",
     scorer: ScorerOption = "scorer",
-    resume: Resume = False,
     workers: Workers = 1,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Train a network on games; every path is a source of its own."""
     from tengen.learners.deep_network import DeepNetwork
     from tengen.learners.deep_network.fitting import chosen_device
     from tengen.learners.deep_network.shards import fingerprint_of
-    from tengen.models import Run, resumed_settings
+    from tengen.models import Run
 
     device = chosen_device(device)
-    folder = run if run is not None else Path("runs") / out.stem
-    if resume:
-        settings = resumed_settings(folder, settings, said)
+    folder, out = training.folder, training.out
+    settings = training.settings(folder, settings)
     first = None if start is None else DeepNetwork.load(start)
     sources = [
-        _shards(path, folder.with_name(folder.name + "-shards") / str(i), scorer, workers, quiet)
+        _shards(
+            path, folder.with_name(folder.name + "-shards") / str(i), scorer, workers, shown.quiet
+        )
         for i, path in enumerate(games)
     ]
     data = {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
     if start is not None:
         data["start"] = Path(start).stem
     network = DeepNetwork(settings=settings)
-    with Run.open(folder, "deep-network", settings, data=data, resume=resume) as held:
+    with Run.open(folder, "deep-network", settings, data=data, resume=training.resume) as held:
         network.fit(
             sources, device=device, start=first, run=held,
-            on_report=lambda row: remark(_line(row, settings.steps), quiet=quiet),
+            on_report=lambda row: remark(_line(row, settings.steps), quiet=shown.quiet),
         )  # fmt: skip
         number = sum(len(shard) for source in sources for shard in source)
         names = ", ".join(Path(path).name for path in games)
         network.save(out, name=out.stem, data=f"{number} games of {names}")
     emit(
         {"model": str(out), "games": number, "free_parameters": network.free_parameters},
-        json=json,
+        json=shown.json,
         text=f"{out}: {network.free_parameters} weights, {number} games",
     )
 
 
 @app.command()
+@derived_options()
 def evaluate(
     games: Games,
     model: Model = DEFAULT_MODEL,
@@ -127,8 +123,8 @@ def evaluate(
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Threads; as many as cores by default.")
     ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Measure a network on games it has not seen."""
     import os
@@ -142,13 +138,13 @@ def evaluate(
         found = [
             shard
             for i, path in enumerate(games)
-            for shard in _shards(path, Path(folder) / str(i), scorer, 1, quiet)
+            for shard in _shards(path, Path(folder) / str(i), scorer, 1, shown.quiet)
         ]
-        with progress("games", sum(map(len, found)), quiet=quiet) as bar:
+        with progress("games", sum(map(len, found)), quiet=shown.quiet) as bar:
             threads = workers or os.cpu_count() or 1
             result = measure(network, found, threads=threads, on_game=bar.advance).summary()
     text = "\n".join(f"{name}: {_shown(value)}" for name, value in result.items())
-    emit(result, json=json, text=text)
+    emit(result, json=shown.json, text=text)
 
 
 @app.command()

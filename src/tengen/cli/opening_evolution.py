@@ -10,14 +10,10 @@ import typer
 
 from tengen.cli.common import (
     ExperimentOut,
-    Json,
-    Out,
-    Quiet,
-    Ray,
-    Resume,
-    Said,
+    RunFolder,
     Seed,
-    Workers,
+    Shared,
+    Shown,
     derived_options,
     emit,
     emit_result,
@@ -34,36 +30,37 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 @derived_options()
 def train(
     settings: EvolutionSettings,
-    said: Said,
-    out: Out = None,
-    resume: Resume = False,
-    workers: Workers = 1,
-    ray: Ray = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    run: RunFolder,
+    work: Shared,
+    shown: Shown,
 ) -> None:
     """Evolve a network; the same seed gives the same network on any number of workers."""
     from tengen.lab.opening_evolution import train
     from tengen.learners.opening_evolution import Breeding
-    from tengen.models import resumed_settings, to_plain
+    from tengen.models import to_plain
 
     name = f"{settings.network}-{settings.rows}x{settings.rows}-seed{settings.seed}"
-    folder = out or Path("runs") / "opening-evolution" / name
-    if resume:
-        settings = resumed_settings(folder, settings, said)
-    with progress("generations", settings.generations, quiet=quiet) as bar:
+    folder = run.out or Path("runs") / "opening-evolution" / name
+    settings = run.settings(folder, settings)
+    with progress("generations", settings.generations, quiet=shown.quiet) as bar:
 
         def advance(state: Breeding) -> None:
             bar.advance(state.generation - bar.done, f"best {state.fitness.max():+.1f}")
 
         path = train(
-            folder, settings, resume=resume, workers=workers, ray=ray, on_generation=advance
+            folder,
+            settings,
+            resume=run.resume,
+            workers=work.workers,
+            ray=work.ray,
+            on_generation=advance,
         )
     answer = {"model": str(path), "settings": to_plain(settings)}
-    emit(answer, json=json, text=str(path))
+    emit(answer, json=shown.json, text=str(path))
 
 
 @app.command()
+@derived_options()
 def evaluate(
     games: Annotated[int, typer.Option(min=2, help="Openings, with both colours.")] = 400,
     opponent: Annotated[str, typer.Option(help="Who plays the other side.")] = "random",
@@ -77,8 +74,8 @@ def evaluate(
     ] = None,
     random_plies: Annotated[int, typer.Option(min=0, help="Random plies before each game.")] = 4,
     seed: Seed = 1,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Play the model's openings against an opponent's; the expert finishes both colours."""
     from tengen.lab.content import percent
@@ -96,7 +93,7 @@ def evaluate(
         f"{who['model']} against {who['opponent']}: {percent(rate.win_rate, rate.interval)} of "
         f"{rate.games} openings, {rate.mean_score:+.1f} points on average, finished by {expert}"
     )
-    emit({**who, **asdict(rate), "seed": seed}, json=json, text=text)
+    emit({**who, **asdict(rate), "seed": seed}, json=shown.json, text=text)
 
 
 @app.command()
@@ -110,11 +107,10 @@ def experiment(
         bool, typer.Option("--full", help="The paper's scale: 20,000 or 60,000 generations.")
     ] = False,
     out: ExperimentOut = Path("runs"),
-    workers: Workers = 1,
-    ray: Ray = None,
+    *,
+    work: Shared,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    shown: Shown,
 ) -> None:
     """Repeat the paper's tables over several seeds, and ask a fixed panel what was learned.
 
@@ -127,8 +123,8 @@ def experiment(
     if full:
         paper = section.SPATIAL if size.network == "spatial" else section.DENSE
         size = replace(size, generations=paper.generations, every=paper.every)
-    with shares("experiment", quiet=quiet) as at:
-        context = Context(out, seed, workers, at=at, ray=ray)
+    with shares("experiment", quiet=shown.quiet) as at:
+        context = Context(out, seed, work.workers, at=at, ray=work.ray)
         result = section.breeding(context, size, runs)
     write_result(out / "opening-evolution", result)
-    emit_result(result, json=json)
+    emit_result(result, json=shown.json)

@@ -10,13 +10,10 @@ import typer
 
 from tengen.cli.common import (
     ExperimentOut,
-    Json,
-    Out,
-    Quiet,
-    Ray,
-    Resume,
-    Said,
+    RunFolder,
     Seed,
+    Shared,
+    Shown,
     Workers,
     derived_options,
     emit,
@@ -36,40 +33,35 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 @derived_options(leave=("features",))
 def train(
     settings: TDSettings,
-    said: Said,
+    run: RunFolder,
     features: Annotated[
         list[str], typer.Option("--features", help="A and some of BCDE, or `all` sixteen.")
     ] = ["ABCDE"],  # noqa: B006
-    out: Out = None,
-    resume: Resume = False,
-    workers: Workers = 1,
-    ray: Ray = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    work: Shared,
+    shown: Shown,
 ) -> None:
     """Train opening players by temporal differences; several are trained side by side."""
     from tengen.lab.opening_td import TrainJob, train
     from tengen.learners.opening_td import SETS
-    from tengen.models import resumed_settings
     from tengen.parallel import map_jobs
 
     chosen = list(SETS) if features == ["all"] else features
-    base = out or Path("runs") / "opening-td" / f"{settings.rows}x{settings.rows}"
+    base = run.out or Path("runs") / "opening-td" / f"{settings.rows}x{settings.rows}"
     jobs = []
     for letters in chosen:
         own = replace(settings, features=letters)
-        alone = len(chosen) == 1 and out is not None
+        alone = len(chosen) == 1 and run.out is not None
         folder = base if alone else base / f"{letters}-{own.encoding}"
-        if resume:
-            own = resumed_settings(folder, own, said)
-        jobs.append(TrainJob(str(folder), own, resume))
+        own = run.settings(folder, own)
+        jobs.append(TrainJob(str(folder), own, run.resume))
     if len(jobs) == 1:
         with progress(
-            f"training {jobs[0].settings.name}", jobs[0].settings.games, quiet=quiet
+            f"training {jobs[0].settings.name}", jobs[0].settings.games, quiet=shown.quiet
         ) as bar:
             curves = [train(jobs[0], lambda games: bar.advance(games - bar.done))]
     else:
-        curves = list(map_jobs(train, jobs, workers=workers, ray=ray))
+        curves = list(map_jobs(train, jobs, workers=work.workers, ray=work.ray))
     runs: list[dict[str, Any]] = [
         {
             "features": job.settings.features,
@@ -81,10 +73,10 @@ def train(
         }
         for job, curve in zip(jobs, curves, strict=True)
     ]
-    emit(runs[0] if len(runs) == 1 else runs, json=json)
-    if not json:
+    emit(runs[0] if len(runs) == 1 else runs, json=shown.json)
+    if not shown.json:
         names = ("features", "encoding", "games")
-        rows = [(*(run[name] for name in names), _rate(run["curve"]), run["model"]) for run in runs]
+        rows = [(*(r[name] for name in names), _rate(r["curve"]), r["model"]) for r in runs]
         table("", [*names, "against random", "model"], rows)
 
 
@@ -96,6 +88,7 @@ def _rate(curve: list[dict[str, Any]]) -> str:
 
 
 @app.command()
+@derived_options()
 def evaluate(
     games: Annotated[int, typer.Option("--games", min=1, help="Games; colours alternate.")] = 400,
     opponent: Annotated[
@@ -117,8 +110,8 @@ def evaluate(
     ] = None,
     workers: Workers = 1,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Play a model's openings against an opponent and let an expert finish them."""
     from tengen.lab.opening_td import MatchJob, evaluate
@@ -128,13 +121,13 @@ def evaluate(
         job,
         workers=workers,
         log=out,
-        tell=lambda done, of: remark(f"{done}/{of} parts played", quiet=quiet or of == 1),
+        tell=lambda done, of: remark(f"{done}/{of} parts played", quiet=shown.quiet or of == 1),
     )
     text = (
         f"{model} against {opponent}, finished by {expert}: {_rate([value])} of {value['games']} "
         f"games, mean score {value['mean_score']:+.1f}"
     )
-    emit(value, json=json, text=text)
+    emit(value, json=shown.json, text=text)
 
 
 @app.command()
@@ -148,11 +141,10 @@ def experiment(
         list[str], typer.Option("--only", help="Only these variants (and `paper`).")
     ] = [],  # noqa: B006
     out: ExperimentOut = Path("runs"),
-    workers: Workers = 1,
-    ray: Ray = None,
+    *,
+    work: Shared,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    shown: Shown,
 ) -> None:
     """Repeat the paper: 32 players, Figure 4 and Tables 1 to 5 beside the paper's own.
 
@@ -164,11 +156,11 @@ def experiment(
     from tengen.lab.steps import Context
     from tengen.lab.written import write_result
 
-    with shares("experiment", quiet=quiet) as at:
-        context = Context(out, seed, workers, at=at, ray=ray)
+    with shares("experiment", quiet=shown.quiet) as at:
+        context = Context(out, seed, work.workers, at=at, ray=work.ray)
         if variants:
             result = section.variants(context, VariantsSize.like(size, tuple(only)))
         else:
             result = section.tables(context, size)
     write_result(out / "opening-td" / ("variants" if variants else "tables"), result)
-    emit_result(result, json=json)
+    emit_result(result, json=shown.json)

@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.common import GameNumber, Json, MoveNumber, Quiet, Record, emit
+from tengen.cli.common import GameNumber, MoveNumber, Record, Shown, derived_options, emit
 
 app = typer.Typer(help="Show the likely moves of a position with their probabilities.")
 
 
 @app.command()
+@derived_options()
 def predict(
     file: Record,
     move: MoveNumber = None,
@@ -20,8 +21,8 @@ def predict(
         str | None, typer.Option("--model", help="Name or path; tengen-large by default.")
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many moves to list.")] = 10,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Print the board before move N with the likely moves, best first as a, b, c, ..."""
     import numpy as np
@@ -63,4 +64,4 @@ def predict(
         letter = chr(97 + k) if k < 26 else " "
         mark = "  played" if vertex == played else ""
         lines.append(f"{letter} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
-    emit(result, json=json, text="\n".join(lines))
+    emit(result, json=shown.json, text="\n".join(lines))

@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.common import (
-    Json,
-    Quiet,
-    Ray,
-    Workers,
-    derived_options,
-    emit,
-    progress,
-    remark,
-    table,
-)
+from tengen.cli.common import Shared, Shown, derived_options, emit, progress, remark, table
 from tengen.lab.review_settings import ReviewSettings
 
 if TYPE_CHECKING:
@@ -51,10 +41,9 @@ def review(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the reviews in the folder.")
     ] = False,
-    workers: Workers = 1,
-    ray: Ray = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    work: Shared,
+    shown: Shown,
 ) -> None:
     """Annotate games: surprises, points lost, final score.
 
@@ -78,9 +67,18 @@ def review(
         raise TengenError(f"{', '.join(files)}: no game could be read")
     plain = len(jobs) == 1 and not faults and not (files[0] != "-" and Path(files[0]).is_dir())
     if plain and not resume:
-        _one(jobs[0], files[0], settings, out, json=json, quiet=quiet)
+        _one(jobs[0], files[0], settings, out, json=shown.json, quiet=shown.quiet)
         return
-    _many(jobs, faults, files, settings, out, Crew(resume, workers, ray), json=json, quiet=quiet)
+    _many(
+        jobs,
+        faults,
+        files,
+        settings,
+        out,
+        Crew(resume, work.workers, work.ray),
+        json=shown.json,
+        quiet=shown.quiet,
+    )
 
 
 def _one(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.common import Json, Quiet, Ray, Workers, emit, progress, remark, table
+from tengen.cli.common import Shared, Shown, derived_options, emit, progress, remark, table
 
 if TYPE_CHECKING:
     from tengen.gtp.judging import Judge
@@ -53,6 +53,7 @@ class _Scored:
 
 
 @app.command()
+@derived_options()
 def score(
     files: Annotated[
         list[str], typer.Argument(help="Game records, folders, archives; - is standard input.")
@@ -73,10 +74,9 @@ def score(
     sheet: Annotated[
         bool, typer.Option("--csv", help="Print one line a game for spreadsheets.")
     ] = False,
-    workers: Workers = 1,
-    ray: Ray = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    work: Shared,
+    shown: Shown,
 ) -> None:
     """Count every game, or estimate it where it is not finished.
 
@@ -99,9 +99,9 @@ def score(
         model, tuple(dead or ()), tuple(alive or ()), boards or len(games) == 1, out is not None
     )
     scored: list[_Scored] = []
-    with progress("games", len(games), quiet=quiet or len(games) == 1) as bar:
-        work = partial(_score, asked)
-        for found in map_jobs(work, _batches(games), workers=workers, ray=ray):
+    with progress("games", len(games), quiet=shown.quiet or len(games) == 1) as bar:
+        count = partial(_score, asked)
+        for found in map_jobs(count, _batches(games), workers=work.workers, ray=work.ray):
             bar.advance(len(found))
             faults += [one.fault for one in found if one.fault]
             scored += [one for one in found if not one.fault]
@@ -109,11 +109,11 @@ def score(
         raise TengenError(faults[0] if len(faults) == 1 else _nobody(files))
     if out is not None:
         write_atomic(out, b"\n".join(one.marked for one in scored) + b"\n")
-    _show(scored, asked.pages, as_csv=sheet, json=json)
+    _show(scored, asked.pages, as_csv=sheet, json=shown.json)
     for fault in faults[:_FAULTS]:
-        remark(fault, quiet=quiet)
+        remark(fault, quiet=shown.quiet)
     if len(faults) > _FAULTS:
-        remark(f"and {len(faults) - _FAULTS:,} more", quiet=quiet)
+        remark(f"and {len(faults) - _FAULTS:,} more", quiet=shown.quiet)
     if unread and len(files) > 1:
         raise TengenError(f"{unread} could not be read; the other games were scored")
 

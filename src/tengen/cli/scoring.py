@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tengen.cli.common import (
-    Json,
-    Out,
     Progress,
-    Quiet,
-    Resume,
-    Said,
+    RunFolder,
     Seed,
+    Shown,
     Workers,
     derived_options,
     emit,
@@ -48,36 +45,32 @@ _Maker = Annotated[str, typer.Option("--player", help="Who plays the games that 
 def train(
     files: _Files,
     settings: ScorerSettings,
-    said: Said,
+    run: RunFolder,
     made: Annotated[
         list[str] | None,
         typer.Option("--made", help="SIZE:GAMES to play and learn from, as 9:300; repeatable."),
     ] = None,
     player: _Maker = _MAKER,
     workers: Workers = 1,
-    out: Out = None,
-    resume: Resume = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Learn from final scores alone; writes scorer.safetensors into --out (runs/scoring).
 
     With --made it first plays games of its own and learns from their known dead stones, too.
     """
     from tengen.learners.scoring.training import MODEL, train_scorer
-    from tengen.models import resumed_settings
     from tengen.records import Corpus
 
-    folder = out or Path("runs/scoring")
-    if resume:
-        settings = resumed_settings(folder, settings, said)
+    folder = run.out or Path("runs/scoring")
+    settings = run.settings(folder, settings)
     making = [_making(text, player) for text in made or []]
     games = Corpus(files).as_arrays()
-    with _counters(quiet) as tell:
+    with _counters(shown.quiet) as tell:
         scorer = train_scorer(
-            games, settings, folder, making=making, resume=resume, workers=workers,
+            games, settings, folder, making=making, resume=run.resume, workers=workers,
             sources=", ".join(file.name for file in files), tell=tell,
-            report=lambda row: remark(_line(row), quiet=quiet),
+            report=lambda row: remark(_line(row), quiet=shown.quiet),
         )  # fmt: skip
     answer = {
         "games": scorer.games_,
@@ -86,7 +79,7 @@ def train(
         "calibration": scorer.calibration_,
         "model": str(folder / MODEL),
     }
-    emit(answer, json=json, text=f"{folder / MODEL}: learned from {scorer.games_} games")
+    emit(answer, json=shown.json, text=f"{folder / MODEL}: learned from {scorer.games_} games")
 
 
 def _making(text: str, player: str) -> Making:
@@ -128,6 +121,7 @@ def _counters(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
 
 
 @app.command()
+@derived_options()
 def make(
     size: Annotated[int, typer.Option("--size", min=5, max=19, help="Side of the board.")] = 9,
     games: Annotated[int, typer.Option("--games", min=1, help="Games to play.")] = 100,
@@ -135,24 +129,25 @@ def make(
     workers: Workers = 1,
     out: Annotated[Path, typer.Option("--out", help="SGF file to write.")] = Path("made.sgf"),
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Make finished games whose dead stones are known (TB, TW), by playing on to the end."""
     from tengen.learners.scoring.made import make_games, write_games
 
     making = _making(f"{size}:{games}", player)
-    with _counters(quiet) as tell:
+    with _counters(shown.quiet) as tell:
         records = make_games(
             making.make, player, games, size, seed, workers=workers,
             tell=lambda done: tell(f"{size}x{size} games", done, games),
         )  # fmt: skip
     write_games(records, out)
     answer = {"games": len(records), "played": games, "size": size, "seed": seed, "file": str(out)}
-    emit(answer, json=json, text=f"{out}: {len(records)} games (of {games} that settled)")
+    emit(answer, json=shown.json, text=f"{out}: {len(records)} games (of {games} that settled)")
 
 
 @app.command()
+@derived_options()
 def evaluate(
     games: _Files,
     count: Annotated[
@@ -173,8 +168,8 @@ def evaluate(
         typer.Option("--out", help="Folder to keep GNU Go's answers in; continues what is there."),
     ] = None,
     model: _Model = "scorer",
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Compare the scorer's counts with recorded results."""
     import json as encoder
@@ -190,7 +185,7 @@ def evaluate(
     if missing:
         raise TengenError(f"{', '.join(missing)}: no such file")
     scorer = BlockScorer.load(model)
-    with _counters(quiet) as tell:
+    with _counters(shown.quiet) as tell:
         answer = ev.evaluate(
             scorer,
             games,
@@ -203,8 +198,8 @@ def evaluate(
         )
     if out is not None:
         write_atomic(out / "evaluation.json", encoder.dumps(answer))
-    emit(answer, json=json)
-    if not json:
+    emit(answer, json=shown.json)
+    if not shown.json:
         _print_evaluation(answer)
 
 
@@ -243,8 +238,8 @@ def experiment(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder to keep finished rows in.")
     ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Repeat the paper's failure, or find by cross-validation what each part of ours is worth."""
     import json as encoder
@@ -258,8 +253,8 @@ def experiment(
     games = Corpus(files).as_arrays()
     with TemporaryDirectory() if out is None else nullcontext(out) as place:
         context = Context(
-            Path(place), wanted.seed, 1, at=lambda share, note: remark(note, quiet=quiet)
+            Path(place), wanted.seed, 1, at=lambda share, note: remark(note, quiet=shown.quiet)
         )
         result = study(context, wanted, games, lambda: read_labelled(made or []))
         write_atomic(Path(place) / "experiment.json", encoder.dumps(result.data))
-    emit_result(result, json=json)
+    emit_result(result, json=shown.json)

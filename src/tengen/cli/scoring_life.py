@@ -7,18 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.common import (
-    Json,
-    Out,
-    Quiet,
-    Resume,
-    Said,
-    derived_options,
-    emit,
-    progress,
-    remark,
-    table,
-)
+from tengen.cli.common import RunFolder, Shown, derived_options, emit, progress, remark, table
 from tengen.contracts import OwnershipEvaluator
 from tengen.learners.scoring.settings import LifeSettings
 
@@ -37,41 +26,38 @@ _Scored = Annotated[str, typer.Option("--scorer", help="Scorer that says how gam
 def train(
     files: _Files,
     settings: LifeSettings,
-    said: Said,
+    run: RunFolder,
     scorer: _Scored = "scorer",
-    out: Out = None,
-    resume: Resume = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Learn from the ends of games which blocks will live; writes life.safetensors into --out."""
     from tengen.learners.scoring import BlockScorer
     from tengen.learners.scoring.training import LIFE_MODEL, train_life
-    from tengen.models import resumed_settings
     from tengen.records import Corpus
 
-    folder = out or Path("runs/life")
-    if resume:
-        settings = resumed_settings(folder, settings, said)
+    folder = run.out or Path("runs/life")
+    settings = run.settings(folder, settings)
     games = Corpus(files).as_arrays()
     told: list[str] = []
 
     def report(line: str) -> None:
         told.append(line)
-        remark(line, quiet=quiet)
+        remark(line, quiet=shown.quiet)
 
     most = min(settings.games or len(games), len(games))
-    with progress("positions", most * settings.positions, quiet=quiet) as bar:
+    with progress("positions", most * settings.positions, quiet=shown.quiet) as bar:
         model = train_life(
-            games, settings, BlockScorer.load(scorer), folder, resume=resume, report=report,
+            games, settings, BlockScorer.load(scorer), folder, resume=run.resume, report=report,
             sources=", ".join(file.name for file in files), advance=bar.advance,
         )  # fmt: skip
     path = folder / LIFE_MODEL
     answer = {"games": model.games_, "scale": model.scale, "log": told, "model": str(path)}
-    emit(answer, json=json, text=f"{path}: learned from {model.games_} games")
+    emit(answer, json=shown.json, text=f"{path}: learned from {model.games_} games")
 
 
 @app.command()
+@derived_options()
 def evaluate(
     games: _Files,
     baselines: Annotated[
@@ -83,8 +69,8 @@ def evaluate(
     ] = None,
     model: Annotated[str, typer.Option("--model", help="Name or file of the model.")] = "life",
     scorer: _Scored = "scorer",
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Compare what is foreseen at several moments of games with how they ended."""
     from tengen.learners.scoring import BlockScorer, LifeEvaluator
@@ -92,7 +78,7 @@ def evaluate(
 
     loaded = LifeEvaluator.load(model)
     others = {name: _owner_model(name) for name in beside or []}
-    with progress("positions", None, quiet=quiet) as bar:
+    with progress("positions", None, quiet=shown.quiet) as bar:
 
         def tell(done: int, of: int) -> None:
             bar.total = of
@@ -102,7 +88,7 @@ def evaluate(
             loaded, games, scorer=BlockScorer.load(scorer), baselines=baselines, beside=others,
             tell=tell,
         )  # fmt: skip
-    if json:
+    if shown.json:
         emit(answer, json=True)
         return
     every = [("life", answer["phases"])]

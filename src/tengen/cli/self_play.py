@@ -9,12 +9,10 @@ import typer
 
 from tengen.cli.common import (
     Json,
-    Quiet,
-    Ray,
-    Resume,
-    Said,
+    Resumable,
     Seed,
-    Workers,
+    Shared,
+    Shown,
     derived_options,
     emit,
     remark,
@@ -34,39 +32,36 @@ Folder = Annotated[Path, typer.Argument(help="Folder of the run.")]
 @derived_options()
 def train(
     settings: SelfPlaySettings,
-    said: Said,
+    lesson: Resumable,
     out: Annotated[Path, typer.Option("--out", help="Folder of the run.")],
     start: Annotated[
         str | None, typer.Option("--start", help="Begin with this network, not from nothing.")
     ] = None,
     device: Annotated[str, typer.Option("--device", help="cpu, cuda or auto.")] = "auto",
-    resume: Resume = False,
-    workers: Workers = 1,
-    ray: Ray = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    work: Shared,
+    shown: Shown,
 ) -> None:
     """Play and learn; the network is model.safetensors in the folder of the run."""
     from tengen.learners.deep_network import DeepNetwork
     from tengen.learners.self_play import training
-    from tengen.models import Run, resumed_settings
+    from tengen.models import Run
 
-    if resume:
-        settings = resumed_settings(out, settings, said)
+    settings = lesson.settings(out, settings)
     first = None if start is None else DeepNetwork.load(start)
-    alone = workers == 1 and ray is None
+    alone = work.workers == 1 and work.ray is None
     training.check(settings, device=device, start=first, alone=alone)
     data = {} if start is None else {"start": Path(start).stem}
-    with Run.open(out, training.LEARNER, settings, data=data, resume=resume) as run:
+    with Run.open(out, training.LEARNER, settings, data=data, resume=lesson.resume) as run:
         network = training.train(
-            settings, run, device=device, start=first, workers=workers, ray=ray,
-            on_report=_Remarks(quiet),
+            settings, run, device=device, start=first, workers=work.workers, ray=work.ray,
+            on_report=_Remarks(shown.quiet),
         )  # fmt: skip
         rows = run.rows()
     model, games = out / training.MODEL, rows[-1]["games"] if rows else 0
     emit(
         {"model": str(model), "games": games, "free_parameters": network.free_parameters},
-        json=json,
+        json=shown.json,
         text=f"{model}: {network.free_parameters} weights, {games} games against itself",
     )
 
@@ -94,6 +89,7 @@ def show(
 
 
 @app.command()
+@derived_options()
 def ladder(
     run: Folder,
     size: Annotated[
@@ -107,11 +103,10 @@ def ladder(
     anchor: Annotated[
         list[str] | None, typer.Option("--anchor", help="Players to meet besides; maxlib, static.")
     ] = None,
-    workers: Workers = 1,
-    ray: Ray = None,
+    *,
+    work: Shared,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    shown: Shown,
 ) -> None:
     """Let snapshots of a run meet each other: Elo by minutes, games and positions."""
     from tengen.arena.display import LiveTable
@@ -122,12 +117,14 @@ def ladder(
         anchors=ANCHORS if anchor is None else anchor,
     )  # fmt: skip
     names = [entrant.name for entrant in plan.tournament.entrants]
-    with LiveTable(names, [], quiet=quiet) as listener:
-        steps = play_ladder(plan, run / RESULTS, workers=workers, ray=ray, listener=listener)
-    if json:
+    with LiveTable(names, [], quiet=shown.quiet) as listener:
+        steps = play_ladder(
+            plan, run / RESULTS, workers=work.workers, ray=work.ray, listener=listener
+        )
+    if shown.json:
         emit([step.value() for step in steps], json=True)
         return
-    shown = [
+    rows = [
         (
             step.name,
             "" if step.minutes is None else f"{step.minutes:.1f}",
@@ -138,7 +135,7 @@ def ladder(
         )
         for step in steps
     ]
-    table(str(run), ["player", "minutes", "positions", "Elo", "95 %", "games"], shown)
+    table(str(run), ["player", "minutes", "positions", "Elo", "95 %", "games"], rows)
 
 
 class _Remarks:

@@ -15,12 +15,10 @@ from tengen.cli.common import (
     GameNumber,
     Json,
     MoveNumber,
-    Out,
-    Quiet,
     Record,
-    Resume,
-    Said,
+    RunFolder,
     Seed,
+    Shown,
     Workers,
     derived_options,
     emit,
@@ -82,25 +80,21 @@ def info(model: Model = None, json: Json = False) -> None:
 @derived_options()
 def train(
     settings: SymmetrySettings,
-    said: Said,
-    out: Out = None,
-    resume: Resume = False,
+    training: RunFolder,
     workers: Workers = 1,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Learn by self-play with TD(lambda); stops and resumes exactly."""
     from tengen.learners.symmetry_network import SymmetryNetwork
     from tengen.learners.symmetry_network.training import SelfPlayReport, open_run
-    from tengen.models.runs import resumed_settings
 
-    folder = out or Path("runs/symmetry-network")
-    if resume:
-        settings = resumed_settings(folder, settings, said)
+    folder = training.out or Path("runs/symmetry-network")
+    settings = training.settings(folder, settings)
     reports: list[SelfPlayReport] = []
     with (
-        open_run(folder, settings, resume=resume) as run,
-        progress("self-play", settings.games, quiet=quiet) as bar,
+        open_run(folder, settings, resume=training.resume) as run,
+        progress("self-play", settings.games, quiet=shown.quiet) as bar,
     ):
 
         def watch(report: SelfPlayReport) -> None:
@@ -116,7 +110,7 @@ def train(
         "seconds": sum(report.seconds for report in reports),
         "error": reports[-1].error if reports else None,
     }
-    emit(value, json=json, text=f"{path} after {learner.games_} games")
+    emit(value, json=shown.json, text=f"{path} after {learner.games_} games")
 
 
 @app.command()
@@ -124,8 +118,7 @@ def train(
 def imitate(
     files: Annotated[list[str], typer.Argument(help="Experts' games: SGF files or folders.")],
     settings: ImitationSettings,
-    said: Said,
-    out: Out = None,
+    training: RunFolder,
     hold_out: Annotated[
         float, typer.Option("--hold-out", min=0.0, max=0.5, help="Share of games to measure on.")
     ] = 0.02,
@@ -133,10 +126,9 @@ def imitate(
         int, typer.Option("--measured", min=1, help="Positions to measure the ranking on.")
     ] = 500,
     device: Annotated[str, typer.Option("--device", help="cpu, or cuda for a GPU.")] = "cpu",
-    resume: Resume = False,
     workers: Workers = 1,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Learn to rank experts' moves by the value of the board after them; needs PyTorch.
 
@@ -145,25 +137,23 @@ def imitate(
     from tengen.errors import SpecError
     from tengen.learners.move_prediction.reading import read_games
     from tengen.learners.symmetry_network import SymmetryNetwork, imitation
-    from tengen.models.runs import resumed_settings
 
-    folder = out or Path("runs/symmetry-network-imitate")
-    if resume:
-        settings = resumed_settings(folder, settings, said)
+    folder = training.out or Path("runs/symmetry-network-imitate")
+    settings = training.settings(folder, settings)
     games, left_out = read_games(files, settings.size)
     for line in left_out.lines():
-        remark(line, quiet=quiet)
+        remark(line, quiet=shown.quiet)
     held = max(1, round(hold_out * len(games))) if hold_out > 0 else 0
     if held >= len(games):
         raise SpecError(f"{' '.join(files)}: {len(games)} games, too few to hold one out")
     test, train = games.split(held / len(games), settings.seed)
     trainer = imitation.Imitator(settings, train, device=device, workers=workers)
     positions, weights = settings.steps * settings.batch, settings.network.architecture.weights
-    remark(f"{weights} weights, {len(train)} games", quiet=quiet)
+    remark(f"{weights} weights, {len(train)} games", quiet=shown.quiet)
     reports: list[imitation.ImitationReport] = []
     with (
-        imitation.open_run(folder, settings, train, resume=resume) as run,
-        progress("positions", positions, quiet=quiet) as bar,
+        imitation.open_run(folder, settings, train, resume=training.resume) as run,
+        progress("positions", positions, quiet=shown.quiet) as bar,
     ):
 
         def watch(report: imitation.ImitationReport) -> None:
@@ -191,15 +181,14 @@ def imitate(
             f"; of {found.positions} positions left out, among all legal moves: "
             f"first {found.top1:.1%}, among five {found.top5:.1%}, loss {found.loss:.3f}"
         )
-    emit(value, json=json, text=text)
+    emit(value, json=shown.json, text=text)
 
 
 @app.command()
 @derived_options()
 def evolve(
     settings: EvolutionSettings,
-    said: Said,
-    out: Out = None,
+    training: RunFolder,
     model: Annotated[str, typer.Option("--model", help="Where to start.")] = "isn-best",
     opponents: Annotated[
         str,
@@ -210,19 +199,16 @@ def evolve(
     turn: Annotated[
         bool, typer.Option("--turn", help="Untie colours, tell the network who has just moved.")
     ] = False,
-    resume: Resume = False,
     workers: Workers = 1,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Improve a trained network by evolution: keep the mutations that win games."""
     from tengen.learners.symmetry_network import SymmetryNetwork, evolution
     from tengen.learners.symmetry_network.matches import SIMPLE
-    from tengen.models.runs import resumed_settings
 
-    folder = out or Path("runs/symmetry-network-evolve")
-    if resume:
-        settings = resumed_settings(folder, settings, said)
+    folder = training.out or Path("runs/symmetry-network-evolve")
+    settings = training.settings(folder, settings)
     start = SymmetryNetwork.load(model)
     if turn:
         start = evolution.told_who_moved(start)
@@ -230,8 +216,8 @@ def evolve(
     rivals = [name if name in SIMPLE else SymmetryNetwork.load(name) for name in names]
     means: list[float] = []
     with (
-        evolution.open_run(folder, settings, start, rivals, resume=resume) as run,
-        progress("generations", settings.generations, quiet=quiet) as bar,
+        evolution.open_run(folder, settings, start, rivals, resume=training.resume) as run,
+        progress("generations", settings.generations, quiet=shown.quiet) as bar,
     ):
 
         def watch(generation: int, fitness: float) -> None:
@@ -244,10 +230,11 @@ def evolve(
         path = run.folder / "model.safetensors"
         grown.save(path)
     value = {"model": str(path), "generations": settings.generations, "fitness": means}
-    emit(value, json=json, text=f"{path} after {settings.generations} generations")
+    emit(value, json=shown.json, text=f"{path} after {settings.generations} generations")
 
 
 @app.command()
+@derived_options()
 def evaluate(
     model: Annotated[str, typer.Option("--model", help="A shipped name or a path.")] = "isn-9x9",
     opponent: Annotated[
@@ -259,8 +246,8 @@ def evaluate(
     beta: Annotated[float, typer.Option("--beta", min=0)] = 20.0,
     seed: Seed = 0,
     workers: Workers = 1,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Play a network against a simple player or another network, moves drawn with `--beta`."""
     from tengen.learners.symmetry_network import SymmetryNetwork
@@ -269,7 +256,7 @@ def evaluate(
 
     ours = SymmetryNetwork.load(model)
     theirs = opponent if opponent in SIMPLE else SymmetryNetwork.load(opponent)
-    remark(f"{games} games on {size}x{size}", quiet=quiet)
+    remark(f"{games} games on {size}x{size}", quiet=shown.quiet)
     scores, plies = play_games(
         *(ours, theirs), games=games, size=size, komi=komi, beta=beta, seed=seed, openings=0,
         workers=workers,
@@ -289,18 +276,19 @@ def evaluate(
         "mean_plies": float(plies.mean()),
     }
     text = f"{result.win_rate:.3f} [{low:.3f}, {high:.3f}] in {games} games"
-    emit(value, json=json, text=text)
+    emit(value, json=shown.json, text=text)
 
 
 @app.command()
+@derived_options()
 def show(
     file: Record,
     move: MoveNumber = None,
     game: GameNumber = 1,
     model: Annotated[str, typer.Option("--model", help="A shipped name or a path.")] = "isn-best",
     out: Annotated[Path | None, typer.Option("--out", help="Write the maps as SVG.")] = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Show the seven maps of a position: who gets what, which stones live, where eyes will be."""
     import numpy as np
@@ -335,14 +323,14 @@ def show(
     if out is not None:
         mark = None if last in (None, PASS) else index_of(int(last), board.rows, board.cols)
         write_atomic(out, format_maps(board.grid(), maps, last=mark, title=f"before move {number}"))
-        remark(f"wrote {out}", quiet=quiet)
-    emit(value, json=json)
-    if not json and out is None:
+        remark(f"wrote {out}", quiet=shown.quiet)
+    emit(value, json=shown.json)
+    if not shown.json and out is None:
         for name, values in maps.items():
             print(f"{name}:")
             for row in values:
                 print(" ".join("  ." if np.isnan(v) else f"{100 * v:3.0f}" for v in row))
-    if not json:
+    if not shown.json:
         print(f"expected score for Black, komi included: {value['score']:+.1f}")
 
 
@@ -362,8 +350,8 @@ def experiment(
         Path | None, typer.Option("--out", help="Keep the trained networks; go on with them.")
     ] = None,
     workers: Workers = 1,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Draw the paper's Figure 1 with a trend test, or compare designs after equal training."""
     from tengen.errors import SpecError
@@ -375,7 +363,7 @@ def experiment(
             *(which, designs),
             folder=out,
             workers=workers,
-            watch=lambda text: remark(text, quiet=quiet),
+            watch=lambda text: remark(text, quiet=shown.quiet),
         )
         result = Result(tables=[lab.design_table(which, designs, rows)])
         value = {"table": which, **asdict(designs), "rows": [asdict(row) for row in rows]}
@@ -385,9 +373,9 @@ def experiment(
         from tengen.learners.symmetry_network.learner import load_snapshots
 
         players = load_snapshots(snapshots)
-        with progress("pairs", len(players) * (len(players) - 1) // 2, quiet=quiet) as bar:
+        with progress("pairs", len(players) * (len(players) - 1) // 2, quiet=shown.quiet) as bar:
             curve = lab.figure_1(
                 *(players, tournament), workers=workers, watch=lambda _done, _of: bar.advance()
             )
         result, value = Result(tables=[lab.curve_table(curve)]), asdict(curve)
-    emit_result(result, json=json, value=value)
+    emit_result(result, json=shown.json, value=value)
