@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypedDict, runtime_checkable
 
 import numpy as np
 
@@ -42,6 +42,14 @@ class TimedPlayer(Player, Protocol):
     def within(self, seconds: float) -> Player:
         """Return a player like this one that takes at most `seconds` for a move."""
         ...
+
+
+class Asked(TypedDict, total=False):
+    """What `Analyser.analyse` takes by name, for those who hand it on to another."""
+
+    interval: float
+    limited: bool
+    stop: Callable[[], bool]
 
 
 @runtime_checkable

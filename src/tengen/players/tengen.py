@@ -7,14 +7,16 @@ wins where was measured (docs/results/united-player.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Unpack
 
 import numpy as np
 
 from tengen.board import Board, Point
 from tengen.contracts import Analysis, Policy, Scorer
+from tengen.contracts.protocols import Asked
 from tengen.errors import SpecError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.models import has_model, load_scorer
@@ -81,24 +83,18 @@ class TengenPlayer:
         return (self._drawer(board) or self.search(board)).choose(board, rng)
 
     def analyse(
-        self,
-        board: Board,
-        rng: np.random.Generator,
-        *,
-        interval: float = 1.0,
-        limited: bool = False,
-        stop: Callable[[], bool] = lambda: False,
+        self, board: Board, rng: np.random.Generator, **asked: Unpack[Asked]
     ) -> Iterator[Analysis]:
         """Yield what the search says every `interval` seconds.
 
         With `limited`, when a move is to be played, a level that draws says what it draws from.
         """
-        drawer = self._drawer(board) if limited else None
+        drawer = self._drawer(board) if asked.get("limited") else None
         if drawer is not None:
             yield from drawer.analyse(board, rng)
             return
         search = self.search(board)
-        reports = search.analyse(board, rng, interval=interval, limited=limited, stop=stop)
+        reports = search.analyse(board, rng, **asked)
         if not isinstance(search, NetworkPlayer) or not self._taught_itself(search):
             yield from reports
             return

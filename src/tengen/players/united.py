@@ -9,14 +9,16 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Unpack
 
 import numpy as np
 
 from tengen.board import PASS, Board, Point, index_of
 from tengen.contracts import Analysis, Evaluator, Policy, Scorer
+from tengen.contracts.protocols import Asked
 from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
 from tengen.models import load_evaluator, load_policy, load_scorer
@@ -158,13 +160,7 @@ class UnitedPlayer:
         return board.answer(last.choice)
 
     def analyse(
-        self,
-        board: Board,
-        rng: np.random.Generator,
-        *,
-        interval: float = 1.0,
-        limited: bool = False,
-        stop: Callable[[], bool] = lambda: False,
+        self, board: Board, rng: np.random.Generator, **asked: Unpack[Asked]
     ) -> Iterator[Analysis]:
         """Yield what the search says every `interval` seconds, as `mcts` does.
 
@@ -179,7 +175,7 @@ class UnitedPlayer:
         search = self.search(board)
         if isinstance(search.policy, RootPolicy):
             search.policy.at_root(board)
-        for found in search.analyse(board, rng, interval=interval, limited=limited, stop=stop):
+        for found in search.analyse(board, rng, **asked):
             yield replace(found, choice=PASS) if self._is_over(board) else found
 
     def within(self, seconds: float) -> UnitedPlayer:
