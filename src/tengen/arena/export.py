@@ -29,21 +29,21 @@ def export_results(database: Database, kind: str) -> str:
         If there is no such kind.
     """
     if kind == "csv":
-        return games_csv(database.games() + database.voids())
+        return _games_csv(database.games() + database.voids())
     if kind == "sgf":
         return "".join(row.sgf.strip() + "\n" for row in database.games())
     if kind == "json":
         results = results_of(database)
         value = results_value(results)
-        value["games"] = [game_value(row) for row in results.rows]
-        value["void_games"] = [game_value(row) for row in results.voids]
+        value["games"] = [_game_value(row) for row in results.rows]
+        value["void_games"] = [_game_value(row) for row in results.voids]
         return json.dumps(value, indent=1, allow_nan=False) + "\n"
     if kind == "html":
-        return html_page(results_of(database))
+        return _html_page(results_of(database))
     raise SpecError(f"no way to export {kind!r}; there are {', '.join(KINDS)}")
 
 
-def games_csv(rows: list[GameRow]) -> str:
+def _games_csv(rows: list[GameRow]) -> str:
     """Write one line a game, without its SGF; void games have the result `Void`."""
     fields = [f.name for f in dataclasses.fields(GameRow) if f.name != "sgf"]
     text = io.StringIO()
@@ -53,7 +53,7 @@ def games_csv(rows: list[GameRow]) -> str:
     return text.getvalue()
 
 
-def game_value(row: GameRow) -> dict[str, Any]:
+def _game_value(row: GameRow) -> dict[str, Any]:
     """Return one game as JSON has it."""
     return {**dataclasses.asdict(row), "versions": json.loads(row.versions)}
 
@@ -146,7 +146,7 @@ def cross_table(results: Results) -> Sheet:
     return ["", *names], rows
 
 
-def html_page(results: Results) -> str:
+def _html_page(results: Results) -> str:
     """Write the tables as one HTML page that needs nothing else."""
     from jinja2 import Environment, PackageLoader
 

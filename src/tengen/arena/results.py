@@ -116,10 +116,10 @@ def pair_scores(rows: Sequence[GameRow]) -> list[PairScore]:
 def results_of(database: Database, *, resamples: int | None = None, seed: int = 0) -> Results:
     """Make all tables of a database; `resamples=0` saves the time for intervals of ratings."""
     tournament = database.tournament
-    return tabulate(tournament, database.games(), database.voids(), resamples=resamples, seed=seed)
+    return _tabulate(tournament, database.games(), database.voids(), resamples=resamples, seed=seed)
 
 
-def tabulate(
+def _tabulate(
     tournament: Tournament,
     rows: list[GameRow],
     voids: list[GameRow],

@@ -62,7 +62,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class WorkerJob:
+class _WorkerJob:
     """A game with the file whose presence means that no further game is to begin."""
 
     job: GameJob
@@ -123,7 +123,7 @@ def run_jobs(
     with stop, _told_what_is_there(database):
         while missing := _missing(jobs, database.finished()):
             results = map_jobs(
-                play_job,
+                _play_job,
                 stop.until(missing),
                 workers=workers,
                 ray=ray,
@@ -214,14 +214,14 @@ class _Stop:
         if self.listener is not None:
             self.listener.stopping()
 
-    def until(self, jobs: list[GameJob]) -> Iterator[WorkerJob]:
+    def until(self, jobs: list[GameJob]) -> Iterator[_WorkerJob]:
         """Yield jobs until somebody wants to stop."""
         for job in jobs:
             if self.asked:
                 return
             if self.listener is not None:
                 self.listener.handed_out(job)
-            yield WorkerJob(job, None if self.file is None else str(self.file))
+            yield _WorkerJob(job, None if self.file is None else str(self.file))
 
     def __enter__(self) -> _Stop:
         if self.file is not None:
@@ -249,13 +249,13 @@ _lent: dict[str, Player] = {}  # by the names of their entrants
 _scorer: list[ScoreEstimator] = []
 
 
-def play_job(work: WorkerJob) -> PlayedGame | None:
+def _play_job(work: _WorkerJob) -> PlayedGame | None:
     """Play one game in a worker, which keeps its players for the next; None when told to stop."""
     if work.stop_file is not None and Path(work.stop_file).exists():
         return None
     job = work.job
     if not _players:
-        atexit.register(close_players)
+        atexit.register(_close_players)
     # The first of a pairing sits on chair 0 in both games, so that it keeps its process; and an
     # engine that meets itself under two names is two processes.
     chairs = {job.key[0]: 0, job.key[1]: 1}
@@ -284,7 +284,7 @@ def lend_players(players: Mapping[str, Player]) -> Iterator[None]:
             _lent.pop(name, None)
 
 
-def close_players() -> None:
+def _close_players() -> None:
     """End all engines that this process keeps."""
     for entrant, chair in list(_players):
         _dismiss(entrant, chair)
@@ -332,4 +332,4 @@ def _players_closed() -> Iterator[None]:
     try:
         yield
     finally:
-        close_players()
+        _close_players()

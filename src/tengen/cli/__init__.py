@@ -50,7 +50,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
-class LazyGroup(TyperGroup):
+class _LazyGroup(TyperGroup):
     """A group that imports a command's module only when that command is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -88,7 +88,7 @@ def _show_flags_as_flags(command: Any, ctx: Any) -> None:
         _show_flags_as_flags(below, ctx)
 
 
-_app = typer.Typer(cls=LazyGroup, add_completion=False, rich_markup_mode=None)
+_app = typer.Typer(cls=_LazyGroup, add_completion=False, rich_markup_mode=None)
 
 
 def _tell_version(wanted: bool) -> None:

@@ -75,7 +75,7 @@ def review(
         files,
         settings,
         out,
-        Crew(resume, work.workers, work.ray),
+        _Crew(resume, work.workers, work.ray),
         json=shown.json,
         quiet=shown.quiet,
     )
@@ -120,7 +120,7 @@ def _one(
 
 
 @dataclass(frozen=True)
-class Crew:
+class _Crew:
     """Who works on many games."""
 
     resume: bool
@@ -134,7 +134,7 @@ def _many(
     files: list[str],
     settings: ReviewSettings,
     out: Path | None,
-    crew: Crew,
+    crew: _Crew,
     *,
     json: bool,
     quiet: bool,

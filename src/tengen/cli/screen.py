@@ -28,10 +28,10 @@ class Screen:
         if self.fancy:
             _draw_with_colours(board, marks or {})
         else:
-            self.say(draw_plainly(board, marks or {}))
+            self.say(_draw_plainly(board, marks or {}))
 
 
-def draw_plainly(board: Board, marks: dict[int, str]) -> str:
+def _draw_plainly(board: Board, marks: dict[int, str]) -> str:
     """Return the board as ASCII with the last move in brackets and marks on points.
 
     >>> from tengen.board import Board

@@ -81,21 +81,21 @@ def review_library(
             old = _read_done(folder, job)
             if old is not None:
                 values[job.number] = old
-                on_game(title_of(old))
+                on_game(_title_of(old))
         todo = [job for job in jobs if job.number not in values]
-        work = partial(review_job, settings)
+        work = partial(_review_job, settings)
         try:
             for done in map_jobs(work, todo, workers=workers, ray=ray, ordered=False):
                 _write(folder, done)
                 values[done.job.number] = done.value
-                on_game(title_of(done.value))
+                on_game(_title_of(done.value))
         except KeyboardInterrupt as stop:
             stop.add_note(f"{folder}: {len(values)} of {len(jobs)} games done; --resume goes on")
             raise
         return _sum_up(folder, [values[job.number] for job in jobs], list(unread), settings)
 
 
-def review_job(settings: ReviewSettings, job: PackedGame) -> Done:
+def _review_job(settings: ReviewSettings, job: PackedGame) -> Done:
     """Review one game; a game that cannot be reviewed says why in its `fault`."""
     record = job.record()
     about = {**headline(record), "number": job.number, "fingerprint": fingerprint(job.sgf.hex())}
@@ -119,7 +119,7 @@ def review_job(settings: ReviewSettings, job: PackedGame) -> Done:
         "sides": {name: review.side(colour) for colour, name in COLOURS.items()},
         "final": review.ending and review.ending.count.result,
         "scores": [round(p.score, 2) for p in review.positions],
-        "rows": move_rows(review),
+        "rows": _move_rows(review),
     }
     title = f"{Path(job.file).name}, game {job.game}"
     return Done(
@@ -155,7 +155,7 @@ def headline(record: GameRecord) -> dict[str, Any]:
     }
 
 
-def move_rows(review: Review) -> list[dict[str, Any]]:
+def _move_rows(review: Review) -> list[dict[str, Any]]:
     """Return one plain row a move."""
     rows, cols = review.record.rows, review.record.cols
     found = []
@@ -184,7 +184,7 @@ def move_rows(review: Review) -> list[dict[str, Any]]:
     return found
 
 
-def title_of(value: dict[str, Any]) -> str:
+def _title_of(value: dict[str, Any]) -> str:
     """Name a game for people."""
     return f"{Path(value['file']).name}, game {value['game']}"
 

@@ -26,7 +26,7 @@ MAX_DEPTH = 64
 _Key = tuple[int, int, int | None]
 
 
-class OutOfTime(Exception):
+class _OutOfTime(Exception):
     """The clock stopped the search of one depth."""
 
 
@@ -55,7 +55,7 @@ class Search:
     def value(self, board: Board, depth: int, alpha: float, beta: float) -> tuple[float, int]:
         """Return the value of a position and the best move, searched `depth` plies."""
         if time.monotonic() > self.deadline:
-            raise OutOfTime
+            raise _OutOfTime
         self.nodes += 1
         if board.is_over:
             return self._sign(board) * board.area_score(), PASS
@@ -166,7 +166,7 @@ class AlphaBetaPlayer:
                 search.deadline = start + self.seconds
             try:
                 found = search.value(board, depth, -math.inf, math.inf)
-            except OutOfTime:
+            except _OutOfTime:
                 break
         self.nodes += search.nodes
         return found

@@ -25,7 +25,7 @@ from tengen.players.plugins import PREFIX, make_plugged_evaluator, make_plugged_
 Source = TypeVar("Source")
 
 
-class PlayoutEvaluator:
+class _PlayoutEvaluator:
     """Judge by the mean score of heavy playouts, seeded by the position itself."""
 
     scale = 5.0
@@ -56,7 +56,7 @@ class AreaEvaluator:
         return np.array([board.area_score() for board in boards], np.float64)
 
 
-class StaticEvaluator:
+class _StaticEvaluator:
     """Judge by letting the rule player finish the game for both sides."""
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
@@ -66,7 +66,7 @@ class StaticEvaluator:
         return np.array([finish_score(board) for board in boards], np.float64)
 
 
-class UniformPolicy:
+class _UniformPolicy:
     """Propose every legal move that fills no own eye alike; pass when there is none."""
 
     def priors(self, board: Board) -> FloatArray:
@@ -78,7 +78,7 @@ class UniformPolicy:
         return out
 
 
-class StaticPolicy:
+class _StaticPolicy:
     """Propose moves by the rule player's opinion of each; `temperature` in its points."""
 
     def __init__(self, temperature: float = 1.5) -> None:
@@ -101,11 +101,11 @@ class StaticPolicy:
 
 
 EVALUATORS: dict[str, Callable[[], Evaluator]] = {
-    "playouts": PlayoutEvaluator,
-    "static": StaticEvaluator,
+    "playouts": _PlayoutEvaluator,
+    "static": _StaticEvaluator,
     "area": AreaEvaluator,
 }
-POLICIES: dict[str, Callable[[], Policy]] = {"uniform": UniformPolicy, "static": StaticPolicy}
+POLICIES: dict[str, Callable[[], Policy]] = {"uniform": _UniformPolicy, "static": _StaticPolicy}
 
 
 def make_evaluator(name: str) -> Evaluator:

@@ -29,7 +29,7 @@ CREATE INDEX IF NOT EXISTS by_change ON items (kind, changed DESC);
 """
 
 
-def part_of(kind: str) -> str:
+def _part_of(kind: str) -> str:
     """Return the kind of an item's parts; the id of a part is `ID/NUMBER`."""
     return f"{kind}-part"
 
@@ -67,7 +67,7 @@ class Store:
 
     def put_part(self, kind: str, key: str, number: int, body: dict[str, Any]) -> None:
         """Insert or replace one part of an item."""
-        self.put(part_of(kind), f"{key}/{number:06}", {}, body)
+        self.put(_part_of(kind), f"{key}/{number:06}", {}, body)
 
     def get(self, kind: str, key: str) -> dict[str, Any] | None:
         """Return an item's body, None if there is none."""
@@ -78,7 +78,7 @@ class Store:
     def parts(self, kind: str, key: str) -> list[dict[str, Any]]:
         """Return the parts of an item in the order of their numbers."""
         query = "SELECT body FROM items WHERE kind=? AND id >= ? AND id < ? ORDER BY id"
-        rows = self._connection.execute(query, (part_of(kind), f"{key}/", f"{key}0"))
+        rows = self._connection.execute(query, (_part_of(kind), f"{key}/", f"{key}0"))
         return [json.loads(body) for (body,) in rows]
 
     def list(self, kind: str, limit: int = 200) -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ class Store:
         with self._connection as connection:
             connection.execute(
                 "DELETE FROM items WHERE kind=? AND id >= ? AND id < ?",
-                (part_of(kind), f"{key}/", f"{key}0"),
+                (_part_of(kind), f"{key}/", f"{key}0"),
             )
             query = "DELETE FROM items WHERE kind=? AND id=?"
             return connection.execute(query, (kind, key)).rowcount > 0

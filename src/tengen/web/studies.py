@@ -51,7 +51,7 @@ def review(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     thinker = _thinker(record.rows, record.cols, arguments["playouts"])
     player, policy, policy_name = thinker.player, thinker.policy, thinker.policy_name
     boards = list(boards_of(record))
-    positions = [from_value(v, b) for v, b in zip(arguments["done"], boards, strict=False)]
+    positions = [_from_value(v, b) for v, b in zip(arguments["done"], boards, strict=False)]
     if positions and policy is not None:
         # Only the likeliest predictions are kept; the next move may be none of them.
         last = positions[-1]
@@ -64,7 +64,7 @@ def review(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
         if number:
             before = positions[number - 1]
             move = review_move(number, record.moves[number - 1], before, position)
-        context.tell({"position": to_value(position), "move": move and move_value(move, position)})
+        context.tell({"position": to_value(position), "move": move and _move_value(move, position)})
         if context.stop():
             break
     if len(positions) < len(boards):
@@ -103,7 +103,7 @@ def to_value(position: Position) -> dict[str, Any]:
     }
 
 
-def from_value(value: dict[str, Any], board: Board) -> Position:
+def _from_value(value: dict[str, Any], board: Board) -> Position:
     """Make the judged position that `to_value` described, of predictions only the likeliest."""
     priors = np.zeros(board.rows * board.cols + 1)
     names = {
@@ -128,7 +128,7 @@ def from_value(value: dict[str, Any], board: Board) -> Position:
     )
 
 
-def move_value(move: MoveReview, position: Position) -> dict[str, Any]:
+def _move_value(move: MoveReview, position: Position) -> dict[str, Any]:
     """Return what is thought of a move as plain values."""
     board = position.board
     return {
@@ -155,7 +155,7 @@ def _rebuilt(arguments: dict[str, Any]) -> Review:
     record = record_of(arguments["sgf"])
     boards = list(boards_of(record))
     parts = arguments["parts"]
-    positions = [from_value(p["position"], b) for p, b in zip(parts, boards, strict=True)]
+    positions = [_from_value(p["position"], b) for p, b in zip(parts, boards, strict=True)]
     summary = arguments["summary"]
     found = assemble(record, positions, player=summary["player"], policy=summary["policy"])
     # Only the likeliest predictions were kept; ranks and chances of the others were told before.

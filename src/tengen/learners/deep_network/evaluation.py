@@ -131,7 +131,7 @@ def _game(
     first = int(shard.lengths[:game].sum())
     moves = shard.moves[first : first + len(codes)].astype(np.int64)
     black = shard.colours[first : first + len(codes)] == 1
-    positions = positions_of(shard, game, codes, moves, black)
+    positions = _positions_of(shard, game, codes, moves, black)
     result = Evaluation(games=1)
     began = time.thread_time()
     parts = [
@@ -182,7 +182,7 @@ def _measure_moves(
     result.log_loss = float(np.minimum(total - chosen, 50.0).sum())
 
 
-def positions_of(
+def _positions_of(
     shard: Shard,
     game: int,
     codes: NDArray[np.uint8],

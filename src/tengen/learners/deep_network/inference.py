@@ -64,7 +64,7 @@ class Judgement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Affine:
+class _Affine:
     """A factor and an addend of every map."""
 
     scale: Floats
@@ -75,10 +75,10 @@ class Affine:
 class Block:
     """One block of the tower, kernels laid out."""
 
-    before: Affine
+    before: _Affine
     first: Floats
     """Kernel of the first convolution, scaled by what follows where it does not pool."""
-    between: Affine
+    between: _Affine
     pool: tuple[Floats, Floats] | None
     second: Floats
 
@@ -120,12 +120,12 @@ class Engine:
         self._tower = lru_cache(maxsize=4)(self._transform)
         self._constants = lru_cache(maxsize=8)(self._whole_board)
 
-    def _norm(self, name: str) -> Affine:
+    def _norm(self, name: str) -> _Affine:
         get = self._weights.__getitem__
         scale = get(f"{name}.gain") / np.sqrt(get(f"{name}.variance") + _EPSILON)
         shift = get(f"{name}.bias") - get(f"{name}.mean") * scale
         order = self.design.order
-        return Affine(np.repeat(scale, order), np.repeat(shift, order))
+        return _Affine(np.repeat(scale, order), np.repeat(shift, order))
 
     def _block(self, i: int) -> Block:
         get, order = self._weights.__getitem__, self.design.order

@@ -183,7 +183,7 @@ class DeepNetwork:
             raise ModelError(f"{where}: its card names no design we know ({wrong})") from None
         made = cls(settings=settings)
         made.design_, made.weights_ = design, tensors
-        check_weights(where, tensors, design)
+        _check_weights(where, tensors, design)
         return made
 
 
@@ -195,7 +195,7 @@ def check_size(rows: int, cols: int) -> None:
         )
 
 
-def check_weights(path: str, tensors: Tensors, design: Design) -> None:
+def _check_weights(path: str, tensors: Tensors, design: Design) -> None:
     """Refuse tensors that are not those of the design."""
     expected = shapes_of(design)
     for name, shape in expected.items():

@@ -48,7 +48,7 @@ class Output(NamedTuple):
     """Logits of owning each point."""
 
 
-class Lifting(nn.Module):
+class _Lifting(nn.Module):
     """A convolution from plain planes to fields: one free kernel, turned eight ways."""
 
     def __init__(self, planes: int, fields: int, size: int, order: int) -> None:
@@ -71,7 +71,7 @@ class Lifting(nn.Module):
         return F.conv2d(x, self.kernel().to(x.dtype), padding=self.shape[-1] // 2)
 
 
-class GroupConvolution(nn.Module):
+class _GroupConvolution(nn.Module):
     """A convolution from fields to fields: eight free kernels where a plain one has sixty-four."""
 
     def __init__(self, fields_in: int, fields_out: int, size: int, order: int) -> None:
@@ -153,10 +153,10 @@ class Block(nn.Module):
         super().__init__()
         self.order = order
         self.norm1 = FieldNorm(fields, order)
-        self.conv1 = GroupConvolution(fields, fields, 3, order)
+        self.conv1 = _GroupConvolution(fields, fields, 3, order)
         self.pool = nn.Linear(3 * fields, fields) if pools else None
         self.norm2 = FieldNorm(fields, order)
-        self.conv2 = GroupConvolution(fields, fields, 3, order)
+        self.conv2 = _GroupConvolution(fields, fields, 3, order)
         nn.init.zeros_(self.conv2.weight)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -175,16 +175,16 @@ class Network(nn.Module):
         super().__init__()
         self.design = design
         fields, order, heads = design.fields, design.order, design.head_fields
-        self.lift = Lifting(N_PLANES, fields, LIFTING_SIZE, order)
+        self.lift = _Lifting(N_PLANES, fields, LIFTING_SIZE, order)
         self.blocks = nn.ModuleList(
             Block(fields, order, pools=design.pools(i)) for i in range(design.blocks)
         )
         self.norm = FieldNorm(fields, order)
-        self.move_fields = GroupConvolution(fields, heads, 1, order)
+        self.move_fields = _GroupConvolution(fields, heads, 1, order)
         self.move_bias = nn.Linear(3 * heads, heads)
         self.move = nn.Conv2d(heads, 1, 1)
         self.pass_move = nn.Linear(3 * heads, 1)
-        self.value_fields = GroupConvolution(fields, heads, 1, order)
+        self.value_fields = _GroupConvolution(fields, heads, 1, order)
         self.owner = nn.Conv2d(heads, 1, 1)
         self.value_hidden = nn.Linear(3 * heads, design.value_hidden)
         self.value = nn.Linear(design.value_hidden, 3)

@@ -209,12 +209,12 @@ def _make(job: tuple[GameArrays, Scorer | None]) -> Shard:
     playable = ~replay_refusals(games) & (games.lengths() >= SHORTEST)
     if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
         playable[:] = False
-    return shard_of(games.where(playable), rows, cols, scorer)
+    return _shard_of(games.where(playable), rows, cols, scorer)
 
 
-def shard_of(games: GameArrays, rows: int, cols: int, scorer: Scorer | None = None) -> Shard:
+def _shard_of(games: GameArrays, rows: int, cols: int, scorer: Scorer | None = None) -> Shard:
     """Return games of one size as a shard; every one of them must be playable."""
-    territory = np.array([rules_say_territory(text) for text in games.rules], np.int8)
+    territory = np.array([_rules_say_territory(text) for text in games.rules], np.int8)
     labelled, owners = [], []
     if scorer is not None:
         for game in np.flatnonzero(~np.isnan(games.score)):
@@ -243,7 +243,7 @@ def shard_of(games: GameArrays, rows: int, cols: int, scorer: Scorer | None = No
     )
 
 
-def rules_say_territory(text: str) -> bool:
+def _rules_say_territory(text: str) -> bool:
     """Tell whether RU names rules that count territory; Japanese ones when it names none."""
     return rules_named(text).scoring == "territory"
 
@@ -254,7 +254,7 @@ def label(games: GameArrays, game: int, scorer: Scorer) -> tuple[NDArray[np.int8
     Records often name no rules, or wrong ones: both ways of counting are tried.
     """
     board = board_at(games.record(game))
-    dead = dead_mask(board, scorer)
+    dead = _dead_mask(board, scorer)
     grid, komi, told = board.grid(), float(games.komi[game]), float(games.score[game])
     area = count_area(grid, dead, komi=komi)
     if abs(count_territory(grid, dead, komi=komi, prisoners=board.prisoners).score - told) < 0.01:
@@ -267,7 +267,7 @@ def label(games: GameArrays, game: int, scorer: Scorer) -> tuple[NDArray[np.int8
     return ((owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)), territory
 
 
-def dead_mask(board: Board, scorer: Scorer) -> NDArray[np.bool_]:
+def _dead_mask(board: Board, scorer: Scorer) -> NDArray[np.bool_]:
     """Return the stones a scorer takes for dead, as a grid."""
     dead = np.zeros(board.rows * board.cols, np.bool_)
     for block in scorer.status(board).blocks:

@@ -54,7 +54,7 @@ class Population:
         return len(self.weights)
 
 
-def rate_of_change(n_weights: int) -> float:
+def _rate_of_change(n_weights: int) -> float:
     """Return tau, how fast step sizes change.
 
     >>> round(rate_of_change(9350), 4), round(rate_of_change(36063), 4)
@@ -79,7 +79,7 @@ def next_generation(
     order = np.argsort(-fitness, kind="stable")[: len(population) // 2]
     parents, steps = population.weights[order], population.steps[order]
     n = parents.shape[1]
-    tau = rate_of_change(n)
+    tau = _rate_of_change(n)
     children, child_steps = np.empty_like(parents), np.empty_like(steps)
     for i in range(len(order)):
         first, second = _normals(seed, generation, i, n)
