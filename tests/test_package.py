@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,32 @@ def test_every_public_function_and_class_is_documented() -> None:
                     if not ast.get_docstring(item) and not is_overload(item):
                         silent.append(f"{path}:{item.lineno} {item.name}")
     assert silent == []
+
+
+def test_a_function_that_only_its_own_module_uses_is_private_or_tested() -> None:
+    # Nobody else needs to read it, then; or somebody should say what it promises.
+    project = ROOT.parents[1]
+    outside = [*project.glob("tests/**/*.py"), *project.glob("benchmarks/*.py")]
+    known = {word for path in outside for word in words_of(path.read_text(encoding="utf-8"))}
+    users: Counter[str] = Counter()
+    for path in MODULES:
+        users.update(words_of(path.read_text(encoding="utf-8")))
+    lonely = []
+    for path, tree in trees():
+        if path.name.endswith("kernels.py"):
+            continue  # tested through those who call them, with the JIT and without
+        for item in tree.body:
+            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+                # Commands and the web's routes are called by the names in their decorators.
+                routed = any(isinstance(d, ast.Call) for d in item.decorator_list)
+                tried = routed or ">>> " in (ast.get_docstring(item) or "") or item.name in known
+                if not item.name.startswith("_") and not tried and users[item.name] < 2:
+                    lonely.append(f"{path}:{item.lineno} {item.name}")
+    assert lonely == []
+
+
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
 
 
 def is_overload(item: ast.stmt) -> bool:

@@ -24,7 +24,7 @@ _ADAM_SIZE = 0.2
 """Root mean square of a usual step of AdamW, in rates."""
 
 
-def orthogonalised(matrices: Tensor) -> Tensor:
+def _orthogonalised(matrices: Tensor) -> Tensor:
     """Return matrices (stack x rows x columns) with all singular values brought near one."""
     x = matrices.bfloat16() if matrices.is_cuda else matrices.float()
     tall = x.shape[1] > x.shape[2]
@@ -72,7 +72,7 @@ class Muon(torch.optim.Optimizer):
         torch._foreach_lerp_(speeds, gradients, 1 - momentum)
         ahead = torch._foreach_lerp(gradients, speeds, momentum)  # Nesterov's look ahead
         stack = torch.stack(ahead).flatten(2)
-        steps = orthogonalised(stack)
+        steps = _orthogonalised(stack)
         scale = rate * _ADAM_SIZE * max(stack.shape[1:]) ** 0.5
         torch._foreach_mul_(weights, 1 - rate * decay)
         shaped = [step.view_as(w) for step, w in zip(steps, weights, strict=True)]

@@ -56,25 +56,25 @@ def completed(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> 
     return torch.where(seen, means, (value[:, None] + count * found) / (1 + count))
 
 
-def weighed(values: Tensor, visits: Tensor) -> Tensor:
+def _weighed(values: Tensor, visits: Tensor) -> Tensor:
     """Return values (-1 to 1) on the scale of logits."""
     return (VISIT_SCALE + visits.amax(1, keepdim=True)) * (values + 1) / 2
 
 
-def choose_first(
+def _choose_first(
     drawn: Tensor, considered: Tensor, logits: Tensor, visits: Tensor, totals: Tensor,
     value: Tensor, due: Tensor,
 ) -> Tensor:  # fmt: skip
     """Return the root's move to look at next: of those with `due` visits the most promising."""
     ready = considered & (visits == due)
     ready = torch.where(ready.any(1, keepdim=True), ready, considered)
-    hopes = drawn + weighed(completed(logits, visits, totals, value), visits)
+    hopes = drawn + _weighed(completed(logits, visits, totals, value), visits)
     return torch.where(ready, hopes, -math.inf).argmax(1)
 
 
-def choose_below(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
+def _choose_below(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
     """Return the move of an inner node that brings visits closest to the corrected odds."""
-    hopes = logits + weighed(completed(logits, visits, totals, value), visits)
+    hopes = logits + _weighed(completed(logits, visits, totals, value), visits)
     lacking = torch.softmax(hopes, 1) - visits / (1 + visits.sum(1, keepdim=True))
     return torch.where(logits > NEVER / 2, lacking, -math.inf).argmax(1)
 
@@ -99,7 +99,7 @@ class Search:
         self.considered, self.score_share = min(considered, self.moves), score_share
         self.plan = visit_plan(self.considered, evaluations - 1)
         self.boards = Boards(lines, games * self.nodes, device)
-        self._first, self._below = compiled(choose_first), compiled(choose_below)
+        self._first, self._below = compiled(_choose_first), compiled(_choose_below)
         shape = games, self.nodes, self.moves
 
         def zeros(*shape: int) -> Tensor:
@@ -136,7 +136,7 @@ class Search:
             self._simulate(number, due, drawn, considered)
         visits = self._visits[:, 0]
         values = completed(logits, visits, self._totals[:, 0], self._values[:, 0])
-        gains = weighed(values, visits)
+        gains = _weighed(values, visits)
         most = torch.where(considered, visits, -1.0).amax(1, keepdim=True)
         best = torch.where(considered & (visits == most), drawn + gains, -math.inf)
         self.chosen.copy_(best.argmax(1))
