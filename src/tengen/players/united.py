@@ -168,7 +168,7 @@ class UnitedPlayer:
         """
         limits = LEVELS[self.level] if self.level is not None else None
         draws = limits is not None and limits.playouts == 0 and self.seconds is None
-        if limits is not None and draws and limited and self.root_moves is None:
+        if limits is not None and draws and asked.get("limited") and self.root_moves is None:
             weak = SamplePlayer(model=_predictor(board), temperature=limits.temperature)
             yield from weak.analyse(board, rng)
             return
