@@ -104,7 +104,7 @@ def _evened(
     """Return colour, stones and komi for a fair game of somebody's level with the player's."""
     from tengen.arena.ranks import advise
 
-    level = level_of(player)
+    level = _level_of(player)
     if level is None:
         raise TengenError(f"--my-level {mine}: {player} has no level; say --player tengen:level=N")
     if handicap or komi is not None:
@@ -115,7 +115,7 @@ def _evened(
     return colour, given.stones, given.komi
 
 
-def level_of(player: str) -> int | None:
+def _level_of(player: str) -> int | None:
     """Return the number of a spec that names a level of `tengen`."""
     from tengen.players import parse_spec
 
@@ -124,7 +124,7 @@ def level_of(player: str) -> int | None:
     return int(level) if level.isdecimal() else None
 
 
-def strength_of(player: str, rows: int, cols: int) -> str:
+def _strength_of(player: str, rows: int, cols: int) -> str:
     """Say what a player was measured to be on a board; empty if it was not."""
     from tengen.arena.placing import recorded
     from tengen.arena.ranks import rank_of
@@ -221,7 +221,7 @@ class Talk:
         self.screen.say(
             f"{board.rows}x{board.cols}, komi {board.komi:g}, {board.rules.scoring} scoring. "
             + (f"You are {NAMES[table.human]} against " if table.human else "You watch ")
-            + f"{table.player.name}{strength_of(table.spec, board.rows, board.cols)}. "
+            + f"{table.player.name}{_strength_of(table.spec, board.rows, board.cols)}. "
             + "Type help for the words I know."
         )
         self.screen.draw(board)
