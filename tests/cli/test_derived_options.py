@@ -1,4 +1,4 @@
-"""A command takes its options from a settings class and names none of them again."""
+"""A command takes its options from settings and groups, and names none of them again."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tengen.cli.common import Json, Out, Resume, Said, derived_options, emit
-from tengen.models import Run, check_settings, resumed_settings, setting, to_plain
+from tengen.cli.common import Options, RunFolder, RunOfModel, Shared, Shown, derived_options, emit
+from tengen.models import Run, check_settings, setting, to_plain
 
 
 @dataclass(frozen=True)
@@ -38,22 +38,28 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 @derived_options(leave=("seed",))
-def train(
-    settings: Walk, said: Said, out: Out = None, resume: Resume = False, json: Json = False
-) -> None:
+def train(settings: Walk, run: RunFolder, *, shown: Shown) -> None:
     """Walk about."""
-    folder = out or Path("runs/walk")
-    if resume:
-        settings = resumed_settings(folder, settings, said)
-    with Run.open(folder, "walk", settings, resume=resume) as run:
-        run.save(settings.steps, {})
-        emit({**to_plain(settings), "said": sorted(said)}, json=json)
+    folder = run.out or Path("runs/walk")
+    settings = run.settings(folder, settings)
+    with Run.open(folder, "walk", settings, resume=run.resume) as held:
+        held.save(settings.steps, {})
+        emit({**to_plain(settings), "said": sorted(run.said)}, json=shown.json)
 
 
-def call(*words: str) -> Any:
+@app.command()
+@derived_options()
+def walk(first: str, times: int = 2, *, training: RunOfModel, work: Shared, shown: Shown) -> None:
+    """Show what arrived."""
+    assert isinstance(training, Options)
+    paths = [str(training.out), str(training.folder)]
+    emit([first, times, *paths, work.workers, work.ray, shown.quiet], json=shown.json)
+
+
+def call(*words: str, command: str = "train") -> Any:
     import json
 
-    result = CliRunner().invoke(app, [*words, "--json"])
+    result = CliRunner().invoke(app, [command, *words, "--json"])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return json.loads(result.stdout) if result.exit_code == 0 else result.output
@@ -88,7 +94,24 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
 
 
 def test_help_shows_what_the_settings_say() -> None:
-    text = " ".join(CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output.split())
+    text = " ".join(
+        CliRunner().invoke(app, ["train", "--help"], env={"COLUMNS": "200"}).output.split()
+    )
     for words in ("How far to walk.", "--lambda", "normal|flat", "--no-safe", "Walk about."):
         assert words in text
     assert "--no-far" not in text and "context" not in text
+
+
+def test_a_group_arrives_whole_among_a_commands_own_parameters() -> None:
+    got = call("north", "--out", "models/far.safetensors", command="walk")
+    assert got == ["north", 2, "models/far.safetensors", "runs/far", 1, None, False]
+    words = "east --times 3 --out a.safetensors --run here --workers 4 --ray auto --quiet"
+    wanted = ["east", 3, "a.safetensors", "here", 4, "auto", True]
+    assert call(*words.split(), command="walk") == wanted
+    assert "Missing option '--out'" in call("north", command="walk")
+
+
+def test_settings_of_a_run_that_is_not_resumed_are_those_that_were_given(tmp_path: Path) -> None:
+    call("--out", str(tmp_path), "--rate", "0.7")
+    assert RunFolder(out=tmp_path).settings(tmp_path, Walk()) == Walk()
+    assert RunFolder(out=tmp_path, resume=True).settings(tmp_path, Walk()) == Walk(rate=0.7)

@@ -65,7 +65,7 @@ def standard_input() -> TextIO:
 
 
 class Said(frozenset[str]):
-    """The names of the settings that the user gave; see `derived_options`."""
+    """The names of the settings that the user gave: a field `said` of a group receives them."""
 
 
 class Options:
@@ -130,9 +130,8 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
     A parameter whose type is a settings class (see `models.settings`) is replaced by one option a
     field, less those in `leave`; the command receives the settings made of them. An option that
     several of its settings classes have goes to all of them, each with its own default. A parameter
-    whose type is a group (see `Options`) is replaced by the group's options. A parameter of type
-    `Said`, or such a field of a group, receives the names of settings that the user gave. Goes
-    below `@app.command()`.
+    whose type is a group (see `Options`) is replaced by the group's options. Goes below
+    `@app.command()`.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -145,7 +144,6 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
             for name, hint in hints.items()
             if is_dataclass(hint) and name not in groups and name != "return"
         }
-        said = [name for name, hint in hints.items() if hint is Said]
         offered = _setting_options(kinds, leave)
 
         @functools.wraps(command)
@@ -165,7 +163,7 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
                 if "said" in shared[parameter].__dataclass_fields__:
                     members["said"] = Said(given)
                 made[parameter] = shared[parameter](**members)
-            return command(**values, **made, **dict.fromkeys(said, Said(given)))
+            return command(**values, **made)
 
         parameters = [_parameter("context", typer.Context)]
         for name, parameter in signature.parameters.items():
@@ -174,7 +172,7 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
                 parameters += [_option(field) for parent, field in first if parent == name]
             elif name in groups:
                 parameters += groups[name]
-            elif name not in said:
+            else:
                 parameters.append(_parameter(name, hints[name], parameter.default))
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {each.name: each.annotation for each in parameters}
