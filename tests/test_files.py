@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tengen.errors import TengenError
-from tengen.files import refuse_inputs, replacing
+from tengen.files import neighbour, refuse_inputs, replacing
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
@@ -44,3 +44,20 @@ def test_an_output_that_is_an_input_is_refused(tmp_path: Path) -> None:
     refuse_inputs(tmp_path / "b", [tmp_path / "a", "-"])
     with pytest.raises(TengenError, match="link: is what is read"):
         refuse_inputs(tmp_path / "link", [tmp_path / "a"])
+
+
+def test_a_neighbour_takes_the_place_of_its_file_only_when_all_went_well(tmp_path: Path) -> None:
+    path = tmp_path / "new folder" / "a"
+    with neighbour(path) as beside:
+        assert beside.parent == path.parent and beside.read_bytes() == b"" and not path.exists()
+        beside.write_text("first")
+    assert path.read_text() == "first" and os.listdir(path.parent) == ["a"]
+
+    def fail() -> None:
+        with neighbour(path) as beside:
+            beside.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert path.read_text() == "first" and os.listdir(path.parent) == ["a"]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tengen.board import PASS, RESIGN, BatchBoard, Board, Point, point_at, random_point
-from tengen.board.coordinates import places, point_from
+from tengen.board.coordinates import indices_of, places, point_from, points_at
 from tengen.board.planes import PLANES
 from tengen.errors import IllegalMoveError, TengenError
 
@@ -140,3 +140,15 @@ def test_arrays_for_a_batch_hold_indices() -> None:
         batch.play(np.array([0, 82]))
     with pytest.raises(TengenError, match="not float64"):
         batch.play(np.zeros(2))
+
+
+@settings(deadline=None)
+@given(SIZES)
+def test_many_points_and_their_indices_are_one_another_s_inverse(size) -> None:
+    rows, cols = size
+    indices = np.arange(rows * cols + 1)
+    points = points_at(indices, rows, cols)
+    assert (indices_of(points, rows, cols) == indices).all()
+    assert points[-1] == PASS and len(set(points.tolist())) == len(points)
+    for index in (0, rows * cols - 1, rows * cols):
+        assert points[index] == point_at(index, rows, cols)

@@ -9,6 +9,8 @@ from tengen.players.passing import (
     can_pass_and_win,
     cleanup_move,
     is_settled,
+    only_the_count_is_left,
+    points_left,
     score_as_it_stands,
     sensible,
     should_pass,
@@ -96,3 +98,47 @@ def test_hopeless_games_are_resigned_only_when_asked_and_late() -> None:
     assert should_resign(board)
     assert sensible(board, board.point("A7"), resign=True) == RESIGN
     assert sensible(board, board.point("A7")) == board.point("A7")
+
+
+def test_points_are_left_where_an_empty_point_touches_both_colours() -> None:
+    assert not points_left(Board.from_ascii(SETTLED))
+    assert points_left(Board.from_ascii("X . O\nX X O\n. X O"))
+    assert not points_left(Board(5))  # nobody has a stone
+
+
+def test_the_count_alone_is_left_only_under_territory_late_and_where_the_scorer_is_sure() -> None:
+    class Scorer:
+        def __init__(self, safe: bool) -> None:
+            self.safe = safe
+
+        def status(self, board: Board) -> "Scorer":
+            return self
+
+    def board(rules: str, moves: int) -> Board:
+        made = Board(3, rules=rules)
+        for _ in range(moves):
+            made.play(PASS)
+        return made
+
+    asked = [("japanese", 3, True), ("japanese", 2, True), ("chinese", 3, True)]
+    asked.append(("japanese", 3, False))
+    found = [only_the_count_is_left(board(r, n), Scorer(safe)) for r, n, safe in asked]
+    assert found == [True, False, False, False]
+
+
+def test_a_policy_s_own_eyes_and_passes_do_not_count() -> None:
+    from tengen.players.policy import playable_priors
+
+    class Even:
+        def priors(self, board: Board) -> np.ndarray:
+            return np.full(board.rows * board.cols + 1, 1 / (board.rows * board.cols + 1))
+
+    class Eyes:
+        def priors(self, board: Board) -> np.ndarray:
+            return np.eye(10)[0]
+
+    board = Board.from_ascii(". X .\nX X .\n. . .", to_play=BLACK)
+    priors = playable_priors(Even(), board)
+    assert priors[0] == 0 and priors[-1] == 0 and np.count_nonzero(priors) == 5
+    # A policy that sees only the eye leaves all other moves alike.
+    assert set(playable_priors(Eyes(), board).tolist()) == {0.0, 1.0}

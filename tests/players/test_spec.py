@@ -117,3 +117,35 @@ def test_random_players_follow_their_generator() -> None:
     moves = [player.choose(board, np.random.default_rng(s)) for s in (1, 1, 2, 3, 4, 5)]
     assert moves[0] == moves[1]
     assert len(set(moves)) > 1
+
+
+def test_options_are_split_at_commas_outside_quotes_and_a_player_takes_the_rest() -> None:
+    from tengen.players.kinds import Option, PlayerKind
+    from tengen.players.options import read_options, split_options
+
+    kind = PlayerKind(
+        "walk",
+        "",
+        "",
+        (
+            Option("steps", "int", "how far", required=True),
+            Option("title", "text", "a name", parameter="name"),
+            Option("then", "player", "who goes on"),
+        ),
+    )
+    text = ' steps = 3 , title="a, b" , then=mcts:playouts=5,seconds=2'
+    found = split_options(kind, text, "walk")
+    assert found == {"steps": "3", "title": "a, b", "then": "mcts:playouts=5,seconds=2"}
+    readers = {"int": lambda text, option: int(text), "text": lambda text, option: text}
+    assert read_options(kind, "steps=3,title=x", "walk", readers) == {"steps": 3, "name": "x"}
+    for wrong, message in (
+        ("steps=1,steps=2", "option steps is given twice"),
+        ("steps", "option steps of walk needs a value"),
+        ("steps=", "option steps of walk is empty"),
+        ('title="a', "the quotes of option title do not end"),
+        ("speed=1", "speed"),
+    ):
+        with pytest.raises(SpecError, match=message):
+            split_options(kind, wrong, "walk:" + wrong)
+    with pytest.raises(SpecError, match=r"walk needs steps=\.\.\. \(how far\)"):
+        read_options(kind, "title=x", "walk:title=x", readers)

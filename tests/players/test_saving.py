@@ -1,0 +1,44 @@
+"""Games that are kept: where, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tengen.board import Board
+from tengen.errors import TengenError
+from tengen.players.saving import default_folder, new_place, read_saved, refuse_other
+
+
+def test_games_are_kept_in_the_users_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert default_folder().parts[-2:] == ("tengen", "games")
+
+
+def test_two_games_of_one_second_get_two_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.strftime", lambda form: "2026-01-02-030405")
+    found = []
+    for _ in range(3):
+        found.append(new_place(tmp_path, Board(9, 13)))
+        found[-1].touch()
+    stem = "2026-01-02-030405-9x13"
+    assert [place.name for place in found] == [f"{stem}.sgf", f"{stem}-2.sgf", f"{stem}-3.sgf"]
+
+
+def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
+    refuse_other(tmp_path / "game.sgf")
+    (tmp_path / "game.sgf").write_text("(;SZ[9])")
+    with pytest.raises(TengenError, match="is there already; name another file"):
+        refuse_other(tmp_path / "game.sgf")
+
+
+def test_a_record_of_somebody_else_is_no_saved_game(tmp_path: Path) -> None:
+    (tmp_path / "game.sgf").write_text("(;SZ[9];B[ee])")
+    with pytest.raises(TengenError, match=r"game\.sgf"):
+        read_saved(tmp_path / "game.sgf")
