@@ -10,7 +10,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tengen.cli.common import Options, RunFolder, RunOfModel, Shared, Shown, derived_options, emit
+from tengen.cli.common import (
+    Options,
+    RunFolder,
+    RunOfModel,
+    Shared,
+    Shown,
+    derived_options,
+    emit,
+    study_context,
+)
 from tengen.models import Run, check_settings, setting, to_plain
 
 
@@ -115,3 +124,15 @@ def test_settings_of_a_run_that_is_not_resumed_are_those_that_were_given(tmp_pat
     call("--out", str(tmp_path), "--rate", "0.7")
     assert RunFolder(out=tmp_path).settings(tmp_path, Walk()) == Walk()
     assert RunFolder(out=tmp_path, resume=True).settings(tmp_path, Walk()) == Walk(rate=0.7)
+
+
+def test_a_study_has_a_folder_of_its_own_or_one_that_goes_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with study_context(None, 3) as context:
+        assert context.folder.is_dir() and context.seed == 3
+        context.at(0.5, "half")
+    assert not context.folder.exists() and capsys.readouterr().err == "half\n"
+    with study_context(tmp_path, 3, quiet=True) as context:
+        context.at(1.0, "all")
+    assert context.folder == tmp_path and tmp_path.exists() and capsys.readouterr().err == ""

@@ -22,6 +22,7 @@ from tengen.foreign import for_rich, printable
 
 if TYPE_CHECKING:
     from tengen.lab.content import Result
+    from tengen.lab.steps import Context
     from tengen.models.settings import SettingField
 
 Settings = TypeVar("Settings")
@@ -338,3 +339,15 @@ def shares(label: str, *, quiet: bool = False) -> Iterator[Callable[[float, str]
     """Show how far a laboratory's experiment is: give its `Context` what this yields as `at`."""
     with progress(label, 100, quiet=quiet) as bar:
         yield lambda share, note: bar.advance(round(100 * share) - bar.done, note)
+
+
+@contextmanager
+def study_context(folder: Path | None, seed: int, *, quiet: bool = False) -> Iterator[Context]:
+    """Give a study of the laboratory its folder, a temporary one for want of a name; tell notes."""
+    from contextlib import nullcontext
+    from tempfile import TemporaryDirectory
+
+    from tengen.lab.steps import Context
+
+    with TemporaryDirectory() if folder is None else nullcontext(folder) as place:
+        yield Context(Path(place), seed, 1, at=lambda share, note: remark(note, quiet=quiet))

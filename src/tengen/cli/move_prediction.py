@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,6 +19,7 @@ from tengen.cli.common import (
     emit,
     emit_result,
     remark,
+    study_context,
     table,
 )
 from tengen.lab.sections.move_prediction import Study
@@ -226,7 +225,6 @@ def experiment(
     """
     from tengen.lab.move_prediction import hold_out
     from tengen.lab.sections.move_prediction import study
-    from tengen.lab.steps import Context
 
     wanted.rows()  # a wrong list is told before the games are read
     train_games, _ = _games(files, size, quiet=shown.quiet)
@@ -234,9 +232,6 @@ def experiment(
         test_games, _ = _games(test, size, quiet=shown.quiet)
     else:
         train_games, test_games = hold_out(train_games, held_out, wanted.seed)
-    with TemporaryDirectory() if keep is None else nullcontext(keep) as place:
-        context = Context(
-            Path(place), wanted.seed, 1, at=lambda share, note: remark(note, quiet=shown.quiet)
-        )
+    with study_context(keep, wanted.seed, quiet=shown.quiet) as context:
         result = study(context, wanted, train_games, test_games)
     emit_result(result, json=shown.json, value=result.data["rows"])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +19,7 @@ from tengen.cli.common import (
     emit,
     emit_result,
     remark,
+    study_context,
     table,
 )
 from tengen.cli.scoring_life import app as life
@@ -245,16 +245,12 @@ def experiment(
     import json as encoder
 
     from tengen.lab.sections.scoring import study
-    from tengen.lab.steps import Context
     from tengen.learners.scoring.made import read_labelled
     from tengen.models import write_atomic
     from tengen.records import Corpus
 
     games = Corpus(files).as_arrays()
-    with TemporaryDirectory() if out is None else nullcontext(out) as place:
-        context = Context(
-            Path(place), wanted.seed, 1, at=lambda share, note: remark(note, quiet=shown.quiet)
-        )
+    with study_context(out, wanted.seed, quiet=shown.quiet) as context:
         result = study(context, wanted, games, lambda: read_labelled(made or []))
-        write_atomic(Path(place) / "experiment.json", encoder.dumps(result.data))
+        write_atomic(context.folder / "experiment.json", encoder.dumps(result.data))
     emit_result(result, json=shown.json)
