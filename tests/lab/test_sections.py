@@ -171,7 +171,7 @@ FULL = {
     "scoring-failure": partial(
         scoring.failure, size=scoring.Size(made=0, counts=(6,), steps=5)),
     "scoring": partial(scoring.scorer, size=scoring.Size(
-        made=0, members=1, epochs=3, rounds=2, held_out=0.5)),
+        made=0, members=1, epochs=3, rounds=2, folds=2)),
     "move-prediction": partial(move_prediction.tables, size=move_prediction.Size(
         made=0, board=9, games=8, sizes=(8,), widths=(0.9,), reranked=(0, 20))),
     "move-prediction-strong": partial(

@@ -314,7 +314,6 @@ def test_unfinished_games_are_estimated_and_called_so(tmp_path):
     file = tmp_path / "game.sgf"
     for result, moves, finished in (
         ("B+6.5", ";B[];W[]", True),  # two passes
-        ("?", "", True),  # a position alone
         ("B+6.5", ";B[];W[];B[]", True),
         ("B+7.5", ";B[]", False),  # counted otherwise than it stands
         ("?", ";B[]", False),  # broken off
@@ -327,6 +326,8 @@ def test_unfinished_games_are_estimated_and_called_so(tmp_path):
     text = run("score", file)
     assert "not finished; estimate: " in text and " ± " in text and "if it ended here" in text
     assert sheet["estimate"]["spread"] > 0
+    file.write_text(sgf(FINISHED, "?", ""))  # a position alone
+    assert json.loads(run("score", file, "--json"))[0]["finished"]
     file.write_text("(;SZ[9];B[ee];W[];B[])")  # passes on an open board end no game
     assert not json.loads(run("score", file, "--json"))[0]["finished"]
     file.write_text(sgf(DEAD, "?", ";B[]"))
@@ -353,11 +354,17 @@ def test_a_settled_game_in_which_nobody_would_pass_is_not_finished(tmp_path):
 
     scorer = Settled.load("scorer")
     file = tmp_path / "game.sgf"
-    file.write_text(sgf(DEAD, "B+6.5", ";B[]"))
-    [record] = read_games(file)
-    for chance, finished in ((LEAST_PASS, True), (None, True), (LEAST_PASS / 2, False)):
+    dame = "\n".join([". . . X . O ."] * 7)
+    for picture, result, chance, finished in (
+        (dame, "B+13.5", LEAST_PASS, True),
+        (dame, "B+13.5", None, True),
+        (dame, "B+13.5", LEAST_PASS / 2, False),
+        (DEAD, "B+6.5", LEAST_PASS / 2, False),
+    ):
+        file.write_text(sgf(picture, result, ";B[]"))
+        [record] = read_games(file)
         sheet = score_record(scorer, record, judge=Passing(scorer, chance))
-        assert (sheet.estimate is None) is finished, chance
+        assert (sheet.estimate is None) is finished, (result, chance)
     board = Board(9)
     assert 0 <= Judge().pass_chance(board) < 0.01
     assert Judge().pass_chance(Board(3)) is None

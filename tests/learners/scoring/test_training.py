@@ -242,7 +242,7 @@ def test_runs_are_not_mixed_up(tmp_path, capsys):
     maker = ("--made", "5:3", "--player", "mcts:playouts=20,resign=0")
     train(file, "--epochs", "4", *maker)
     rows = read_metrics(out)
-    assert [row["step"] for row in rows] == list(range(1, len(rows) + 1)) and len(rows) == 7
+    assert [row["step"] for row in rows] == list(range(1, len(rows) + 1)) and len(rows) == 13
     tensors, card = load_model(out / "scorer.safetensors")
     assert "made by mcts:playouts=20,resign=0" in card.data
     assert "holds a run; --resume" in train(file, "--seed", "3", status=1)
@@ -300,7 +300,7 @@ def test_a_stopped_training_goes_on_exactly(tmp_path):
 def test_a_count_is_trusted_where_unseen_games_came_out_right():
     from tengen.learners.scoring.bootstrap import bootstrap
     from tengen.learners.scoring.bundle import gather
-    from tengen.learners.scoring.safety import Safety, fit_safety, judge_games
+    from tengen.learners.scoring.safety import Evidence, Safety, fit_safety, judge_games
     from tengen.learners.scoring.settings import ScorerSettings
 
     games = from_records([lone_stone(i % 4 > 0) for i in range(24)])
@@ -313,8 +313,13 @@ def test_a_count_is_trusted_where_unseen_games_came_out_right():
     doubts, right = judge_games(bundle, trained, unseen)
     # A quarter of the records is wrong, and nothing else.
     assert right.tolist() == [bool(g % 4) for g in unseen]
-    safety, measured = fit_safety(games, bundle, trained, unseen)
-    assert isinstance(safety, Safety) and measured["held_out_exact"] == right.mean()
+    size = "x".join(map(str, bundle.grids.shape[1:]))
+    evidence = Evidence()
+    evidence.add_games(games, bundle, trained, unseen)
+    evidence.add_made(bundle.take(np.arange(4)), trained, np.arange(1, 4))
+    safety, measured = fit_safety(evidence)
+    assert isinstance(safety, Safety) and measured[f"{size} exact"] == right.mean()
+    assert measured[f"made {size} games"] == 3 and measured["unfinished games"] == 3 * len(unseen)
     chances = [safety.chance(each) for each in doubts]
     assert all(0 <= chance <= 1 for chance in chances)
     assert safety.trusts(1.0) and not safety.trusts(0.5)

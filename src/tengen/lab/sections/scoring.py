@@ -46,7 +46,7 @@ class Size:
     members: int = 2
     epochs: int = 60
     rounds: int = 2
-    held_out: float = 0.18
+    folds: int = 3
 
 
 QUICK = Size()
@@ -252,7 +252,7 @@ def _learned(context: Context, size: Size) -> Any:
     if not (folder / MODEL).is_file():
         path = _train_file(context, size, 0.3)
         settings = ScorerSettings(
-            members=size.members, epochs=size.epochs, rounds=size.rounds, held_out=size.held_out,
+            members=size.members, epochs=size.epochs, rounds=size.rounds, folds=size.folds,
             seed=context.seed,
         )  # fmt: skip
         train_scorer(

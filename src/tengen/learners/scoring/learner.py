@@ -26,7 +26,7 @@ from tengen.learners.scoring.ensemble import Ensemble, shapes
 from tengen.learners.scoring.features import Described, columns, describe, pool
 from tengen.learners.scoring.frames import standard_frame
 from tengen.learners.scoring.judgement import DOUBTS, Judgement, judge
-from tengen.learners.scoring.safety import Safety, fit_safety
+from tengen.learners.scoring.safety import Evidence, Safety, fit_safety
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.models.cards import Card, Measurement
 from tengen.models.settings import from_plain, to_plain
@@ -35,12 +35,10 @@ from tengen.records import GameArrays
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 KIND = "scoring"
 _USUAL = ScorerSettings()
-# Share of made games kept back from learning who lives: they alone tell how sure counts look on
-# small boards.
-_MADE_HELD_OUT = 0.5
 # Sides of boards on which it may call a count safe.
 _SMALLEST, _LARGEST = 5, 19
 
@@ -77,20 +75,27 @@ class BlockScorer:
     ) -> Self:
         """Learn from games with counted results; `bundle` is `gather(games)` where it exists.
 
-        `made` are positions with known dead stones, of any size, to learn from as well. First a
-        part of the games is held out, to learn from it how often the answer is right; then all of
-        them teach the scorer that is kept. `report` hears of every round.
+        `made` are positions with known dead stones, of any size, to learn from as well. First each
+        fold of all games is judged by networks that learned from the others: from that it is
+        learned how often the answer is right. Then all of them teach the scorer that is kept.
+        `report` hears of every round.
         """
-        unseen, rng = self.held_out(games)
+        fold, rng = self.folds(games)
         described = gather(games) if bundle is None else bundle
-        kept_back = [rng.random(len(lesson.bundle)) < _MADE_HELD_OUT for lesson in made]
-        pairs = list(zip(made, kept_back, strict=True))
-        lessons = [lesson.take(np.flatnonzero(~back)) for lesson, back in pairs]
-        tests = [lesson.take(np.flatnonzero(back)) for lesson, back in pairs]
-        part = bootstrap(described, self.settings, chosen=~unseen, made=lessons, report=report)
-        self.safety_, self.calibration_ = fit_safety(
-            games, described, part, np.flatnonzero(unseen), made=tests, seed=self.settings.seed
-        )
+        made_folds = [rng.integers(0, self.settings.folds, len(m.bundle)) for m in made]
+        evidence = Evidence()
+        for number in range(self.settings.folds):
+            lessons = [
+                lesson.take(np.flatnonzero(of != number))
+                for lesson, of in zip(made, made_folds, strict=True)
+            ]
+            part = bootstrap(
+                described, self.settings, chosen=fold != number, made=lessons, report=report
+            )
+            evidence.add_games(games, described, part, np.flatnonzero(fold == number))
+            for lesson, of in zip(made, made_folds, strict=True):
+                evidence.add_made(lesson.bundle, part, np.flatnonzero(of == number))
+        self.safety_, self.calibration_ = fit_safety(evidence, seed=self.settings.seed)
         report(self.calibration_)
         whole = bootstrap(described, self.settings, made=made, report=report)
         self.columns_, self.networks_ = whole.columns, whole.first
@@ -100,8 +105,8 @@ class BlockScorer:
         self.made_ = {len(lesson.bundle.grids[0]): len(lesson.bundle) for lesson in made}
         return self
 
-    def held_out(self, games: GameArrays) -> tuple[Bools, np.random.Generator]:
-        """Draw the games from which it is learned when a count is safe; also return the generator.
+    def folds(self, games: GameArrays) -> tuple[Ints, np.random.Generator]:
+        """Draw the fold of every game; also return the generator.
 
         Raises
         ------
@@ -111,13 +116,13 @@ class BlockScorer:
         if not len(games) or len({*games.rows.tolist(), *games.cols.tolist()}) > 1:
             raise TengenError("training needs games on square boards of one size")
         rng = np.random.default_rng(self.settings.seed)
-        unseen = rng.random(len(games)) < self.settings.held_out
-        if not unseen.any() or unseen.all():
+        fold = rng.integers(0, self.settings.folds, len(games))
+        if len(np.unique(fold)) < self.settings.folds:
             raise TengenError(
-                f"too few games ({len(games)}): {int(unseen.sum())} of them would be held "
-                "out to learn when a count is safe"
+                f"too few games ({len(games)}): {self.settings.folds} parts of them are needed to "
+                "learn when a count is safe"
             )
-        return unseen, rng
+        return fold, rng
 
     # ----- Files -----
 

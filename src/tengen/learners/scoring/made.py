@@ -1,9 +1,9 @@
 """Make finished games whose dead stones are known, by playing on until everything dead is taken.
 
 A player plays against itself; the game is cut where its borders are closed and it is settled:
-whoever moves first from there, no stone changes its fate and no territory its owner. People would
-stop and count about there. What is dead is marked in the record by territory (TB, TW). Nothing
-here learns or knows a scorer.
+whoever moves first from there and needs one point more, no stone changes its fate and no territory
+its owner. People would stop and count about there. What is dead is marked in the record by
+territory (TB, TW). Nothing here learns or knows a scorer.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ _FIRST, _STRIDE = 0.55, 4
 """Share of a game before which nothing is tried, and the plies between trials."""
 _WIDEST_DAME = 3
 """Points of the largest stretch of dame: where there is more, a border is not closed yet."""
-_AGREE = 3
-"""Further ends that must come out like the game's own, by turns with either side to begin."""
+_AGREE = 4
+"""Further ends that must come out like the game's own; by turns either side begins, and is told
+that it is behind by half a point: who is ahead anyway lets stones die."""
 _ATTACKS = 4
 """How often at most each side is sent to take what is left of the other's dead stones."""
 
@@ -90,12 +91,18 @@ def make_game(job: Job) -> GameRecord | None:
         for number in range(_AGREE):
             if dead is None:
                 break
-            trial = board.copy()
-            trial.turn = 3 - board.turn if number % 2 == 0 else board.turn
+            trial = _behind(board.grid(), owner, (BLACK, WHITE)[number % 2])
             dead = fates(board.grid(), [owner, played_out(player, trial, rng)])
         if dead is not None:
             return _record(job, board, dead)
     return None
+
+
+def _behind(grid: Grid, owner: Grid, colour: int) -> Board:
+    """Return the position with a side to move that loses by half a point if all ends as `owner`."""
+    sign = 1 if colour == BLACK else -1
+    score = int((owner == BLACK).sum()) - int((owner == WHITE).sum())
+    return Board.from_grid(grid, komi=score + sign * 0.5, to_play=colour)
 
 
 def fates(grid: Grid, owners: Sequence[Grid]) -> Bools | None:

@@ -6,15 +6,14 @@ as wrong. A few numbers of doubt about each (see `judgement`) tell the two apart
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.board.counting_kernels import territory_margin
 from tengen.learners.scoring import network
-from tengen.learners.scoring.bootstrap import Labelled, Trained
+from tengen.learners.scoring.bootstrap import Trained
 from tengen.learners.scoring.bundle import Bundle, gather, restore
 from tengen.learners.scoring.ensemble import Ensemble
 from tengen.learners.scoring.judgement import judge
@@ -42,7 +41,11 @@ class Safety:
 
     def chance(self, doubts: Floats) -> float:
         """Return the probability that the count is right."""
-        return float(network.sigmoid(self.votes.vote(doubts[None, :]))[0])
+        return float(self.chances(doubts[None, :])[0])
+
+    def chances(self, doubts: Floats) -> Floats:
+        """Return the probabilities of several counts."""
+        return network.sigmoid(self.votes.vote(doubts))
 
     def trusts(self, chance: float) -> bool:
         """Tell whether a count of this chance is called safe."""
@@ -66,30 +69,49 @@ def judge_games(bundle: Bundle, trained: Trained, games: Ints) -> tuple[list[Flo
     return doubts, right
 
 
-def fit_safety(
-    games: GameArrays,
-    bundle: Bundle,
-    trained: Trained,
-    unseen: Ints,
-    *,
-    made: Sequence[Labelled] = (),
-    seed: int = 0,
-) -> tuple[Safety, dict[str, float]]:
-    """Learn from unseen games, made ones too, and unfinished ones; also return what it measured."""
-    doubts, exact = judge_games(bundle, trained, unseen)
-    finished = list(doubts)
-    right = [exact]
-    for lesson in made:
-        more, also_right = judge_games(lesson.bundle, trained, np.arange(len(lesson.bundle)))
-        doubts += more
-        right.append(also_right)
-    counted = len(doubts)
-    for share in _UNFINISHED:
-        cut = gather(games.take(unseen[:: max(1, len(unseen) // _CUT_GAMES)]), share)
-        doubts += judge_games(cut, trained, np.arange(len(cut)))[0]
-    inputs = np.array(doubts)
-    target = np.zeros(len(inputs))
-    target[:counted] = np.concatenate(right)
+@dataclass
+class Evidence:
+    """What networks made of games that they had not seen, by kind of game."""
+
+    finished: dict[str, tuple[list[Floats], list[bool]]] = field(default_factory=dict)
+    """By kind the doubts about each count, and whether it was right; the scored games first."""
+    unfinished: list[Floats] = field(default_factory=list)
+    """Doubts about games that were cut off."""
+
+    def add_games(self, games: GameArrays, bundle: Bundle, trained: Trained, unseen: Ints) -> None:
+        """Judge some scored games, and some of them cut off."""
+        self._add(_size(bundle), *judge_games(bundle, trained, unseen))
+        stride = max(1, len(games) // _CUT_GAMES)
+        for share in _UNFINISHED:
+            cut = gather(games.take(unseen[::stride]), share)
+            self.unfinished += judge_games(cut, trained, np.arange(len(cut)))[0]
+
+    def add_made(self, bundle: Bundle, trained: Trained, unseen: Ints) -> None:
+        """Judge some made positions."""
+        if len(unseen):
+            self._add(f"made {_size(bundle)}", *judge_games(bundle, trained, unseen))
+
+    def _add(self, kind: str, doubts: list[Floats], right: Bools) -> None:
+        known, answers = self.finished.setdefault(kind, ([], []))
+        known += doubts
+        answers += right.tolist()
+
+
+def _size(bundle: Bundle) -> str:
+    rows, cols = bundle.grids.shape[1:]
+    return f"{rows}x{cols}"
+
+
+def fit_safety(evidence: Evidence, *, seed: int = 0) -> tuple[Safety, dict[str, float]]:
+    """Learn from finished games of all kinds and unfinished ones; also return what it measured.
+
+    One chance of being right is asked of counts on every board: that from which `_SAFE_SHARE` of
+    the scored games are called safe.
+    """
+    doubts = [d for known, _ in evidence.finished.values() for d in known]
+    right = [r for _, answers in evidence.finished.values() for r in answers]
+    inputs = np.array(doubts + evidence.unfinished)
+    target = np.array(right + [False] * len(evidence.unfinished), np.float64)
     scaling = Scaling.of(inputs)
     members = [
         network.train(
@@ -99,13 +121,19 @@ def fit_safety(
         for i in range(4)
     ]  # fmt: skip
     safety = Safety(Ensemble.of(scaling, members), 0.0)
-    chances = np.array([safety.chance(d) for d in finished])
-    safety.least = float(np.quantile(chances, 1 - _SAFE_SHARE))
-    called = chances >= safety.least
-    too_early = [safety.chance(d) >= safety.least for d in inputs[counted:]]
-    return safety, {
-        "held_out_games": len(unseen),
-        "held_out_exact": float(exact.mean()),
-        "held_out_exact_when_safe": float(exact[called].mean()),
-        "unfinished_called_safe": float(np.mean(too_early)),
-    }
+    told: dict[str, float] = {}
+    for kind, (known, answers) in evidence.finished.items():
+        chances, exact = safety.chances(np.array(known)), np.array(answers)
+        if not told:
+            safety.least = float(np.quantile(chances, 1 - _SAFE_SHARE))
+        called = chances >= max(safety.least, 0.5)
+        told[f"{kind} games"] = len(exact)
+        told[f"{kind} exact"] = float(exact.mean())
+        told[f"{kind} safe"] = float(called.mean())
+        if called.any():
+            told[f"{kind} exact when safe"] = float(exact[called].mean())
+    if evidence.unfinished:
+        early = safety.chances(np.array(evidence.unfinished)) >= max(safety.least, 0.5)
+        told["unfinished games"] = len(early)
+        told["unfinished safe"] = float(early.mean())
+    return safety, told

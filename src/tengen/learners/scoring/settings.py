@@ -21,8 +21,7 @@ class ScorerSettings:
     rounds: int = setting(3, "Rounds of the bootstrap.", least=2)
     families: tuple[str, ...] = setting(FAMILIES, "Families of features.", choices=FAMILIES)
     seed: int = setting(0, "Every random choice follows from it.")
-    held_out: float = 0.18
-    """Share of the games from which it is learned when a count is safe."""
+    folds: int = setting(3, "Parts of the games, each judged by networks of the others.", least=2)
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -68,7 +68,7 @@ def train_scorer(
             raise SpecError(f"games on {each.size}x{each.size} are to be made twice")
         data[f"made {each.size}x{each.size}"] = f"{each.games} games by {each.name}"
     scorer = BlockScorer(settings=settings)
-    scorer.held_out(games)  # too few games are told before a folder is claimed
+    scorer.folds(games)  # too few games are told before a folder is claimed
     with Run.open(folder, KIND, settings, data=data, resume=resume) as run:
         lessons = [_made(each, folder, settings.seed, workers, tell) for each in making]
         bundle = described(games, folder / "features.npz", tell)

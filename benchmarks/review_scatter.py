@@ -1,0 +1,72 @@
+"""Fit how far a review's losses by the network are off: `NETWORK_SCATTER` in tengen.lab.review.
+
+Run: python benchmarks/review_scatter.py GAMES.sgf --games 30 --moves 4 --seed 0
+
+Moves drawn from the games are reviewed twice, as usual and with so many times the playouts. The
+answer is the root of the mean square of the difference in points lost, by that of the spread over
+the fourth root of the visits. Games to train on only: what is fitted to them is measured elsewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from dataclasses import replace
+
+import numpy as np
+
+from tengen.board import PASS
+from tengen.lab.review import MoveReview, Position, find_thinker, judge_positions, review_move
+from tengen.lab.review_settings import ReviewSettings
+from tengen.records import GameRecord, read_games
+
+
+def reviewed(
+    record: GameRecord, number: int, settings: ReviewSettings
+) -> tuple[Position, MoveReview]:
+    """Review one move of a game, and nothing else of it."""
+    thinker = find_thinker(record.rows, record.cols, settings)
+    done: list[Position] = [None] * (number - 1)  # type: ignore[list-item]
+    found = judge_positions(record, thinker.player, seed=settings.seed, done=done)
+    before, after = itertools.islice(found, 2)
+    return before, review_move(number, record.moves[number - 1], before, after)
+
+
+def main() -> None:
+    """Print a line for every move, then the fit with its interval."""
+    ask = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ask.add_argument("files", nargs="+")
+    ask.add_argument("--games", type=int, default=30)
+    ask.add_argument("--moves", type=int, default=4, help="moves of each game")
+    ask.add_argument("--playouts", type=int, default=200)
+    ask.add_argument("--longer", type=int, default=8, help="times the playouts of the long look")
+    ask.add_argument("--seed", type=int, default=0)
+    wanted = ask.parse_args()
+    rng = np.random.default_rng(wanted.seed)
+    short = ReviewSettings(playouts=wanted.playouts, policy="none")
+    long = replace(short, playouts=wanted.longer * wanted.playouts)
+    games = [g for file in wanted.files for g in read_games(file) if len(g.moves) > 20]
+    off, units = [], []
+    for i in rng.permutation(len(games))[: wanted.games]:
+        record = games[i]
+        moves = [n for n, (_, point) in enumerate(record.moves, 1) if point != PASS]
+        for number in rng.choice(moves, min(wanted.moves, len(moves)), replace=False):
+            before, quick = reviewed(record, int(number), short)
+            _, slow = reviewed(record, int(number), long)
+            off.append(quick.lost - slow.lost)
+            units.append(before.spread / max(before.visits, 1) ** 0.25)
+            print(
+                f"{record.file} game {record.game} move {number}: lost {quick.lost:.2f}, by the "
+                f"long look {slow.lost:.2f}, spread {before.spread:.1f}, visits {before.visits}",
+                flush=True,
+            )
+    square, unit = np.square(off), np.square(units)
+    draws = rng.integers(0, len(off), (2000, len(off)))
+    again = np.sqrt(square[draws].sum(axis=1) / unit[draws].sum(axis=1))
+    low, high = np.quantile(again, [0.025, 0.975])
+    scatter = float(np.sqrt(square.sum() / unit.sum()))
+    print(f"{len(off)} moves: scatter {scatter:.3f} [{low:.3f}, {high:.3f}], by the bootstrap")
+
+
+if __name__ == "__main__":
+    main()
