@@ -17,7 +17,7 @@ from tengen.arena.config import Entrant, Tournament
 from tengen.arena.database import Database, reading
 from tengen.arena.placing import Placing, record, shipped_ladder
 from tengen.arena.ranks import rank_of
-from tengen.arena.ratings import PairScore, rate
+from tengen.arena.ratings import PairScore, Rating, rate
 from tengen.arena.results import pair_scores, unique_games
 from tengen.arena.runner import run_tournament
 from tengen.players.levels import LEVELS
@@ -25,10 +25,10 @@ from tengen.players.levels import LEVELS
 LINKS: dict[int, dict[int, tuple[str, ...]]] = {
     9: {1: ("random", "mcts-10"), 2: ("mcts-10", "maxlib"), 3: ("maxlib", "static"),
         4: ("static",), 5: ("static", "gnugo-0"), 6: ("gnugo-0",), 7: ("gnugo-10",),
-        8: ("gnugo-10", "mcts-10000")},
+        8: ("mcts-10000",)},
     13: {1: ("maxlib",), 4: ("static", "draw-0.3"), 5: ("draw-0.3", "gnugo-0"), 6: ("gnugo-0",),
          7: ("gnugo-10",)},
-    19: {4: ("static", "draw-0.7"), 5: ("draw-0.3", "gnugo-0"), 6: ("gnugo-0",), 7: ("gnugo-10",)},
+    19: {4: ("static", "draw-0.7"), 5: ("gnugo-0", "gnugo-10"), 6: ("gnugo-10",)},
 }  # fmt: skip
 """Whom a level meets besides its neighbours: rungs of about its strength."""
 RUNGS: dict[int, dict[int, str]] = {
@@ -36,6 +36,8 @@ RUNGS: dict[int, dict[int, str]] = {
     19: {1: "draw-2.0", 2: "draw-1.5", 3: "draw-1.0"},
 }
 """Levels that stand on a ladder already under another name: the same model and temperature."""
+WIDEST = 1000.0
+"""An interval of more Elo says nothing; the level is called not rated."""
 
 
 def plan(size: int, games: int, levels: list[int], seed: int) -> Tournament:
@@ -100,7 +102,7 @@ def main() -> None:
     found = {rating.name: rating for rating in rate([*old, *new], anchors=anchors)}
     for level in LEVELS:
         own = name(level, options.size)
-        if own not in found or found[own].games < options.least:
+        if own not in found or not is_sure(found[own], options.least):
             print(f"level {level}: not rated")
             continue
         rating = found[own]
@@ -112,6 +114,12 @@ def main() -> None:
             rungs = [(score, found[score.second].elo) for score in mine]
             placed = Placing(f"tengen:level={level}", rating.elo, (rating.low, rating.high), rungs)
             record(placed, str(options.size), options.seed, options.record)
+
+
+def is_sure(rating: Rating, least: int) -> bool:
+    """Tell whether a rating may be shown: enough games, and won and lost enough to be bounded."""
+    on_ladder = not rating.name.startswith("level-")
+    return on_ladder or (rating.games >= least and rating.high - rating.low <= WIDEST)
 
 
 def _seen_from(player: str, score: PairScore) -> PairScore:
