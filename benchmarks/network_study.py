@@ -2,6 +2,7 @@
 
     tengen network shards GAMES.zip --out shards/games          (once for every collection)
     python benchmarks/network_study.py shards/* --device cuda --out study.jsonl
+    python benchmarks/network_study.py --out study.jsonl --picture study.svg
 
 Every training sees equally many positions, chosen by the same seed, and is measured on the same
 positions of held-out games all along the way. A training that is in the file is not made again.
@@ -14,9 +15,11 @@ import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from tengen.errors import SpecError
 from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings
 from tengen.learners.deep_network.information import operations
 from tengen.learners.deep_network.inputs import POINT_PLANES
@@ -141,9 +144,62 @@ def _rounded(found: dict[str, float]) -> dict[str, float]:
     return {name: round(value, 5) for name, value in found.items()}
 
 
+def draw(results: Path, picture: Path) -> None:
+    """Draw the study's curves."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    read = map(json.loads, results.read_text().splitlines())
+    rows = {row["name"]: row for row in read if "curve" in row}
+    figure, panels = pyplot.subplots(1, 4, figsize=(14, 3.4), layout="constrained")
+    kinds = "tied", "untied, equal weights", "untied, equal operations"
+    for colour, name in zip(("C0", "C1", "C2"), kinds, strict=True):
+        for suffix, line in (("", "o-"), (", seed 2", "o:")):
+            curve = rows[name + suffix]["curve"]
+            label = f"{name} ({rows[name]['weights']:,} weights)"
+            panels[0].plot(
+                [c["positions"] / 1e6 for c in curve], [100 * c["top1"] for c in curve],
+                line, color=colour, ms=3, label="" if suffix else label,
+            )  # fmt: skip
+    panels[0].set(title="tied against untied", xlabel="million positions learned from")
+    panels[0].legend(fontsize=7)
+    for kind, names in (
+        ("8 fields, 3 to 12 blocks", ["8 fields, 3 blocks", "8 fields, 6 blocks", "tied",
+                                      "8 fields, 12 blocks"]),
+        ("9 blocks, 8 to 16 fields", ["tied", "12 fields, 9 blocks", "16 fields, 9 blocks"]),
+    ):  # fmt: skip
+        points = [(rows[n]["weights"] / 1e3, 100 * _last(rows[n])["top1"]) for n in names]
+        panels[1].plot(*zip(*points, strict=True), "o-", ms=4, label=kind)
+    panels[1].set(title="depth and width, tied", xlabel="thousand weights")
+    panels[1].legend(fontsize=7)
+    names = ["tied", "no ladders", "nothing about the move's effect", "no liberties",
+             "stones and last moves only", "no last moves", "stones only"]  # fmt: skip
+    shown = ["all inputs", *names[1:]]
+    panels[2].barh(shown[::-1], [100 * _last(rows[n])["top1"] for n in names[::-1]], height=0.6)
+    panels[2].set(title="inputs", xlim=(38, 51))
+    panels[2].tick_params(axis="y", labelsize=7)
+    names = ["1000 games", "10000 games", "all games"]
+    points = [(rows[n]["games"], 100 * _last(rows[n])["top1"]) for n in names]
+    panels[3].semilogx(*zip(*points, strict=True), "o-", ms=4)
+    panels[3].set(title="games, 4.1 million positions", xlabel="games to draw them from")
+    for panel in panels:
+        (panel.set_xlabel if panel is panels[2] else panel.set_ylabel)("first choice right, %")
+        panel.grid(alpha=0.3)
+        panel.spines[["top", "right"]].set_visible(False)
+    pyplot.rcParams["svg.hashsalt"] = "study"
+    figure.savefig(picture, metadata={"Date": None}, facecolor="white")
+
+
+def _last(row: dict[str, Any]) -> dict[str, float]:
+    last: dict[str, float] = row["curve"][-1]
+    return last
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("shards", nargs="+", type=Path, help="folders of shards of 19x19 games")
+    parser.add_argument("shards", nargs="*", type=Path, help="folders of shards of 19x19 games")
     parser.add_argument("--out", type=Path, required=True, help="rows of results, JSON lines")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--steps", type=int, default=1000)
@@ -151,7 +207,11 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1e-2)
     parser.add_argument("--measures", type=int, default=5, help="measurements of a training")
     parser.add_argument("--only", nargs="*", help="names of trainings; all without")
+    parser.add_argument("--picture", type=Path, help="only draw what --out holds")
     options = parser.parse_args()
+    if options.picture is not None:
+        draw(options.out, options.picture)
+        return
     sources = [
         gather([Shard.load(p) for p in sorted(folder.glob("*.safetensors"))],
                device=torch.device(options.device))
@@ -164,10 +224,13 @@ def main() -> None:
     for name in options.only or POINTS:
         if name in done:
             continue
-        row = make(name, POINTS[name], sources, held, options)
+        try:
+            row = make(name, POINTS[name], sources, held, options)
+        except SpecError as failure:  # a training that came apart is a result too
+            row = {"name": name, "failed": str(failure)}
         with options.out.open("a") as file:
             file.write(json.dumps(row) + "\n")
-        print(name, row["weights"], row["curve"][-1], flush=True)  # type: ignore[index]
+        print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":
