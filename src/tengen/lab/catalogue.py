@@ -15,6 +15,7 @@ from tengen.lab.sections import (
     opening_td,
     player,
     scoring,
+    self_play,
     symmetry_network,
 )
 from tengen.lab.steps import Step
@@ -26,6 +27,7 @@ EXPERIMENTS = (
     *symmetry_network.EXPERIMENTS,
     *move_prediction.EXPERIMENTS,
     *opening_evolution.EXPERIMENTS,
+    *self_play.EXPERIMENTS,
     *player.EXPERIMENTS,
 )
 

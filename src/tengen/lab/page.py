@@ -23,6 +23,11 @@ from tengen.lab.verdicts import UNMEASURED, WORDS, Comparison
 PARTS: dict[str, tuple[str, str, str]] = {
     "ground": ("The ground", "", "One board, its rules, and players that need no learning."),
     **{key: (paper.title, paper.authors, paper.line) for key, paper in PAPERS.items()},
+    "self-play": (
+        "From nothing",
+        "",
+        "What networks learn by their own games alone.",
+    ),
     "player": ("One player", "", "What the parts do together, and how strong each rung is."),
 }
 """The sections of the page in order: title, authors, one line."""

@@ -29,14 +29,17 @@ from tengen.players.sources import make_network, make_policy
 from tengen.players.united import UnitedPlayer
 
 NETWORK = "tengen-small"
-NETWORKS: dict[tuple[int, int], str] = {(9, 9): "zero-9x9", (19, 19): "tengen-large"}
-"""Networks by board, where another one is stronger than the usual at equal time: `zero-9x9` won 20
-of 34 games against it, and 13 of 16 against `tengen-playouts`; `tengen-large` won 8 of 11.
-"""
+NETWORKS: dict[tuple[int, int], str] = {
+    (9, 9): "zero-9x9",
+    (13, 13): "tengen-large",
+    (19, 19): "tengen-large",
+}
+"""Networks by board, where another one is stronger than the usual at equal time; by how much is in
+docs/results/united-player.md."""
 SELF_TAUGHT = ("zero-9x9",)
 """Networks that cannot tell what people play."""
-VISITS, VISITS_19 = 200, 64
-"""Visits a move when nothing else is said: 0.4 s on 9x9, 2.4 s on 19x19."""
+VISITS, VISITS_13, VISITS_19 = 200, 100, 64
+"""Visits a move when nothing else is said, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
 TEMPERATURE = 0.5
 """So that openings vary, among moves that are as good as the best."""
 
@@ -156,7 +159,7 @@ class TengenPlayer:
                 resign=self.resign,
                 root_moves=self.root_moves,
             )
-        visits = self.visits or (VISITS_19 if rows * cols >= 19 * 19 else VISITS)
+        visits = self.visits or _usual_visits(rows * cols)
         if self._level is not None and self._level.searches:
             visits = self._level.visits(visits)
         return NetworkPlayer(
@@ -170,6 +173,12 @@ class TengenPlayer:
             scorer=_scorer(),
             root_moves=self.root_moves,
         )
+
+
+def _usual_visits(points: int) -> int:
+    if points >= 19 * 19:
+        return VISITS_19
+    return VISITS_13 if points >= 13 * 13 else VISITS
 
 
 # Models are read, never written, so every player of a process shares them.
