@@ -35,7 +35,7 @@ def _draw_plainly(board: Board, marks: dict[int, str]) -> str:
     """Return the board as ASCII with the last move in brackets and marks on points.
 
     >>> from tengen.board import Board
-    >>> print(draw_plainly(Board(2, moves="B A1"), {3: "a"}))
+    >>> print(_draw_plainly(Board(2, moves="B A1"), {3: "a"}))
        A B
      2 . . 2
      1(X)a 1

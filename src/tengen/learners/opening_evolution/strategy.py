@@ -57,7 +57,7 @@ class Population:
 def _rate_of_change(n_weights: int) -> float:
     """Return tau, how fast step sizes change.
 
-    >>> round(rate_of_change(9350), 4), round(rate_of_change(36063), 4)
+    >>> round(_rate_of_change(9350), 4), round(_rate_of_change(36063), 4)
     (0.0719, 0.0513)
     """
     return float((2.0 * np.sqrt(n_weights)) ** -0.5)
