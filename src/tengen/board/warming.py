@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.board import kernels
 from tengen.board.batch import BatchBoard
 from tengen.board.board import Board
 from tengen.board.playouts import playouts
+from tengen.board.safety import in_atari
 
 
 def warm_up() -> None:
@@ -16,6 +18,8 @@ def warm_up() -> None:
     board.blocks()
     board.undo()
     board.area_score()
+    in_atari(board.grid())
+    kernels.regrow(board._table, np.zeros_like(board._table))  # what a long game needs
     playouts(board, 2, kind="heavy")
     batch = BatchBoard(2, 5)
     batch.legal_masks()

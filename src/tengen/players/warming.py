@@ -6,6 +6,7 @@ import numpy as np
 
 from tengen.board import Board
 from tengen.players.expert import BuiltinExpert
+from tengen.players.passing import Judgement, cleanup_move
 from tengen.players.spec import make_player
 from tengen.players.static import finish_score
 
@@ -17,4 +18,5 @@ def warm_up() -> None:
     for spec in ("random", "maxlib", "static", "mcts:playouts=4"):
         make_player(spec).choose(board, rng)
     finish_score(board)
+    cleanup_move(board, Judgement(np.ones(25), 0.0, 0.5))
     BuiltinExpert(playouts=4).finish([board], [1])
