@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -19,13 +19,8 @@ GAME = "(;SZ[9]KM[5.5];B[ee];W[ce];B[gc];W[gg];B[cc];W[cg];B[eg];W[ge])"
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_points_lost", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def script(load_benchmark: Callable[[str], ModuleType]) -> ModuleType:
+    return load_benchmark("points_lost")
 
 
 def answers(path: Path, games: dict[str, list[float]]) -> Path:

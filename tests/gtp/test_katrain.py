@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -18,14 +17,8 @@ GAME = "(;SZ[9]KM[6.5]RU[japanese];B[ee];W[ce];B[gc];W[gg];B[cc];W[cg];B[eg];W[g
 
 
 @pytest.fixture(scope="module")
-def katrain() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "katrain_review.py"
-    spec = importlib.util.spec_from_file_location("benchmark_katrain", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def katrain(load_benchmark: Callable[[str], ModuleType]) -> ModuleType:
+    return load_benchmark("katrain_review")
 
 
 @pytest.mark.filterwarnings("ignore")  # KaTrain's own
