@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from tengen.arrays import FloatArray
 
 ELO_PER_NAT = 400.0 / math.log(10.0)
 """Elo points of one unit of log odds."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from tengen.board import batch_kernels, kernels
 from tengen.board.board import Board
 from tengen.board.coordinates import (
@@ -70,13 +71,13 @@ class BatchBoard:
         start = kernels.new_state(rows, cols)
         start[kernels.SCALARS, kernels.SUICIDE] = self.rules.suicide
         self._start = start
-        self.states: NDArray[np.int64] = np.repeat(start[None], games, axis=0)
+        self.states: IntArray = np.repeat(start[None], games, axis=0)
         """One position a game, as the kernels see it."""
         slots = 1 << max(int(np.ceil(np.log2(2 * self.max_plies + 2))), 4)
         self._tables = np.zeros((games, slots), np.int64)
         self.reset(np.arange(games))
 
-    def reset(self, games: NDArray[np.int64]) -> None:
+    def reset(self, games: IntArray) -> None:
         """Start these games anew."""
         self.states[games] = self._start
         self._tables[games] = 0
@@ -85,7 +86,7 @@ class BatchBoard:
         kernels.remember(empty, key)
         self._tables[games] = empty
 
-    def legal_masks(self) -> NDArray[np.bool_]:
+    def legal_masks(self) -> BoolArray:
         """Return which moves each side to move may play: games x (points + 1), pass last."""
         out = np.empty((self.games, self.rows * self.cols + 1), np.bool_)
 
@@ -136,7 +137,7 @@ class BatchBoard:
             point = point_from(point_at(int(indices[game]), *size), *size)
             raise IllegalMoveError(f"{point} in game {game} is illegal")
 
-    def _indices(self, moves: NDArray[np.integer] | Sequence[Move | None]) -> NDArray[np.int64]:
+    def _indices(self, moves: NDArray[np.integer] | Sequence[Move | None]) -> IntArray:
         if isinstance(moves, np.ndarray):
             if not np.issubdtype(moves.dtype, np.integer):
                 raise TengenError(f"an array of moves holds indices, not {moves.dtype}")
@@ -172,7 +173,7 @@ class BatchBoard:
         last = self.states[:, kernels.SCALARS, kernels.LAST].tolist()
         return [point_from(raw, self.rows, self.cols) if raw >= 0 else None for raw in last]
 
-    def planes(self) -> NDArray[np.float32]:
+    def planes(self) -> Float32Array:
         """Return what the side to move sees: games x PLANES x rows x columns of zeros and ones.
 
         The planes are `PLANES`: own stones, the enemy's stones, empty points, the last move,
@@ -182,22 +183,22 @@ class BatchBoard:
         return stack_planes(self.grids(), self.turns, last, self.legal_masks())
 
     @property
-    def turns(self) -> NDArray[np.int64]:
+    def turns(self) -> IntArray:
         """The side to move in every game."""
         return self.states[:, kernels.SCALARS, kernels.TURN]
 
     @property
-    def plies(self) -> NDArray[np.int64]:
+    def plies(self) -> IntArray:
         """Plies played in every game."""
         return self.states[:, kernels.SCALARS, kernels.PLIES]
 
     @property
-    def over(self) -> NDArray[np.bool_]:
+    def over(self) -> BoolArray:
         """Whether both sides passed in a row, or max_plies was reached."""
         passes = self.states[:, kernels.SCALARS, kernels.PASSES]
         return (passes >= 2) | (self.plies >= self.max_plies)
 
-    def area_scores(self) -> NDArray[np.float64]:
+    def area_scores(self) -> FloatArray:
         """Return Black's area minus White's in every game by Tromp-Taylor, komi subtracted."""
         out = np.empty(self.games, np.int64)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, Float32Array, IntArray
 from tengen.board import kernels as k
 from tengen.board.colours import BLACK, COLOUR_NAMES, EMPTY, WHITE, Colour
 from tengen.board.coordinates import (
@@ -78,12 +79,12 @@ class Board:
         """Handicap stones, for White's compensation under rules that give one."""
         self.moves: list[tuple[Colour, Point]] = []
         """The moves played so far, passes included."""
-        self.state: NDArray[np.int64] = k.new_state(rows, cols)
+        self.state: IntArray = k.new_state(rows, cols)
         """The position as the kernels see it; change it only through this class."""
         self._ko_rule = KO_NUMBERS[self.rules.ko]
-        self._start: NDArray[np.int64]
-        self._table: NDArray[np.int64]
-        self._past: NDArray[np.int64] | None
+        self._start: IntArray
+        self._table: IntArray
+        self._past: IntArray | None
         self._setup(parse_ascii(setup.replace("/", "\n")) if setup else None, to_play)
         words = moves.split()
         for colour, vertex in zip(words[::2], words[1::2], strict=True):
@@ -116,8 +117,8 @@ class Board:
     @classmethod
     def of_state(
         cls,
-        state: NDArray[np.int64],
-        table: NDArray[np.int64],
+        state: IntArray,
+        table: IntArray,
         *,
         rules: Rules | str,
         komi: float | None = None,
@@ -353,7 +354,7 @@ class Board:
         """The Zobrist hash of the stones: the same in every process and version, 64 bits."""
         return int(self.state[k.SCALARS, k.HASH]) & 0xFFFFFFFFFFFFFFFF
 
-    def legal_mask(self, colour: Colour | None = None) -> NDArray[np.bool_]:
+    def legal_mask(self, colour: Colour | None = None) -> BoolArray:
         """Return which moves a side may play: row-major, the last entry is the pass."""
         mask = np.empty(self.rows * self.cols + 1, np.bool_)
         colour = self.turn if colour is None else colour
@@ -371,7 +372,7 @@ class Board:
         k.to_grid(self.state, out)
         return out.reshape(self.rows, self.cols)
 
-    def planes(self, colour: Colour | None = None) -> NDArray[np.float32]:
+    def planes(self, colour: Colour | None = None) -> Float32Array:
         """Return what a side sees, by default the one to move; see `planes.PLANES`.
 
         Legal points are marked only for the side to move.

@@ -25,6 +25,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import IntArray
 from tengen.errors import IllegalMoveError, TengenError
 
 GTP_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
@@ -210,7 +211,7 @@ def point_at(index: int, rows: int, cols: int) -> int:
     return point_of(index // cols, index % cols, cols)
 
 
-def indices_of(points: NDArray[np.integer], rows: int, cols: int) -> NDArray[np.int64]:
+def indices_of(points: NDArray[np.integer], rows: int, cols: int) -> IntArray:
     """Return the row-major indices of many points, rows * columns for passes.
 
     >>> indices_of(np.array([11, 99, 0]), 9, 9).tolist()
@@ -220,7 +221,7 @@ def indices_of(points: NDArray[np.integer], rows: int, cols: int) -> NDArray[np.
     return np.where(np.asarray(points) == PASS, rows * cols, (row - 1) * cols + col)
 
 
-def points_at(indices: NDArray[np.integer], rows: int, cols: int) -> NDArray[np.int64]:
+def points_at(indices: NDArray[np.integer], rows: int, cols: int) -> IntArray:
     """Return the points with these row-major indices; rows * columns is a pass.
 
     >>> points_at(np.array([0, 80, 81]), 9, 9).tolist()

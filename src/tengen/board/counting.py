@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from tengen.arrays import BoolArray, IntArray
 from tengen.board import counting_kernels as k
 from tengen.board.counting_reach_kernels import BLACK, WHITE
 from tengen.errors import TengenError
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 Method = Literal["careful", "plain"]
 Grid = npt.NDArray[np.int8]
-Mask = npt.NDArray[np.bool_]
 
 KIND_NAMES: dict[int, str] = {
     k.NOBODY: "nobody's",
@@ -57,7 +57,7 @@ class Count:
     scoring: Literal["area", "territory"]
     method: Literal["careful", "plain", "tromp-taylor"]
     grid: Grid = field(repr=False)
-    dead: Mask = field(repr=False)
+    dead: BoolArray = field(repr=False)
     kinds: Grid = field(repr=False)
     komi: float = 0.0
     handicap: float = 0.0
@@ -65,7 +65,7 @@ class Count:
     prisoners: tuple[int, int] = (0, 0)
     """Stones taken during the game by Black and by White; they count under territory only."""
 
-    def _where(self, *kinds: int) -> Mask:
+    def _where(self, *kinds: int) -> BoolArray:
         return np.isin(self.kinds, kinds)
 
     @property
@@ -79,31 +79,31 @@ class Count:
         owner[self.points(WHITE)] = WHITE
         return owner
 
-    def points(self, colour: int) -> Mask:
+    def points(self, colour: int) -> BoolArray:
         """Return the points that count for one colour."""
         counted = self.territory(colour)
         if self.scoring == "area":
             counted = counted | ((self.grid == colour) & ~self.dead)
         return counted
 
-    def territory(self, colour: int) -> Mask:
+    def territory(self, colour: int) -> BoolArray:
         """Return one colour's territory."""
         return self._where(k.BLACK_TERRITORY if colour == BLACK else k.WHITE_TERRITORY)
 
     @property
-    def dame(self) -> Mask:
+    def dame(self) -> BoolArray:
         """Return the empty points that count for nobody because both colours reach them."""
         return self._where(k.DAME, k.NOBODY, k.BLACK_OPEN, k.WHITE_OPEN)
 
     @property
-    def seki(self) -> Mask:
+    def seki(self) -> BoolArray:
         """Return the stones in seki and the points they hold, which give nothing."""
         return self._where(
             k.BLACK_SEKI_STONE, k.WHITE_SEKI_STONE, k.BLACK_SEKI_POINT, k.WHITE_SEKI_POINT
         )
 
     @property
-    def false_eyes(self) -> Mask:
+    def false_eyes(self) -> BoolArray:
         """Return the points their owner must fill, which give nothing."""
         return self._where(k.BLACK_FALSE_EYE, k.WHITE_FALSE_EYE)
 
@@ -185,7 +185,7 @@ def format_result(score: float) -> str:
     return f"{'B' if score > 0 else 'W'}+{abs(score):g}"
 
 
-def _checked(grid: npt.ArrayLike, dead: npt.ArrayLike | None) -> tuple[Grid, Mask]:
+def _checked(grid: npt.ArrayLike, dead: npt.ArrayLike | None) -> tuple[Grid, BoolArray]:
     stones = np.ascontiguousarray(grid, dtype=np.int8)
     if stones.ndim != 2 or stones.size == 0:
         raise TengenError(f"a grid to count has rows and columns, not the shape {stones.shape}")
@@ -297,7 +297,7 @@ def tromp_taylor(grid: npt.ArrayLike, komi: float = 0.0) -> Count:
 
 def territory_margins(
     grids: npt.ArrayLike, dead: npt.ArrayLike, *, method: Method = "careful"
-) -> npt.NDArray[np.int64]:
+) -> IntArray:
     """Count many positions at once: Black's territory and dead enemies less White's.
 
     Takes stacks of grids and of dead masks (games x rows x columns). Prisoners and komi are the

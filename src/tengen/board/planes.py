@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, Float32Array, IntArray
+
 PLANES = ("own", "enemy", "empty", "last", "legal", "black")
 """What each plane marks; `last` is the last move, `black` is all ones where the side is Black."""
 
 
 def stack_planes(
     grids: NDArray[np.int8],
-    colours: NDArray[np.int64],
-    last: NDArray[np.int64],
-    legal: NDArray[np.bool_],
-) -> NDArray[np.float32]:
+    colours: IntArray,
+    last: IntArray,
+    legal: BoolArray,
+) -> Float32Array:
     """Return games x PLANES x rows x columns of zeros and ones.
 
     Given the stones of each game, the side that looks, the raw point of the last move (0 or less

@@ -7,8 +7,8 @@ from threading import Lock
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board.board import Board
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.shapes import shape_table
@@ -24,9 +24,9 @@ SHARE = 32
 class PlayoutResult:
     """What many playouts from one position said, from Black's view."""
 
-    scores: NDArray[np.float64]
+    scores: FloatArray
     """Final score of each playout, komi included; > 0 means Black won."""
-    ownership: NDArray[np.float64]
+    ownership: FloatArray
     """Row-major, +1 where Black owned the point every time, -1 where White did."""
 
     @property

@@ -11,29 +11,29 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tengen.arrays import BoolArray, IntArray
 from tengen.board import safety_kernels as k
 from tengen.board.kernels import BLACK, BORDER, EMPTY, WHITE
 from tengen.errors import TengenError
 
-Mask = npt.NDArray[np.bool_]
 Place = tuple[int, int]
 
 
 class Safe(NamedTuple):
     """What a colour can not lose: its living stones and the points of the eyes that keep them."""
 
-    stones: Mask
-    points: Mask
+    stones: BoolArray
+    points: BoolArray
 
 
 class Eyes(NamedTuple):
     """The one-point eyes of a colour, real and false."""
 
-    real: Mask
-    false: Mask
+    real: BoolArray
+    false: BoolArray
 
 
-def _line(grid: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], int, int]:
+def _line(grid: npt.ArrayLike) -> tuple[IntArray, int, int]:
     """Return the bordered line of a grid, its rows and columns."""
     stones = np.asarray(grid)
     if stones.ndim != 2 or stones.size == 0:
@@ -44,7 +44,7 @@ def _line(grid: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], int, int]:
     return np.append(bordered.ravel(), BORDER), rows, cols
 
 
-def _grid(line: npt.NDArray[np.int64], rows: int, cols: int) -> npt.NDArray[np.int64]:
+def _grid(line: IntArray, rows: int, cols: int) -> IntArray:
     """Return the grid inside a bordered line."""
     return line[:-1].reshape(rows + 2, cols + 1)[1 : rows + 1, 1:]
 
@@ -104,12 +104,12 @@ def is_eye(grid: npt.ArrayLike, point: Place, colour: int) -> bool:
     return bool(k.real_eye_owner(line, _point(point, rows, cols), cols + 1) == colour)
 
 
-def in_atari(grid: npt.ArrayLike) -> Mask:
+def in_atari(grid: npt.ArrayLike) -> BoolArray:
     """Return the stones whose block has exactly one liberty."""
     line, rows, cols = _line(grid)
     out = np.zeros_like(line)
     k.atari_mask(line, cols + 1, k.safety_scratch(line.shape[0]), out)
-    found: Mask = _grid(out, rows, cols) == 1
+    found: BoolArray = _grid(out, rows, cols) == 1
     return found
 
 

@@ -11,7 +11,8 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tengen.arrays import BoolArray
 
 SHAPES = (
     # Hane: around a stone, thin, and the turn.
@@ -45,7 +46,7 @@ _ALLOWS = {
 
 
 @cache
-def shape_table() -> NDArray[np.bool_]:
+def shape_table() -> BoolArray:
     """Return for each 3x3 neighbourhood (see `heavy_kernels.shape_index`) whether it is a shape."""
     table = np.zeros(1 << 16, np.bool_)
     for picture in SHAPES:

@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import IntArray
 from tengen.board.coordinates import point_at
 
 N_SYMMETRIES = 8
@@ -32,7 +33,7 @@ def transform(grid: NDArray[np.generic], element: int) -> NDArray[np.generic]:
 
 
 @cache
-def permutation(rows: int, cols: int, element: int) -> NDArray[np.int64]:
+def permutation(rows: int, cols: int, element: int) -> IntArray:
     """Return where each index goes: the stone at index i stands at permutation[i] afterwards.
 
     The last entry is the pass, which stays.
@@ -46,7 +47,7 @@ def permutation(rows: int, cols: int, element: int) -> NDArray[np.int64]:
 
 
 @cache
-def point_permutation(rows: int, cols: int, element: int) -> NDArray[np.int64]:
+def point_permutation(rows: int, cols: int, element: int) -> IntArray:
     """Return where each bordered point goes; border points and the pass go to 0."""
     indices = permutation(rows, cols, element)
     out = np.zeros((rows + 2) * (cols + 1) + 1, np.int64)

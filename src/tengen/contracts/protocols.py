@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypedDict, runtime_checka
 
 import numpy as np
 
-from tengen.contracts.values import Analysis, FloatArray, ScoreEstimate, Verdict
+from tengen.arrays import FloatArray
+from tengen.contracts.values import Analysis, ScoreEstimate, Verdict
 
 if TYPE_CHECKING:
     from tengen.board import Board, Point

@@ -10,10 +10,8 @@ import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-import numpy as np
-from numpy.typing import NDArray
+from tengen.arrays import FloatArray as FloatArray
 
-FloatArray = NDArray[np.float64]
 """An array of floats; its shape stands in the docstring of the name that has this type."""
 
 

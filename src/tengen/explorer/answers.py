@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, Board, Point, index_of
 from tengen.board.drawing import format_ascii
 from tengen.contracts import Evaluator, Policy
-from tengen.contracts.values import FloatArray
 from tengen.errors import TengenError
 from tengen.explorer.geometry import CORNERS, corner_of, fold, geometry, unfold
 from tengen.explorer.index import Continuation, Openings

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import IntArray
 from tengen.errors import RecordError
 from tengen.explorer import kernels
 from tengen.explorer.geometry import geometry
@@ -54,8 +55,8 @@ class Building:
     faults: list[str] = field(default_factory=list)
     """What was wrong with games that were cut or left out."""
     sizes: Counter[tuple[int, int]] = field(default_factory=Counter)
-    _keys: list[NDArray[np.int64]] = field(default_factory=list)
-    _notes: list[NDArray[np.int64]] = field(default_factory=list)
+    _keys: list[IntArray] = field(default_factory=list)
+    _notes: list[IntArray] = field(default_factory=list)
     _dates: list[NDArray[np.int32]] = field(default_factory=list)
     _origins: list[NDArray[np.int32]] = field(default_factory=list)
     _files: dict[str, int] = field(default_factory=dict)
@@ -241,11 +242,11 @@ def _dates_of(batch: Batch) -> NDArray[np.int32]:
     return dates.astype(np.int32)
 
 
-def _without_singles(keys: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+def _without_singles(keys: IntArray, order: IntArray) -> IntArray:
     """Leave out of an order the positions that have one note only: nearly all of them."""
     ranked = keys[order]
     same = np.concatenate([[False], ranked[1:] == ranked[:-1], [False]])
-    kept: NDArray[np.int64] = order[same[1:] | same[:-1]]
+    kept: IntArray = order[same[1:] | same[:-1]]
     return kept
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import IntArray
 from tengen.board import PASS, Board, Point, point_at
 from tengen.board.coordinates import point_from
 from tengen.board.kernels import BLACK, COLOUR, WHITE, ZOBRIST
@@ -25,15 +25,15 @@ class Geometry:
 
     rows: int
     cols: int
-    turned: NDArray[np.int64]
+    turned: IntArray
     """turned[t, p]: where symmetry t takes point p."""
-    back: NDArray[np.int64]
+    back: IntArray
     """back[t, p]: where symmetry t takes p from."""
-    corners: NDArray[np.int64]
+    corners: IntArray
     """Number of each point's corner, see CORNERS; NOWHERE on middle lines and for a pass."""
-    into: NDArray[np.int64]
+    into: IntArray
     """into[q]: the symmetries that take corner q to the first corner."""
-    salts: NDArray[np.int64]
+    salts: IntArray
     """What tells keys of this shape's boards, and of its corners, from all others."""
 
 

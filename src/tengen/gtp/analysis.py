@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tengen.contracts.values import Analysis, Candidate, FloatArray
+from tengen.arrays import FloatArray
+from tengen.contracts.values import Analysis, Candidate
 from tengen.gtp.protocol import GtpFailure
 
 Dialect = Literal["lz", "kata", "cgos"]

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board, format_gtp, index_of
-from tengen.contracts.values import Analysis, Candidate, FloatArray
+from tengen.contracts.values import Analysis, Candidate
 from tengen.gtp.analysis_protocol import Query, Turn
 from tengen.gtp.words import RESIGN
 

@@ -20,9 +20,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tengen import __version__
+from tengen.arrays import FloatArray
 from tengen.board import Board, index_of
 from tengen.contracts.protocols import Analyser, NarrowablePlayer, Player, Policy
-from tengen.contracts.values import Analysis, Candidate, FloatArray
+from tengen.contracts.values import Analysis, Candidate
 from tengen.errors import TengenError
 from tengen.gtp.analysis_answers import format_result, is_wanted, visit_shares, wanted
 from tengen.gtp.analysis_protocol import Query, QueryError, Turn, parse_query

@@ -9,8 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.contracts.protocols import Analyser, Policy
-from tengen.contracts.values import FloatArray, Status
+from tengen.contracts.values import Status
 from tengen.errors import ModelError
 from tengen.gtp.engine import Engine
 from tengen.gtp.map_commands import ANALYZE_MAPS

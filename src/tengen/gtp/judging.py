@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board, index_of, playouts
 from tengen.board.counting import Count, count_board
 from tengen.contracts.protocols import ScoreEstimator, Scorer
-from tengen.contracts.values import BlockStatus, FloatArray, ScoreEstimate, Status, Verdict
+from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
 
 PLAYOUTS = 400
 # Mean ownership by the other side above which a block is called dead.

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board, Move, Point, index_of
 from tengen.contracts import OwnershipEvaluator
-from tengen.contracts.values import FloatArray
 from tengen.models import has_model, load_learner
 from tengen.models.defaults import policy_for
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
 from tengen.lab.content import Line, Plot
@@ -305,9 +305,7 @@ def judge_run(
     }
 
 
-def round_robin(
-    entrants: list[int], scores: dict[tuple[int, int], NDArray[np.float64]]
-) -> dict[int, float]:
+def round_robin(entrants: list[int], scores: dict[tuple[int, int], FloatArray]) -> dict[int, float]:
     """Return each entrant's points per 2 games a pair, from the scores of the first of each pair.
 
     Points as in the paper, win +2, loss -1, draw +1, averaged over starts so that the totals can be

@@ -9,8 +9,8 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.lab.journal import Journal, Row
 from tengen.lab.opening_td import expert_of
 from tengen.lab.opening_td_experiment import ENCODINGS, Played, players_of, seed_folder
@@ -147,7 +147,7 @@ def _points(score: float) -> float:
     return 1.0 if score > 0 else 0.5 if score == 0 else 0.0
 
 
-def _shares(table: NDArray[np.float64], column: int, players: int) -> NDArray[np.float64]:
+def _shares(table: FloatArray, column: int, players: int) -> FloatArray:
     """Return what share of its games each player won by one judge's verdicts."""
     a, b = table[:, 0].astype(int), table[:, 1].astype(int)
     won = np.bincount(a, table[:, column], players) + np.bincount(b, 1 - table[:, column], players)
@@ -156,9 +156,7 @@ def _shares(table: NDArray[np.float64], column: int, players: int) -> NDArray[np
     )
 
 
-def _correlations(
-    table: NDArray[np.float64], overall: NDArray[np.float64]
-) -> tuple[float | None, float | None]:
+def _correlations(table: FloatArray, overall: FloatArray) -> tuple[float | None, float | None]:
     """Correlate the other judge's ranks with the overall ones, and with the same openings'."""
     first, second = (_shares(table, column, len(overall)) for column in (2, 3))
     found = spearman(overall, second), spearman(first, second)

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import PASS, Board, index_of
 from tengen.lab.content import Replay
-
-FloatArray = NDArray[np.float64]
 
 LEVELS = 6
 """Shades of each sign in a heat map."""

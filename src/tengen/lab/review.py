@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, WHITE, Board, index_of, playouts, point_at
 from tengen.board.counting import Count
 from tengen.contracts import Analyser, Analysis, Player, Policy, Status
-from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
 from tengen.gtp.judging import Judge, PlayoutScorer, count_without
 from tengen.lab.review_settings import ReviewSettings

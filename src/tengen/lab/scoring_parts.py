@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray
 from tengen.errors import SpecError
 from tengen.lab.steps import Context
 from tengen.learners.scoring.bootstrap import Labelled, bootstrap
@@ -22,7 +22,6 @@ from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
 from tengen.models.settings import fingerprint
 from tengen.statistics import wilson
 
-Bools = NDArray[np.bool_]
 _ALL = "all families"
 
 
@@ -92,7 +91,7 @@ def _cross_validate(
     return _Validation(_plain(exact), found)
 
 
-def _plain(right: Bools) -> list[int]:
+def _plain(right: BoolArray) -> list[int]:
     return [int(each) for each in right]
 
 

@@ -7,12 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.board import Board, play_to_end
 from tengen.board.shapes import shape_table
 from tengen.contracts import Player
-from tengen.contracts.values import FloatArray
 from tengen.errors import TengenError
 from tengen.players.expert_kernels import SETTINGS, verdicts
 from tengen.players.static_kernels import DEFAULT_WEIGHTS, finish_static
@@ -59,9 +58,7 @@ class BuiltinExpert:
             raise TengenError("ownership wants boards of one size")
         return self._run(boards, seeds)[1]
 
-    def finish_states(
-        self, states: NDArray[np.int64], seeds: NDArray[np.int64]
-    ) -> tuple[FloatArray, FloatArray]:
+    def finish_states(self, states: IntArray, seeds: IntArray) -> tuple[FloatArray, FloatArray]:
         """Judge states (games, FIELDS, N) of one size; return scores without komi, ownership.
 
         Releases the GIL throughout.

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, RESIGN, Board, Point, index_of
 from tengen.contracts import Evaluator, Policy
-from tengen.contracts.values import Analysis, Candidate, FloatArray
+from tengen.contracts.values import Analysis, Candidate
 from tengen.errors import SpecError
 from tengen.players.passing import candidates, sensible
 from tengen.players.policy import SamplePlayer, playable_priors

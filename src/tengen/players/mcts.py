@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, Point
 from tengen.board.rules import KO_NUMBERS
 from tengen.board.shapes import shape_table
@@ -38,11 +39,11 @@ class Tree:
 
     board: Board
     ti: NDArray[np.int32]
-    tf: NDArray[np.float64]
-    meta: NDArray[np.int64]
+    tf: FloatArray
+    meta: IntArray
     ownership: NDArray[np.int32]
     seed: int
-    scratch: NDArray[np.int64]
+    scratch: IntArray
     rate: float = 500.0
     """Playouts a second, measured, to size slices of work."""
     narrowed: bool = False
@@ -105,7 +106,7 @@ class Tree:
         numbers[barred, k.F_POLICY] = 0.0
         self.narrowed = len(rows) > 0
 
-    def children(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def children(self) -> tuple[NDArray[np.int32], FloatArray]:
         """Return the rows of the root's children."""
         first, count = self.ti[0, k.T_FIRST], self.ti[0, k.T_COUNT]
         return self.ti[first : first + count], self.tf[first : first + count]
@@ -299,7 +300,7 @@ class MctsPlayer:
         own = getattr(self.evaluator, "scale", None) if self.scale is None else self.scale
         return SCALE if own is None else float(own)
 
-    def _settings(self, board: Board) -> NDArray[np.float64]:
+    def _settings(self, board: Board) -> FloatArray:
         settings = np.zeros(k.C_WIDTH)
         settings[k.C_EXPAND] = self.expand_at
         settings[k.C_RAVE] = self.rave
@@ -321,9 +322,9 @@ class MctsPlayer:
 
     # ----- Reporting -----
 
-    def _sum(self, trees: list[Tree]) -> tuple[list[int], NDArray[np.float64]]:
+    def _sum(self, trees: list[Tree]) -> tuple[list[int], FloatArray]:
         """Add up the root's children over the trees."""
-        total: dict[int, NDArray[np.float64]] = {}
+        total: dict[int, FloatArray] = {}
         for tree in trees:
             rows, numbers = tree.children()
             for row, number in zip(rows, numbers, strict=True):

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board import BLACK, PASS, Board, index_of, playouts, points_at
 from tengen.board import kernels as k
 from tengen.board.simple_kernels import is_own_eye
-from tengen.contracts.values import FloatArray
 from tengen.gtp.judging import count_without
 from tengen.learners.deep_network import View
 from tengen.players.network_tree import Worth
@@ -74,7 +73,7 @@ class Leaf:
     score: float
     spread: float
     ownership: FloatArray
-    moves: NDArray[np.int64]
+    moves: IntArray
     priors: FloatArray
     over: bool = False
 
@@ -130,7 +129,7 @@ class Judge:
 
 def likely_moves(
     board: Board, priors: FloatArray, *, width: int = WIDTH, only: Collection[int] | None = None
-) -> tuple[NDArray[np.int64], FloatArray]:
+) -> tuple[IntArray, FloatArray]:
     """Return the likeliest legal moves that fill no own eye, and the pass; their sum is 1.
 
     With `only`, exactly those of them that are legal.
@@ -150,7 +149,7 @@ def likely_moves(
     return moves.astype(np.int64), chances / max(float(chances.sum()), 1e-300)
 
 
-def _own_eyes(board: Board, points: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _own_eyes(board: Board, points: IntArray) -> BoolArray:
     """Tell which points are eyes of the side to move; only the few that may be are read."""
     colours, width = board.state[k.COLOUR], board.cols + 1
     around = colours[points[:, None] + np.array([1, -1, width, -width])]

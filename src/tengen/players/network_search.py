@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, RESIGN, Board, Point, indices_of
 from tengen.contracts import Analysis, Candidate, Scorer
-from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
 from tengen.gtp import judging
 from tengen.players.network_leaves import Judge, Leaf, Network, Taste, likely_moves

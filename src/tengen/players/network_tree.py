@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.contracts.values import FloatArray
+from tengen.arrays import BoolArray, FloatArray, IntArray
 
 NOBODY = -1
 """Parent of the root, and child of an edge that was never taken."""
@@ -143,7 +143,7 @@ class Tree:
         node: int,
         worth: Worth,
         ownership: FloatArray,
-        moves: Sequence[int] | NDArray[np.int64],
+        moves: Sequence[int] | IntArray,
         priors: FloatArray,
         *,
         over: bool = False,
@@ -207,7 +207,7 @@ class Tree:
             found[node] = found[parents[node]] or node
         return np.array(found, np.int32)
 
-    def owners(self, chosen: NDArray[np.bool_] | slice) -> tuple[FloatArray, FloatArray]:
+    def owners(self, chosen: BoolArray | slice) -> tuple[FloatArray, FloatArray]:
         """Return mean and standard deviation of the ownership of judged nodes, each seen once."""
         judged = self.judged[: self.used] & (self.visits[: self.used] > 0)
         wanted = np.zeros(self.used, np.bool_)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import (
     BLACK,
     EMPTY,
@@ -44,7 +44,7 @@ HOPELESS = 0.02
 class Judgement:
     """What playouts say of a position: ownership (row-major, Black +1), mean score, win rate."""
 
-    ownership: NDArray[np.float64]
+    ownership: FloatArray
     score: float
     win_rate: float
 

@@ -22,9 +22,9 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import RESIGN, Board, Point
 from tengen.contracts import Evaluator, Player, Policy
-from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError, TengenError
 from tengen.players.kinds import PLAYERS, Option, PlayerKind
 from tengen.players.options import PLAIN_READERS, read_options

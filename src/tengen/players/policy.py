@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import PASS, RESIGN, Board, Point, format_gtp, index_of, indices_of, point_at
 from tengen.contracts import Policy
-from tengen.contracts.values import Analysis, Candidate, FloatArray
+from tengen.contracts.values import Analysis, Candidate
 from tengen.players.passing import candidates, sensible
 
 SHOWN = 20

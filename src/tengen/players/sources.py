@@ -13,9 +13,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import Board, index_of, playouts
 from tengen.contracts import Evaluator, Policy
-from tengen.contracts.values import FloatArray
 from tengen.errors import ModelError, SpecError
 from tengen.models import load_evaluator, load_learner, load_policy
 from tengen.players.network_leaves import Network

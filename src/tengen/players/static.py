@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import PASS, Board, Point, point_of
 from tengen.board import kernels as k
 from tengen.board.shapes import shape_table
@@ -40,7 +40,7 @@ class StaticPlayer:
         return sensible(board, move, resign=self.resign)
 
 
-def move_values(board: Board) -> NDArray[np.float64]:
+def move_values(board: Board) -> FloatArray:
     """Return what every point is worth to the side to move, row-major; -inf where it may not play.
 
     Own eyes are -inf too. The unit is roughly a point of area.
@@ -50,7 +50,7 @@ def move_values(board: Board) -> NDArray[np.float64]:
     static_values(
         state, board.turn, DEFAULT_WEIGHTS, shape_table(), np.empty_like(state), work, floats
     )
-    values: NDArray[np.float64] = floats[VALUE][state[k.COLOUR] != k.BORDER]
+    values: FloatArray = floats[VALUE][state[k.COLOUR] != k.BORDER]
     values[~board.legal_mask()[:-1]] = -np.inf
     return values
 

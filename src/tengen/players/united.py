@@ -16,10 +16,10 @@ from typing import Unpack
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import PASS, Board, Point, index_of
 from tengen.contracts import Analysis, Evaluator, Policy, Scorer
 from tengen.contracts.protocols import Asked
-from tengen.contracts.values import FloatArray
 from tengen.errors import SpecError
 from tengen.models import load_evaluator, load_policy, load_scorer
 from tengen.models.defaults import predictor_for

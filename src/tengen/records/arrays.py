@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, Float32Array, IntArray
 from tengen.board.coordinates import places
 from tengen.records import kernels
 from tengen.records.record import GameRecord, Stone
@@ -30,11 +31,11 @@ class GameArrays:
     """All moves of all games, one game behind the other: point or PASS."""
     colours: NDArray[np.int8]
     """Who played each of them."""
-    offsets: NDArray[np.int64]
+    offsets: IntArray
     """Where each game's moves begin; one entry more than games."""
     rows: NDArray[np.int16]
     cols: NDArray[np.int16]
-    komi: NDArray[np.float32]
+    komi: Float32Array
     handicap: NDArray[np.int16]
     first: NDArray[np.int8]
     """Colour that begins."""
@@ -42,12 +43,12 @@ class GameArrays:
     """How the game ended: index into KINDS."""
     winner: NDArray[np.int8]
     """BLACK, WHITE or EMPTY (nobody, or not known)."""
-    score: NDArray[np.float32]
+    score: Float32Array
     """Counted score from Black's view; NaN when nothing was counted."""
     setup: NDArray[np.int16]
     """Stones on the board before the first move, one game behind the other."""
     setup_colours: NDArray[np.int8]
-    setup_offsets: NDArray[np.int64]
+    setup_offsets: IntArray
     rules: NDArray[np.object_]
     """What RU says, one str per game."""
     files: NDArray[np.object_]
@@ -58,11 +59,11 @@ class GameArrays:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> IntArray:
         """Return the number of moves of each game, passes included."""
         return np.diff(self.offsets)
 
-    def take(self, indices: Sequence[int] | NDArray[np.int64]) -> GameArrays:
+    def take(self, indices: Sequence[int] | IntArray) -> GameArrays:
         """Return the games at `indices`, in that order."""
         chosen = np.asarray(indices, dtype=np.int64)
         flat, offsets = _ragged(self.offsets, chosen)
@@ -82,7 +83,7 @@ class GameArrays:
         }
         return GameArrays(**special, **rest)
 
-    def where(self, mask: NDArray[np.bool_]) -> GameArrays:
+    def where(self, mask: BoolArray) -> GameArrays:
         """Return the games for which `mask` is true."""
         return self.take(np.flatnonzero(mask))
 
@@ -188,13 +189,11 @@ def from_records(records: Sequence[GameRecord]) -> GameArrays:
     )
 
 
-def _offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
+def _offsets(lengths: Sequence[int]) -> IntArray:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
 
 
-def _ragged(
-    offsets: NDArray[np.int64], chosen: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _ragged(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
     """Return the flat positions of the chosen rows, and the offsets of the result."""
     lengths = (offsets[1:] - offsets[:-1])[chosen]
     result = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

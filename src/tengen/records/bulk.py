@@ -14,6 +14,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, IntArray
 from tengen.records import arrays, kernels, sgf, sgf_grammar
 from tengen.records.arrays import KINDS, GameArrays
 from tengen.records.faults import Damage, Fault
@@ -40,16 +41,16 @@ class Batch:
     arrays: GameArrays
     raw: bytes = field(repr=False)
     """The window the games lie in."""
-    spans: NDArray[np.int64]
+    spans: IntArray
     """Start and end of each game in `raw`."""
-    encoded: NDArray[np.bool_]
+    encoded: BoolArray
     """Which games may have another encoding than UTF-8."""
     base: int
     """Offset of `raw` in the source."""
     exact: list[GameRecord] | None = None
     """The records themselves when the exact reader made them."""
 
-    def where(self, mask: NDArray[np.bool_]) -> Batch:
+    def where(self, mask: BoolArray) -> Batch:
         """Return the games for which `mask` is true."""
         if mask.all():
             return self
@@ -239,9 +240,9 @@ class _Workspace:
 
 def _first(
     colours: NDArray[np.int8],
-    offsets: NDArray[np.int64],
+    offsets: IntArray,
     setup_colours: NDArray[np.int8],
-    setup_offsets: NDArray[np.int64],
+    setup_offsets: IntArray,
     players: list[int],
 ) -> NDArray[np.int8]:
     """Return who begins: the first move, else PL, else White after handicap stones."""

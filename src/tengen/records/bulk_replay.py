@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, IntArray
 from tengen.board import BORDER, Rules
 from tengen.board.replay_kernels import TRUSTED, replay_games
 from tengen.board.rules import KO_NUMBERS
@@ -37,16 +38,14 @@ def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | R
         yield batch.arrays
 
 
-def replay_refusals(games: GameArrays) -> NDArray[np.bool_]:
+def replay_refusals(games: GameArrays) -> BoolArray:
     """Tell which games have a move that simple ko without suicide forbids."""
     nothing = np.empty((0, 0, 0), np.int8)
     _, ends = _replay(games, KO_NUMBERS["simple"], 1.0, nothing)
     return np.asarray(ends[:, 0] >= 0, dtype=np.bool_)
 
 
-def last_positions(
-    games: GameArrays, share: float = 1.0
-) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+def last_positions(games: GameArrays, share: float = 1.0) -> tuple[NDArray[np.int8], IntArray]:
     """Return the grids after `share` of each game's moves, and the stones each side has taken.
 
     Every move is trusted; one onto a stone is left out. Grids of smaller boards are padded with
@@ -65,7 +64,7 @@ def replay_all(games: GameArrays) -> int:
 
 def _replay(
     games: GameArrays, ko_rule: int, share: float, grids: NDArray[np.int8]
-) -> tuple[int, NDArray[np.int64]]:
+) -> tuple[int, IntArray]:
     """Return the moves played, and how each game ended: see `replay_games`."""
     ends = np.empty((len(games), 3), np.int64)
     played = replay_games(

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray
 from tengen.board import Board, Point, Rules
 from tengen.board.kernels import regrow, remember
 from tengen.errors import IllegalMoveError
@@ -36,7 +36,7 @@ class Position(NamedTuple):
     game: GameRecord
 
 
-Filter = Callable[[GameArrays], NDArray[np.bool_]]
+Filter = Callable[[GameArrays], BoolArray]
 """Tells which games of a batch to keep."""
 
 
@@ -122,7 +122,7 @@ class Corpus:
         or on what else is read, and duplicates never fall on both sides.
         """
 
-        def chosen(games: GameArrays) -> NDArray[np.bool_]:
+        def chosen(games: GameArrays) -> BoolArray:
             # Another odd multiplier per seed, so that splits by different seeds are independent.
             salt = np.random.default_rng(seed).integers(0, 1 << 63, 2, dtype=np.uint64)
             spread = (games.hashes() ^ salt[0]) * (salt[1] * np.uint64(2) + np.uint64(1))
@@ -178,7 +178,7 @@ class Unseen:
         self._seen = np.zeros(1 << 12, dtype=np.int64)
         self._count = 0
 
-    def __call__(self, games: GameArrays) -> NDArray[np.bool_]:
+    def __call__(self, games: GameArrays) -> BoolArray:
         """Tell which of these games are new, and remember them."""
         hashes = games.hashes().view(np.int64)
         while 2 * (self._count + len(hashes)) > len(self._seen):

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, FloatArray
 from tengen.board import BLACK, WHITE, Board, Rules, format_gtp, point_at
 from tengen.gtp.game import start_of
 
@@ -77,7 +77,7 @@ def illegal_points(board: Board) -> list[str]:
     return [vertex(point_at(int(i), board.rows, board.cols), board) for i in found]
 
 
-def likely_moves(priors: NDArray[np.float64], board: Board, count: int) -> list[dict[str, Any]]:
+def likely_moves(priors: FloatArray, board: Board, count: int) -> list[dict[str, Any]]:
     """Return the likeliest moves with their probabilities, likeliest first."""
     order = np.argsort(-priors, kind="stable")[:count]
     return [
@@ -90,7 +90,7 @@ def likely_moves(priors: NDArray[np.float64], board: Board, count: int) -> list[
     ]
 
 
-def mask_rows(mask: NDArray[np.bool_]) -> list[str]:
+def mask_rows(mask: BoolArray) -> list[str]:
     """Return a mask of the board as one string a row of `0` and `1`."""
     return ["".join("01"[int(cell)] for cell in row) for row in mask]
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import PASS, Board, index_of
 from tengen.contracts import Evaluator, OwnershipEvaluator, Policy, Scorer, win_probability
 from tengen.errors import TengenError
@@ -200,14 +200,14 @@ def _wishes(model: Any, board: Board) -> dict[str, Any]:
     return {"wishes": wishes, "policy": _flat(priors[:-1])}
 
 
-def wanted(model: Any, board: Board) -> NDArray[np.float64]:
+def wanted(model: Any, board: Board) -> FloatArray:
     """Return a share for every move and a pass: probabilities, or values one ply deep softened."""
     if isinstance(model, Policy):
         return np.asarray(model.priors(board), np.float64)
     return _softened(model, board)
 
 
-def _softened(model: Evaluator, board: Board) -> NDArray[np.float64]:
+def _softened(model: Evaluator, board: Board) -> FloatArray:
     """Turn the values after each move into shares: one standard deviation is a factor of e^2."""
     shares = np.zeros(board.rows * board.cols + 1)
     moves = candidates(board)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.learners.deep_network import inputs
 from tengen.learners.deep_network.inputs_kernels import HISTORY, NOWHERE
 from tengen.learners.deep_network.learner import DeepNetwork
@@ -40,8 +41,8 @@ class Evaluation:
     log_loss: float = 0.0
     asked: int = 0
     winner: float = 0.0
-    chances: list[NDArray[np.float64]] = field(default_factory=list)
-    won: list[NDArray[np.bool_]] = field(default_factory=list)
+    chances: list[FloatArray] = field(default_factory=list)
+    won: list[BoolArray] = field(default_factory=list)
     score_error: list[float] = field(default_factory=list)
     ownership: list[float] = field(default_factory=list)
     seconds: float = 0.0
@@ -67,7 +68,7 @@ def _share(part: float, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def calibration(chances: NDArray[np.float64], won: NDArray[np.bool_]) -> float | None:
+def calibration(chances: FloatArray, won: BoolArray) -> float | None:
     """Return how far chances are from what happened: the mean over ten bins, by their size.
 
     >>> calibration(np.array([0.75, 0.75, 0.75, 0.75]), np.array([True, True, True, False]))
@@ -164,9 +165,7 @@ def _game(
     return result
 
 
-def _measure_moves(
-    result: Evaluation, logits: NDArray[np.float64], moves: NDArray[np.int64], points: int
-) -> None:
+def _measure_moves(result: Evaluation, logits: FloatArray, moves: IntArray, points: int) -> None:
     """Rank the moves that were played; a move that the inputs call illegal never counts as hit."""
     played = np.flatnonzero(moves < points)
     result.positions = len(played)
@@ -186,8 +185,8 @@ def _positions_of(
     shard: Shard,
     game: int,
     codes: NDArray[np.uint8],
-    moves: NDArray[np.int64],
-    black: NDArray[np.bool_],
+    moves: IntArray,
+    black: BoolArray,
 ) -> inputs.Positions:
     """Pack the positions before every move of a game."""
     points = shard.rows * shard.cols

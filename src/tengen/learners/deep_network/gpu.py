@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import Float32Array
 from tengen.errors import SpecError
 from tengen.learners.deep_network.design import SCORE_SCALE, Design
-from tengen.learners.deep_network.inference import Floats, Judgement
+from tengen.learners.deep_network.inference import Judgement
 from tengen.learners.deep_network.inputs import Positions
 
 VARIABLE = "TENGEN_DEVICE"
@@ -73,14 +74,14 @@ class GpuEngine:
         """Judge positions."""
         return self.judge_planes(positions.planes())
 
-    def judge_planes(self, planes: Floats) -> Judgement:
+    def judge_planes(self, planes: Float32Array) -> Judgement:
         """Judge what any planes show, positions x planes x rows x columns."""
         parts = [
             self._pass(planes[i : i + _MOST_AT_ONCE]) for i in range(0, len(planes), _MOST_AT_ONCE)
         ]
         return Judgement(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
-    def _pass(self, planes: Floats) -> Judgement:
+    def _pass(self, planes: Float32Array) -> Judgement:
         import torch
 
         half = self.device.type == "cuda"

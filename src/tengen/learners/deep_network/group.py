@@ -17,15 +17,15 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import Float32Array, IntArray
 from tengen.board.symmetry import N_SYMMETRIES, compose, inverse, transform
 
 ORIENTATIONS = N_SYMMETRIES
 
 
 @cache
-def lifting_places(size: int) -> NDArray[np.int64]:
+def lifting_places(size: int) -> IntArray:
     """Return, per orientation, which entry of a free size x size kernel stands where.
 
     >>> lifting_places(3).shape
@@ -36,7 +36,7 @@ def lifting_places(size: int) -> NDArray[np.int64]:
 
 
 @cache
-def group_places(size: int) -> NDArray[np.int64]:
+def group_places(size: int) -> IntArray:
     """Return, per output orientation, which entry of a free 8 x size x size kernel stands where.
 
     Row r holds the kernels that orientation r of the output reads from the eight orientations q of
@@ -53,7 +53,7 @@ def group_places(size: int) -> NDArray[np.int64]:
     return np.stack(rows)
 
 
-def spreading(places: NDArray[np.int64], entries: int) -> NDArray[np.float32]:
+def spreading(places: IntArray, entries: int) -> Float32Array:
     """Return the 0/1 matrix (entries x all places) that lays out a free kernel by a product.
 
     A matrix product and its gradient are what a GPU does best; gathering entry by entry is several

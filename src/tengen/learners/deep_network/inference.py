@@ -17,6 +17,7 @@ import scipy.linalg.cython_blas  # noqa: F401  (Numba's products run there; see 
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from tengen.arrays import Float32Array
 from tengen.learners.deep_network.design import (
     LIFTING_SIZE,
     SCORE_SCALE,
@@ -38,7 +39,6 @@ from tengen.learners.deep_network.lifting_kernels import lift
 from tengen.learners.deep_network.winograd import best_tile, transformed
 from tengen.learners.deep_network.winograd_kernels import ADD, CLIP, STORE, convolve
 
-Floats = NDArray[np.float32]
 _EPSILON = 1e-5
 _MOST_AT_ONCE = 32
 """Positions of one pass; more would only leave the cache."""
@@ -51,15 +51,15 @@ _THREADS = ThreadpoolController()
 class Judgement(NamedTuple):
     """What a network says of some positions, from the side to move."""
 
-    moves: Floats
+    moves: Float32Array
     """Positions x (points + 1): logits, the pass last."""
-    winner: Floats
+    winner: Float32Array
     """Logits of winning."""
-    score: Floats
+    score: Float32Array
     """Expected final score in points."""
-    spread: Floats
+    spread: Float32Array
     """Standard deviation of the score, in points."""
-    ownership: Floats
+    ownership: Float32Array
     """Positions x points: +1 own to -1 the enemy's."""
 
 
@@ -67,8 +67,8 @@ class Judgement(NamedTuple):
 class _Affine:
     """A factor and an addend of every map."""
 
-    scale: Floats
-    shift: Floats
+    scale: Float32Array
+    shift: Float32Array
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,14 @@ class Block:
     """One block of the tower, kernels laid out."""
 
     before: _Affine
-    first: Floats
+    first: Float32Array
     """Kernel of the first convolution, scaled by what follows where it does not pool."""
     between: _Affine
-    pool: tuple[Floats, Floats] | None
-    second: Floats
+    pool: tuple[Float32Array, Float32Array] | None
+    second: Float32Array
 
 
-def spread_kernel(free: Floats, order: int) -> Floats:
+def spread_kernel(free: Float32Array, order: int) -> Float32Array:
     """Lay a free kernel (out x in [x order] x side x side) out over the orientations."""
     side = free.shape[-1]
     if free.ndim == 4:
@@ -139,19 +139,19 @@ class Engine:
         second = spread_kernel(get(f"blocks.{i}.conv2.weight"), order)
         return Block(self._norm(f"blocks.{i}.norm1"), first, between, pool, second)
 
-    def _transform(self, tile: int) -> list[tuple[Floats, Floats]]:
+    def _transform(self, tile: int) -> list[tuple[Float32Array, Float32Array]]:
         return [(transformed(b.first, tile), transformed(b.second, tile)) for b in self.blocks]
 
     def __call__(self, positions: Positions) -> Judgement:
         """Judge positions."""
         return self._in_parts(len(positions), lambda i, j: self._seen(positions.part(i, j)))
 
-    def judge_planes(self, planes: Floats) -> Judgement:
+    def judge_planes(self, planes: Float32Array) -> Judgement:
         """Judge what any planes show, positions x planes x rows x columns; slower."""
         return self._in_parts(len(planes), lambda i, j: self._convolved(planes[i:j]))
 
     def _in_parts(
-        self, total: int, lifted: Callable[[int, int], tuple[Floats, Floats]]
+        self, total: int, lifted: Callable[[int, int], tuple[Float32Array, Float32Array]]
     ) -> Judgement:
         with _THREADS.limit(limits=1, user_api="blas"):
             parts = [
@@ -160,7 +160,7 @@ class Engine:
             ]
         return Judgement(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
-    def _pass(self, x: Floats, komi: Floats) -> Judgement:
+    def _pass(self, x: Float32Array, komi: Float32Array) -> Judgement:
         """Judge what the first layer made, and the side to move's komi; `x` is changed."""
         positions, rows, cols, _ = x.shape
         self._run_tower(x)
@@ -191,7 +191,7 @@ class Engine:
             ownership=np.tanh(owner.reshape(positions, -1) / 2),
         )
 
-    def _seen(self, positions: Positions) -> tuple[Floats, Floats]:
+    def _seen(self, positions: Positions) -> tuple[Float32Array, Float32Array]:
         """Return the first layer's maps of packed positions, and their komi."""
         rows, cols = positions.rows, positions.cols
         whole = [positions.komi / KOMI_SCALE, positions.territory, positions.passed]
@@ -201,14 +201,14 @@ class Engine:
         lift(positions.codes, positions.history, self._codes, self._last_moves, rows, cols, x)
         return x.reshape(len(positions), rows, cols, -1), positions.komi.astype(np.float32)
 
-    def _whole_board(self, rows: int, cols: int) -> Floats:
+    def _whole_board(self, rows: int, cols: int) -> Float32Array:
         """Return what each of the constant planes adds at every point of a board."""
         planes = np.zeros((len(BOARD_PLANES), N_PLANES, rows, cols), np.float32)
         for i in range(len(BOARD_PLANES)):
             planes[i, N_PLANES - len(BOARD_PLANES) + i] = 1
         return self._convolved(planes)[0]
 
-    def _convolved(self, planes: Floats) -> tuple[Floats, Floats]:
+    def _convolved(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Convolve planes by one product, every point beside its neighbourhood; komi too."""
         positions, _, rows, cols = planes.shape
         edge = LIFTING_SIZE // 2
@@ -222,7 +222,7 @@ class Engine:
         komi = planes[:, KOMI_PLANE].mean((1, 2)) * np.float32(KOMI_SCALE)
         return np.ascontiguousarray((seen @ kernel).reshape(positions, rows, cols, -1)), komi
 
-    def _run_tower(self, x: Floats) -> None:
+    def _run_tower(self, x: Float32Array) -> None:
         """Pass through all blocks; `x` is changed."""
         positions, rows, cols, maps = x.shape
         tile = best_tile(rows, cols)
@@ -240,7 +240,7 @@ class Engine:
                 self._look_around(y, block)
             convolve(y, second, tile, *head, False, nothing, ADD, x, tiles, products)
 
-    def _look_around(self, y: Floats, block: Block) -> None:
+    def _look_around(self, y: Float32Array, block: Block) -> None:
         """Add what the whole board says to every point, then normalise; `y` is changed."""
         assert block.pool is not None
         weight, bias = block.pool
@@ -254,12 +254,12 @@ class Engine:
         np.maximum(y, 0, out=y)
 
 
-def _merged(x: Floats, order: int) -> Floats:
+def _merged(x: Float32Array, order: int) -> Float32Array:
     """Return the mean over orientations of maps (points x maps)."""
     return x if order == 1 else x.reshape(len(x), -1, order).mean(2)
 
 
-def _pooled(x: Floats) -> Floats:
+def _pooled(x: Float32Array) -> Float32Array:
     """Return what maps (positions x rows x columns x maps) say of the whole board."""
     mean, most = x.mean((1, 2)), x.max((1, 2))
     larger = np.float32(((x.shape[1] * x.shape[2]) ** 0.5 - USUAL_SIZE) / SIZE_SCALE)

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tengen.arrays import Float32Array
 from tengen.board import Board
 from tengen.board.playing import play_random
 from tengen.board.symmetry import elements, transform
 from tengen.learners.deep_network.design import LIFTING_SIZE, Design
-from tengen.learners.deep_network.inference import Engine, Floats
+from tengen.learners.deep_network.inference import Engine
 from tengen.learners.deep_network.inputs import N_PLANES, of_boards
 from tengen.learners.deep_network.learner import DeepNetwork
 
@@ -53,7 +54,7 @@ def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
     return worst
 
 
-def _turned(flat: Floats, element: int, rows: int, cols: int) -> Floats:
+def _turned(flat: Float32Array, element: int, rows: int, cols: int) -> Float32Array:
     """Return numbers of a board's points, row by row, as they lie when the board is turned."""
     return np.asarray(transform(flat.reshape(rows, cols), element), np.float32).ravel()
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, Float32Array
 from tengen.board import PASS, Board, index_of
 from tengen.board import kernels as board_kernels
 from tengen.learners.deep_network.inputs_kernels import (
@@ -55,7 +56,7 @@ def _point_planes(code: int) -> list[bool]:
     ]  # fmt: skip
 
 
-TABLE: NDArray[np.float32] = np.array([_point_planes(code) for code in range(128)], np.float32)
+TABLE: Float32Array = np.array([_point_planes(code) for code in range(128)], np.float32)
 """Row `code` holds the planes of a point with that byte."""
 
 
@@ -69,11 +70,11 @@ class Positions:
     """Positions x points: a byte a point."""
     history: NDArray[np.int16]
     """Positions x HISTORY: where the last moves were, latest first; NOWHERE for a pass or none."""
-    passed: NDArray[np.bool_]
+    passed: BoolArray
     """Whether the last move was a pass."""
-    komi: NDArray[np.float32]
+    komi: Float32Array
     """Points the side to move gets for not being Black, or pays."""
-    territory: NDArray[np.bool_]
+    territory: BoolArray
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -86,7 +87,7 @@ class Positions:
             self.komi[cut], self.territory[cut],
         )  # fmt: skip
 
-    def planes(self) -> NDArray[np.float32]:
+    def planes(self) -> Float32Array:
         """Return positions x planes x rows x columns, as the network reads them."""
         points = self.rows * self.cols
         out = np.empty((len(self), points, N_PLANES), np.float32)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board
-from tengen.contracts.values import FloatArray
 from tengen.errors import ModelError, SpecError
 from tengen.learners.deep_network import inputs
 from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, Float32Array
 from tengen.board import BLACK, WHITE, Board, indices_of, points_at
 from tengen.board.counting import count_area, count_territory
 from tengen.contracts import Scorer
@@ -64,10 +65,10 @@ class Shard:
     setup: NDArray[np.int16]
     setup_colours: NDArray[np.int8]
     setup_lengths: NDArray[np.int32]
-    komi: NDArray[np.float32]
+    komi: Float32Array
     territory: NDArray[np.int8]
     winner: NDArray[np.int8]
-    score: NDArray[np.float32]
+    score: Float32Array
     labelled: NDArray[np.int32]
     ownership: NDArray[np.int8]
 
@@ -267,7 +268,7 @@ def label(games: GameArrays, game: int, scorer: Scorer) -> tuple[NDArray[np.int8
     return ((owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)), territory
 
 
-def _dead_mask(board: Board, scorer: Scorer) -> NDArray[np.bool_]:
+def _dead_mask(board: Board, scorer: Scorer) -> BoolArray:
     """Return the stones a scorer takes for dead, as a grid."""
     dead = np.zeros(board.rows * board.cols, np.bool_)
     for block in scorer.status(board).blocks:

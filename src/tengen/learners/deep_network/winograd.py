@@ -17,6 +17,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import Float32Array
+
 KERNEL = 3
 _POINTS = (0, 1, -1, 2, -2)
 TILES = (3, 4)
@@ -28,11 +30,11 @@ class Winograd:
     """The matrices for output tiles of one size."""
 
     tile: int
-    output: NDArray[np.float32]
+    output: Float32Array
     """A^T: tile x (tile + 2)."""
-    kernel: NDArray[np.float32]
+    kernel: Float32Array
     """G: (tile + 2) x 3."""
-    input: NDArray[np.float32]
+    input: Float32Array
     """B^T: (tile + 2) x (tile + 2)."""
 
 
@@ -83,7 +85,7 @@ def _inverse(matrix: NDArray[np.object_]) -> list[list[Fraction]]:
     return [row[n:] for row in rows]
 
 
-def transformed(kernel: NDArray[np.float32], tile: int) -> NDArray[np.float32]:
+def transformed(kernel: Float32Array, tile: int) -> Float32Array:
     """Return a kernel (out x in x 3 x 3) as (tile + 2)^2 matrices of in x out."""
     g = winograd(tile).kernel.astype(np.float64)
     wide = np.einsum("ai,oxij,bj->abxo", g, kernel.astype(np.float64), g)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import IntArray
 from tengen.learners.move_prediction import pattern_kernels
 from tengen.learners.move_prediction.family_kernels import FAMILIES
 from tengen.learners.move_prediction.pattern_kernels import RINGS
@@ -21,7 +22,6 @@ from tengen.learners.move_prediction.training_kernels import expert_keys
 from tengen.parallel import map_jobs
 from tengen.records.arrays import GameArrays
 
-IntArray = NDArray[np.int64]
 Counts = tuple[IntArray, IntArray]
 """Distinct keys and how often each occurred."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.statistics import wilson
 
 TOPS = (1, 5, 10, 20, 40, 60, 80)
@@ -23,8 +23,8 @@ class Measured:
     """Counts of a measurement; rates are fractions."""
 
     games: int = 0
-    hits: NDArray[np.float64] = field(default_factory=lambda: np.zeros((_PHASES, len(TOPS))))
-    counts: NDArray[np.float64] = field(default_factory=lambda: np.zeros(_PHASES))
+    hits: FloatArray = field(default_factory=lambda: np.zeros((_PHASES, len(TOPS))))
+    counts: FloatArray = field(default_factory=lambda: np.zeros(_PHASES))
     loss: float = 0.0
     seconds: float = 0.0  # of processor time
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.errors import ModelError, SpecError, TengenError
 from tengen.learners.move_prediction.evaluation import TOPS, Measured
 from tengen.learners.move_prediction.reading import refuse_unsuitable
@@ -200,13 +200,13 @@ class MovePredictor:
                 "predictor-small, serves every size"
             )
 
-    def priors(self, board: Board) -> NDArray[np.float64]:
+    def priors(self, board: Board) -> FloatArray:
         """Return rows x columns + 1 probabilities, pass last; zero where illegal; sum 1.
 
         A pass gets 0.0001, and everything when nothing else is legal.
         """
         self.check_size(board.rows, board.cols)
-        out: NDArray[np.float64] = np.zeros(board.rows * board.cols + 1)
+        out: FloatArray = np.zeros(board.rows * board.cols + 1)
         legal = board.legal_mask()
         points, priors = self.model_.priors(board, self._rooms)
         width = board.cols + 1
@@ -221,7 +221,7 @@ class MovePredictor:
         if total > 0.0:
             out *= (1.0 - _PASS_PRIOR) / total
         out[-1] = 1.0 - out[:-1].sum() if total <= 0.0 else _PASS_PRIOR
-        shares: NDArray[np.float64] = out / out.sum()
+        shares: FloatArray = out / out.sum()
         return shares
 
     def arrays(self, rows: int, cols: int) -> tuple[Any, ...]:

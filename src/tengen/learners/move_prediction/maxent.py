@@ -11,12 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.learners.move_prediction.maxent_kernels import logistic_loss
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ def pseudo_gradient(w: FloatArray, gradient: FloatArray, width: float) -> FloatA
 
 def solve(
     features: IntArray,
-    labels: NDArray[np.int64],
+    labels: IntArray,
     count: int,
     width: float,
     *,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import Float32Array, FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import network_kernels as net
 from tengen.learners.move_prediction.feature_kernels import DIRECT, RECENT
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.records.arrays import GameArrays
 
-FloatArray = NDArray[np.float32]
 
 _SMALLEST_SCALE = 2.0**-14
 """Of a stored vector: the smallest number that half precision holds at full accuracy."""
@@ -32,13 +32,13 @@ class FullModel:
     """
 
     dictionary: Dictionary
-    weights: FloatArray
-    vectors: FloatArray
-    dense: FloatArray
+    weights: Float32Array
+    vectors: Float32Array
+    dense: Float32Array
     absolute: bool
 
     @classmethod
-    def new(cls, keys: NDArray[np.int64], *, absolute: bool, seed: int) -> FullModel:
+    def new(cls, keys: IntArray, *, absolute: bool, seed: int) -> FullModel:
         """Make an untrained model for a dictionary of these keys."""
         rng = np.random.default_rng(seed)
         features = DIRECT + len(keys)
@@ -132,7 +132,7 @@ class FullModel:
 
     def priors(
         self, board: Board, rooms: dict[tuple[int, int], Any]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    ) -> tuple[IntArray, FloatArray]:
         """Return the legal points (simple ko) and their probabilities; `rooms` keeps workspaces."""
         from tengen.learners.move_prediction import kernels
 
@@ -148,9 +148,9 @@ class FullModel:
     def evaluate(
         self,
         games: GameArrays,
-        tops: NDArray[np.int64],
-        hits: NDArray[np.float64],
-        counts: NDArray[np.float64],
+        tops: IntArray,
+        hits: FloatArray,
+        counts: FloatArray,
         first_ply: int = 0,
     ) -> float:
         """Add credit and counts over all moves from a ply on; return the loss."""
@@ -166,7 +166,7 @@ class FullModel:
         return loss
 
 
-def recent_moves(board: Board) -> NDArray[np.int64]:
+def recent_moves(board: Board) -> IntArray:
     """Return the last moves of a board, latest first, -1 where there was none."""
     recent = np.full(RECENT, -1, np.int64)
     for k, (_, point) in enumerate(reversed(board.moves[-RECENT:])):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import paper_kernels
 from tengen.learners.move_prediction.paper_games_kernels import measure_games
@@ -17,9 +18,6 @@ from tengen.learners.move_prediction.tables import Dictionary, Tables
 if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.records.arrays import GameArrays
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass
@@ -109,7 +107,7 @@ class PaperModel:
         return points, shares / shares.sum() if len(final) else shares
 
 
-def _board_scores(model: PaperModel, board: Board) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _board_scores(model: PaperModel, board: Board) -> tuple[IntArray, FloatArray]:
     """Return the legal points (simple ko) and the logarithms of their scores.
 
     The moves that led to the board are replayed for the patterns they were played on; earlier moves

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.learners.move_prediction import paper_kernels
 from tengen.learners.move_prediction.dictionary import PatternCounter, cut_into_jobs
 from tengen.learners.move_prediction.paper_games_kernels import count_games, learn_games
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from tengen.learners.move_prediction.dictionary import Counts, Job
     from tengen.models import Run
     from tengen.records.arrays import GameArrays
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def _count_job(job: tuple[Job, tuple[int, ...]]) -> Counts:
@@ -179,9 +176,7 @@ def learn_reranker(
     model.top = settings.top
 
 
-def samples(
-    games: GameArrays, model: PaperModel, which: IntArray
-) -> tuple[IntArray, NDArray[np.int64]]:
+def samples(games: GameArrays, model: PaperModel, which: IntArray) -> tuple[IntArray, IntArray]:
     """Return (features, labels) of the re-ranker's samples for some games, for the exact solver."""
     rows, cols = int(games.rows[0]), int(games.cols[0])
     positions = int(games.lengths()[which].sum())

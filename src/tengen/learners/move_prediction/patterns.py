@@ -12,15 +12,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import IntArray
 from tengen.learners.move_prediction import pattern_kernels as kernels
 from tengen.learners.move_prediction.pattern_kernels import RING_LIMITS, RINGS, SPAN
 
 if TYPE_CHECKING:
     from tengen.board import Board
 
-IntArray = NDArray[np.int64]
 
 _KEY_SEED = 20070401
 """The seed of the key table: hashes in model files depend on it, so it never changes."""

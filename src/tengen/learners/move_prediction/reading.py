@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray
 from tengen.errors import TengenError
 from tengen.records import Corpus
 from tengen.records.arrays import GameArrays, concatenate
@@ -105,7 +106,7 @@ def refuse_unsuitable(games: GameArrays) -> None:
         )
 
 
-def _suitable(games: GameArrays) -> NDArray[np.bool_]:
+def _suitable(games: GameArrays) -> BoolArray:
     """Tell which games begin on the empty board and are long enough."""
     bare = (np.diff(games.setup_offsets) == 0) & (games.handicap == 0)
     return np.asarray(bare & (games.lengths() >= SHORTEST), dtype=np.bool_)

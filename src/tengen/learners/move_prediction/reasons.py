@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.board import index_of
 from tengen.learners.move_prediction import feature_kernels as f
 from tengen.learners.move_prediction.family_kernels import PLAIN, salt
@@ -86,9 +87,7 @@ def reasons_of(
     return found
 
 
-def _sums(
-    model: FullModel, features: NDArray[np.int32], widths: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _sums(model: FullModel, features: NDArray[np.int32], widths: IntArray) -> FloatArray:
     """Return the sum of weights by move and group."""
     starts = np.array([start for start, _ in GROUPS])
     sums = np.zeros((len(features), len(GROUPS)))
@@ -99,7 +98,7 @@ def _sums(
     return sums
 
 
-def _largest(model: FullModel, hashes: NDArray[np.int64]) -> int:
+def _largest(model: FullModel, hashes: IntArray) -> int:
     """Return the points of the largest template whose pattern of stones is known."""
     keys = [int(value) ^ int(salt(PLAIN, ring)) for ring, value in enumerate(hashes)]
     known = np.isin(np.array(keys, np.int64), model.dictionary.keys)

@@ -8,10 +8,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import IntArray
 from tengen.learners.move_prediction import pattern_kernels, patterns
 from tengen.learners.move_prediction.family_kernels import MARKS
-
-IntArray = NDArray[np.int64]
 
 _MARK_SEED = 20131
 """The seed of the keys of marks: dictionaries depend on it, so it never changes."""

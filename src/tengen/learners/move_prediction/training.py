@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import Float32Array, IntArray
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import ablation
 from tengen.learners.move_prediction.dictionary import count_patterns
@@ -94,11 +95,11 @@ class _State:
     """A model with what its optimisers remember."""
 
     model: FullModel
-    weight_squares: NDArray[np.float32]
-    vector_squares: NDArray[np.float32]
-    first: NDArray[np.float32]
-    second: NDArray[np.float32]
-    step: NDArray[np.int64]
+    weight_squares: Float32Array
+    vector_squares: Float32Array
+    first: Float32Array
+    second: Float32Array
+    step: IntArray
 
     @classmethod
     def of(
@@ -145,7 +146,7 @@ class _State:
     def train(
         self,
         games: GameArrays,
-        chunk: NDArray[np.int64],
+        chunk: IntArray,
         rows: int,
         cols: int,
         settings: FullSettings,

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, WHITE, Board, Point, Rules, play_random
 from tengen.contracts import Expert, Player
 from tengen.learners.opening_evolution.networks import Shape, Weights
@@ -95,7 +95,7 @@ def fitness(
 
 def match(
     a: Player, b: Player, expert: Expert, terms: OpeningTerms, seeds: Sequence[int]
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Return the scores of `a` against `b`: each seed's start is played with both colours.
 
     Entry 2 i has `a` as Black, entry 2 i + 1 as White.

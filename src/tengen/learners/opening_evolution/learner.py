@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board, Point
 from tengen.errors import ModelError, TengenError
 from tengen.learners.opening_evolution.games import NetworkPlayer
@@ -104,7 +104,7 @@ class OpeningEvolution:
 
     # ----- What it offers -----
 
-    def values(self, boards: Sequence[Board]) -> NDArray[np.float64]:
+    def values(self, boards: Sequence[Board]) -> FloatArray:
         """Return what the network thinks, from Black's view.
 
         The output has no unit; it is stretched to the points of the board, which keeps its order.

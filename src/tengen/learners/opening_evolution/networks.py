@@ -15,11 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.board import Board
 from tengen.errors import ModelError
 from tengen.learners.opening_evolution import kernels
 
-Weights = NDArray[np.float64]
+Weights = FloatArray
 """All weights and biases of one network in a row."""
 
 _HIDDEN_SHARE = 3
@@ -126,7 +127,7 @@ class Spatial:
         return self, weights
 
     @cached_property
-    def windows(self) -> NDArray[np.int64]:
+    def windows(self) -> IntArray:
         """One row a window: first cell, side, place of its first weight."""
         found, place = [], 0
         for m, _ in _sides(self.rows, self.cols, self.kinds):
@@ -137,7 +138,7 @@ class Spatial:
         return np.array(found, np.int64)
 
     @cached_property
-    def cover(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def cover(self) -> tuple[IntArray, IntArray]:
         """Which windows lie over each cell (-1 behind the last), and where its weight stands."""
         over: list[list[tuple[int, int]]] = [[] for _ in range(self.rows * self.cols)]
         for u, (start, m, place) in enumerate(self.windows):
@@ -170,7 +171,7 @@ class Spatial:
         return weights[:first], weights[first:second].reshape(-1, self.hidden), weights[second:]
 
     @cached_property
-    def _columns(self) -> tuple[NDArray[np.int64], ...]:
+    def _columns(self) -> tuple[IntArray, ...]:
         return tuple(np.ascontiguousarray(column) for column in self.windows.T)
 
     def move(self, weights: Weights, board: Board) -> int:
@@ -189,7 +190,7 @@ class _Folded:
     """A network whose weights are copies of a few free ones; knows not which."""
 
     @cached_property
-    def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
+    def _copies(self) -> tuple[Shape, IntArray, int]:
         """The plain network, for each weight the free one it copies (from 1 on; 0 for none, which
         is always zero), and how many free ones there are.
         """
@@ -227,14 +228,14 @@ class _FoldedDense(_Folded):
     plies: int = 2
 
     @cached_property
-    def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
+    def _copies(self) -> tuple[Shape, IntArray, int]:
         full = Dense(self.rows, self.cols, self.free, self.plies)
         # What is not named stays 0.
         source, names = np.zeros(full.n_weights, np.int64), _Names()
         self._name(full, source, names)
         return full, source, len(names.known)
 
-    def _name(self, full: Dense, source: NDArray[np.int64], names: _Names) -> None:
+    def _name(self, full: Dense, source: IntArray, names: _Names) -> None:
         """Give every weight of the dense network the name of the one it copies."""
         raise NotImplementedError
 
@@ -246,7 +247,7 @@ class Tied(_FoldedDense):
     It sees how many stones of each side stand in each orbit, so that every orientation plays alike.
     """
 
-    def _name(self, full: Dense, source: NDArray[np.int64], names: _Names) -> None:
+    def _name(self, full: Dense, source: IntArray, names: _Names) -> None:
         _tie_points(full, source, names, range(full.hidden))
 
 
@@ -258,7 +259,7 @@ class Tiled(_FoldedDense):
     place; the other six are those of `Tied`. The window is the smallest that needs no more units.
     """
 
-    def _name(self, full: Dense, source: NDArray[np.int64], names: _Names) -> None:
+    def _name(self, full: Dense, source: IntArray, names: _Names) -> None:
         # A unit sees its window only.
         w1, w2 = full.cut(source)
         m = 1
@@ -293,7 +294,7 @@ class Shared(_Folded):
     """Kernels for the windows of 3x3 and of 5x5, each with a unit of the second layer."""
 
     @cached_property
-    def _copies(self) -> tuple[Shape, NDArray[np.int64], int]:
+    def _copies(self) -> tuple[Shape, IntArray, int]:
         sides = _sides(self.rows, self.cols, self.kinds)
         size = self.rows, self.cols, self.free, self.plies
         full = Spatial(*size, units=len(sides), kinds=self.kinds)
@@ -335,7 +336,7 @@ class _Names:
         return self.known.setdefault(key, len(self.known) + 1)
 
 
-def _tie_points(full: Dense, source: NDArray[np.int64], names: _Names, units: range) -> None:
+def _tie_points(full: Dense, source: IntArray, names: _Names, units: range) -> None:
     """Give units of a dense network one weight an orbit of points, and name the output's bias."""
     w1, w2 = full.cut(source)
     for unit in units:

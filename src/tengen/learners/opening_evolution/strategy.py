@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from tengen.arrays import FloatArray
 
 FIRST_SPREAD = 0.2
 """Standard deviation of the first weights; the paper does not say, its model Blondie24 drew from

@@ -15,16 +15,14 @@ from functools import partial
 from itertools import cycle
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.contracts import Expert, Player
 from tengen.learners.opening_evolution.games import NetworkPlayer, fitness
 from tengen.learners.opening_evolution.settings import EvolutionSettings
 from tengen.learners.opening_evolution.strategy import STRATEGIES, Breeder
 from tengen.models.runs import Run
 from tengen.parallel import map_jobs
-
-Array = NDArray[np.float64]
 
 
 @dataclass
@@ -34,11 +32,11 @@ class Breeding:
     settings: EvolutionSettings
     breeder: Breeder
     generation: int = 0
-    fitness: Array = field(default_factory=lambda: np.zeros(0))
+    fitness: FloatArray = field(default_factory=lambda: np.zeros(0))
     """Of the last generation, in the order in which it was measured."""
-    hall: list[Array] = field(default_factory=list)
+    hall: list[FloatArray] = field(default_factory=list)
     """Earlier bests to play against."""
-    first_best: Array = field(default_factory=lambda: np.zeros(0))
+    first_best: FloatArray = field(default_factory=lambda: np.zeros(0))
     """The best of generation 0, once it is measured."""
 
     @classmethod
@@ -48,30 +46,30 @@ class Breeding:
 
     @classmethod
     def restored(
-        cls, settings: EvolutionSettings, generation: int, arrays: dict[str, Array]
+        cls, settings: EvolutionSettings, generation: int, arrays: dict[str, FloatArray]
     ) -> Breeding:
         """Go on from `arrays()`."""
         breeder = STRATEGIES[settings.strategy].restored(*_size(settings), arrays)
         hall = list(arrays.get("hall", ()))
         return cls(settings, breeder, generation, arrays["fitness"], hall, arrays["first_best"])
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, FloatArray]:
         """Return everything that later generations depend on."""
         arrays = {"fitness": self.fitness, "first_best": self.first_best, **self.breeder.arrays()}
         return {**arrays, "hall": np.array(self.hall)} if self.hall else arrays
 
     @property
-    def weights(self) -> Array:
+    def weights(self) -> FloatArray:
         """The individuals of this generation, one a row."""
         return self.breeder.weights
 
     @property
-    def best(self) -> Array:
+    def best(self) -> FloatArray:
         """The weights that the strategy holds for the best so far."""
         return self.breeder.best
 
     @property
-    def pending(self) -> Array:
+    def pending(self) -> FloatArray:
         """The individuals that have to be measured."""
         return self.weights[len(self.breeder.known) :] if self.settings.remember else self.weights
 
@@ -112,10 +110,10 @@ class GenerationGames:
 
     settings: EvolutionSettings
     generation: int
-    hall: list[Array | None]
+    hall: list[FloatArray | None]
     """For each start the weights of an earlier best, or None for the settings' opponent."""
 
-    def play(self, weights: Array, opponent: Opponent, expert: Expert) -> float:
+    def play(self, weights: FloatArray, opponent: Opponent, expert: Expert) -> float:
         """Return the fitness of one individual."""
         settings = self.settings
         shape = settings.shape()
@@ -132,7 +130,7 @@ class GenerationGames:
         )
 
 
-Measure = Callable[[Breeding], Array]
+Measure = Callable[[Breeding], FloatArray]
 """Returns the fitness of a breeding's pending individuals."""
 
 
@@ -147,7 +145,7 @@ def measure_with(opponents: Sequence[Opponent], expert: Expert) -> Measure:
     own, since an external engine can play only one game at a time.
     """
 
-    def measure(breeding: Breeding) -> Array:
+    def measure(breeding: Breeding) -> FloatArray:
         games, pending, workers = breeding.games(), breeding.pending, len(opponents)
 
         def share(worker: int) -> list[float]:
@@ -174,7 +172,7 @@ def measure_on(
     """
     job = partial(_play_there, make_opponent, make_expert)
 
-    def measure(breeding: Breeding) -> Array:
+    def measure(breeding: Breeding) -> FloatArray:
         games = breeding.games()
         return np.array(list(map_jobs(job, [(games, w) for w in breeding.pending], ray=address)))
 
@@ -184,7 +182,7 @@ def measure_on(
 def _play_there(
     make_opponent: Callable[[], Opponent],
     make_expert: Callable[[], Expert],
-    job: tuple[GenerationGames, Array],
+    job: tuple[GenerationGames, FloatArray],
 ) -> float:
     """Measure one individual on a node; engines live for that long only."""
     games, weights = job
@@ -202,7 +200,7 @@ def evolve(
     measure: Measure,
     *,
     run: Run[EvolutionSettings] | None = None,
-    on_best: Callable[[int, Array], None] = lambda generation, weights: None,
+    on_best: Callable[[int, FloatArray], None] = lambda generation, weights: None,
     on_generation: Callable[[Breeding], None] = lambda breeding: None,
 ) -> Breeding:
     """Breed to the last generation, from where the run stands, and return the last state.

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, FloatArray
 from tengen.board import Board
 from tengen.board.coordinates import point_at
 from tengen.board.symmetry import elements, permutation
@@ -148,7 +149,7 @@ def geometry(rows: int, cols: int) -> kernels.Geometry:
     )
 
 
-def _bits(table: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _bits(table: BoolArray) -> NDArray[np.uint64]:
     """Pack rows of booleans into words of 64 bits, the first column lowest."""
     words = (table.shape[1] + 63) // 64
     padded = np.zeros((table.shape[0], words * 64), np.uint64)
@@ -166,9 +167,7 @@ def most_active(chosen: FeatureSet, rows: int, cols: int) -> int:
     return 1 + rows * cols * each
 
 
-def dense_inputs(
-    board: Board, chosen: FeatureSet, *, friend: int, komi: float
-) -> NDArray[np.float64]:
+def dense_inputs(board: Board, chosen: FeatureSet, *, friend: int, komi: float) -> FloatArray:
     """Return the whole input vector of a position as `friend` sees it, in its own orientation."""
     tables, layout = geometry(board.rows, board.cols), chosen.layout(board.rows, board.cols)
     words = tables.beside.shape[1]

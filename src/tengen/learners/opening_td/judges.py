@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import Board, playouts
 from tengen.contracts import Expert
 
@@ -16,9 +16,7 @@ from tengen.contracts import Expert
 class OwnershipExpert(Expert, Protocol):
     """An expert that also says who ends up owning each point."""
 
-    def finish_ownership(
-        self, boards: Sequence[Board], seeds: Sequence[int]
-    ) -> NDArray[np.float64]:
+    def finish_ownership(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
         """Return boards x cells, +1 Black's to -1 White's, row-major; leave boards alone."""
         ...
 
@@ -29,7 +27,7 @@ class PlayoutJudge:
     def __init__(self, n: int = 64) -> None:
         self.n = n
 
-    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> NDArray[np.float64]:
+    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
         """Return the mean score for Black, komi included, one per board."""
         return np.array(
             [
@@ -38,9 +36,7 @@ class PlayoutJudge:
             ]
         )
 
-    def finish_ownership(
-        self, boards: Sequence[Board], seeds: Sequence[int]
-    ) -> NDArray[np.float64]:
+    def finish_ownership(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
         """Return the mean ownership of every point, one row per board."""
         return np.array(
             [

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, Board, Point
 from tengen.board.coordinates import index_of
 from tengen.errors import TengenError
@@ -87,7 +87,7 @@ class OpeningModel:
         """Points that turn even chances into 73 %."""
         return _SCALE if self.card is None or self.card.scale is None else self.card.scale
 
-    def outputs_of(self, board: Board) -> NDArray[np.float64]:
+    def outputs_of(self, board: Board) -> FloatArray:
         """Return the outputs for a position from Black's view; one a cell for ownership.
 
         The position is seen by the side that is not to move, under the komi of the training.
@@ -106,7 +106,7 @@ class OpeningModel:
         game_kernels.view(room.output, friend, tables.turned[orientation], out)
         return out
 
-    def values(self, boards: Sequence[Board]) -> NDArray[np.float64]:
+    def values(self, boards: Sequence[Board]) -> FloatArray:
         """Return the expected final score for Black, komi included, one per board."""
         return np.array([self._value(board) for board in boards], np.float64)
 
@@ -122,7 +122,7 @@ class OpeningModel:
         # Learned under one komi; another one moves the score by the difference.
         return value - (board.komi - settings.komi)
 
-    def priors(self, board: Board) -> NDArray[np.float64]:
+    def priors(self, board: Board) -> FloatArray:
         """Return a softmax over the values of legal moves; pass only where there is no other."""
         out = np.zeros(board.rows * board.cols + 1)
         moves = [p for p in board.legal_moves if p]

@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, EMPTY
 from tengen.board.kernels import new_state
 from tengen.learners.opening_td.candidate_kernels import Room
 from tengen.learners.opening_td.features import FeatureSet, geometry, most_active
 from tengen.learners.opening_td.game_kernels import Memory
 from tengen.learners.opening_td.kernels import Net
-
-Array = NDArray[np.float64]
 
 TARGETS = ("score", "win", "ownership")
 """What the outputs mean: the score, the chance to win, or the chance to own each cell."""
@@ -31,7 +29,7 @@ def make_net(inputs: int, hidden: int, outputs: int, seed: int) -> Net:
     """Return a network with weights drawn uniformly from within 1 / sqrt(fan-in)."""
     rng = np.random.default_rng([seed, 2003])
 
-    def draw(fan_in: int, *shape: int) -> Array:
+    def draw(fan_in: int, *shape: int) -> FloatArray:
         bound = 1 / math.sqrt(fan_in)
         return rng.uniform(-bound, bound, shape)
 
@@ -43,13 +41,13 @@ def make_net(inputs: int, hidden: int, outputs: int, seed: int) -> Net:
     )
 
 
-def predict(net: Net, inputs: Array) -> Array:
+def predict(net: Net, inputs: FloatArray) -> FloatArray:
     """Return the outputs for one dense input vector."""
     activity = _sigmoid(inputs @ net.w1 + net.b1)
     return _sigmoid(activity @ net.w2 + net.b2)
 
 
-def gradient(net: Net, inputs: Array, error: Array) -> Net:
+def gradient(net: Net, inputs: FloatArray, error: FloatArray) -> Net:
     """Return the gradient of `error @ predict(net, inputs)` by all weights.
 
     With error = target - prediction this is the direction in which TD moves the weights.
@@ -141,6 +139,6 @@ def make_memory(
     )
 
 
-def _sigmoid(x: Array) -> Array:
+def _sigmoid(x: FloatArray) -> FloatArray:
     """Squash numbers to between 0 and 1."""
     return np.asarray(1.0 / (1.0 + np.exp(-x)), np.float64)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, WHITE, Board
 from tengen.board.kernels import HASH, SCALARS, new_state
 from tengen.contracts import Expert, Player
@@ -179,7 +179,7 @@ class Lesson:
                 settings.rate(number), settings.trace,
             )  # fmt: skip
 
-    def _verdict(self, moves: list[int], number: int) -> tuple[float, NDArray[np.float64]]:
+    def _verdict(self, moves: list[int], number: int) -> tuple[float, FloatArray]:
         """Ask the expert; return the score and the target, both from Black's view."""
         settings = self.model.settings
         board = opening_board(moves, settings)

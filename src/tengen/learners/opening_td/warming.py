@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import Board
 
 
 class _Nobody:
     """An expert that calls every opening even."""
 
-    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> NDArray[np.float64]:
+    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
         """Return zeros."""
         return np.zeros(len(boards))
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray
 from tengen.board import BLACK, WHITE, Board, parse_gtp, playouts, row_col
 from tengen.board.counting import Method
 from tengen.board.safety import unconditional
@@ -21,25 +21,24 @@ from tengen.errors import TengenError
 from tengen.learners.scoring import gnugo
 from tengen.learners.scoring.cases import Case, Tally
 
-Bools = NDArray[np.bool_]
-_Way = Callable[[Case], Bools]
+_Way = Callable[[Case], BoolArray]
 Tell = Callable[[str, int, int], None]
 """Called with the name of a scorer, the games done and their number."""
 
 
-def _nobody_dead(case: Case) -> Bools:
+def _nobody_dead(case: Case) -> BoolArray:
     """Take every stone for alive."""
     return np.zeros(case.grid.shape, np.bool_)
 
 
-def _benson_dead(case: Case) -> Bools:
+def _benson_dead(case: Case) -> BoolArray:
     """Take for dead what stands in the eyes of unconditionally living enemies, nothing else."""
     black, white = unconditional(case.grid, BLACK), unconditional(case.grid, WHITE)
-    dead: Bools = ((case.grid == WHITE) & black.points) | ((case.grid == BLACK) & white.points)
+    dead: BoolArray = ((case.grid == WHITE) & black.points) | ((case.grid == BLACK) & white.points)
     return dead
 
 
-def _playout_dead(case: Case, count: int = 400) -> Bools:
+def _playout_dead(case: Case, count: int = 400) -> BoolArray:
     """Take for dead what most light playouts give to the other side."""
     board = Board.from_grid(case.grid)
     owner = playouts(board, count, seed=1, threads=1).ownership.reshape(case.grid.shape)
@@ -91,7 +90,7 @@ def measure_gnugo(
     return {"name": lists.engine, **tally.rates(), "failed": failed}
 
 
-def _mask(case: Case, vertices: Sequence[str]) -> Bools:
+def _mask(case: Case, vertices: Sequence[str]) -> BoolArray:
     """Return the dead stones as a grid."""
     rows, cols = case.grid.shape
     dead = np.zeros((rows, cols), np.bool_)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from tengen.board.counting_kernels import territory_margin
 from tengen.learners.scoring.bundle import Bundle
 from tengen.learners.scoring.ensemble import Ensemble, train
@@ -26,10 +26,6 @@ from tengen.learners.scoring.features import (
     pool,
 )
 from tengen.learners.scoring.settings import ScorerSettings
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 # Doubt of a whole cluster above which its fate is not questioned, in logits.
 _MOST_DOUBT = 4.0
@@ -44,10 +40,10 @@ class Labelled:
     """Positions of one board size whose blocks' fate is known."""
 
     bundle: Bundle
-    alive: Bools
+    alive: BoolArray
     """Per block of the bundle."""
 
-    def take(self, games: Ints) -> Labelled:
+    def take(self, games: IntArray) -> Labelled:
         """Return some of the games."""
         rows = np.isin(self.bundle.game, games)
         return Labelled(self.bundle.take(games), self.alive[rows])
@@ -57,20 +53,20 @@ class Labelled:
 class Trained:
     """What came out: networks, and who is alive in the games believed."""
 
-    columns: Ints
+    columns: IntArray
     first: Ensemble
-    labels: Bools
-    believed: Bools
+    labels: BoolArray
+    believed: BoolArray
     history: list[dict[str, float]] = field(default_factory=list)
 
-    def logits(self, bundle: Bundle) -> Floats:
+    def logits(self, bundle: Bundle) -> FloatArray:
         """Return every block's logit of being alive, one for all blocks of a bond."""
         size = bundle.features[:, 0].astype(np.int64)
         x = bundle.features[:, self.columns].astype(np.float64)
         return pool(self.first.vote(x), size, bundle.bond)
 
 
-def _clusters(bundle: Bundle, game: int, z: Floats) -> list[tuple[float, tuple[int, ...]]]:
+def _clusters(bundle: Bundle, game: int, z: FloatArray) -> list[tuple[float, tuple[int, ...]]]:
     """Return groups of blocks that may be turned over together, with their doubt, doubtful first.
 
     Blocks of a colour and a fate in one area without enemies stand together; each alone, too.
@@ -89,7 +85,7 @@ def _clusters(bundle: Bundle, game: int, z: Floats) -> list[tuple[float, tuple[i
     return found[:_CANDIDATES]
 
 
-def turn_over(bundle: Bundle, game: int, z: Floats) -> Bools | None:
+def turn_over(bundle: Bundle, game: int, z: FloatArray) -> BoolArray | None:
     """Return who is alive if turning one or two doubtful groups over gives the recorded score."""
     first, last = int(bundle.start[game]), int(bundle.start[game + 1])
     grid, parts = bundle.grids[game], bundle.parts[game]
@@ -115,7 +111,7 @@ def _cost(trial: _Trial) -> float:
     return sum(doubt for doubt, _ in trial) + 0.5 * len(trial)
 
 
-def label(bundle: Bundle, z: Floats, chosen: Bools) -> tuple[Bools, Bools, int]:
+def label(bundle: Bundle, z: FloatArray, chosen: BoolArray) -> tuple[BoolArray, BoolArray, int]:
     """Return who is alive, which games are believed, and how many of them had to be turned over."""
     alive = z >= 0
     believed = bundle.exact(alive) & chosen
@@ -129,9 +125,7 @@ def label(bundle: Bundle, z: Floats, chosen: Bools) -> tuple[Bools, Bools, int]:
     return alive, believed, turned
 
 
-def _weigh(
-    features: NDArray[np.float32], rng: np.random.Generator
-) -> tuple[Bools, NDArray[np.float64]]:
+def _weigh(features: Float32Array, rng: np.random.Generator) -> tuple[BoolArray, FloatArray]:
     """Choose the blocks to train on and their weights: all doubtful ones, a few of the obvious."""
     mean_h, mean_l = features[:, HEAVY_MEAN], features[:, LIGHT_MEAN]
     easy = ((mean_h > 0.95) & (mean_l > 0.3)) | ((mean_h < -0.97) & (mean_l < -0.6))
@@ -144,7 +138,7 @@ def bootstrap(
     bundle: Bundle,
     settings: ScorerSettings,
     *,
-    chosen: Bools | None = None,
+    chosen: BoolArray | None = None,
     made: Sequence[Labelled] = (),
     report: Report = lambda row: None,
 ) -> Trained:
@@ -159,7 +153,7 @@ def bootstrap(
     lesson = _Lesson(columns(settings.families), settings, made, *_weigh(bundle.features, rng))
     lesson.choose_made(rng)
     opinion = np.clip(first_opinion(bundle.features.astype(np.float64)), 0.05, 0.95)
-    z: Floats = np.log(opinion / (1 - opinion))
+    z: FloatArray = np.log(opinion / (1 - opinion))
     trained: Trained | None = None
     for number in range(1, settings.rounds + 1):
         exact = bundle.exact(z >= 0)
@@ -191,13 +185,13 @@ def bootstrap(
 class _Lesson:
     """What one training shows its networks: which blocks, how heavy, and the labelled ones."""
 
-    columns: Ints
+    columns: IntArray
     settings: ScorerSettings
     made: Sequence[Labelled]
-    rows: Bools
-    weights: Floats
-    made_rows: list[Bools] = field(default_factory=list)
-    made_weights: list[Floats] = field(default_factory=list)
+    rows: BoolArray
+    weights: FloatArray
+    made_rows: list[BoolArray] = field(default_factory=list)
+    made_weights: list[FloatArray] = field(default_factory=list)
 
     def choose_made(self, rng: np.random.Generator) -> None:
         """Choose among the labelled blocks as among the others."""
@@ -209,8 +203,8 @@ class _Lesson:
     def teach(
         self,
         bundle: Bundle,
-        alive: Bools,
-        use: Bools,
+        alive: BoolArray,
+        use: BoolArray,
         seeds: Sequence[int],
     ) -> Ensemble:
         """Train networks on the blocks in `use` and the labelled ones."""

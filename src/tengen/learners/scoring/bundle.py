@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, Float32Array, IntArray
 from tengen.board.counting import territory_margins
 from tengen.errors import TengenError
 from tengen.files import write_atomic
@@ -22,10 +23,6 @@ from tengen.learners.scoring.blocks_context_kernels import flood_other
 from tengen.learners.scoring.features import Described, bordered, describe
 from tengen.records import GameArrays
 from tengen.records.bulk_replay import last_positions
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass
@@ -35,25 +32,25 @@ class Bundle:
     grids: NDArray[np.int8]
     parts: NDArray[np.int16]
     """Number of the part of every point, games x rows x columns."""
-    ownership: NDArray[np.float32]
-    target: Ints
+    ownership: Float32Array
+    target: IntArray
     """Recorded score less komi and prisoners: what `territory_margins` should give."""
-    known: Bools
+    known: BoolArray
     """Whether the recorded score is one that can come out."""
-    start: Ints
-    block: Ints
+    start: IntArray
+    block: IntArray
     """Number of the block within its game's parts."""
-    area: Ints
+    area: IntArray
     """Number of the area of points without enemies in which a block lies, per game and colour."""
-    bond: Ints
+    bond: IntArray
     """Number of the first block that shares a block's fate, unlike for different games."""
-    features: NDArray[np.float32]
+    features: Float32Array
 
     def __len__(self) -> int:
         return len(self.grids)
 
     @property
-    def game(self) -> Ints:
+    def game(self) -> IntArray:
         """Return the game of every block."""
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
@@ -78,7 +75,7 @@ class Bundle:
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as wrong:
             raise TengenError(f"{path}: no features of finished games ({wrong})") from None
 
-    def take(self, games: Ints) -> Bundle:
+    def take(self, games: IntArray) -> Bundle:
         """Return the positions of some games, in the order of their numbers."""
         games = np.unique(games)
         rows = np.isin(self.game, games)
@@ -95,7 +92,7 @@ class Bundle:
             bond=self.bond[rows] - shift * self.grids[0].size,
         )
 
-    def dead(self, alive: Bools, games: Ints) -> Bools:
+    def dead(self, alive: BoolArray, games: IntArray) -> BoolArray:
         """Return the masks of dead stones of some games, given who of all blocks is alive."""
         masks = np.zeros((len(games), *self.grids.shape[1:]), np.bool_)
         for i, g in enumerate(games):
@@ -105,10 +102,10 @@ class Bundle:
             masks[i] = fallen[self.parts[g]]
         return masks
 
-    def exact(self, alive: Bools) -> Bools:
+    def exact(self, alive: BoolArray) -> BoolArray:
         """Tell for every game whether the careful count gives the recorded score."""
         fallen = self.dead(alive, np.arange(len(self)))
-        right: Bools = (territory_margins(self.grids, fallen) == self.target) & self.known
+        right: BoolArray = (territory_margins(self.grids, fallen) == self.target) & self.known
         return right
 
 
@@ -147,7 +144,7 @@ def gather(
     )
 
 
-def areas(described: Described) -> Ints:
+def areas(described: Described) -> IntArray:
     """Return for every block the number of the area without enemies it lies in."""
     width = described.grid.shape[1] + 1
     n = len(described.line)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray
 from tengen.board import Rules
 from tengen.board.counting import Method, count_by_rules
 from tengen.errors import TengenError
@@ -23,7 +24,6 @@ from tengen.records.replay import rules_named
 from tengen.statistics import wilson
 
 Grid = NDArray[np.int8]
-Bools = NDArray[np.bool_]
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Case:
     record: Callable[[], GameRecord]
     """Make the game's record, for those who want its moves."""
 
-    def margin(self, dead: Bools, method: Method) -> float:
+    def margin(self, dead: BoolArray, method: Method) -> float:
         """Return the score for Black, komi included, given the dead stones."""
         return count_by_rules(
             self.grid, dead, self.rules, method=method, komi=self.komi, prisoners=self.taken,

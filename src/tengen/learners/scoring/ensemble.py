@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.errors import ModelError
 from tengen.learners.scoring import network
 from tengen.learners.scoring.network import Scaling
 
-Floats = NDArray[np.float64]
 # Names of the tensors of an ensemble, in the order of its fields.
 NAMES = ("mean", "scale", "w", "b", "v", "c")
 
@@ -22,15 +22,15 @@ NAMES = ("mean", "scale", "w", "b", "v", "c")
 class Ensemble:
     """Networks of one shape, stacked, and how their inputs are scaled."""
 
-    mean: Floats
-    scale: Floats
-    w: Floats
-    b: Floats
-    v: Floats
-    c: Floats
+    mean: FloatArray
+    scale: FloatArray
+    w: FloatArray
+    b: FloatArray
+    v: FloatArray
+    c: FloatArray
 
     @classmethod
-    def of(cls, scaling: Scaling, members: Sequence[Sequence[Floats]]) -> Self:
+    def of(cls, scaling: Scaling, members: Sequence[Sequence[FloatArray]]) -> Self:
         """Stack trained members."""
         stacked = (np.stack([member[i] for member in members]) for i in range(4))
         return cls(scaling.mean, 1.0 / scaling.deviation, *stacked)
@@ -40,17 +40,17 @@ class Ensemble:
         """Return how many numbers describe one thing."""
         return len(self.mean)
 
-    def vote(self, inputs: NDArray[Any]) -> Floats:
+    def vote(self, inputs: NDArray[Any]) -> FloatArray:
         """Return the members' mean logit of every row."""
         x = np.clip((network.bend(inputs) - self.mean) * self.scale, -6.0, 6.0)
         votes = [
             network.logits([self.w[i], self.b[i], self.v[i], self.c[i]], x)
             for i in range(len(self.w))
         ]
-        mean: Floats = np.mean(votes, axis=0)
+        mean: FloatArray = np.mean(votes, axis=0)
         return mean
 
-    def tensors(self, prefix: str = "", *, scale: str = "scale") -> dict[str, Floats]:
+    def tensors(self, prefix: str = "", *, scale: str = "scale") -> dict[str, FloatArray]:
         """Return the arrays under the names of a model's file; `scale` renames that one."""
         arrays = (self.mean, self.scale, self.w, self.b, self.v, self.c)
         return dict(zip(names(prefix, scale), arrays, strict=True))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.board.shapes import shape_table
 from tengen.learners.scoring.blocks_attack_kernels import ATTACKS, describe_attacks
 from tengen.learners.scoring.blocks_bond_kernels import BONDS, describe_bonds
@@ -24,9 +25,6 @@ from tengen.learners.scoring.blocks_context_kernels import (
 from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks
 from tengen.learners.scoring.blocks_playout_kernels import finish
 from tengen.learners.scoring.settings import FAMILIES
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LIGHT, HEAVY = 48, 40
 """Playouts of each kind for each side to begin."""
@@ -43,30 +41,30 @@ class Described:
     """A position's parts (blocks and empty regions) and what is known of them."""
 
     grid: NDArray[np.int8]
-    line: Ints
-    part: Ints
+    line: IntArray
+    part: IntArray
     """Number of the part of every bordered point, -1 on the border."""
-    colour: Ints
-    size: Ints
-    bond: Ints
+    colour: IntArray
+    size: IntArray
+    bond: IntArray
     """Number of the first block that shares the fate of a block (see `bind`)."""
-    features: Floats
+    features: FloatArray
     """One row a part, INPUTS columns; zeros for empty regions."""
-    ownership: Floats
+    ownership: FloatArray
     """Mean of the heavy playouts, flat and row-major, +1 Black to -1 White."""
     sound: bool
     """False if a block has no liberty, so that nothing could be played out."""
-    means: Floats | None = None
+    means: FloatArray | None = None
     """Ownership in light and heavy playouts, each with Black and with White to begin (4 x points);
     not kept in bundles."""
 
     @property
-    def blocks(self) -> Ints:
+    def blocks(self) -> IntArray:
         """Return the numbers of the parts that are stones."""
         return np.flatnonzero(self.colour > 0)
 
     @property
-    def part_grid(self) -> Ints:
+    def part_grid(self) -> IntArray:
         """Return the number of the part of every point as a grid."""
         return inside(self.part, *self.grid.shape)
 
@@ -79,12 +77,12 @@ def bordered(grid: NDArray[np.generic], border: float) -> NDArray[np.generic]:
     return np.append(out.ravel(), np.asarray(border, grid.dtype))
 
 
-def inside(line: Ints, rows: int, cols: int) -> Ints:
+def inside(line: IntArray, rows: int, cols: int) -> IntArray:
     """Return the grid inside a bordered line."""
     return line[:-1].reshape(rows + 2, cols + 1)[1 : rows + 1, 1:]
 
 
-def columns(families: Collection[str]) -> Ints:
+def columns(families: Collection[str]) -> IntArray:
     """Return the columns of some families of features, whatever their order."""
     ends = dict(zip(FAMILIES, np.cumsum(list(_WIDTHS.values())), strict=True))
     return np.concatenate(
@@ -92,10 +90,10 @@ def columns(families: Collection[str]) -> Ints:
     )
 
 
-def first_opinion(features: Floats) -> Floats:
+def first_opinion(features: FloatArray) -> FloatArray:
     """Return what playouts alone say of every block's chance to live."""
     mean = (features[:, LIGHT_MEAN] + 2 * features[:, HEAVY_MEAN]) / 3
-    opinion: Floats = np.clip((1 + mean) / 2, 0.01, 0.99)
+    opinion: FloatArray = np.clip((1 + mean) / 2, 0.01, 0.99)
     return opinion
 
 
@@ -131,9 +129,9 @@ def describe(grid: NDArray[np.int8]) -> Described:
     )  # fmt: skip
 
 
-def pool(logit: Floats, size: Ints, bond: Ints) -> Floats:
+def pool(logit: FloatArray, size: IntArray, bond: IntArray) -> FloatArray:
     """Return logits averaged by size over blocks of one bond, which live or die together."""
     _, number = np.unique(bond, return_inverse=True)
     mass = np.bincount(number, weights=size)
-    pooled: Floats = (np.bincount(number, weights=logit * size) / mass)[number]
+    pooled: FloatArray = (np.bincount(number, weights=logit * size) / mass)[number]
     return pooled

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board.symmetry import N_SYMMETRIES, inverse, transform
 
 Grid = NDArray[np.int8]
@@ -29,7 +30,7 @@ class Frame:
         """Carry an array over the points of the frame back to the position it was made of."""
         return np.ascontiguousarray(transform(values, inverse(self.ways[0][0])))
 
-    def even_out(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def even_out(self, values: FloatArray) -> FloatArray:
         """Average an array over the turns that leave the frame's position as it is."""
         if len(self.ways) == 1:
             return values
@@ -37,7 +38,7 @@ class Frame:
         turned = [
             transform(transform(values, inverse(e)), there).astype(np.float64) for e, _ in self.ways
         ]
-        mean: NDArray[np.float64] = np.mean(turned, axis=0)
+        mean: FloatArray = np.mean(turned, axis=0)
         return mean
 
     @property

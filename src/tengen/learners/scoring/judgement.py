@@ -11,12 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, FloatArray
 from tengen.board import counting_kernels as k
 from tengen.learners.scoring.features import Described, inside
 from tengen.learners.scoring.kernels import settle
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 DOUBTS = 14
 """Numbers from which the chance of a right count is learned."""
@@ -26,15 +24,15 @@ DOUBTS = 14
 class Judgement:
     """Who is alive (per part), what every point counts for, and the numbers of doubt."""
 
-    alive: Bools
-    logit: Floats
-    dead: Bools
+    alive: BoolArray
+    logit: FloatArray
+    dead: BoolArray
     """The dead stones as a grid."""
     kinds: NDArray[np.int8]
-    doubts: Floats
+    doubts: FloatArray
 
 
-def judge(described: Described, logit: Floats) -> Judgement:
+def judge(described: Described, logit: FloatArray) -> Judgement:
     """Make the logits of all parts into one consistent answer."""
     rows, cols = described.grid.shape
     count = len(described.colour)

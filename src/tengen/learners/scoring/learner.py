@@ -14,10 +14,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board import BLACK, Board, index_of
 from tengen.board import counting_kernels as k
 from tengen.board.counting import count_board
-from tengen.contracts.values import BlockStatus, FloatArray, ScoreEstimate, Status, Verdict
+from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, SpecError, TengenError
 from tengen.learners.scoring import network
 from tengen.learners.scoring.bootstrap import Labelled, Report, bootstrap
@@ -33,10 +34,6 @@ from tengen.models.settings import from_plain, to_plain
 from tengen.models.store import load_model, save_model
 from tengen.records import GameArrays
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-
 KIND = "scoring"
 _USUAL = ScorerSettings()
 # Sides of boards on which it may call a count safe.
@@ -47,11 +44,11 @@ _SMALLEST, _LARGEST = 5, 19
 class Reading:
     """What the scorer sees in a position, as grids in the position's own frame."""
 
-    dead: Bools
-    seki: Bools
-    alive: Floats
+    dead: BoolArray
+    seki: BoolArray
+    alive: FloatArray
     """Probability of every stone to be alive; zero on empty points."""
-    ownership: Floats
+    ownership: FloatArray
     """+1 Black to -1 White."""
     safe: bool
     safe_probability: float
@@ -105,7 +102,7 @@ class BlockScorer:
         self.made_ = {len(lesson.bundle.grids[0]): len(lesson.bundle) for lesson in made}
         return self
 
-    def folds(self, games: GameArrays) -> tuple[Ints, np.random.Generator]:
+    def folds(self, games: GameArrays) -> tuple[IntArray, np.random.Generator]:
         """Draw the fold of every game; also return the generator.
 
         Raises
@@ -183,7 +180,7 @@ class BlockScorer:
 
     # ----- Use -----
 
-    def logits(self, described: Described) -> Floats:
+    def logits(self, described: Described) -> FloatArray:
         """Return every part's logit of being alive; empty regions get a large one."""
         blocks = described.blocks
         out = np.full(len(described.colour), network.LIMIT)
@@ -260,7 +257,7 @@ class BlockScorer:
         return flat
 
 
-def _ownership(described: Described, found: Judgement, alive: Floats) -> Floats:
+def _ownership(described: Described, found: Judgement, alive: FloatArray) -> FloatArray:
     """Return who owns each point: living stones and what they enclose, else what playouts say."""
     grid, kinds = described.grid, found.kinds
     playouts = described.ownership.reshape(grid.shape)

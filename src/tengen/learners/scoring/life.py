@@ -15,9 +15,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, FloatArray
 from tengen.board import BLACK, Board
 from tengen.board.symmetry import inverse, transform
-from tengen.contracts.values import FloatArray
 from tengen.errors import ModelError, SpecError, TengenError
 from tengen.learners.scoring import network
 from tengen.learners.scoring.ensemble import Ensemble, shapes, train
@@ -38,9 +38,6 @@ from tengen.models.settings import from_plain, to_plain
 from tengen.models.store import load_model, save_model
 from tengen.records import GameArrays
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-
 _SCALES = np.geomspace(1.0, 60.0, 60)
 _ZERO = np.zeros(0)
 KIND = "life"
@@ -53,9 +50,9 @@ _USUAL = LifeSettings()
 class Foresight:
     """What is foreseen of a position, as grids in its own frame."""
 
-    alive: Floats
+    alive: FloatArray
     """Probability of every stone to stand or be owned by its colour at the end; 0 where empty."""
-    ownership: Floats
+    ownership: FloatArray
     """+1 Black to -1 White, expected at the end."""
 
 
@@ -101,7 +98,9 @@ class LifeEvaluator:
         self.data_ = f"{len(games)} games with counted results"
         return self
 
-    def _fit_blocks(self, samples: Samples, seen: Bools, tell: Callable[[str], None]) -> Floats:
+    def _fit_blocks(
+        self, samples: Samples, seen: BoolArray, tell: Callable[[str], None]
+    ) -> FloatArray:
         """Learn the fate of the seen positions' blocks; return the chances of all to live."""
         mine, clear = samples.rows_of(seen), ~samples.unclear
         use = mine & clear
@@ -119,8 +118,8 @@ class LifeEvaluator:
     def _fit_points(
         self,
         samples: Samples,
-        seen: Bools,
-        alive: Floats,
+        seen: BoolArray,
+        alive: FloatArray,
         owners: Owners,
         rng: np.random.Generator,
         tell: Callable[[str], None],
@@ -154,7 +153,9 @@ class LifeEvaluator:
             epochs=wanted.epochs, decay=wanted.decay,
         )  # fmt: skip
 
-    def _fit_scale(self, games: GameArrays, samples: Samples, seen: Bools, alive: Floats) -> None:
+    def _fit_scale(
+        self, games: GameArrays, samples: Samples, seen: BoolArray, alive: FloatArray
+    ) -> None:
         """Find the scale that makes values win probabilities, on unseen games where there are."""
         values, wins = [], []
         for sample, taken in zip(samples.found, seen, strict=True):
@@ -173,14 +174,14 @@ class LifeEvaluator:
         """Return the points that turn even chances into 73 %."""
         return float(self.scale_)
 
-    def _owner(self, described: Described, alive: Floats, turn: int) -> Floats:
+    def _owner(self, described: Described, alive: FloatArray, turn: int) -> FloatArray:
         """Return the expected owner of every point as a grid."""
         inputs = point_inputs(described, alive, turn)
         z = 0.5 * (self.points_.vote(inputs) - self.points_.vote(swapped(inputs)))
         grid = described.grid
         life = 2 * alive[described.part_grid] - 1
         empty = np.tanh(0.5 * z).reshape(grid.shape)
-        owner: Floats = np.where(grid == 0, empty, np.where(grid == BLACK, life, -life))
+        owner: FloatArray = np.where(grid == 0, empty, np.where(grid == BLACK, life, -life))
         return owner
 
     def foresee(self, grid: NDArray[np.int8], turn: int) -> Foresight:
@@ -188,7 +189,7 @@ class LifeEvaluator:
         frame = standard_frame(np.ascontiguousarray(grid, dtype=np.int8))
         described = describe(frame.grid)
         blocks, part = described.blocks, described.part_grid
-        views: dict[int, tuple[Floats, Floats]] = {}
+        views: dict[int, tuple[FloatArray, FloatArray]] = {}
         alives, owners = [], []
         # A position that looks the same turned has several ways into its frame: all are asked.
         for element, flipped in frame.ways:
@@ -258,7 +259,7 @@ class LifeEvaluator:
         return made
 
 
-def _per_part(described: Described, alive: Floats) -> Floats:
+def _per_part(described: Described, alive: FloatArray) -> FloatArray:
     """Return the chance to live of every part, given those of the blocks; 1 for empty regions."""
     chances = np.ones(len(described.colour))
     chances[described.blocks] = alive

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, Float32Array, IntArray
 from tengen.board import BLACK
 from tengen.board import counting_kernels as k
 from tengen.learners.scoring.features import Described, describe
@@ -20,13 +21,11 @@ from tengen.learners.scoring.life_features import block_inputs, grids_at
 from tengen.records import GameArrays
 from tengen.records.bulk_replay import last_positions
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 Owners = NDArray[np.int8]
 """Games x rows x columns: 1 Black's, -1 White's, 0 nobody's at the end."""
 
 
-def final_owner(grid: NDArray[np.int8], dead: Bools) -> NDArray[np.int8]:
+def final_owner(grid: NDArray[np.int8], dead: BoolArray) -> NDArray[np.int8]:
     """Return who owns each point when the dead are taken off: 1, -1, or 0 for nobody."""
     kinds = np.zeros(grid.shape, np.int8)
     k.plain_kinds(grid, dead, kinds)
@@ -36,7 +35,7 @@ def final_owner(grid: NDArray[np.int8], dead: Bools) -> NDArray[np.int8]:
     return owner
 
 
-def truth(games: GameArrays, scorer: BlockScorer) -> tuple[Owners, Bools]:
+def truth(games: GameArrays, scorer: BlockScorer) -> tuple[Owners, BoolArray]:
     """Return who owns each point at the end, and for which games that can be believed.
 
     A game is believed if counting without the stones that the scorer calls dead gives the
@@ -61,7 +60,7 @@ def truth(games: GameArrays, scorer: BlockScorer) -> tuple[Owners, Bools]:
     return owners, believed
 
 
-def block_fate(described: Described, owner: NDArray[np.int8]) -> tuple[Bools, Bools]:
+def block_fate(described: Described, owner: NDArray[np.int8]) -> tuple[BoolArray, BoolArray]:
     """Return which blocks' points mostly belong to their colour at the end, and which are unclear.
 
     The second is true where as many points are won as lost: there is no label then.
@@ -73,7 +72,7 @@ def block_fate(described: Described, owner: NDArray[np.int8]) -> tuple[Bools, Bo
     return mine > 0, mine == 0
 
 
-def moments(games: GameArrays, count: int, rng: np.random.Generator) -> list[Ints]:
+def moments(games: GameArrays, count: int, rng: np.random.Generator) -> list[IntArray]:
     """Choose `count` plies of every game, one in each part of it of the same length."""
     lengths = games.lengths()
     return [
@@ -98,11 +97,11 @@ class Samples:
     """Positions of many games and one table of all their blocks."""
 
     found: list[Sample]
-    inputs: NDArray[np.float32]
-    lives: Bools
-    unclear: Bools
+    inputs: Float32Array
+    lives: BoolArray
+    unclear: BoolArray
 
-    def rows_of(self, chosen: Bools) -> Bools:
+    def rows_of(self, chosen: BoolArray) -> BoolArray:
         """Return the blocks of the samples marked in `chosen`."""
         mask = np.zeros(len(self.lives), np.bool_)
         for sample, taken in zip(self.found, chosen, strict=True):
@@ -113,7 +112,7 @@ class Samples:
 def collect(
     games: GameArrays,
     owners: Owners,
-    plies: list[Ints],
+    plies: list[IntArray],
     advance: Callable[[int], None] = lambda done: None,
 ) -> Samples:
     """Describe the positions after `plies` moves of each game, with the fate of their blocks."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board, playouts, row_col
 from tengen.contracts import OwnershipEvaluator
 from tengen.errors import SpecError, TengenError
@@ -24,12 +25,11 @@ from tengen.learners.scoring.life_features import grids_at
 from tengen.records import Corpus, GameArrays
 from tengen.statistics import wilson
 
-Floats = NDArray[np.float64]
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 """Parts of its moves after which each game is looked at."""
 _PLAYOUTS = 176
 """Heavy playouts of the baseline: as many as the evaluator runs, light ones included."""
-_Way = Callable[[NDArray[np.int8], int], Floats]
+_Way = Callable[[NDArray[np.int8], int], FloatArray]
 """Says who will own each point, given the stones and the side to move."""
 
 
@@ -46,7 +46,7 @@ class _Phase:
     scores: list[float] = field(default_factory=list)
 
     def judge(
-        self, game: int, grid: NDArray[np.int8], owner: Floats, end: NDArray[np.int8]
+        self, game: int, grid: NDArray[np.int8], owner: FloatArray, end: NDArray[np.int8]
     ) -> None:
         """Compare the expected owners with those at the end; nobody's points are left out."""
         counted = end != 0
@@ -106,14 +106,14 @@ def _by(model: OwnershipEvaluator) -> _Way:
     ).reshape(grid.shape)
 
 
-def _played_out(grid: NDArray[np.int8], turn: int) -> Floats:
+def _played_out(grid: NDArray[np.int8], turn: int) -> FloatArray:
     """Return the mean owner after heavy playouts."""
     board = Board.from_grid(grid, to_play=turn)
     found = playouts(board, _PLAYOUTS, seed=1, kind="heavy", threads=1).ownership
     return found.reshape(grid.shape)
 
 
-def _all_alive(grid: NDArray[np.int8], turn: int) -> Floats:
+def _all_alive(grid: NDArray[np.int8], turn: int) -> FloatArray:
     """Return who owns each point as it stands, every stone alive."""
     return final_owner(grid, np.zeros(grid.shape, np.bool_)).astype(np.float64)
 

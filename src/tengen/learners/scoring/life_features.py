@@ -13,14 +13,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.board import BLACK, WHITE
 from tengen.learners.scoring.blocks_kernels import PAPER
 from tengen.learners.scoring.features import INPUTS, Described
 from tengen.records import GameArrays
 from tengen.records.bulk_replay import last_positions
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _MOMENT = 2
 _OF_SIZE = (PAPER + 38, PAPER + 39)
@@ -36,7 +34,7 @@ _EVEN = 4
 POINT_INPUTS = ODD + _EVEN
 
 
-def cut(games: GameArrays, plies: Ints) -> tuple[GameArrays, NDArray[np.int8]]:
+def cut(games: GameArrays, plies: IntArray) -> tuple[GameArrays, NDArray[np.int8]]:
     """Return the games up to `plies` moves each, and whose turn it is then.
 
     After the last move the turn is that of whoever did not play it; without moves, the first's.
@@ -62,13 +60,13 @@ def cut(games: GameArrays, plies: Ints) -> tuple[GameArrays, NDArray[np.int8]]:
     return short, turn
 
 
-def grids_at(games: GameArrays, plies: Ints) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+def grids_at(games: GameArrays, plies: IntArray) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Return the positions after `plies` moves of each game and whose turn it is."""
     short, turn = cut(games, plies)
     return last_positions(short)[0], turn
 
 
-def block_inputs(described: Described, turn: int) -> Floats:
+def block_inputs(described: Described, turn: int) -> FloatArray:
     """Return BLOCK_INPUTS numbers of every block, in the order of `described.blocks`."""
     blocks = described.blocks
     moment = np.empty((len(blocks), _MOMENT))
@@ -85,7 +83,7 @@ def _openness(described: Described) -> float:
     return 10.0 * float(1.0 - np.abs(described.ownership).mean())
 
 
-def point_inputs(described: Described, alive: Floats, turn: int) -> Floats:
+def point_inputs(described: Described, alive: FloatArray, turn: int) -> FloatArray:
     """Return POINT_INPUTS numbers of every point as Black sees it, row-major.
 
     `alive` is the chance to live of every part; the first ODD columns change their sign when the
@@ -127,17 +125,17 @@ def point_inputs(described: Described, alive: Floats, turn: int) -> Floats:
     return out
 
 
-def swapped(inputs: Floats) -> Floats:
+def swapped(inputs: FloatArray) -> FloatArray:
     """Return the inputs of points as White sees them."""
     other = inputs.copy()
     other[:, :ODD] *= -1.0
     return other
 
 
-def _spread(field: Floats) -> Floats:
+def _spread(field: FloatArray) -> FloatArray:
     """Return every point's mean of itself and its neighbours; the edge gives back what it gets."""
     padded = np.pad(field, 1, mode="edge")
-    mean: Floats = (
+    mean: FloatArray = (
         4 * field + padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]
     ) / 8
     return mean

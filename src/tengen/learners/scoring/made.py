@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray
 from tengen.board import BLACK, PASS, WHITE, Board, index_of, play_random, play_to_end, point_at
 from tengen.board import counting_kernels as k
 from tengen.board.counting import count_territory, tromp_taylor
@@ -29,7 +30,6 @@ from tengen.records.arrays import from_records
 from tengen.records.sgf_properties import format_point, format_text, parse_point_list
 
 Grid = NDArray[np.int8]
-Bools = NDArray[np.bool_]
 
 _KOMI = 6.5
 _FIRST, _STRIDE = 0.55, 4
@@ -105,7 +105,7 @@ def _behind(grid: Grid, owner: Grid, colour: int) -> Board:
     return Board.from_grid(grid, komi=score + sign * 0.5, to_play=colour)
 
 
-def fates(grid: Grid, owners: Sequence[Grid]) -> Bools | None:
+def fates(grid: Grid, owners: Sequence[Grid]) -> BoolArray | None:
     """Return the dead stones if all these ends agree on stones and territory, else None.
 
     Dame may fall to either side; but long stretches of it are borders that are still open.
@@ -114,7 +114,7 @@ def fates(grid: Grid, owners: Sequence[Grid]) -> Bools | None:
     for owner in owners:
         if (owner[stones] == 0).any() or (owner[stones] != owners[0][stones]).any():
             return None
-    dead: Bools = stones & (owners[0] != grid)
+    dead: BoolArray = stones & (owners[0] != grid)
     kinds = np.zeros(grid.shape, np.int8)
     k.plain_kinds(grid, dead, kinds)
     for colour, kind in ((BLACK, k.BLACK_TERRITORY), (WHITE, k.WHITE_TERRITORY)):
@@ -124,7 +124,7 @@ def fates(grid: Grid, owners: Sequence[Grid]) -> Bools | None:
     return None if (dead & dame).any() or _widest(dame) > _WIDEST_DAME else dead
 
 
-def _widest(mask: Bools) -> int:
+def _widest(mask: BoolArray) -> int:
     """Return the points of the largest connected part of a mask."""
     left = {(int(r), int(c)) for r, c in np.argwhere(mask)}
     widest = 0
@@ -178,7 +178,7 @@ def _replayed(size: int, moves: Iterable[tuple[int, int]]) -> Board:
     return board
 
 
-def _record(job: Job, board: Board, dead: Bools) -> GameRecord:
+def _record(job: Job, board: Board, dead: BoolArray) -> GameRecord:
     """Return the game so far, two passes, its count under Japanese rules, TB and TW."""
     grid, size = board.grid(), job.size
     score = count_territory(grid, dead, komi=_KOMI, prisoners=board.prisoners).score
@@ -205,7 +205,7 @@ def _record(job: Job, board: Board, dead: Bools) -> GameRecord:
     return record
 
 
-def marked_dead(record: GameRecord, grid: Grid) -> Bools:
+def marked_dead(record: GameRecord, grid: Grid) -> BoolArray:
     """Return the stones that stand in territory of the enemy as the record marks it (TB, TW).
 
     Raises

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.learners.scoring.rprop import Rprop
 
-Floats = NDArray[np.float64]
 # Beyond this a logit says nothing more; it also keeps exp in range.
 LIMIT = 30.0
 
@@ -24,29 +24,29 @@ LIMIT = 30.0
 class Scaling:
     """Mean and deviation of the bent features; a constant feature is left at zero."""
 
-    mean: Floats
-    deviation: Floats
+    mean: FloatArray
+    deviation: FloatArray
 
     @classmethod
-    def of(cls, features: Floats) -> Scaling:
+    def of(cls, features: FloatArray) -> Scaling:
         """Measure the features of a training set."""
         bent = bend(features)
         deviation = bent.std(axis=0)
         return cls(bent.mean(axis=0), np.where(deviation > 1e-9, deviation, np.inf))
 
-    def apply(self, features: Floats) -> Floats:
+    def apply(self, features: FloatArray) -> FloatArray:
         """Return bent, standardised features, cut off at six deviations."""
-        scaled: Floats = np.clip((bend(features) - self.mean) / self.deviation, -6.0, 6.0)
+        scaled: FloatArray = np.clip((bend(features) - self.mean) / self.deviation, -6.0, 6.0)
         return scaled
 
 
-def bend(features: Floats) -> Floats:
+def bend(features: FloatArray) -> FloatArray:
     """Return sign(x) log(1 + |x|)."""
-    bent: Floats = np.sign(features) * np.log1p(np.abs(features))
+    bent: FloatArray = np.sign(features) * np.log1p(np.abs(features))
     return bent
 
 
-def initial(inputs: int, hidden: int, seed: int) -> list[Floats]:
+def initial(inputs: int, hidden: int, seed: int) -> list[FloatArray]:
     """Return random small weights [W, b, v, c]."""
     rng = np.random.default_rng(seed)
     return [
@@ -57,22 +57,26 @@ def initial(inputs: int, hidden: int, seed: int) -> list[Floats]:
     ]
 
 
-def logits(weights: Sequence[Floats], x: Floats) -> Floats:
+def logits(weights: Sequence[FloatArray], x: FloatArray) -> FloatArray:
     """Return the logit of being alive for every row."""
     w, b, v, c = weights
-    raw: Floats = np.tanh(x @ w + b) @ v + c[0]
+    raw: FloatArray = np.tanh(x @ w + b) @ v + c[0]
     return np.clip(raw, -LIMIT, LIMIT)
 
 
-def sigmoid(z: Floats) -> Floats:
+def sigmoid(z: FloatArray) -> FloatArray:
     """Return 1 / (1 + exp(-z))."""
-    bent: Floats = 0.5 * (1.0 + np.tanh(0.5 * z))
+    bent: FloatArray = 0.5 * (1.0 + np.tanh(0.5 * z))
     return bent
 
 
 def loss_and_gradient(
-    weights: Sequence[Floats], x: Floats, target: Floats, importance: Floats, decay: float
-) -> tuple[float, list[Floats]]:
+    weights: Sequence[FloatArray],
+    x: FloatArray,
+    target: FloatArray,
+    importance: FloatArray,
+    decay: float,
+) -> tuple[float, list[FloatArray]]:
     """Return the mean weighted cross-entropy with weight decay, and its gradient."""
     w, b, v, c = weights
     hidden = np.tanh(x @ w + b)
@@ -101,7 +105,7 @@ def train(
     decay: float = 1e-6,
     seed: int = 0,
     start: Sequence[NDArray[Any]] | None = None,
-) -> tuple[list[Floats], float]:
+) -> tuple[list[FloatArray], float]:
     """Fit the network by iRprop- on the whole batch; return weights and the last loss.
 
     Works in the precision of its arguments: single is enough and twice as fast.

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from tengen.arrays import FloatArray, IntArray
+
 Energy = Literal["step", "linear"]
 
 
@@ -23,22 +22,22 @@ Energy = Literal["step", "linear"]
 class PaperGames:
     """Games as flat arrays: blocks, empty regions, which of them touch, and what is known."""
 
-    x: Floats
+    x: FloatArray
     """Features of all blocks of all games, scaled (the paper scales nothing)."""
-    colour: Ints
-    size: Floats
-    block_game: Ints
-    region_game: Ints
-    region_size: Floats
-    edge_region: Ints
-    edge_block: Ints
-    offset: Floats
+    colour: IntArray
+    size: FloatArray
+    block_game: IntArray
+    region_game: IntArray
+    region_size: FloatArray
+    edge_region: IntArray
+    edge_block: IntArray
+    offset: FloatArray
     """Per game: komi less Black's prisoners plus White's."""
-    score: Floats
+    score: FloatArray
     """Per game: the recorded score, White-positive."""
 
 
-def initial(features: int, hidden: int, seed: int) -> list[Floats]:
+def initial(features: int, hidden: int, seed: int) -> list[FloatArray]:
     """Return small random parameters [W, a, b, v, V, c, d, g]."""
     rng = np.random.default_rng(seed)
     shapes: list[tuple[int, ...]] = [
@@ -47,7 +46,9 @@ def initial(features: int, hidden: int, seed: int) -> list[Floats]:
     return [rng.uniform(-0.1, 0.1, shape) for shape in shapes]
 
 
-def forward(p: list[Floats], games: PaperGames, energy: Energy) -> tuple[Floats, Floats, Floats]:
+def forward(
+    p: list[FloatArray], games: PaperGames, energy: Energy
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the predicted scores, every block's r, and every region's vector."""
     w, a, b, v, big, c, d, g = p
     r = ((games.x + a) @ w.T + b) @ v
@@ -72,8 +73,8 @@ def forward(p: list[Floats], games: PaperGames, energy: Energy) -> tuple[Floats,
 
 
 def energy_and_gradient(
-    p: list[Floats], games: PaperGames, *, energy: Energy = "step", printed: bool = False
-) -> tuple[float, list[Floats], Floats]:
+    p: list[FloatArray], games: PaperGames, *, energy: Energy = "step", printed: bool = False
+) -> tuple[float, list[FloatArray], FloatArray]:
     """Return the mean of |true - predicted|, its gradient and the predictions.
 
     With `printed` the part of the gradient that goes through r has the paper's sign: plus.
@@ -93,7 +94,7 @@ def energy_and_gradient(
     d_d = pull.sum() * g
     through = big.T @ g
     white = games.colour[games.edge_block] == 2
-    d_r: Floats = np.bincount(
+    d_r: FloatArray = np.bincount(
         games.edge_block,
         weights=pull[games.edge_region] * np.where(white, through[3], through[2]),
         minlength=len(games.colour),

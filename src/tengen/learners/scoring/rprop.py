@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tengen.arrays import FloatArray
 
 
 class Rprop:
@@ -30,11 +29,11 @@ class Rprop:
         most: float = 50.0,
     ) -> None:
         self.up, self.down, self.first, self.least, self.most = up, down, first, least, most
-        self._steps: list[Floats] = []
-        self._last: list[Floats] = []
+        self._steps: list[FloatArray] = []
+        self._last: list[FloatArray] = []
 
     def step(
-        self, arrays: Sequence[Floats], gradients: Sequence[Floats], error: float = 0.0
+        self, arrays: Sequence[FloatArray], gradients: Sequence[FloatArray], error: float = 0.0
     ) -> None:
         """Change the arrays in place by one batch's gradients; `error` is not looked at."""
         if not self._steps:
@@ -66,11 +65,11 @@ class Momentum:
     ) -> None:
         self.rate, self.momentum = rate, momentum
         self.up, self.down, self.tolerance = up, down, tolerance
-        self._speed: list[Floats] = []
+        self._speed: list[FloatArray] = []
         self._error = np.inf
 
     def step(
-        self, arrays: Sequence[Floats], gradients: Sequence[Floats], error: float = 0.0
+        self, arrays: Sequence[FloatArray], gradients: Sequence[FloatArray], error: float = 0.0
     ) -> None:
         """Change the arrays in place; `error` is the batch's, by which the rate adapts."""
         if not self._speed:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board.counting_kernels import territory_margin
 from tengen.learners.scoring import network
 from tengen.learners.scoring.bootstrap import Trained
@@ -19,10 +19,6 @@ from tengen.learners.scoring.ensemble import Ensemble
 from tengen.learners.scoring.judgement import judge
 from tengen.learners.scoring.network import Scaling
 from tengen.records import GameArrays
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _SAFE_SHARE = 0.885
 """Share of unseen finished games that should be called safe; the rest are the most doubtful."""
@@ -39,11 +35,11 @@ class Safety:
     votes: Ensemble
     least: float
 
-    def chance(self, doubts: Floats) -> float:
+    def chance(self, doubts: FloatArray) -> float:
         """Return the probability that the count is right."""
         return float(self.chances(doubts[None, :])[0])
 
-    def chances(self, doubts: Floats) -> Floats:
+    def chances(self, doubts: FloatArray) -> FloatArray:
         """Return the probabilities of several counts."""
         return network.sigmoid(self.votes.vote(doubts))
 
@@ -52,7 +48,9 @@ class Safety:
         return bool(chance > 0.5 and chance >= self.least)
 
 
-def judge_games(bundle: Bundle, trained: Trained, games: Ints) -> tuple[list[Floats], Bools]:
+def judge_games(
+    bundle: Bundle, trained: Trained, games: IntArray
+) -> tuple[list[FloatArray], BoolArray]:
     """Return the doubts about some games' counts, and whether these give the recorded score."""
     z = trained.logits(bundle)
     doubts, right = [], np.zeros(len(games), np.bool_)
@@ -73,12 +71,14 @@ def judge_games(bundle: Bundle, trained: Trained, games: Ints) -> tuple[list[Flo
 class Evidence:
     """What networks made of games that they had not seen, by kind of game."""
 
-    finished: dict[str, tuple[list[Floats], list[bool]]] = field(default_factory=dict)
+    finished: dict[str, tuple[list[FloatArray], list[bool]]] = field(default_factory=dict)
     """By kind the doubts about each count, and whether it was right; the scored games first."""
-    unfinished: list[Floats] = field(default_factory=list)
+    unfinished: list[FloatArray] = field(default_factory=list)
     """Doubts about games that were cut off."""
 
-    def add_games(self, games: GameArrays, bundle: Bundle, trained: Trained, unseen: Ints) -> None:
+    def add_games(
+        self, games: GameArrays, bundle: Bundle, trained: Trained, unseen: IntArray
+    ) -> None:
         """Judge some scored games, and some of them cut off."""
         self._add(_size(bundle), *judge_games(bundle, trained, unseen))
         stride = max(1, len(games) // _CUT_GAMES)
@@ -86,12 +86,12 @@ class Evidence:
             cut = gather(games.take(unseen[::stride]), share)
             self.unfinished += judge_games(cut, trained, np.arange(len(cut)))[0]
 
-    def add_made(self, bundle: Bundle, trained: Trained, unseen: Ints) -> None:
+    def add_made(self, bundle: Bundle, trained: Trained, unseen: IntArray) -> None:
         """Judge some made positions."""
         if len(unseen):
             self._add(f"made {_size(bundle)}", *judge_games(bundle, trained, unseen))
 
-    def _add(self, kind: str, doubts: list[Floats], right: Bools) -> None:
+    def _add(self, kind: str, doubts: list[FloatArray], right: BoolArray) -> None:
         known, answers = self.finished.setdefault(kind, ([], []))
         known += doubts
         answers += right.tolist()

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import BoolArray
 from tengen.board import BLACK, PASS, WHITE, Board, Rules, format_gtp, index_of, parse_gtp, point_at
 from tengen.board.counting import Count, count_both, format_result
 from tengen.errors import TengenError
@@ -22,8 +22,6 @@ from tengen.records import GameRecord
 from tengen.records.replay import board_at
 from tengen.records.sgf_grammar import GameTree
 from tengen.records.sgf_properties import format_point
-
-Bools = NDArray[np.bool_]
 
 LEAST_PASSED = 0.2
 """Chance of a right count from which a game that ended by two passes is taken for finished.
@@ -46,7 +44,7 @@ class Sheet:
     board: Board
     territory: Count
     area: Count
-    seki: Bools
+    seki: BoolArray
     safe: bool
     safe_probability: float
     remarks: list[str]
@@ -76,7 +74,7 @@ class Sheet:
             "remarks": self.remarks,
         }
 
-    def _vertices(self, mask: Bools) -> list[str]:
+    def _vertices(self, mask: BoolArray) -> list[str]:
         rows, cols = mask.shape
         return [
             format_gtp(point_at(int(i), rows, cols), rows, cols)
@@ -178,7 +176,7 @@ def _passed_twice(record: GameRecord) -> bool:
 
 
 def _overrule(
-    fallen: Bools, board: Board, vertices: Sequence[str], verdict: bool, file: str
+    fallen: BoolArray, board: Board, vertices: Sequence[str], verdict: bool, file: str
 ) -> None:
     """Call the blocks at some vertices dead (or alive) in a mask of dead stones."""
     blocks = {stone: block for block in board.blocks() for stone in block.stones}

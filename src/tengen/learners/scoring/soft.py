@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.learners.scoring import network
 from tengen.learners.scoring.paper import PaperGames
 from tengen.learners.scoring.rprop import Rprop
 
-Floats = NDArray[np.float64]
 _DELTA = 5.0
 
 
-def expected_margins(alive: Floats, games: PaperGames) -> tuple[Floats, Floats]:
+def expected_margins(alive: FloatArray, games: PaperGames) -> tuple[FloatArray, FloatArray]:
     """Return every game's expected margin for Black, without komi and prisoners, and its slope.
 
     The slope is the derivative of the margin of its own game by every block's probability.
@@ -39,14 +38,16 @@ def expected_margins(alive: Floats, games: PaperGames) -> tuple[Floats, Floats]:
         pull = side * games.region_size[at] * nobody[at] / doomed[blocks]
         slope = slope + np.bincount(blocks, weights=pull, minlength=len(alive))
     lost = -2.0 * games.size * sign * (1.0 - alive)
-    margins: Floats = np.bincount(
+    margins: FloatArray = np.bincount(
         games.region_game, weights=games.region_size * held, minlength=count
     ).astype(np.float64)
     margins = margins + np.bincount(games.block_game, weights=lost, minlength=count)
     return margins, slope
 
 
-def soft_loss(weights: Sequence[Floats], games: PaperGames) -> tuple[float, list[Floats], Floats]:
+def soft_loss(
+    weights: Sequence[FloatArray], games: PaperGames
+) -> tuple[float, list[FloatArray], FloatArray]:
     """Return the mean Huber loss of the expected margins, its gradient and the probabilities."""
     w, b, v, c = weights
     hidden = np.tanh(games.x @ w + b)
@@ -73,7 +74,7 @@ def train_soft(
     epochs: int = 100,
     seed: int = 0,
     tell: Callable[[int, float], None] = lambda epoch, loss: None,
-) -> list[Floats]:
+) -> list[FloatArray]:
     """Fit a network to final scores by iRprop- in full batches; return its weights."""
     weights = network.initial(games.x.shape[1], hidden, seed)
     weights[3][:] = 1.0  # most blocks live

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.learners.symmetry_network.game_kernels import BEST
 from tengen.learners.symmetry_network.learner import SymmetryNetwork
 from tengen.learners.symmetry_network.matches import play_games
@@ -23,8 +23,6 @@ from tengen.learners.symmetry_network.packing import Packing
 from tengen.learners.symmetry_network.settings import EvolutionSettings, SymmetrySettings
 from tengen.models.runs import Run
 from tengen.models.settings import fingerprint
-
-FloatArray = NDArray[np.float64]
 
 _LEAST = 0.02
 """Numbers smaller than this mutate as if they were this large."""

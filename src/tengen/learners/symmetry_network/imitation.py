@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.errors import SpecError, TengenError
 from tengen.learners.symmetry_network.imitation_kernels import choices
 from tengen.learners.symmetry_network.network import Architecture
@@ -41,8 +42,7 @@ else:
     except ImportError:  # only using it needs torch; `TorchNetwork` says so
         torch = None
 
-FloatArray = NDArray[np.float64]
-Batch = tuple[NDArray[np.uint8], NDArray[np.int64]]
+Batch = tuple[NDArray[np.uint8], IntArray]
 
 _FIRST_BETA = 2.0
 """What a point of value counts in the softmax before training; learned along."""
@@ -305,6 +305,6 @@ def _device(name: str) -> torch.device:
 
 
 @lru_cache(maxsize=4)
-def _order(seed: int, epoch: int, games: int) -> NDArray[np.int64]:
+def _order(seed: int, epoch: int, games: int) -> IntArray:
     """Return the order of the games in an epoch."""
     return np.random.default_rng([seed, epoch]).permutation(games)

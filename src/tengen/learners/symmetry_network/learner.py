@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import Float32Array, FloatArray, IntArray
 from tengen.board.kernels import BLACK, WHITE
 from tengen.errors import ModelError, SpecError
 from tengen.learners.symmetry_network.evaluation_kernels import (
@@ -41,7 +41,6 @@ from tengen.models.runs import Run
 if TYPE_CHECKING:
     from tengen.board import Board
 
-FloatArray = NDArray[np.float64]
 
 KIND = "symmetry-network"
 
@@ -187,7 +186,7 @@ class SymmetryNetwork:
         weights = np.exp(beta * (values - values.max()))
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
-    def _rated(self, board: Board, table: NDArray[np.float32], prize: float) -> FloatArray:
+    def _rated(self, board: Board, table: Float32Array, prize: float) -> FloatArray:
         """Return what the side to move expects after each move, by a table of vertices' worth."""
         state = board.state
         if self.wide is not None:
@@ -211,7 +210,7 @@ class SymmetryNetwork:
         out[-1] = sign * values[0]
         return out
 
-    def _rated_wide(self, board: Board, table: NDArray[np.float32], prize: float) -> FloatArray:
+    def _rated_wide(self, board: Board, table: Float32Array, prize: float) -> FloatArray:
         """Do what `_rated` does with a wide stack."""
         seen = self._seen(board, board.turn)
         where = np.flatnonzero(board.legal_mask()[:-1])
@@ -261,17 +260,17 @@ class SymmetryNetwork:
         return self._chosen.architecture
 
     @cached_property
-    def cats(self) -> NDArray[np.int64]:
+    def cats(self) -> IntArray:
         """Return how blocks are sorted, as the kernels take it."""
         return self._chosen.sorting.packed()
 
     @cached_property
-    def table(self) -> NDArray[np.float32]:
+    def table(self) -> Float32Array:
         """Return what a vertex is worth in the rewards of the training."""
         return value_table(*self._chosen.rewards).astype(np.float32)
 
     @cached_property
-    def _area_table(self) -> NDArray[np.float32]:
+    def _area_table(self) -> Float32Array:
         """Return what a vertex is worth in area: 2 Z - 1, whoever stands there."""
         table = np.zeros((3, 9), np.float32)
         for state, z in ((0, 0), (1, 2), (2, 1)):

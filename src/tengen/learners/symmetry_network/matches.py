@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board.kernels import new_state
 from tengen.errors import SpecError
 from tengen.learners.symmetry_network.game_kernels import duel, open_at_random
@@ -51,7 +51,7 @@ def play_games(
     seed: int,
     openings: int,
     workers: int = 1,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[FloatArray, FloatArray]:
     """Return the score of every game from A's view, komi included, and its plies.
 
     A has Black in even games. `b` may be "random" (also None), a random mover that fills no eyes,

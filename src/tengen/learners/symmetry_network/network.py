@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.learners.symmetry_network import features
 from tengen.learners.symmetry_network.representations import (
     ELEMENTS,
@@ -38,8 +39,6 @@ from tengen.learners.symmetry_network.tying import (
     kernel_tying,
     untied,
 )
-
-FloatArray = NDArray[np.float64]
 
 _PAPER_MIXTURE = {"T": 4, "S": 2, "D": 2, "C": 0, "F": 2}
 

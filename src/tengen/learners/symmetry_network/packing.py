@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import Float32Array, FloatArray, IntArray
 from tengen.errors import SpecError
 from tengen.learners.symmetry_network.evaluation_kernels import (
     CELL,
@@ -27,10 +28,6 @@ from tengen.learners.symmetry_network.features import (
     exchanged_inputs,
 )
 from tengen.learners.symmetry_network.network import Architecture
-
-FloatArray = NDArray[np.float64]
-FlatArray = NDArray[np.float32]
-IntArray = NDArray[np.int64]
 
 SIZE = 9 * INPUTS * CELL + CELL + HIDDEN * REACH
 """Length of all arrays of a Net together for the paper's shape."""
@@ -68,7 +65,7 @@ class Packing:
         if architecture.single:
             self.fixed[self.places["bias"][FIRST_OUT + 3 : FIRST_OUT + 7]] = MUTE
 
-    def flat(self, free: FloatArray) -> FlatArray:
+    def flat(self, free: FloatArray) -> Float32Array:
         """Return all weights in one array of length `size`."""
         values = self.sign * free[self.source]
         dense = np.bincount(self.where, weights=values, minlength=self.size) + self.fixed
@@ -78,7 +75,7 @@ class Packing:
         """Return the kernels' arrays for these free numbers."""
         return self.split(self.flat(free))
 
-    def split(self, flat: FlatArray) -> Net:
+    def split(self, flat: Float32Array) -> Net:
         """Return a flat array as the arrays of a Net, sharing its memory."""
         return split(flat, self.again)
 
@@ -120,7 +117,7 @@ class Packing:
             return [p["inner"][k, : shape[0]]]
         return [p["deep"][k, :, : shape[2], : shape[1]].transpose(0, 2, 1)]
 
-    def _exchange(self) -> tuple[IntArray, FlatArray]:
+    def _exchange(self) -> tuple[IntArray, Float32Array]:
         """Return where each number comes from when the colours are exchanged, and its sign."""
         p, inputs = self.places, exchanged_inputs(self.architecture.categories)
         outs, sign = np.arange(OUT), np.ones(OUT, np.float32)
@@ -139,7 +136,7 @@ class Packing:
         return np.concatenate([part.reshape(-1) for part in moved.values()]), signs
 
 
-def split(flat: FlatArray, again: IntArray | None = None) -> Net:
+def split(flat: Float32Array, again: IntArray | None = None) -> Net:
     """Return a flat array as the arrays of a Net, sharing its memory; `again` as in a Net."""
     again = np.zeros(0, np.int64) if again is None else again
     layers = len(again)

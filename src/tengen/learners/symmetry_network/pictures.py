@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray
 from tengen.board.drawing import format_svg
 from tengen.learners.symmetry_network.features import OUTPUTS
 
@@ -47,7 +48,7 @@ def colour_of(likelihood: float) -> str:
 
 def format_maps(
     grid: NDArray[np.int8],
-    maps: Mapping[str, NDArray[np.float64]],
+    maps: Mapping[str, FloatArray],
     *,
     last: int | None = None,
     title: str = "",
@@ -59,7 +60,7 @@ def format_maps(
     rows, cols = grid.shape
     margin = _CELL * 0.75
     wide, high = (cols - 1) * _CELL + 2 * margin, (rows - 1) * _CELL + 2 * margin
-    panels: list[tuple[str, NDArray[np.float64] | None]] = [(title or "position", None)]
+    panels: list[tuple[str, FloatArray | None]] = [(title or "position", None)]
     panels += [(TITLES.get(name, name), values) for name, values in maps.items()]
     lines = math.ceil(len(panels) / _COLUMNS)
     width = _COLUMNS * (wide + _GAP) + _GAP
@@ -82,7 +83,7 @@ def format_maps(
     return "\n".join([*out, "</svg>\n"])
 
 
-def _squares(values: NDArray[np.float64], margin: float) -> list[str]:
+def _squares(values: FloatArray, margin: float) -> list[str]:
     """Return the squares of one map."""
     half = _CELL * 0.4
     out = []

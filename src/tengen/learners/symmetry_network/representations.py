@@ -20,7 +20,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tengen.arrays import FloatArray, IntArray
 
 Offset = tuple[int, int]
 """A step [a, b] from a cell to another: a to the east, b to the north."""
@@ -28,7 +29,6 @@ Offset = tuple[int, int]
 Matrix = tuple[tuple[int, ...], ...]
 """A small square matrix of integers."""
 
-IntArray = NDArray[np.int64]
 
 # How each generator moves an offset: 2x2 matrices on the column (a, b). `x` exchanges colours only.
 GENERATORS: dict[str, Matrix] = {
@@ -134,9 +134,7 @@ def move(generator: str, offset: Offset) -> Offset:
     return a * offset[0] + b * offset[1], c * offset[0] + d * offset[1]
 
 
-def transform(
-    field: NDArray[np.float64], word: str, representation: Representation
-) -> NDArray[np.float64]:
+def transform(field: FloatArray, word: str, representation: Representation) -> FloatArray:
     """Apply a word of generators to a field of shape (rows, columns, numbers): a square board.
 
     (gX)(cell) = rho(g) X(g cell), one generator after the other.
@@ -151,7 +149,7 @@ def transform(
     return np.ascontiguousarray(field)
 
 
-def permuted(image: Sequence[Sequence[int]], word: str) -> NDArray[np.int64]:
+def permuted(image: Sequence[Sequence[int]], word: str) -> IntArray:
     """Apply a word to a board of plain symbols, which turn but do not change."""
     out = np.asarray(image, dtype=np.int64)
     for generator in word:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tengen.arrays import FloatArray
 
 STATES = ("empty", "white", "black")
 CLASSES = ("white_point", "white_stone", "nobody", "black_stone", "black_point")
@@ -81,7 +82,7 @@ def to_targets(
     return z, r0 - c * z, Fraction(0)
 
 
-def value_table(c: float, s: float) -> NDArray[np.float64]:
+def value_table(c: float, s: float) -> FloatArray:
     """Return a vertex's value as a linear function of its outputs: (3 states, 9).
 
     Value = (1 - s) R0 + s R1, both linear in the outputs. States in the order of the board's
@@ -94,7 +95,7 @@ def value_table(c: float, s: float) -> NDArray[np.float64]:
     return out
 
 
-def target_table(c: float) -> NDArray[np.float64]:
+def target_table(c: float) -> FloatArray:
     """Return table IV as an array (7 outputs, 5 classes)."""
     exact = Fraction(c).limit_denominator(10**6)
     return np.array([[float(target(o, name, exact)) for name in CLASSES] for o in range(7)])

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.learners.symmetry_network.features import OFF_BOARD
 from tengen.learners.symmetry_network.network import Architecture
@@ -40,7 +40,7 @@ class TorchNetwork(Module):  # type: ignore[misc]
     def __init__(
         self,
         architecture: Architecture,
-        free: NDArray[np.float64],
+        free: FloatArray,
         dtype: Any = None,
     ) -> None:
         if torch is None:
@@ -86,9 +86,7 @@ class TorchNetwork(Module):  # type: ignore[misc]
         return direct + functional.conv2d(hidden, self.dense("OH"), padding=1)
 
 
-def _as_image(
-    tying: Tying, offsets: tuple[Offset, ...]
-) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+def _as_image(tying: Tying, offsets: tuple[Offset, ...]) -> tuple[IntArray, tuple[int, ...]]:
     """Return where weights lie in (out, in, 3, 3), rows from the north, and that shape."""
     if len(tying.shape) == 1:
         return tying.where, tying.shape

@@ -15,17 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import Float32Array, FloatArray
 from tengen.errors import RunError, TengenError
 from tengen.learners.symmetry_network.evaluation_kernels import Side
 from tengen.learners.symmetry_network.game_kernels import self_play
-from tengen.learners.symmetry_network.packing import FlatArray, Packing
+from tengen.learners.symmetry_network.packing import Packing
 from tengen.learners.symmetry_network.rewards import target_table, value_table
 from tengen.learners.symmetry_network.settings import SymmetrySettings
 from tengen.models.runs import Run, read_run
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class SelfPlay:
         for name in ("OI", "BO"):
             self._linear[slices[name]] = True
 
-    def advance(self, pool: ThreadPoolExecutor | None = None) -> NDArray[np.float64]:
+    def advance(self, pool: ThreadPoolExecutor | None = None) -> FloatArray:
         """Play one round and learn from it; return plies, ended, score, error, terms."""
         settings = self.settings
         flat = self.packing.flat(self.free)
@@ -89,7 +87,11 @@ class SelfPlay:
         return np.array(results)
 
     def _play(
-        self, flats: tuple[FlatArray, FlatArray], index: int, linear: bool, grads: FlatArray
+        self,
+        flats: tuple[Float32Array, Float32Array],
+        index: int,
+        linear: bool,
+        grads: Float32Array,
     ) -> tuple[float, ...]:
         """Play one game and write its gradient, by who has just moved if the network knows it."""
         split, s = self.packing.split, self.settings
@@ -123,7 +125,7 @@ class SelfPlay:
         elif run is not None:
             keep(self, run.snapshot(0))
         with ThreadPoolExecutor(self.workers) as pool:
-            rows: list[NDArray[np.float64]] = []
+            rows: list[FloatArray] = []
             begin = time.perf_counter()
             while self.done < goal:
                 before = self.done
@@ -142,7 +144,7 @@ class SelfPlay:
         mark = self.done // every
         return mark * every if mark > before // every else 0
 
-    def _report(self, rows: NDArray[np.float64], seconds: float) -> SelfPlayReport:
+    def _report(self, rows: FloatArray, seconds: float) -> SelfPlayReport:
         """Return the means over the games of some rounds."""
         plies, ended, score, square, terms = rows.T
         error = float(square.sum() / max(terms.sum(), 1))

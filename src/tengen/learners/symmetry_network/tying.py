@@ -17,8 +17,8 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.learners.symmetry_network.representations import (
     SQUARE,
     Irreducible,
@@ -26,8 +26,6 @@ from tengen.learners.symmetry_network.representations import (
     Representation,
     move,
 )
-
-FloatArray = NDArray[np.float64]
 
 SPATIAL = ("r", "s")
 WITH_COLOURS = ("r", "s", "x")
@@ -42,8 +40,8 @@ class Tying:
 
     shape: tuple[int, ...]
     free: int
-    where: NDArray[np.int64]
-    source: NDArray[np.int64]
+    where: IntArray
+    source: IntArray
     sign: FloatArray
 
     def expand(self, free: FloatArray) -> FloatArray:

@@ -8,17 +8,16 @@ anew; the products with the weights are matrix products over many candidates. Kn
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tengen.arrays import Float32Array, FloatArray, IntArray
 from tengen.errors import SpecError
 from tengen.learners.symmetry_network import wide_kernels as wk
 from tengen.learners.symmetry_network.evaluation_kernels import OUT, make_view, make_work
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.packing import MUTE
 
-FloatArray = NDArray[np.float64]
-Weights = NDArray[np.float32]
-State = NDArray[np.int64]
+Weights = Float32Array
+State = IntArray
 
 SIDE_BY_SIDE = 24
 """Candidates that are followed at once: enough for matrix products, few enough for the cache."""
@@ -27,9 +26,7 @@ SIDE_BY_SIDE = 24
 class WideNetwork:
     """The weights of a stack as the kernels take them; values are the mover's."""
 
-    def __init__(
-        self, architecture: Architecture, free: FloatArray, cats: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, architecture: Architecture, free: FloatArray, cats: IntArray) -> None:
         if architecture.steps or cats[0] not in (1, 2):
             raise SpecError("wide stacks sort by liberties or not at all and have no recurrence")
         self.widths = [layer.size for layer in architecture.layers]
@@ -88,14 +85,12 @@ class WidePosition:
         """Return the outputs of every bordered point, (N, OUT), for the mover as White."""
         return np.asarray(1 / (1 + np.exp(-self.nets[-1].astype(np.float64))))
 
-    def value(self, worth: NDArray[np.float32]) -> tuple[float, NDArray[np.float64]]:
+    def value(self, worth: Float32Array) -> tuple[float, FloatArray]:
         """Return the position's value and that of every vertex, by a table of their worth."""
         values = np.zeros(self.state.shape[1])
         return float(wk.worth_all(self.state, self.x, self.nets[-1], worth, values)), values
 
-    def after(
-        self, points: NDArray[np.int64], worth: NDArray[np.float32]
-    ) -> tuple[FloatArray, NDArray[np.int64]]:
+    def after(self, points: IntArray, worth: Float32Array) -> tuple[FloatArray, IntArray]:
         """Return the value of the board after each legal point, and the stones it captures."""
         total, values = self.value(worth)
         out = np.zeros(len(points))
@@ -109,12 +104,12 @@ class WidePosition:
 
     def _follow(
         self,
-        points: NDArray[np.int64],
-        worth: NDArray[np.float32],
+        points: IntArray,
+        worth: Float32Array,
         values: FloatArray,
         room: _Buffers,
         out: FloatArray,
-        captured: NDArray[np.int64],
+        captured: IntArray,
     ) -> None:
         """Add to `out` what some candidates change."""
         network, state, offset = self.network, self.state, self._work.offset
