@@ -88,6 +88,28 @@ def test_evaluation_measures_everything(shards: list[Shard]) -> None:
     assert calibration(np.zeros(0), np.zeros(0, np.bool_)) is None
 
 
+def test_equal_moves_share_a_hit(shards: list[Shard]) -> None:
+    """A network that gives all moves the same odds foresees one in as many as there are."""
+    torch = pytest.importorskip("torch")
+    from tengen.learners.deep_network.lessons import gather
+    from tengen.learners.deep_network.network import Output
+    from tengen.learners.deep_network.training import Trainer, measures
+
+    source = gather(shards, device=torch.device("cpu"), threads=1)
+    batch = source.batch(torch.arange(50))
+    same, points = torch.zeros(50), torch.zeros(50, 25)
+    found = measures(Output(torch.zeros(50, 26), same, same, same, points), batch)
+    assert float(found["top1"]) == pytest.approx(50 / 26)
+    assert float(found["top5"]) == pytest.approx(250 / 26)
+
+    trainer = Trainer(TINY, NetworkSettings(design="tiny"), torch.device("cpu"))
+    seen: list[object] = []
+    trainer.network.register_forward_hook(lambda m, i, output: seen.append(output.moves.dtype))
+    trainer.mixed = True  # as on a GPU
+    trainer.measure(batch)
+    assert seen == [torch.float32]
+
+
 def test_it_learns(shards: list[Shard]) -> None:
     pytest.importorskip("torch")
     rows: list[dict[str, object]] = []
