@@ -43,12 +43,15 @@ def shards(
     games: Games,
     out: Annotated[Path, typer.Option("--out", help="Folder for the shards.")],
     scorer: ScorerOption = "scorer",
+    confirmed: Annotated[
+        bool, typer.Option("--confirmed", help="Keep only games whose count the scorer confirms.")
+    ] = False,
     *,
     work: Shared,
     shown: Shown,
 ) -> None:
     """Turn games into training shards, once, to train on them many times."""
-    made = _make_shards(games, out, scorer, workers=work.workers, ray=work.ray, quiet=shown.quiet)
+    made = _make_shards(games, out, scorer, work, confirmed=confirmed, quiet=shown.quiet)
     result = {
         "shards": [str(path) for path in made.files],
         "games": made.games,
@@ -174,9 +177,9 @@ def _make_shards(
     games: list[str],
     out: Path,
     scorer: str,
+    work: Shared,
     *,
-    workers: int = 1,
-    ray: str | None = None,
+    confirmed: bool = False,
     quiet: bool = False,
 ) -> Made:
     from tengen.learners.deep_network import make_shards
@@ -186,7 +189,13 @@ def _make_shards(
     judge = None if scorer == "none" else load_scorer(scorer)
     with progress("games", None, quiet=quiet) as bar:
         return make_shards(
-            Corpus(games), out, scorer=judge, workers=workers, ray=ray, on_shard=bar.advance
+            Corpus(games),
+            out,
+            scorer=judge,
+            confirmed=confirmed,
+            workers=work.workers,
+            ray=work.ray,
+            on_shard=bar.advance,
         )
 
 
@@ -199,7 +208,7 @@ def _shards(path: str, folder: Path, scorer: str, workers: int, quiet: bool) -> 
     if not ready and place.suffix != ".safetensors":
         place = folder
         if not any(place.glob("*.safetensors")):
-            _make_shards([path], place, scorer, workers=workers, quiet=quiet)
+            _make_shards([path], place, scorer, Shared(workers=workers), quiet=quiet)
     return list(read_shards([place]))
 
 

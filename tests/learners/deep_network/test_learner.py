@@ -51,6 +51,18 @@ def test_shards_hold_the_games(shards: list[Shard], tmp_path: Path) -> None:
     assert NO_SCORE not in shard.score[shard.labelled]
 
 
+def test_shards_of_confirmed_games_only(shards: list[Shard], tmp_path: Path) -> None:
+    games = write_games(tmp_path / "games.sgf", 120)
+    wrong = games.read_text().replace("RE[B+", "RE[B+1", 5)  # which no count confirms
+    games.write_text(wrong)
+    made = make_shards(Corpus(games), tmp_path / "some", scorer=EverybodyLives(), confirmed=True)
+    assert made.games == made.labelled == made.counted < 120
+    assert made.passed_over == 120 - made.games >= 5
+    (shard,) = read_shards([tmp_path / "some"])
+    assert np.array_equal(shard.labelled, np.arange(len(shard)))
+    assert np.array_equal(shard.ownership.sum(1) - 0.5, shard.score)
+
+
 def test_bad_shards_are_refused(shards: list[Shard], tmp_path: Path) -> None:
     (shard,) = shards
     path = tmp_path / "bad.safetensors"

@@ -156,6 +156,7 @@ def make_shards(
     folder: str | os.PathLike[str],
     *,
     scorer: Scorer | None = None,
+    confirmed: bool = False,
     workers: int = 1,
     ray: str | None = None,
     on_shard: Callable[[int], None] = lambda games: None,
@@ -163,13 +164,14 @@ def make_shards(
     """Write the games of a corpus as shards, in bounded memory, and tell what was done.
 
     Games that cannot be replayed, boards outside 5 to 25 lines and games of a few moves are
-    passed over. `on_shard` hears how many games each finished shard had.
+    passed over; with `confirmed`, so are all games but those whose count the scorer confirms.
+    `on_shard` hears how many games each finished shard had.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
     games = positions = counted = labelled = given = 0
-    jobs = _Batches(corpus, scorer)
+    jobs = _Batches(corpus, scorer, confirmed)
     for number, shard in enumerate(map_jobs(_make, iter(jobs), workers=workers, ray=ray)):
         given += jobs.sizes[number]
         if len(shard):
@@ -189,11 +191,11 @@ def make_shards(
 class _Batches:
     """Hand out games of one size as jobs, remembering how many each had."""
 
-    def __init__(self, corpus: Corpus, scorer: Scorer | None) -> None:
-        self.corpus, self.scorer = corpus, scorer
+    def __init__(self, corpus: Corpus, scorer: Scorer | None, confirmed: bool) -> None:
+        self.corpus, self.scorer, self.confirmed = corpus, scorer, confirmed
         self.sizes: list[int] = []
 
-    def __iter__(self) -> Iterator[tuple[GameArrays, Scorer | None]]:
+    def __iter__(self) -> Iterator[tuple[GameArrays, Scorer | None, bool]]:
         for batch in self.corpus.batches():
             shapes = batch.rows.astype(np.int64) * 100 + batch.cols
             for shape in np.unique(shapes):
@@ -201,29 +203,38 @@ class _Batches:
                 for start in range(0, len(same), GAMES_PER_SHARD):
                     part = same.take(np.arange(start, min(start + GAMES_PER_SHARD, len(same))))
                     self.sizes.append(len(part))
-                    yield part, self.scorer
+                    yield part, self.scorer, self.confirmed
 
 
-def _make(job: tuple[GameArrays, Scorer | None]) -> Shard:
-    games, scorer = job
+def _make(job: tuple[GameArrays, Scorer | None, bool]) -> Shard:
+    games, scorer, confirmed = job
     rows, cols = int(games.rows[0]), int(games.cols[0])
     playable = ~replay_refusals(games) & (games.lengths() >= SHORTEST)
     if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
         playable[:] = False
-    return _shard_of(games.where(playable), rows, cols, scorer)
+    games = games.where(playable)
+    found = {} if scorer is None else _labels(games, scorer)
+    if confirmed:
+        games = games.take(np.array(list(found), np.int64))
+        found = dict(enumerate(found.values()))
+    return _shard_of(games, rows, cols, found)
 
 
-def _shard_of(games: GameArrays, rows: int, cols: int, scorer: Scorer | None = None) -> Shard:
+def _labels(games: GameArrays, scorer: Scorer) -> dict[int, tuple[NDArray[np.int8], bool]]:
+    """Return what `label` tells of every game whose count the scorer confirms."""
+    counted = map(int, np.flatnonzero(~np.isnan(games.score)))
+    told = ((game, label(games, game, scorer)) for game in counted)
+    return {game: found for game, found in told if found is not None}
+
+
+def _shard_of(
+    games: GameArrays, rows: int, cols: int, found: dict[int, tuple[NDArray[np.int8], bool]]
+) -> Shard:
     """Return games of one size as a shard; every one of them must be playable."""
     territory = np.array([_rules_say_territory(text) for text in games.rules], np.int8)
-    labelled, owners = [], []
-    if scorer is not None:
-        for game in np.flatnonzero(~np.isnan(games.score)):
-            found = label(games, int(game), scorer)
-            if found is not None:
-                labelled.append(game)
-                owners.append(found[0])
-                territory[game] = found[1]
+    labelled, owners = list(found), [owner for owner, _ in found.values()]
+    for game, (_, counts_territory) in found.items():
+        territory[game] = counts_territory
     winner = games.winner.astype(np.int8)
     winner[np.isin(games.kind, _NOT_WON_ON_BOARD)] = 0
     return Shard(
