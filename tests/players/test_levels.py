@@ -29,8 +29,10 @@ def test_the_table_goes_from_chance_to_search() -> None:
     shares = [LEVELS[n].share for n in SEARCHING]
     assert shares == sorted(shares) and shares[-1] == 1.0
     for model in ("predictor", "network"):
-        drawn = [LEVELS[n].temperature for n in DRAWING if LEVELS[n].draws_from == model]
-        assert drawn == sorted(drawn, reverse=True)
+        for lines in (9, 19):
+            drawing = [LEVELS[n] for n in DRAWING if LEVELS[n].draws_from == model]
+            drawn = [level.temperature_on(lines) for level in drawing]
+            assert drawn == sorted(drawn, reverse=True)
     with pytest.raises(SpecError, match="no level 99; there are 1 to"):
         find_level(99)
 
@@ -41,6 +43,10 @@ def test_the_table_goes_from_chance_to_search() -> None:
         (Level(share=0.05), "searches, 5 % of the visits"),
         (Level(share=1.0), "searches at full strength"),
         (Level(temperature=0.5), "draws from the network, temperature 0.5"),
+        (
+            Level(temperature=1.8, on_large=1.4),
+            "draws from the network, temperature 1.8 (1.4 from 13x13 on)",
+        ),
         (Level(temperature=0.0), "the network's likeliest move"),
         (Level(draws_from="predictor"), "draws from the predictor, temperature 1"),
     ],
@@ -57,6 +63,15 @@ def test_a_level_that_draws_plays_the_same_when_it_reports(number: int, size: in
     *_, report = made(number).analyse(board, np.random.default_rng(4), limited=True)
     # GTP's genmove takes the report's choice: a weak level must not be strong there.
     assert report.choice == move and board.is_legal(move)
+
+
+def test_a_large_board_has_a_temperature_of_its_own() -> None:
+    level = Level(temperature=1.8, on_large=1.4)
+    assert [level.temperature_on(lines) for lines in (9, 12, 13, 19)] == [1.8, 1.8, 1.4, 1.4]
+    assert Level(temperature=0.5).temperature_on(19) == 0.5
+    for size, temperature in ((9, 1.8), (13, 1.4)):
+        drawer = made(4)._drawer(Board(size))
+        assert drawer is not None and drawer.temperature == temperature
 
 
 def test_levels_of_the_playouts_play_the_same_when_they_report() -> None:

@@ -14,6 +14,8 @@ from tengen.errors import SpecError
 
 LEAST_VISITS = 2
 """A search that looks at less has no move to compare."""
+LARGE = 13
+"""Lines of a large board."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,12 @@ class Level:
     """`predictor` or `network`: whose moves are drawn."""
     temperature: float = 1.0
     """Below 1 the likelier moves come more often, above 1 more rarely; 0 takes the likeliest."""
+    on_large: float | None = None
+    """The temperature from 13 lines on, where it is another: longer games forgive less chance."""
+
+    def temperature_on(self, lines: int) -> float:
+        """Return the temperature on a board whose shorter side has so many lines."""
+        return self.temperature if self.on_large is None or lines < LARGE else self.on_large
 
     @property
     def searches(self) -> bool:
@@ -44,14 +52,15 @@ class Level:
             return "searches at full strength" if self.share == 1 else f"searches{few}"
         if self.temperature == 0:
             return f"the {self.draws_from}'s likeliest move"
-        return f"draws from the {self.draws_from}, temperature {self.temperature:g}"
+        large = "" if self.on_large is None else f" ({self.on_large:g} from {LARGE}x{LARGE} on)"
+        return f"draws from the {self.draws_from}, temperature {self.temperature:g}{large}"
 
 
 LEVELS: dict[int, Level] = {
     1: Level(draws_from="predictor", temperature=2.0),
     2: Level(draws_from="predictor", temperature=1.5),
     3: Level(draws_from="predictor", temperature=1.0),
-    4: Level(temperature=1.8),
+    4: Level(temperature=1.8, on_large=1.4),
     5: Level(temperature=1.0),
     6: Level(temperature=0.5),
     7: Level(share=0.05),

@@ -144,7 +144,8 @@ class TengenPlayer:
             return None  # which has levels of its own
         by_network = level.draws_from == "network"
         name = NETWORK if by_network else predictor_for(board.rows, board.cols)
-        return SamplePlayer(model=_policy(name), temperature=level.temperature)
+        temperature = level.temperature_on(min(board.rows, board.cols))
+        return SamplePlayer(model=_policy(name), temperature=temperature)
 
     def _make(self, rows: int, cols: int) -> Inner:
         names = (NETWORKS.get((rows, cols), NETWORK), NETWORK)
