@@ -160,32 +160,34 @@ def draw(results: Path, picture: Path) -> None:
             curve = rows[name + suffix]["curve"]
             label = f"{name} ({rows[name]['weights']:,} weights)"
             panels[0].plot(
-                [c["positions"] / 1e6 for c in curve], [100 * c["top1"] for c in curve],
+                [c["positions"] / 1e6 for c in curve], [c["log_loss"] for c in curve],
                 line, color=colour, ms=3, label="" if suffix else label,
             )  # fmt: skip
-    panels[0].set(title="tied against untied", xlabel="million positions learned from")
+    panels[0].set(
+        title="tied against untied", ylim=(1.7, 3.2), xlabel="million positions learned from"
+    )
     panels[0].legend(fontsize=7)
     for kind, names in (
         ("8 fields, 3 to 12 blocks", ["8 fields, 3 blocks", "8 fields, 6 blocks", "tied",
                                       "8 fields, 12 blocks"]),
         ("9 blocks, 8 to 16 fields", ["tied", "12 fields, 9 blocks", "16 fields, 9 blocks"]),
     ):  # fmt: skip
-        points = [(rows[n]["weights"] / 1e3, 100 * _last(rows[n])["top1"]) for n in names]
+        points = [(rows[n]["weights"] / 1e3, _last(rows[n])["log_loss"]) for n in names]
         panels[1].plot(*zip(*points, strict=True), "o-", ms=4, label=kind)
     panels[1].set(title="depth and width, tied", xlabel="thousand weights")
     panels[1].legend(fontsize=7)
     names = ["tied", "no ladders", "nothing about the move's effect", "no liberties",
              "stones and last moves only", "no last moves", "stones only"]  # fmt: skip
     shown = ["all inputs", *names[1:]]
-    panels[2].barh(shown[::-1], [100 * _last(rows[n])["top1"] for n in names[::-1]], height=0.6)
-    panels[2].set(title="inputs", xlim=(38, 51))
+    panels[2].barh(shown[::-1], [_last(rows[n])["log_loss"] for n in names[::-1]], height=0.6)
+    panels[2].set(title="inputs", xlim=(1.7, 2.2))
     panels[2].tick_params(axis="y", labelsize=7)
     names = ["1000 games", "10000 games", "all games"]
-    points = [(rows[n]["games"], 100 * _last(rows[n])["top1"]) for n in names]
+    points = [(rows[n]["games"], _last(rows[n])["log_loss"]) for n in names]
     panels[3].semilogx(*zip(*points, strict=True), "o-", ms=4)
     panels[3].set(title="games, 4.1 million positions", xlabel="games to draw them from")
     for panel in panels:
-        (panel.set_xlabel if panel is panels[2] else panel.set_ylabel)("first choice right, %")
+        (panel.set_xlabel if panel is panels[2] else panel.set_ylabel)("log loss, less is better")
         panel.grid(alpha=0.3)
         panel.spines[["top", "right"]].set_visible(False)
     pyplot.rcParams["svg.hashsalt"] = "study"
