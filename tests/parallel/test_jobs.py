@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from tengen.errors import TengenError
-from tengen.parallel import WorkerLostError, cluster, map_jobs, spawn_seeds
+from tengen.parallel import Team, WorkerLostError, cluster, map_jobs, spawn_seeds
 
 # Workers inherit this path, so that they can import the functions by name.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -66,6 +66,19 @@ def test_a_job_that_raises_raises_here_with_its_number(workers: int) -> None:
     with pytest.raises(TengenError, match="three is wrong") as caught:
         list(map_jobs(fail_on_three, range(10), workers=workers))
     assert "job 3" in "".join(caught.value.__notes__)
+
+
+def test_a_team_stays_for_many_lots_and_goes_when_it_is_closed() -> None:
+    with Team(own_pid, workers=2) as team:
+        pids = set(team.map(range(6))) | set(team.map(range(6)))
+        assert len(pids) == 2 and os.getpid() not in pids
+        os.kill(next(iter(pids)), signal.SIGKILL)
+        again = set(team.map(range(6)))
+        assert len(again | pids) == 3
+    assert not any(map(alive, again | pids))
+    assert Team(own_pid).map(range(2)) == [os.getpid()] * 2
+    with pytest.raises(TengenError, match="three is wrong"), Team(fail_on_three, workers=2) as team:
+        team.map(range(10))
 
 
 def test_killed_workers_are_replaced_and_their_jobs_done_once_each(tmp_path: Path) -> None:

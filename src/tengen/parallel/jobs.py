@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 import numpy as np
 
 from tengen.errors import TengenError
+
+if TYPE_CHECKING:
+    from tengen.parallel.processes import Pool
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -61,6 +65,50 @@ def map_jobs(
         raise TengenError(f"workers must be at least 1, not {workers}")
     backend = _backend(function, jobs, workers=workers, ray=ray, retries=retries)
     return _deliver(backend, ordered=ordered, on_result=on_result)
+
+
+class Team(Generic[Job, Result]):
+    """Give jobs of one function to the same workers, lot after lot; use it as a context.
+
+    As `map_jobs`, but that processes stay: starting them anew for every lot costs seconds.
+
+    >>> with Team(abs) as team:
+    ...     team.map([-1, -2]), team.map([-3])
+    ([1, 2], [3])
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Job], Result],
+        *,
+        workers: int = 1,
+        ray: str | None = None,
+        retries: int = 2,
+    ) -> None:
+        self._begin = partial(_backend, function, workers=workers, ray=ray, retries=retries)
+        self._pool: Pool | None = None
+        if workers > 1 and ray is None:
+            from tengen.parallel.processes import Pool
+
+            self._pool = Pool(function, workers, retries)
+
+    def map(self, jobs: Iterable[Job]) -> list[Result]:
+        """Return the results of some jobs, in their order."""
+        backend = self._begin(jobs) if self._pool is None else self._pool.run(jobs)
+        return list(_deliver(backend, ordered=True, on_result=None))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.close(at_once=kind is not None)
+
+    def close(self, *, at_once: bool = False) -> None:
+        """End the workers: let them close what they hold, or break off what they do."""
+        if self._pool is not None:
+            if not at_once:
+                self._pool.finish()
+            self._pool.close()
 
 
 def spawn_seeds(seed: int, count: int, *key: int | str) -> list[int]:

@@ -49,13 +49,7 @@ def run_in_processes(
     function: Callable[[Job], Result], jobs: Iterable[Job], *, workers: int, retries: int
 ) -> Generator[tuple[int, Result], int, None]:
     """Yield (number, result) as jobs finish; end all workers when closed."""
-    try:
-        packed = pickle.dumps(function)
-    except (pickle.PicklingError, AttributeError, TypeError) as failure:
-        raise TengenError(
-            f"{function!r} cannot be sent to a worker; define it at the top of a module ({failure})"
-        ) from None
-    pool = _Pool(packed, workers, retries)
+    pool = Pool(function, workers, retries)
     try:
         yield from pool.run(jobs)
         pool.finish()
@@ -93,18 +87,25 @@ class _Worker:
         return status
 
 
-class _Pool:
-    """Hand out jobs, collect results, replace lost workers."""
+class Pool:
+    """Hand out jobs, collect results, replace lost workers; workers stay until it is closed."""
 
-    def __init__(self, packed: bytes, workers: int, retries: int) -> None:
-        self.packed, self.size, self.retries = packed, workers, retries
+    def __init__(self, function: Callable[[Any], Any], workers: int, retries: int) -> None:
+        try:
+            self.packed = pickle.dumps(function)
+        except (pickle.PicklingError, AttributeError, TypeError) as failure:
+            raise TengenError(
+                f"{function!r} cannot be sent to a worker; define it at the top of a module "
+                f"({failure})"
+            ) from None
+        self.size, self.retries = workers, retries
         self.workers: list[_Worker] = []
         self.again: deque[int] = deque()
         self.losses: dict[int, int] = {}
         self.open: dict[int, Any] = {}
 
     def run(self, jobs: Iterable[Job]) -> Generator[tuple[int, Any], int, None]:
-        """Yield results until all jobs are done."""
+        """Yield results until all jobs are done; then other jobs may be run."""
         source = enumerate(jobs)
         undelivered = 0
         self._hand_out(source, undelivered)

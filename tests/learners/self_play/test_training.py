@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ from tengen.learners.deep_network.training import network_arrays  # noqa: E402
 from tengen.learners.self_play import training  # noqa: E402
 from tengen.learners.self_play.farm import Piece, make_farmed_loop, play_piece  # noqa: E402
 from tengen.learners.self_play.learning import rate_at  # noqa: E402
+from tengen.learners.self_play.loop import Loop  # noqa: E402
 from tengen.learners.self_play.making import make_loop, make_pupil  # noqa: E402
 from tengen.learners.self_play.settings import SelfPlaySettings, longest  # noqa: E402
 from tengen.learners.self_play.window import Lesson, Window  # noqa: E402
 from tengen.models import Run, read_metrics  # noqa: E402
+from tengen.parallel import Team  # noqa: E402
 
 CPU = torch.device("cpu")
 SMALL = SelfPlaySettings(
@@ -132,10 +135,11 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monke
 def test_workers_play_what_one_process_would(workers: int, ray: str | None) -> None:
     if ray is not None:
         pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    alone = make_farmed_loop(SMALL, workers=1, ray=None)
-    helped = make_farmed_loop(SMALL, workers=workers, ray=ray)
-    for loop in (alone, helped):
-        loop.advance(0.1)
+    alone = make_farmed_loop(SMALL, Team(play_piece))
+    with Team(play_piece, workers=workers, ray=ray) as team:
+        helped = make_farmed_loop(SMALL, team)
+        for loop in (alone, helped):
+            loop.advance(0.1)
     mine, theirs = alone.tensors(), helped.tensors()
     assert alone.counts() == helped.counts()
     assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
@@ -153,9 +157,12 @@ def test_a_piece_is_every_game_to_its_end() -> None:
 
 def test_a_farmed_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
-    monkeypatch.setattr(
-        training, "_make_loop", lambda s, d, w, r: make_farmed_loop(s, workers=1, ray=None)
-    )
+
+    @contextmanager
+    def farmed(settings: SelfPlaySettings, *_: object) -> Iterator[Loop]:
+        yield make_farmed_loop(settings, Team(play_piece))
+
+    monkeypatch.setattr(training, "_opened_loop", farmed)
     whole = fitted(tmp_path / "whole")
 
     def stop(row: dict[str, Any]) -> None:

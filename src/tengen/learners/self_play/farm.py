@@ -23,7 +23,7 @@ from tengen.learners.self_play.making import make_player, make_pupil
 from tengen.learners.self_play.playing import Player, Tally
 from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.learners.self_play.window import Lesson, Window, join
-from tengen.parallel import map_jobs, spawn_seeds
+from tengen.parallel import Team, spawn_seeds
 
 CPU = torch.device("cpu")
 
@@ -83,10 +83,9 @@ class Farm:
     """Games of one size that workers play, a round at a time."""
 
     def __init__(
-        self, settings: SelfPlaySettings, lines: int, pupil: Pupil, workers: int, ray: str | None
+        self, settings: SelfPlaySettings, lines: int, pupil: Pupil, team: Team[Piece, Played]
     ) -> None:
-        self.settings, self.lines, self.pupil = settings, lines, pupil
-        self.workers, self.ray = workers, ray
+        self.settings, self.lines, self.pupil, self.team = settings, lines, pupil, team
         self.tally = Tally()
         self.round = 0
 
@@ -98,7 +97,7 @@ class Farm:
         weights = network_arrays(self.pupil.network)
         seeds = spawn_seeds(self.settings.seed, self.settings.pieces, self.lines, self.round)
         pieces = [Piece(self.settings, self.lines, weights, seed) for seed in seeds]
-        played = list(map_jobs(play_piece, pieces, workers=self.workers, ray=self.ray))
+        played = self.team.map(pieces)
         self.round += 1
         for name in asdict(self.tally):
             more = sum(getattr(each.tally, name) for each in played)
@@ -114,15 +113,15 @@ class Farm:
         self.round = int(tensors["round"][0])
 
 
-def make_farmed_loop(settings: SelfPlaySettings, *, workers: int, ray: str | None) -> Loop:
-    """Make a loop that learns here and has its games played by workers."""
+def make_farmed_loop(settings: SelfPlaySettings, team: Team[Piece, Played]) -> Loop:
+    """Make a loop that learns here and has its games played by others, by `play_piece`."""
     pupil = make_pupil(settings, CPU)
     generator = torch.Generator(CPU)
     generator.manual_seed(settings.seed)
     rooms = [
         Room(
             lines,
-            Farm(settings, lines, pupil, workers, ray),
+            Farm(settings, lines, pupil, team),
             Window(lines * lines, settings.window, CPU),
         )
         for lines in settings.size

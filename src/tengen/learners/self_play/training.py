@@ -14,7 +14,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from tengen.learners.deep_network.fitting import chosen_device, torch_or_refuse
 from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.models.runs import Run, read_metrics, read_run
 from tengen.models.settings import fields_of
+from tengen.parallel import Team
 
 if TYPE_CHECKING:
     from tengen.learners.self_play.loop import Loop
@@ -54,9 +56,19 @@ def train(
 ) -> DeepNetwork:
     """Play and learn until the run is done, from where it stands; return the network."""
     check(settings, device=device, start=start, alone=workers == 1 and ray is None)
-    loop = _make_loop(settings, device, workers, ray)
-    if start is not None:
-        loop.pupil.load_weights(start.weights_)
+    with _opened_loop(settings, device, workers, ray) as loop:
+        if start is not None:
+            loop.pupil.load_weights(start.weights_)
+        return _carry_on(loop, settings, run, on_report)
+
+
+def _carry_on(
+    loop: Loop,
+    settings: SelfPlaySettings,
+    run: Run[SelfPlaySettings],
+    on_report: Callable[[dict[str, Any]], None],
+) -> DeepNetwork:
+    """Play and learn on from the run's last state."""
     clock = _Clock(run.folder / CLOCK)
     if run.start is not None:
         loop.restore(run.start.arrays, run.start.state["counts"])
@@ -96,14 +108,20 @@ def check(
         raise SpecError(f"--start: its network has another shape than --design {settings.design}")
 
 
-def _make_loop(settings: SelfPlaySettings, device: str, workers: int, ray: str | None) -> Loop:
+@contextmanager
+def _opened_loop(
+    settings: SelfPlaySettings, device: str, workers: int, ray: str | None
+) -> Iterator[Loop]:
+    """Make a loop; workers, if there are any, stay until it is left."""
     torch = torch_or_refuse()
-    from tengen.learners.self_play.farm import make_farmed_loop
+    from tengen.learners.self_play.farm import make_farmed_loop, play_piece
     from tengen.learners.self_play.making import make_loop
 
     if workers == 1 and ray is None:
-        return make_loop(settings, torch.device(chosen_device(device)))
-    return make_farmed_loop(settings, workers=workers, ray=ray)
+        yield make_loop(settings, torch.device(chosen_device(device)))
+        return
+    with Team(play_piece, workers=workers, ray=ray) as team:
+        yield make_farmed_loop(settings, team)
 
 
 def _progress(settings: SelfPlaySettings, loop: Loop, clock: _Clock) -> float:
