@@ -10,16 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tengen.cli.common import (
-    Options,
-    RunFolder,
-    RunOfModel,
-    Shared,
-    Shown,
-    derived_options,
-    emit,
-    study_context,
-)
+from tengen.cli.options import Options, RunFolder, RunOfModel, Shared, Shown, derived_options
+from tengen.cli.printing import emit, study_context
 from tengen.models import Run, check_settings, setting, to_plain
 
 

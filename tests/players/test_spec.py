@@ -108,7 +108,7 @@ def test_the_command_lists_all_players_as_json() -> None:
 
 
 def test_importing_the_table_needs_no_numba() -> None:
-    code = "import sys, tengen.cli.players, tengen.cli.common; sys.exit('numba' in sys.modules)"
+    code = "import sys, tengen.cli.players, tengen.cli.options; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from tengen.cli.common import PlayerName, Quiet, Seed, remark, standard_input
+from tengen.cli.options import PlayerName, Quiet, Seed, option
+from tengen.cli.printing import remark, standard_input
 
 if TYPE_CHECKING:
     from tengen.board import Board
@@ -21,19 +22,11 @@ DEFAULT_PLAYER = "tengen"
 @app.command()
 def analysis(
     player: PlayerName = DEFAULT_PLAYER,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            "--policy",
-            help="Model for includePolicy; the player's own, else by the board's size; or none.",
-        ),
-    ] = None,
-    visits: Annotated[
-        int, typer.Option("--visits", min=1, help="Visits a position when a query names none.")
-    ] = 500,
-    threads: Annotated[
-        int, typer.Option("--threads", min=1, help="Positions to analyse side by side.")
-    ] = 1,
+    policy: str | None = option(
+        None, "Model for includePolicy; the player's own, else by the board's size; or none."
+    ),
+    visits: int = option(500, "Visits a position when a query names none.", min=1),
+    threads: int = option(1, "Positions to analyse side by side.", min=1),
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:

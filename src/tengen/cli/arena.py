@@ -8,17 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import (
+from tengen.cli.options import (
     Json,
     Options,
     RulesName,
     Seed,
     Shared,
     Shown,
+    argument,
     derived_options,
-    emit,
-    remark,
+    option,
 )
+from tengen.cli.printing import emit, remark
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -73,9 +74,7 @@ def match(
     conditions: Conditions,
     results: Results,
     shown: Shown,
-    sprt: Annotated[
-        str | None, typer.Option("--sprt", help="Stop early: ELO0,ELO1 of a sequential test.")
-    ] = None,
+    sprt: str | None = option(None, "Stop early: ELO0,ELO1 of a sequential test."),
 ) -> int:
     """Play a match between two players and tell who won, with a 95 % interval."""
     from tengen.arena.config import Tournament, checked
@@ -105,7 +104,7 @@ def run(
     config: Annotated[Path, typer.Argument(help="Tournament in TOML.")],
     kept: Results,
     shown: Shown,
-    seed: Annotated[int | None, typer.Option("--seed", help="Instead of the file's.")] = None,
+    seed: int | None = option(None, "Instead of the file's."),
 ) -> int:
     """Run a tournament (see the guide for its kinds) from a TOML file; again: go on with it.
 
@@ -134,7 +133,7 @@ def run(
 
 @app.command()
 def show(
-    database: Annotated[Path, typer.Argument(help="Results database.")],
+    database: Path = argument("Results database."),
     json: Json = False,
 ) -> None:
     """Show the standings and the cross table of a results database, also during a run."""
@@ -149,16 +148,12 @@ def show(
 @app.command()
 @derived_options()
 def rate(
-    player: Annotated[str, typer.Argument(help="Spec of the player to place.")],
+    player: str = argument("Spec of the player to place."),
     size: Size = "9",
-    games: Annotated[int, typer.Option("--games", min=2, help="Games to play in all.")] = 40,
-    ladder: Annotated[
-        Path | None, typer.Option("--ladder", help="Ladder's database instead of the shipped one.")
-    ] = None,
+    games: int = option(40, "Games to play in all.", min=2),
+    ladder: Path | None = option(None, "Ladder's database instead of the shipped one."),
     out: Out = None,
-    keep: Annotated[
-        Path | None, typer.Option("--record", help="Write the rating into this JSON file, too.")
-    ] = None,
+    keep: Path | None = option(None, "Write the rating into this JSON file, too.", "--record"),
     *,
     work: Shared,
     seed: Seed = 0,
@@ -194,14 +189,11 @@ def rate(
 
 @app.command()
 def export(
-    database: Annotated[Path, typer.Argument(help="Results database.")],
-    out: Annotated[
-        Path, typer.Option("--out", help="File to write: .csv, .json, .html, .sgf or .sqlite.")
-    ],
-    kind: Annotated[
-        str | None,
-        typer.Option("--format", help="csv, json, html, sgf or sqlite, if the name tells not."),
-    ] = None,
+    database: Path = argument("Results database."),
+    out: Path = option(..., "File to write: .csv, .json, .html, .sgf or .sqlite."),
+    kind: str | None = option(
+        None, "csv, json, html, sgf or sqlite, if the name tells not.", "--format"
+    ),
 ) -> None:
     """Write results as CSV (a row a game), JSON, HTML, all games as SGF, or a database to ship.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from tengen.cli.common import Shown, derived_options, emit, remark, table
+from tengen.cli.options import Shown, derived_options, option
+from tengen.cli.printing import emit, remark, table
 
 app = typer.Typer(add_completion=False)
 
@@ -16,12 +16,8 @@ app = typer.Typer(add_completion=False)
 @app.command()
 @derived_options()
 def bench(
-    games: Annotated[
-        Path | None, typer.Option("--games", help="An SGF file to read and replay, a game a line.")
-    ] = None,
-    only: Annotated[
-        list[str] | None, typer.Option("--only", help="Measure only this name; may be repeated.")
-    ] = None,
+    games: Path | None = option(None, "An SGF file to read and replay, a game a line."),
+    only: list[str] | None = option(None, "Measure only this name; may be repeated."),
     *,
     shown: Shown,
 ) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 import typer
 
 from tengen import __version__
-from tengen.cli.common import Json, emit, table
+from tengen.cli.options import Json
+from tengen.cli.printing import emit, table
 
 app = typer.Typer(add_completion=False)
 

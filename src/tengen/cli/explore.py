@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tengen.cli.common import Shown, derived_options, emit, progress, remark, table
+from tengen.cli.options import Shown, argument, derived_options, flag, option
+from tengen.cli.printing import emit, progress, remark, table, tell_faults
 
 if TYPE_CHECKING:
     from tengen.board import Board
@@ -15,41 +16,20 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Ask a collection of games what was played in a position.")
 
-_FAULTS = 20  # told one by one; the rest is only counted
-
 
 @app.command()
 @derived_options()
 def explore(
-    games: Annotated[
-        list[str], typer.Argument(help="Files, folders, archives of games; - is standard input.")
-    ],
-    moves: Annotated[
-        str, typer.Option("--moves", help='The position: "Q16 D4", Black first; `pass` too.')
-    ] = "",
-    corner: Annotated[
-        bool, typer.Option("--corner", help="Ask for the corner of the moves alone.")
-    ] = False,
-    size: Annotated[
-        str | None,
-        typer.Option("--size", help="Board: 9, or 9x13 (rows x columns). Default: most games'."),
-    ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many moves to tell.")] = 12,
-    plies: Annotated[
-        int, typer.Option("--plies", min=1, max=400, help="Moves of each game to index.")
-    ] = 60,
-    index: Annotated[
-        Path | None, typer.Option("--index", help="Where the index is; made if it is not there.")
-    ] = None,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Make the index anew, whatever is there.")
-    ] = False,
-    models: Annotated[
-        bool, typer.Option("--models/--no-models", help="What the models give each move.")
-    ] = True,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write the picture to this file (SVG).")
-    ] = None,
+    games: list[str] = argument("Files, folders, archives of games; - is standard input."),
+    moves: str = option("", 'The position: "Q16 D4", Black first; `pass` too.'),
+    corner: bool = flag("--corner", "Ask for the corner of the moves alone."),
+    size: str | None = option(None, "Board: 9, or 9x13 (rows x columns). Default: most games'."),
+    top: int = option(12, "How many moves to tell.", min=1),
+    plies: int = option(60, "Moves of each game to index.", min=1, max=400),
+    index: Path | None = option(None, "Where the index is; made if it is not there."),
+    rebuild: bool = flag("--rebuild", "Make the index anew, whatever is there."),
+    models: bool = option(True, "What the models give each move.", "--models/--no-models"),
+    out: Path | None = option(None, "Write the picture to this file (SVG)."),
     *,
     shown: Shown,
 ) -> None:
@@ -102,10 +82,7 @@ def _openings(
             on_fault=faults.append,
             on_remark=remarks.append,
         )
-    for fault in faults[:_FAULTS]:
-        remark(fault, quiet=quiet)
-    if len(faults) > _FAULTS:
-        remark(f"and {len(faults) - _FAULTS:,} more", quiet=quiet)
+    tell_faults(faults, quiet=quiet)
     for words in remarks:
         remark(words, quiet=quiet)
     return made

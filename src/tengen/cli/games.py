@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.common import Seed, Shown, derived_options, emit, remark, table
+from tengen.cli.options import Seed, Shown, derived_options, flag, option
+from tengen.cli.printing import emit, remark, table
 
 if TYPE_CHECKING:
     from tengen.records import Corpus
@@ -62,13 +63,10 @@ def stat(
 @derived_options()
 def check(
     paths: Paths,
-    rules: Annotated[
-        str | None,
-        typer.Option(help="Rules to check by; default: each record's own, with simple ko."),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with status 1 if anything is wrong.")
-    ] = False,
+    rules: str | None = option(
+        None, "Rules to check by; default: each record's own, with simple ko."
+    ),
+    strict: bool = flag("--strict", "Exit with status 1 if anything is wrong."),
     *,
     shown: Shown,
 ) -> int:
@@ -109,22 +107,16 @@ def check(
 @derived_options()
 def convert(
     paths: Paths,
-    out: Annotated[
-        str,
-        typer.Option(
-            help="Where to: .sgf (one collection), .txt (one line each), .npz (arrays), a folder "
-            "(one file each; end it with /), or - for SGF on standard output."
-        ),
-    ],
-    main_line: Annotated[bool, typer.Option("--main-line", help="Leave variations out.")] = False,
-    unique: Annotated[
-        bool, typer.Option("--unique", help="Leave duplicates and mirror images out.")
-    ] = False,
-    size: Annotated[
-        int | None, typer.Option(help="Only games on square boards of this size.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many games.")] = None,
-    shuffle: Annotated[bool, typer.Option("--shuffle", help="In an order by chance.")] = False,
+    out: str = option(
+        ...,
+        "Where to: .sgf (one collection), .txt (one line each), .npz (arrays), a folder "
+        "(one file each; end it with /), or - for SGF on standard output.",
+    ),
+    main_line: bool = flag("--main-line", "Leave variations out."),
+    unique: bool = flag("--unique", "Leave duplicates and mirror images out."),
+    size: int | None = option(None, "Only games on square boards of this size."),
+    limit: int | None = option(None, "At most so many games.", min=1),
+    shuffle: bool = flag("--shuffle", "In an order by chance."),
     seed: Seed = 1,
     *,
     shown: Shown,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from tengen.cli.common import OwnSeed, PlayerName, RulesName, standard_input
+from tengen.cli.options import OwnSeed, PlayerName, RulesName, flag
+from tengen.cli.printing import standard_input
 
 if TYPE_CHECKING:
     from tengen.contracts import Player
@@ -21,12 +22,9 @@ def gtp(
     player: PlayerName = "tengen",
     rules: RulesName = "cgos",
     seed: OwnSeed = None,
-    safe: Annotated[
-        bool,
-        typer.Option(
-            "--safe", help="For controllers you do not trust: no files, no gtp: or python: players."
-        ),
-    ] = False,
+    safe: bool = flag(
+        "--safe", "For controllers you do not trust: no files, no gtp: or python: players."
+    ),
 ) -> None:
     """Speak GTP, for Sabaki, GoGui and other programs.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from tengen.cli.common import Seed, Shown, Workers, derived_options, emit, remark
+from tengen.cli.options import Seed, Shown, Workers, derived_options, flag, option
+from tengen.cli.printing import emit, remark
 
 app = typer.Typer(add_completion=False)
 
@@ -15,21 +15,11 @@ app = typer.Typer(add_completion=False)
 @app.command()
 @derived_options()
 def lab(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="The small laboratory (default): minutes, no download.")
-    ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="Every experiment at its paper's scale: days.")
-    ] = False,
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", help="Folder of the game collections, for --full.")
-    ] = None,
-    only: Annotated[
-        list[str] | None, typer.Option("--only", help="Run only this step; repeatable.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of the run (runs/lab, runs/lab-full).")
-    ] = None,
+    quick: bool = flag("--quick", "The small laboratory (default): minutes, no download."),
+    full: bool = flag("--full", "Every experiment at its paper's scale: days."),
+    corpus: Path | None = option(None, "Folder of the game collections, for --full."),
+    only: list[str] | None = option(None, "Run only this step; repeatable."),
+    out: Path | None = option(None, "Folder of the run (runs/lab, runs/lab-full)."),
     workers: Workers = 2,
     seed: Seed = 1,
     *,

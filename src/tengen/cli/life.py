@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from tengen.cli.common import (
-    GameNumber,
-    MoveNumber,
-    Record,
+from tengen.cli.options import (
+    Position,
     Shown,
     derived_options,
-    emit,
-    remark,
-    table,
+    option,
 )
+from tengen.cli.printing import emit, remark, table
 
 app = typer.Typer(help="Tell of each block of a position how likely it lives.")
 
@@ -24,16 +21,11 @@ app = typer.Typer(help="Tell of each block of a position how likely it lives.")
 @app.command()
 @derived_options()
 def life(
-    file: Record,
-    move: MoveNumber = None,
-    game: GameNumber = 1,
-    model: Annotated[
-        list[str] | None,
-        typer.Option("--model", help="Who says so; `life` and a network by default; repeatable."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write a picture to this file (SVG).")
-    ] = None,
+    where: Position,
+    model: list[str] | None = option(
+        None, "Who says so; `life` and a network by default; repeatable."
+    ),
+    out: Path | None = option(None, "Write a picture to this file (SVG)."),
     *,
     shown: Shown,
 ) -> None:
@@ -43,12 +35,10 @@ def life(
     from tengen.files import refuse_inputs, write_atomic
     from tengen.lab.fates import foretell, usual_models
     from tengen.models import load_learner
-    from tengen.records import read_game
-    from tengen.records.replay import board_at
 
     if out is not None:
-        refuse_inputs(out, [file])
-    board = board_at(read_game(file, game), move)
+        refuse_inputs(out, [where.file])
+    _, board, number = where.read()
     models: dict[str, Any] = {name: load_learner(name) for name in model or ()}
     for name, one in models.items():
         if not isinstance(one, OwnershipEvaluator):
@@ -60,9 +50,9 @@ def life(
         write_atomic(out, found.svg() + "\n")
         remark(f"picture: {out}", quiet=shown.quiet)
     value = {
-        "file": file,
-        "game": game,
-        "move": move if move is not None else len(board.moves) + 1,
+        "file": where.file,
+        "game": where.game,
+        "move": number,
         "models": list(found.models),
         "blocks": [fate.to_dict() for fate in found.blocks],
     }

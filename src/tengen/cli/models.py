@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from tengen.cli.common import Json, emit, remark
+from tengen.cli.options import Json, argument
+from tengen.cli.printing import emit, remark
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def models(
-    name: Annotated[str | None, typer.Argument(help="Show one model's whole card.")] = None,
+    name: str | None = argument("Show one model's whole card.", default=None),
     json: Json = False,
 ) -> None:
     """List the models and their measured strength, or show one card."""

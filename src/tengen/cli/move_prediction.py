@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.common import (
+from tengen.cli.options import (
     Json,
     RunOfModel,
     Said,
     Seed,
     Shared,
     Shown,
+    argument,
     derived_options,
-    emit,
-    emit_result,
-    remark,
-    study_context,
-    table,
+    flag,
+    option,
 )
+from tengen.cli.printing import emit, emit_result, remark, study_context, table
 from tengen.lab.sections.move_prediction import Study
 from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
 from tengen.models.settings import check_settings, setting
@@ -123,12 +122,10 @@ def _games(paths: list[str], size: int, *, quiet: bool) -> tuple[GameArrays, Lef
 
 @app.command()
 def blend(
-    first: Annotated[str, typer.Argument(help="Name or path of a model.")],
-    second: Annotated[str, typer.Argument(help="Another, trained further from the first.")],
-    out: Annotated[Path, typer.Option("--out", help="Where to write the model between them.")],
-    share: Annotated[
-        float, typer.Option("--share", min=0, max=1, help="The second model's part.")
-    ] = 0.5,
+    first: str = argument("Name or path of a model."),
+    second: str = argument("Another, trained further from the first."),
+    out: Path = option(..., "Where to write the model between them."),
+    share: float = option(0.5, "The second model's part.", min=0, max=1),
     json: Json = False,
 ) -> None:
     """Write a model between two: what the first knows, and part of what the second learned."""
@@ -155,13 +152,11 @@ def _progress(report: Any) -> str:
 @derived_options()
 def evaluate(
     games: _Games,
-    model: Annotated[
-        str | None, typer.Option("--model", help="Name or path; by the board's size.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option("--games", min=1, help="Only so many.")] = None,
+    model: str | None = option(None, "Name or path; by the board's size."),
+    limit: int | None = option(None, "Only so many.", "--games", min=1),
     size: _Size = 19,
     first_ply: _FirstPly = 0,
-    phases: Annotated[bool, typer.Option("--phases", help="Show accuracy by phase.")] = False,
+    phases: bool = flag("--phases", "Show accuracy by phase."),
     seed: Seed = 0,
     *,
     shown: Shown,
@@ -203,16 +198,11 @@ def evaluate(
 def experiment(
     files: _Games,
     wanted: Study,
-    test: Annotated[
-        list[str] | None,
-        typer.Option("--test", help="Games to measure on; some of the training games by default."),
-    ] = None,
-    held_out: Annotated[
-        int, typer.Option("--held-out", min=1, help="Without --test: so many games are kept back.")
-    ] = 200,
-    keep: Annotated[
-        Path | None, typer.Option("--keep", help="Folder to keep rows, models and matches in.")
-    ] = None,
+    test: list[str] | None = option(
+        None, "Games to measure on; some of the training games by default."
+    ),
+    held_out: int = option(200, "Without --test: so many games are kept back.", min=1),
+    keep: Path | None = option(None, "Folder to keep rows, models and matches in."),
     size: _Size = 19,
     *,
     shown: Shown,

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.common import (
+from tengen.cli.options import (
     Json,
     RunOfModel,
     Shared,
     Shown,
     Workers,
+    argument,
     derived_options,
-    emit,
-    progress,
-    remark,
+    option,
 )
+from tengen.cli.printing import emit, progress, remark
 from tengen.learners.deep_network.design import NetworkSettings
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ ScorerOption = Annotated[
 @derived_options()
 def shards(
     games: Games,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the shards.")],
+    out: Path = option(..., "Folder for the shards."),
     scorer: ScorerOption = "scorer",
     confirmed: Annotated[
         bool, typer.Option("--confirmed", help="Keep only games whose count the scorer confirms.")
@@ -73,10 +73,8 @@ def train(
     games: Games,
     settings: NetworkSettings,
     training: RunOfModel,
-    start: Annotated[
-        str | None, typer.Option("--start", help="Begin with the weights of this network.")
-    ] = None,
-    device: Annotated[str, typer.Option("--device", help="cpu, cuda or auto.")] = "auto",
+    start: str | None = option(None, "Begin with the weights of this network."),
+    device: str = option("auto", "cpu, cuda or auto."),
     scorer: ScorerOption = "scorer",
     workers: Workers = 1,
     *,
@@ -123,9 +121,7 @@ def evaluate(
     games: Games,
     model: Model = DEFAULT_MODEL,
     scorer: ScorerOption = "scorer",
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Threads; as many as cores by default.")
-    ] = None,
+    workers: int | None = option(None, "Threads; as many as cores by default.", min=1),
     *,
     shown: Shown,
 ) -> None:
@@ -163,7 +159,7 @@ def info(model: Model = DEFAULT_MODEL, json: Json = False) -> None:
 
 @app.command()
 def export(
-    out: Annotated[Path, typer.Argument(help="The ONNX file to write.")],
+    out: Path = argument("The ONNX file to write."),
     model: Model = DEFAULT_MODEL,
 ) -> None:
     """Write a network as ONNX, for other programs."""

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from tengen.cli.common import (
+from tengen.cli.options import (
     ExperimentOut,
     RunFolder,
     Seed,
     Shared,
     Shown,
+    argument,
     derived_options,
-    emit,
-    emit_result,
-    progress,
-    shares,
+    flag,
+    option,
 )
+from tengen.cli.printing import emit, emit_result, progress, shares
 from tengen.lab.sections.opening_evolution import BreedingSize
 from tengen.learners.opening_evolution.settings import EvolutionSettings
 
@@ -62,17 +61,13 @@ def train(
 @app.command()
 @derived_options()
 def evaluate(
-    games: Annotated[int, typer.Option(min=2, help="Openings, with both colours.")] = 400,
-    opponent: Annotated[str, typer.Option(help="Who plays the other side.")] = "random",
-    expert: Annotated[str, typer.Option(help="Who finishes the games and counts them.")] = "static",
-    model: Annotated[str | None, typer.Option(help="A shipped name or a path.")] = None,
-    player: Annotated[
-        str, typer.Option(help="Any player's spec instead, on the games of the model.")
-    ] = "",
-    rival: Annotated[
-        str | None, typer.Option(help="An evolved model, by name or path, as the opponent.")
-    ] = None,
-    random_plies: Annotated[int, typer.Option(min=0, help="Random plies before each game.")] = 4,
+    games: int = option(400, "Openings, with both colours.", min=2),
+    opponent: str = option("random", "Who plays the other side."),
+    expert: str = option("static", "Who finishes the games and counts them."),
+    model: str | None = option(None, "A shipped name or a path."),
+    player: str = option("", "Any player's spec instead, on the games of the model."),
+    rival: str | None = option(None, "An evolved model, by name or path, as the opponent."),
+    random_plies: int = option(4, "Random plies before each game.", min=0),
     seed: Seed = 1,
     *,
     shown: Shown,
@@ -100,12 +95,8 @@ def evaluate(
 @derived_options()
 def experiment(
     size: BreedingSize,
-    runs: Annotated[
-        list[Path], typer.Argument(help="Folders of runs; made here when there are none.")
-    ] = [],  # noqa: B006
-    full: Annotated[
-        bool, typer.Option("--full", help="The paper's scale: 20,000 or 60,000 generations.")
-    ] = False,
+    runs: list[Path] = argument("Folders of runs; made here when there are none.", default=[]),
+    full: bool = flag("--full", "The paper's scale: 20,000 or 60,000 generations."),
     out: ExperimentOut = Path("runs"),
     *,
     work: Shared,

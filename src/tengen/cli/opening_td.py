@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from tengen.cli.common import (
+from tengen.cli.options import (
     ExperimentOut,
     RunFolder,
     Seed,
@@ -16,13 +16,10 @@ from tengen.cli.common import (
     Shown,
     Workers,
     derived_options,
-    emit,
-    emit_result,
-    progress,
-    remark,
-    shares,
-    table,
+    flag,
+    option,
 )
+from tengen.cli.printing import emit, emit_result, progress, remark, shares, table
 from tengen.lab.opening_td_experiment import TablesSize
 from tengen.learners.opening_td.settings import TDSettings
 
@@ -34,9 +31,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 def train(
     settings: TDSettings,
     run: RunFolder,
-    features: Annotated[
-        list[str], typer.Option("--features", help="A and some of BCDE, or `all` sixteen.")
-    ] = ["ABCDE"],  # noqa: B006
+    features: list[str] = option(["ABCDE"], "A and some of BCDE, or `all` sixteen."),
     *,
     work: Shared,
     shown: Shown,
@@ -90,24 +85,12 @@ def _rate(curve: list[dict[str, Any]]) -> str:
 @app.command()
 @derived_options()
 def evaluate(
-    games: Annotated[int, typer.Option("--games", min=1, help="Games; colours alternate.")] = 400,
-    opponent: Annotated[
-        str, typer.Option("--opponent", help="Who plays the other side of the openings.")
-    ] = "random",
-    expert: Annotated[
-        str, typer.Option("--expert", help="Who finishes openings: builtin, playouts:N, a player.")
-    ] = "builtin",
-    model: Annotated[
-        str, typer.Option("--model", help="Whose openings: a model's name or file.")
-    ] = "td-best-9x9",
-    random_plies: Annotated[
-        int | None,
-        typer.Option("--random-plies", help="Random first plies; 2, but 0 against random."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Note played parts here; a stopped evaluation goes on."),
-    ] = None,
+    games: int = option(400, "Games; colours alternate.", min=1),
+    opponent: str = option("random", "Who plays the other side of the openings."),
+    expert: str = option("builtin", "Who finishes openings: builtin, playouts:N, a player."),
+    model: str = option("td-best-9x9", "Whose openings: a model's name or file."),
+    random_plies: int | None = option(None, "Random first plies; 2, but 0 against random."),
+    out: Path | None = option(None, "Note played parts here; a stopped evaluation goes on."),
     workers: Workers = 1,
     seed: Seed = 0,
     *,
@@ -134,12 +117,8 @@ def evaluate(
 @derived_options()
 def experiment(
     size: TablesSize,
-    variants: Annotated[
-        bool, typer.Option("--variants", help="Compare variants of ABCDE instead of the tables.")
-    ] = False,
-    only: Annotated[
-        list[str], typer.Option("--only", help="Only these variants (and `paper`).")
-    ] = [],  # noqa: B006
+    variants: bool = flag("--variants", "Compare variants of ABCDE instead of the tables."),
+    only: list[str] = option([], "Only these variants (and `paper`)."),
     out: ExperimentOut = Path("runs"),
     *,
     work: Shared,

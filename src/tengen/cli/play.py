@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
-from tengen.cli.common import Json, OwnSeed, PlayerName, RulesName, emit, standard_input
+from tengen.cli.options import Json, OwnSeed, PlayerName, RulesName, flag, option
+from tengen.cli.printing import emit, standard_input
 from tengen.cli.screen import Screen
 from tengen.errors import IllegalMoveError, TengenError
 
@@ -36,33 +37,17 @@ NAMES = {BLACK: "Black", WHITE: "White"}
 @app.command()
 def play(
     player: PlayerName = DEFAULT_PLAYER,
-    size: Annotated[int, typer.Option("--size", min=2, max=25, help="Rows and columns.")] = 9,
-    komi: Annotated[
-        float | None, typer.Option("--komi", help="White's points; the rules' usual ones.")
-    ] = None,
-    colour: Annotated[
-        str, typer.Option("--colour", "--color", help="Yours: black, white, or none to watch.")
-    ] = "black",
-    handicap: Annotated[
-        int, typer.Option("--handicap", min=0, max=9, help="Black's stones on the usual points.")
-    ] = 0,
-    my_level: Annotated[
-        int | None,
-        typer.Option("--my-level", help="Yours: take the handicap that makes the game even."),
-    ] = None,
+    size: int = option(9, "Rows and columns.", min=2, max=25),
+    komi: float | None = option(None, "White's points; the rules' usual ones."),
+    colour: str = option("black", "Yours: black, white, or none to watch.", "--colour", "--color"),
+    handicap: int = option(0, "Black's stones on the usual points.", min=0, max=9),
+    my_level: int | None = option(None, "Yours: take the handicap that makes the game even."),
     rules: RulesName = "cgos",
-    clock: Annotated[
-        str | None,
-        typer.Option("--clock", help="Minutes for each side, as 10, or 10+5: 5 s more a move."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Keep the game there; never over another one.")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the last game, or the one in --out.")
-    ] = False,
+    clock: str | None = option(None, "Minutes for each side, as 10, or 10+5: 5 s more a move."),
+    out: Path | None = option(None, "Keep the game there; never over another one."),
+    resume: bool = flag("--resume", "Go on with the last game, or the one in --out."),
     seed: OwnSeed = None,
-    plain: Annotated[bool, typer.Option("--plain", help="No colours, ASCII only.")] = False,
+    plain: bool = flag("--plain", "No colours, ASCII only."),
     json: Json = False,
 ) -> None:
     """Play against the machine in the terminal.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from tengen.cli.common import Json, emit, table
+from tengen.cli.options import Json, argument, option
+from tengen.cli.printing import emit, table
 
 app = typer.Typer(add_completion=False)
 
@@ -16,11 +17,10 @@ RATED_SIZES = (9, 13, 19)
 
 @app.command()
 def players(
-    name: Annotated[str | None, typer.Argument(help="Show one player's options.")] = None,
-    between: Annotated[
-        tuple[int, int] | None,
-        typer.Option("--between", help="Two levels: the handicap that makes a game even."),
-    ] = None,
+    name: str | None = argument("Show one player's options.", default=None),
+    between: tuple[int, int] | None = option(
+        None, "Two levels: the handicap that makes a game even."
+    ),
     json: Json = False,
 ) -> None:
     """List the players and how to name them, or show one player's options."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from tengen.cli.common import GameNumber, MoveNumber, Record, Shown, derived_options, emit
+from tengen.cli.options import (
+    Position,
+    Shown,
+    derived_options,
+    option,
+)
+from tengen.cli.printing import emit
 
 app = typer.Typer(help="Show the likely moves of a position with their probabilities.")
 
@@ -14,13 +18,9 @@ app = typer.Typer(help="Show the likely moves of a position with their probabili
 @app.command()
 @derived_options()
 def predict(
-    file: Record,
-    move: MoveNumber = None,
-    game: GameNumber = 1,
-    model: Annotated[
-        str | None, typer.Option("--model", help="Name or path; tengen-large by default.")
-    ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many moves to list.")] = 10,
+    where: Position,
+    model: str | None = option(None, "Name or path; tengen-large by default."),
+    top: int = option(10, "How many moves to list.", min=1),
     *,
     shown: Shown,
 ) -> None:
@@ -31,13 +31,9 @@ def predict(
     from tengen.board.drawing import format_ascii
     from tengen.models import load_policy
     from tengen.models.defaults import policy_for
-    from tengen.records import read_game
-    from tengen.records.replay import board_at
 
-    record = read_game(file, game)
-    board = board_at(record, move)
+    record, board, number = where.read()
     rows, cols = board.rows, board.cols
-    number = move if move is not None else len(record.moves) + 1
     name = model or policy_for(rows, cols)
     priors = load_policy(name).priors(board)
     played = None
@@ -46,8 +42,8 @@ def predict(
     order = [int(i) for i in np.argsort(-priors, kind="stable")[:top] if priors[i] > 0]
     vertices = [format_gtp(point_at(index, rows, cols), rows, cols) for index in order]
     result = {
-        "file": file,
-        "game": game,
+        "file": where.file,
+        "game": where.game,
         "move": number,
         "to_play": "black" if board.turn == BLACK else "white",
         "model": name,

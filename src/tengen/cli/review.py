@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tengen.cli.common import Shared, Shown, derived_options, emit, progress, remark, table
+from tengen.cli.options import Records, Shared, Shown, derived_options, flag, option
+from tengen.cli.printing import emit, progress, remark, table, tell_faults
 from tengen.lab.review_settings import ReviewSettings
 
 if TYPE_CHECKING:
@@ -17,30 +18,21 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-_FAULTS = 20  # told one by one; the rest is only counted
+_PLAYERS = 20  # rows of the table of players
 
 
 @app.command()
 @derived_options()
 def review(
-    files: Annotated[
-        list[str], typer.Argument(help="Game records, folders, archives; - is standard input.")
-    ],
+    files: Records,
     settings: ReviewSettings,
-    game: Annotated[
-        int | None, typer.Option("--game", min=1, help="Only this game of the file.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="One game: the SGF or the page to write, the other lies beside it; "
-            "FILE.review.sgf. Many games: the folder; FILE.review.",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the reviews in the folder.")
-    ] = False,
+    game: int | None = option(None, "Only this game of the file.", min=1),
+    out: Path | None = option(
+        None,
+        "One game: the SGF or the page to write, the other lies beside it; "
+        "FILE.review.sgf. Many games: the folder; FILE.review.",
+    ),
+    resume: bool = flag("--resume", "Go on with the reviews in the folder."),
     *,
     work: Shared,
     shown: Shown,
@@ -92,7 +84,7 @@ def _one(
 ) -> None:
     """Review one game into a record and a page."""
     from tengen.files import write_atomic
-    from tengen.lab.review import find_thinker, review_game
+    from tengen.lab.review import find_thinker
     from tengen.lab.review_page import make_page
     from tengen.lab.review_sgf import annotate
 
@@ -104,14 +96,7 @@ def _one(
     if thinker.missing:
         remark(thinker.missing, quiet=quiet)
     with progress("positions", len(record.moves) + 1, quiet=quiet) as bar:
-        found = review_game(
-            record,
-            thinker.player,
-            policy=thinker.policy,
-            policy_name=thinker.policy_name,
-            seed=settings.seed,
-            on_position=bar.advance,
-        )
+        found = thinker.review(record, settings.seed, bar.advance)
     title = f"{Path(file).name}, game {job.game}" if job.game > 1 else Path(file).name
     write_atomic(sgf, annotate(found, top=settings.top, ownership=settings.ownership))
     write_atomic(page, make_page(found, title="Review" if file == "-" else title, top=settings.top))
@@ -154,10 +139,7 @@ def _many(
             ray=crew.ray,
             on_game=lambda title: bar.advance(1, title),
         )
-    for fault in summary["faults"][:_FAULTS]:
-        remark(fault, quiet=quiet)
-    if len(summary["faults"]) > _FAULTS:
-        remark(f"and {len(summary['faults']) - _FAULTS:,} more", quiet=quiet)
+    tell_faults(summary["faults"], quiet=quiet)
     emit({"folder": str(folder), **summary}, json=json)
     if not json:
         _print_players(summary)
@@ -196,7 +178,7 @@ def _print_players(summary: dict[str, Any]) -> None:
             points(line),
             *(points(line["phases"].get(phase)) for phase in PHASES),
         ]
-        for line in (everybody, *summary["players"][:_FAULTS])
+        for line in (everybody, *summary["players"][:_PLAYERS])
     ]
     table("points lost a move", ["player", "rank", "games", "moves", "all", *PHASES], rows)
 
@@ -274,11 +256,8 @@ def _words(found: Review, value: dict[str, Any], top: int) -> str:
         if side["top1"] is not None:
             text += f", {100 * side['top1']:.0f} % predicted first"
         lines.append(text)
-    for title, moves in (
-        ("mistake", found.mistakes(top)),
-        ("doubtful", found.doubts(top)),
-        ("surprise", found.surprises(top)),
-    ):
+    titles = ("mistake", "doubtful", "surprise")
+    for title, moves in zip(titles, found.striking(top), strict=True):
         for move in moves:
             text = move_words(found, move).replace("\n", "; ")
             lines.append(f"{title} at move {move.number}: {text}")

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tengen.cli.common import Shared, Shown, derived_options, emit, progress, remark, table
+from tengen.cli.options import Records, Shared, Shown, derived_options, flag, option
+from tengen.cli.printing import emit, progress, table, tell_faults
 
 if TYPE_CHECKING:
     from tengen.gtp.judging import Judge
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Say which stones are dead at the end of a game, and count it.")
 
 _TOGETHER = 16  # games that a worker is given at once: one takes milliseconds
-_FAULTS = 20  # told one by one; the rest is only counted
 _COLUMNS = (
     "file", "game", "finished", "result", "estimate", "spread", "recorded", "territory", "area",
     "dead", "seki", "safe", "safe_probability", "remarks",
@@ -55,25 +55,13 @@ class _Scored:
 @app.command()
 @derived_options()
 def score(
-    files: Annotated[
-        list[str], typer.Argument(help="Game records, folders, archives; - is standard input.")
-    ],
-    dead: Annotated[
-        list[str] | None, typer.Option("--dead", help="Call the block at this vertex dead.")
-    ] = None,
-    alive: Annotated[
-        list[str] | None, typer.Option("--alive", help="Call the block at this vertex alive.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write copies with TB and TW to this file.")
-    ] = None,
-    model: Annotated[str, typer.Option("--model", help="Name or file of the scorer.")] = "scorer",
-    boards: Annotated[
-        bool, typer.Option("--boards", help="Show the board of every game, of many too.")
-    ] = False,
-    sheet: Annotated[
-        bool, typer.Option("--csv", help="Print one line a game for spreadsheets.")
-    ] = False,
+    files: Records,
+    dead: list[str] | None = option(None, "Call the block at this vertex dead."),
+    alive: list[str] | None = option(None, "Call the block at this vertex alive."),
+    out: Path | None = option(None, "Write copies with TB and TW to this file."),
+    model: str = option("scorer", "Name or file of the scorer."),
+    boards: bool = flag("--boards", "Show the board of every game, of many too."),
+    sheet: bool = flag("--csv", "Print one line a game for spreadsheets."),
     *,
     work: Shared,
     shown: Shown,
@@ -110,10 +98,7 @@ def score(
     if out is not None:
         write_atomic(out, b"\n".join(one.marked for one in scored) + b"\n")
     _show(scored, asked.pages, as_csv=sheet, json=shown.json)
-    for fault in faults[:_FAULTS]:
-        remark(fault, quiet=shown.quiet)
-    if len(faults) > _FAULTS:
-        remark(f"and {len(faults) - _FAULTS:,} more", quiet=shown.quiet)
+    tell_faults(faults, quiet=shown.quiet)
     if unread and len(files) > 1:
         raise TengenError(f"{unread} could not be read; the other games were scored")
 

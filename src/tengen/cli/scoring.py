@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.common import (
-    Progress,
-    RunFolder,
-    Seed,
-    Shown,
-    Workers,
-    derived_options,
-    emit,
-    emit_result,
-    remark,
-    study_context,
-    table,
-)
+from tengen.cli.options import RunFolder, Seed, Shown, Workers, derived_options, flag, option
+from tengen.cli.printing import Progress, emit, emit_result, remark, study_context, table
 from tengen.cli.scoring_life import app as life
 from tengen.lab.sections.scoring import Study
 from tengen.learners.scoring.settings import ScorerSettings
@@ -46,10 +35,9 @@ def train(
     files: _Files,
     settings: ScorerSettings,
     run: RunFolder,
-    made: Annotated[
-        list[str] | None,
-        typer.Option("--made", help="SIZE:GAMES to play and learn from, as 9:300; repeatable."),
-    ] = None,
+    made: list[str] | None = option(
+        None, "SIZE:GAMES to play and learn from, as 9:300; repeatable."
+    ),
     player: _Maker = _MAKER,
     workers: Workers = 1,
     *,
@@ -123,11 +111,11 @@ def _counters(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
 @app.command()
 @derived_options()
 def make(
-    size: Annotated[int, typer.Option("--size", min=5, max=19, help="Side of the board.")] = 9,
-    games: Annotated[int, typer.Option("--games", min=1, help="Games to play.")] = 100,
+    size: int = option(9, "Side of the board.", min=5, max=19),
+    games: int = option(100, "Games to play.", min=1),
     player: _Maker = _MAKER,
     workers: Workers = 1,
-    out: Annotated[Path, typer.Option("--out", help="SGF file to write.")] = Path("made.sgf"),
+    out: Path = option(Path("made.sgf"), "SGF file to write."),
     seed: Seed = 0,
     *,
     shown: Shown,
@@ -150,23 +138,11 @@ def make(
 @derived_options()
 def evaluate(
     games: _Files,
-    count: Annotated[
-        str, typer.Option("--count", help="careful (KGS) or plain (OGS: flood fill).")
-    ] = "careful",
-    baselines: Annotated[
-        bool, typer.Option("--baselines", help="Measure the simple ways and GNU Go, too.")
-    ] = False,
-    level: Annotated[
-        list[int] | None,
-        typer.Option("--level", min=1, max=10, help="Level of GNU Go (10); repeatable."),
-    ] = None,
-    limit: Annotated[
-        float, typer.Option("--limit", min=0.1, help="Seconds GNU Go may take for a game.")
-    ] = 120.0,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder to keep GNU Go's answers in; continues what is there."),
-    ] = None,
+    count: str = option("careful", "careful (KGS) or plain (OGS: flood fill)."),
+    baselines: bool = flag("--baselines", "Measure the simple ways and GNU Go, too."),
+    level: list[int] | None = option(None, "Level of GNU Go (10); repeatable.", min=1, max=10),
+    limit: float = option(120.0, "Seconds GNU Go may take for a game.", min=0.1),
+    out: Path | None = option(None, "Folder to keep GNU Go's answers in; continues what is there."),
     model: _Model = "scorer",
     *,
     shown: Shown,
@@ -231,13 +207,8 @@ def _print_evaluation(answer: dict[str, Any]) -> None:
 def experiment(
     files: _Files,
     wanted: Study,
-    made: Annotated[
-        list[Path] | None,
-        typer.Option("--made", help="parts: games of `scoring make`; repeatable."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder to keep finished rows in.")
-    ] = None,
+    made: list[Path] | None = option(None, "parts: games of `scoring make`; repeatable."),
+    out: Path | None = option(None, "Folder to keep finished rows in."),
     *,
     shown: Shown,
 ) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.common import RunFolder, Shown, derived_options, emit, progress, remark, table
+from tengen.cli.options import RunFolder, Shown, derived_options, flag, option
+from tengen.cli.printing import emit, progress, remark, table
 from tengen.contracts import OwnershipEvaluator
 from tengen.learners.scoring.settings import LifeSettings
 
@@ -60,14 +61,9 @@ def train(
 @derived_options()
 def evaluate(
     games: _Files,
-    baselines: Annotated[
-        bool, typer.Option("--baselines", help="Measure playouts and blind trust, too.")
-    ] = False,
-    beside: Annotated[
-        list[str] | None,
-        typer.Option("--beside", help="Measure this model, too, as zero-9x9; repeatable."),
-    ] = None,
-    model: Annotated[str, typer.Option("--model", help="Name or file of the model.")] = "life",
+    baselines: bool = flag("--baselines", "Measure playouts and blind trust, too."),
+    beside: list[str] | None = option(None, "Measure this model, too, as zero-9x9; repeatable."),
+    model: str = option("life", "Name or file of the model."),
     scorer: _Scored = "scorer",
     *,
     shown: Shown,

@@ -7,17 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import (
-    Json,
-    Resumable,
-    Seed,
-    Shared,
-    Shown,
-    derived_options,
-    emit,
-    remark,
-    table,
-)
+from tengen.cli.options import Json, Resumable, Seed, Shared, Shown, derived_options, option
+from tengen.cli.printing import emit, remark, table
 from tengen.learners.self_play.settings import SelfPlaySettings
 
 app = typer.Typer(no_args_is_help=True, help="A network that teaches itself, told only the rules.")
@@ -33,11 +24,9 @@ Folder = Annotated[Path, typer.Argument(help="Folder of the run.")]
 def train(
     settings: SelfPlaySettings,
     lesson: Resumable,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the run.")],
-    start: Annotated[
-        str | None, typer.Option("--start", help="Begin with this network, not from nothing.")
-    ] = None,
-    device: Annotated[str, typer.Option("--device", help="cpu, cuda or auto.")] = "auto",
+    out: Path = option(..., "Folder of the run."),
+    start: str | None = option(None, "Begin with this network, not from nothing."),
+    device: str = option("auto", "cpu, cuda or auto."),
     *,
     work: Shared,
     shown: Shown,
@@ -69,7 +58,7 @@ def train(
 @app.command()
 def show(
     run: Folder,
-    rows: Annotated[int, typer.Option("--rows", min=1, help="Rows to show.")] = 20,
+    rows: int = option(20, "Rows to show.", min=1),
     json: Json = False,
 ) -> None:
     """Show how a run went so far, also while it runs."""
@@ -92,17 +81,11 @@ def show(
 @derived_options()
 def ladder(
     run: Folder,
-    size: Annotated[
-        int | None, typer.Option("--size", min=5, max=19, help="The run's first by default.")
-    ] = None,
-    snapshots: Annotated[int, typer.Option("--snapshots", min=2, help="How many meet.")] = 6,
-    games: Annotated[int, typer.Option("--games", min=2, help="Games of each pair.")] = 20,
-    visits: Annotated[
-        int, typer.Option("--visits", min=1, help="Positions looked at for a move; 1: no search.")
-    ] = 1,
-    anchor: Annotated[
-        list[str] | None, typer.Option("--anchor", help="Players to meet besides; maxlib, static.")
-    ] = None,
+    size: int | None = option(None, "The run's first by default.", min=5, max=19),
+    snapshots: int = option(6, "How many meet.", min=2),
+    games: int = option(20, "Games of each pair.", min=2),
+    visits: int = option(1, "Positions looked at for a move; 1: no search.", min=1),
+    anchor: list[str] | None = option(None, "Players to meet besides; maxlib, static."),
     *,
     work: Shared,
     seed: Seed = 0,

@@ -11,22 +11,19 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.common import (
-    GameNumber,
+from tengen.cli.options import (
     Json,
-    MoveNumber,
-    Record,
+    Position,
     RunFolder,
     Seed,
     Shown,
     Workers,
+    argument,
     derived_options,
-    emit,
-    emit_result,
-    progress,
-    remark,
-    table,
+    flag,
+    option,
 )
+from tengen.cli.printing import emit, emit_result, progress, remark, table
 from tengen.lab.symmetry_network import DesignTable, SnapshotTournament
 from tengen.learners.symmetry_network.settings import (
     EvolutionSettings,
@@ -119,13 +116,9 @@ def imitate(
     files: Annotated[list[str], typer.Argument(help="Experts' games: SGF files or folders.")],
     settings: ImitationSettings,
     training: RunFolder,
-    hold_out: Annotated[
-        float, typer.Option("--hold-out", min=0.0, max=0.5, help="Share of games to measure on.")
-    ] = 0.02,
-    measured: Annotated[
-        int, typer.Option("--measured", min=1, help="Positions to measure the ranking on.")
-    ] = 500,
-    device: Annotated[str, typer.Option("--device", help="cpu, or cuda for a GPU.")] = "cpu",
+    hold_out: float = option(0.02, "Share of games to measure on.", min=0.0, max=0.5),
+    measured: int = option(500, "Positions to measure the ranking on.", min=1),
+    device: str = option("cpu", "cpu, or cuda for a GPU."),
     workers: Workers = 1,
     *,
     shown: Shown,
@@ -189,16 +182,11 @@ def imitate(
 def evolve(
     settings: EvolutionSettings,
     training: RunFolder,
-    model: Annotated[str, typer.Option("--model", help="Where to start.")] = "isn-best",
-    opponents: Annotated[
-        str,
-        typer.Option(
-            "--opponents", help="maxlib, random or networks, joined by commas; pairs take turns."
-        ),
-    ] = "maxlib",
-    turn: Annotated[
-        bool, typer.Option("--turn", help="Untie colours, tell the network who has just moved.")
-    ] = False,
+    model: str = option("isn-best", "Where to start."),
+    opponents: str = option(
+        "maxlib", "maxlib, random or networks, joined by commas; pairs take turns."
+    ),
+    turn: bool = flag("--turn", "Untie colours, tell the network who has just moved."),
     workers: Workers = 1,
     *,
     shown: Shown,
@@ -236,10 +224,8 @@ def evolve(
 @app.command()
 @derived_options()
 def evaluate(
-    model: Annotated[str, typer.Option("--model", help="A shipped name or a path.")] = "isn-9x9",
-    opponent: Annotated[
-        str, typer.Option("--opponent", help="random, maxlib, or another symmetry network.")
-    ] = "random",
+    model: str = option("isn-9x9", "A shipped name or a path."),
+    opponent: str = option("random", "random, maxlib, or another symmetry network."),
     games: Annotated[int, typer.Option("--games", min=1)] = 400,
     size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
     komi: Annotated[float, typer.Option("--komi")] = 3.5,
@@ -282,11 +268,9 @@ def evaluate(
 @app.command()
 @derived_options()
 def show(
-    file: Record,
-    move: MoveNumber = None,
-    game: GameNumber = 1,
-    model: Annotated[str, typer.Option("--model", help="A shipped name or a path.")] = "isn-best",
-    out: Annotated[Path | None, typer.Option("--out", help="Write the maps as SVG.")] = None,
+    where: Position,
+    model: str = option("isn-best", "A shipped name or a path."),
+    out: Path | None = option(None, "Write the maps as SVG."),
     *,
     shown: Shown,
 ) -> None:
@@ -297,20 +281,16 @@ def show(
     from tengen.files import refuse_inputs, write_atomic
     from tengen.learners.symmetry_network import SymmetryNetwork
     from tengen.learners.symmetry_network.pictures import format_maps
-    from tengen.records import read_game
-    from tengen.records.replay import board_at
 
     if out is not None:
-        refuse_inputs(out, [file])
+        refuse_inputs(out, [where.file])
     network = SymmetryNetwork.load(model)
-    record = read_game(file, game)
-    board = board_at(record, move)
-    number = move if move is not None else len(record.moves) + 1
+    _, board, number = where.read()
     maps = network.heat_maps(board)
     last = board.last_move
     value = {
-        "file": file,
-        "game": game,
+        "file": where.file,
+        "game": where.game,
         "move": number,
         "model": model,
         "score": float(network.values([board])[0]),
@@ -339,16 +319,11 @@ def show(
 def experiment(
     tournament: SnapshotTournament,
     designs: DesignTable,
-    snapshots: Annotated[Path | None, typer.Argument(help="Figure 1: a run's folder.")] = None,
-    which: Annotated[
-        str,
-        typer.Option(
-            "--table", help="figure1, or designs: categories, outputs, tying, depth, opponents."
-        ),
-    ] = "figure1",
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Keep the trained networks; go on with them.")
-    ] = None,
+    snapshots: Path | None = argument("Figure 1: a run's folder.", default=None),
+    which: str = option(
+        "figure1", "figure1, or designs: categories, outputs, tying, depth, opponents.", "--table"
+    ),
+    out: Path | None = option(None, "Keep the trained networks; go on with them."),
     workers: Workers = 1,
     *,
     shown: Shown,

@@ -8,11 +8,11 @@ import multiprocessing
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from typing import Annotated
 
 import typer
 
-from tengen.cli.common import Quiet, remark
+from tengen.cli.options import Quiet, option
+from tengen.cli.printing import remark
 
 app = typer.Typer(add_completion=False)
 
@@ -50,9 +50,7 @@ def _warm(module: str) -> float:
 @app.command()
 def warmup(
     quiet: Quiet = False,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, help="Processes to work side by side.")
-    ] = min(os.cpu_count() or 1, 4),
+    workers: int = option(min(os.cpu_count() or 1, 4), "Processes to work side by side.", min=1),
 ) -> None:
     """Compile all kernels and keep them on disk; takes a minute or two, once."""
     from tengen.compiling import cache_folder

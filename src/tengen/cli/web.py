@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from tengen.cli.common import Quiet, remark
+from tengen.cli.options import Quiet, option
+from tengen.cli.printing import remark
 from tengen.errors import TengenError
 
 app = typer.Typer(add_completion=False)
@@ -15,37 +15,17 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def web(
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes any.")] = 8361,
-    host: Annotated[
-        str,
-        typer.Option(
-            "--host", help="Address to listen on; another than this machine's own needs --token."
-        ),
-    ] = "127.0.0.1",
-    token: Annotated[
-        str | None,
-        typer.Option("--token", help="Secret that every visitor must show; `new` makes one."),
-    ] = None,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page at once.")
-    ] = True,
-    games: Annotated[
-        Path | None, typer.Option("--games", help="Database of games and reviews.")
-    ] = None,
-    player: Annotated[
-        list[str] | None, typer.Option("--player", help="Spec of a further opponent; repeatable.")
-    ] = None,
-    arena: Annotated[
-        list[Path] | None,
-        typer.Option("--arena", help="Database of a tournament to show; repeatable."),
-    ] = None,
-    collection: Annotated[
-        list[Path] | None,
-        typer.Option("--collection", help="Games, or their index, to explore; repeatable."),
-    ] = None,
-    runs: Annotated[
-        Path, typer.Option("--runs", help="Folder of trainings and reports to show.")
-    ] = Path("runs"),
+    port: int = option(8361, "0 takes any.", min=0, max=65535),
+    host: str = option(
+        "127.0.0.1", "Address to listen on; another than this machine's own needs --token."
+    ),
+    token: str | None = option(None, "Secret that every visitor must show; `new` makes one."),
+    browser: bool = option(True, "Open the page at once.", "--browser/--no-browser"),
+    games: Path | None = option(None, "Database of games and reviews."),
+    player: list[str] | None = option(None, "Spec of a further opponent; repeatable."),
+    arena: list[Path] | None = option(None, "Database of a tournament to show; repeatable."),
+    collection: list[Path] | None = option(None, "Games, or their index, to explore; repeatable."),
+    runs: Path = option(Path("runs"), "Folder of trainings and reports to show."),
     quiet: Quiet = False,
 ) -> None:
     """Play, review, score, and see what each machine sees, on a board in the browser."""

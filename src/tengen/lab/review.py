@@ -152,6 +152,10 @@ class Review:
         found = [m for m in self.moves if m.probability is not None and m.probability < SURPRISING]
         return sorted(found, key=lambda m: (m.probability or 0.0, m.number))[:count]
 
+    def striking(self, count: int = 5) -> tuple[list[MoveReview], ...]:
+        """Return the largest mistakes, the doubtful moves and the surprises."""
+        return self.mistakes(count), self.doubts(count), self.surprises(count)
+
     def side(self, colour: int) -> dict[str, float | int | None]:
         """Sum up one side: moves, mean points lost, mistakes, shares predicted."""
         mine = [m for m in self.moves if m.colour == colour]
@@ -353,6 +357,18 @@ class Thinker:
     policy_name: str
     missing: str
     """Why no moves are predicted; empty when they are, or when nobody asked for it."""
+
+    def review(
+        self, record: GameRecord, seed: int, on_position: Callable[[], None] = lambda: None
+    ) -> Review:
+        """Judge every position of a game's main line; see `review_game`."""
+        return review_game(
+            *(record, self.player),
+            policy=self.policy,
+            policy_name=self.policy_name,
+            seed=seed,
+            on_position=on_position,
+        )
 
 
 def find_thinker(rows: int, cols: int, settings: ReviewSettings) -> Thinker:

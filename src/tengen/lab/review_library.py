@@ -26,7 +26,7 @@ from tengen import __version__
 from tengen.board import format_gtp
 from tengen.errors import RunError, TengenError
 from tengen.files import sweep, write_atomic
-from tengen.lab.review import Review, find_thinker, review_game
+from tengen.lab.review import Review, find_thinker
 from tengen.lab.review_index import make_index
 from tengen.lab.review_page import make_page
 from tengen.lab.review_settings import ReviewSettings
@@ -102,13 +102,7 @@ def _review_job(settings: ReviewSettings, job: PackedGame) -> Done:
     try:
         # A new one for each game: what a search remembers of another game would change this one.
         thinker = find_thinker(record.rows, record.cols, settings)
-        review = review_game(
-            record,
-            thinker.player,
-            policy=thinker.policy,
-            policy_name=thinker.policy_name,
-            seed=settings.seed,
-        )
+        review = thinker.review(record, settings.seed)
     except TengenError as wrong:
         place = f"{job.file}: game {job.game}"
         told = str(wrong) if job.file in str(wrong) else f"{place}: {wrong}"

@@ -100,11 +100,8 @@ def _opening_words(review: Review, top: int) -> str:
         if side["top1"] is not None:
             text += f", {100 * float(side['top1']):.0f} % of moves predicted first"
         lines.append(text)
-    for title, moves in (
-        ("Largest mistakes", review.mistakes(top)),
-        ("Doubtful", review.doubts(top)),
-        ("Largest surprises", review.surprises(top)),
-    ):
+    titles = ("Largest mistakes", "Doubtful", "Largest surprises")
+    for title, moves in zip(titles, review.striking(top), strict=True):
         if moves:
             names = (f"{m.number} {format_gtp(m.move, board.rows, board.cols)}" for m in moves)
             lines.append(f"{title}: {', '.join(names)}")

@@ -1,29 +1,23 @@
-"""Share what commands have in common: options, options derived from settings, ways of printing.
+"""Share the options of commands: single ones, groups, and those derived from settings.
 
-`emit` and `table` write to standard output, `remark` and `progress` to standard error, so that
-`--json` gives exactly one JSON value. Nothing here knows a command or a learner.
+Nothing here knows a command or a learner, nor prints anything.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from tengen.foreign import for_rich, printable
-
 if TYPE_CHECKING:
-    from tengen.lab.content import Result
-    from tengen.lab.steps import Context
+    from tengen.board import Board
     from tengen.models.settings import SettingField
+    from tengen.records import GameRecord
 
 Settings = TypeVar("Settings")
 
@@ -43,6 +37,9 @@ OwnSeed = Annotated[
 PlayerName = Annotated[str, typer.Option("--player", help="Who; `tengen players` lists the names.")]
 RulesName = Annotated[str, typer.Option("--rules", help="cgos, chinese, japanese, aga, ...")]
 Record = Annotated[str, typer.Argument(help="A game record; - reads standard input.")]
+Records = Annotated[
+    list[str], typer.Argument(help="Game records, folders, archives; - is standard input.")
+]
 MoveNumber = Annotated[
     int | None, typer.Option("--move", min=1, help="The position before this move; the last.")
 ]
@@ -50,19 +47,22 @@ GameNumber = Annotated[int, typer.Option("--game", min=1, help="Which game of th
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")]
 
 
-def standard_input() -> TextIO:
-    """Return standard input.
+def option(default: Any, help: str, *names: str, **more: Any) -> Any:
+    """Return the default of a command's parameter: an option, called as the parameter is.
 
-    Raises
-    ------
-    TengenError
-        If it was closed before we started.
+    `names` are others instead, `more` is what `typer.Option` takes. For want of a default: `...`.
     """
-    from tengen.errors import TengenError
+    return typer.Option(default, *names, help=help, **more)
 
-    if sys.stdin is None:
-        raise TengenError("standard input is closed")
-    return sys.stdin
+
+def flag(name: str, help: str) -> Any:
+    """Return the default of a command's parameter: no, unless the flag is given."""
+    return typer.Option(False, name, help=help)
+
+
+def argument(help: str, *, default: Any = ...) -> Any:
+    """Return the default of a command's parameter that is given by its place."""
+    return typer.Argument(default, help=help)
 
 
 class Said(frozenset[str]):
@@ -87,6 +87,24 @@ class Shared(Options):
 
     workers: Workers = 1
     ray: Ray = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Position(Options):
+    """A position of a game record: the one before a move."""
+
+    file: Record
+    move: MoveNumber = None
+    game: GameNumber = 1
+
+    def read(self) -> tuple[GameRecord, Board, int]:
+        """Return the record, the board before the move, and the number of the move."""
+        from tengen.records import read_game
+        from tengen.records.replay import board_at
+
+        record = read_game(self.file, self.game)
+        number = self.move if self.move is not None else len(record.moves) + 1
+        return record, board_at(record, self.move), number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,114 +258,3 @@ def _option(field: SettingField) -> inspect.Parameter:
 def _parameter(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
     """Make a parameter of a signature, by keyword: the order of defaults does not matter then."""
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-
-
-def emit(value: Any, *, json: bool, text: str | None = None) -> None:
-    """Print `value` as JSON, or `text` for people."""
-    if json:
-        print(dumps(value, allow_nan=False))
-    elif text is not None:
-        print(text)
-
-
-def emit_result(result: Result, *, json: bool, value: Any = None) -> None:
-    """Print what an experiment found: its tables, or as JSON its data, unless `value` is given."""
-    from tengen.lab.terminal import print_result
-
-    emit(result.data if value is None else value, json=json)
-    if not json:
-        print_result(result)
-
-
-def remark(message: str, *, quiet: bool = False) -> None:
-    """Print a remark on standard error, where it cannot disturb the output."""
-    if not quiet:
-        print(printable(message), file=sys.stderr, flush=True)
-
-
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table for people on standard output."""
-    from rich.console import Console
-    from rich.table import Table
-
-    sheet = Table(title=for_rich(title) or None)
-    for column in columns:
-        sheet.add_column(for_rich(column))
-    for row in rows:
-        sheet.add_row(*map(for_rich, row))
-    Console().print(sheet)
-
-
-class Progress:
-    """Count finished steps; draws a bar on a terminal and plain lines elsewhere."""
-
-    def __init__(self, label: str, total: int | None, *, quiet: bool = False) -> None:
-        import time
-
-        self.label, self.total, self.quiet, self.done = label, total, quiet, 0
-        self._start = self._last = time.monotonic()
-        self._clock = time.monotonic
-        self._bar: Any = None
-        self._task: Any = None
-        if not quiet and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
-
-            self._bar = Bar(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]}"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-            )
-            self._bar.start()
-            self._task = self._bar.add_task(label, total=total, rate="")
-
-    def advance(self, steps: int = 1, note: str = "") -> None:
-        """Say that `steps` more steps are done."""
-        self.done += steps
-        now = self._clock()
-        rate = self.done / max(now - self._start, 1e-9)
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self.done, rate=f"{rate:.1f}/s {for_rich(note)}")
-        elif not self.quiet and now - self._last > 10:
-            self._last = now
-            left = f", {(self.total - self.done) / rate:.0f} s left" if self.total and rate else ""
-            of = f"/{self.total}" if self.total else ""
-            remark(f"{self.label}: {self.done}{of}, {rate:.1f}/s{left} {note}".rstrip())
-
-    def close(self) -> None:
-        """Stop drawing."""
-        if self._bar is not None:
-            self._bar.stop()
-
-
-@contextmanager
-def progress(label: str, total: int | None, *, quiet: bool = False) -> Iterator[Progress]:
-    """Show progress with rate and time left while the block runs."""
-    counter = Progress(label, total, quiet=quiet)
-    try:
-        yield counter
-    finally:
-        counter.close()
-
-
-@contextmanager
-def shares(label: str, *, quiet: bool = False) -> Iterator[Callable[[float, str], None]]:
-    """Show how far a laboratory's experiment is: give its `Context` what this yields as `at`."""
-    with progress(label, 100, quiet=quiet) as bar:
-        yield lambda share, note: bar.advance(round(100 * share) - bar.done, note)
-
-
-@contextmanager
-def study_context(folder: Path | None, seed: int, *, quiet: bool = False) -> Iterator[Context]:
-    """Give a study of the laboratory its folder, a temporary one for want of a name; tell notes."""
-    from contextlib import nullcontext
-    from tempfile import TemporaryDirectory
-
-    from tengen.lab.steps import Context
-
-    with TemporaryDirectory() if folder is None else nullcontext(folder) as place:
-        yield Context(Path(place), seed, 1, at=lambda share, note: remark(note, quiet=quiet))

@@ -1,0 +1,155 @@
+"""Share how commands talk: results to standard output, remarks and progress to standard error.
+
+So `--json` gives exactly one JSON value. Nothing here knows a command or a learner.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from tengen.foreign import for_rich, printable
+
+if TYPE_CHECKING:
+    from tengen.lab.content import Result
+    from tengen.lab.steps import Context
+
+_FAULTS = 20  # told one by one; the rest is only counted
+
+
+def standard_input() -> TextIO:
+    """Return standard input.
+
+    Raises
+    ------
+    TengenError
+        If it was closed before we started.
+    """
+    from tengen.errors import TengenError
+
+    if sys.stdin is None:
+        raise TengenError("standard input is closed")
+    return sys.stdin
+
+
+def emit(value: Any, *, json: bool, text: str | None = None) -> None:
+    """Print `value` as JSON, or `text` for people."""
+    if json:
+        print(dumps(value, allow_nan=False))
+    elif text is not None:
+        print(text)
+
+
+def emit_result(result: Result, *, json: bool, value: Any = None) -> None:
+    """Print what an experiment found: its tables, or as JSON its data, unless `value` is given."""
+    from tengen.lab.terminal import print_result
+
+    emit(result.data if value is None else value, json=json)
+    if not json:
+        print_result(result)
+
+
+def remark(message: str, *, quiet: bool = False) -> None:
+    """Print a remark on standard error, where it cannot disturb the output."""
+    if not quiet:
+        print(printable(message), file=sys.stderr, flush=True)
+
+
+def tell_faults(faults: Sequence[str], *, quiet: bool = False) -> None:
+    """Remark on what was wrong with the games read: the first faults, and how many more."""
+    for fault in faults[:_FAULTS]:
+        remark(fault, quiet=quiet)
+    if len(faults) > _FAULTS:
+        remark(f"and {len(faults) - _FAULTS:,} more", quiet=quiet)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table for people on standard output."""
+    from rich.console import Console
+    from rich.table import Table
+
+    sheet = Table(title=for_rich(title) or None)
+    for column in columns:
+        sheet.add_column(for_rich(column))
+    for row in rows:
+        sheet.add_row(*map(for_rich, row))
+    Console().print(sheet)
+
+
+class Progress:
+    """Count finished steps; draws a bar on a terminal and plain lines elsewhere."""
+
+    def __init__(self, label: str, total: int | None, *, quiet: bool = False) -> None:
+        import time
+
+        self.label, self.total, self.quiet, self.done = label, total, quiet, 0
+        self._start = self._last = time.monotonic()
+        self._clock = time.monotonic
+        self._bar: Any = None
+        self._task: Any = None
+        if not quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(label, total=total, rate="")
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        """Say that `steps` more steps are done."""
+        self.done += steps
+        now = self._clock()
+        rate = self.done / max(now - self._start, 1e-9)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.done, rate=f"{rate:.1f}/s {for_rich(note)}")
+        elif not self.quiet and now - self._last > 10:
+            self._last = now
+            left = f", {(self.total - self.done) / rate:.0f} s left" if self.total and rate else ""
+            of = f"/{self.total}" if self.total else ""
+            remark(f"{self.label}: {self.done}{of}, {rate:.1f}/s{left} {note}".rstrip())
+
+    def close(self) -> None:
+        """Stop drawing."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@contextmanager
+def progress(label: str, total: int | None, *, quiet: bool = False) -> Iterator[Progress]:
+    """Show progress with rate and time left while the block runs."""
+    counter = Progress(label, total, quiet=quiet)
+    try:
+        yield counter
+    finally:
+        counter.close()
+
+
+@contextmanager
+def shares(label: str, *, quiet: bool = False) -> Iterator[Callable[[float, str], None]]:
+    """Show how far a laboratory's experiment is: give its `Context` what this yields as `at`."""
+    with progress(label, 100, quiet=quiet) as bar:
+        yield lambda share, note: bar.advance(round(100 * share) - bar.done, note)
+
+
+@contextmanager
+def study_context(folder: Path | None, seed: int, *, quiet: bool = False) -> Iterator[Context]:
+    """Give a study of the laboratory its folder, a temporary one for want of a name; tell notes."""
+    from contextlib import nullcontext
+    from tempfile import TemporaryDirectory
+
+    from tengen.lab.steps import Context
+
+    with TemporaryDirectory() if folder is None else nullcontext(folder) as place:
+        yield Context(Path(place), seed, 1, at=lambda share, note: remark(note, quiet=quiet))
