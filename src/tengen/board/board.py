@@ -400,24 +400,28 @@ class Board:
         colour = int(self.state[k.COLOUR, point])
         if colour not in COLOUR_NAMES:
             raise TengenError(f"no stone on {self._places[point]}")
+        return self._block(point, colour, self.state[k.NEXT].tolist())
+
+    def _block(self, point: int, colour: Colour, following: list[int]) -> Block:
         stones = [point]
-        while (following := int(self.state[k.NEXT, stones[-1]])) != point:
-            stones.append(following)
+        while (after := following[stones[-1]]) != point:
+            stones.append(after)
         out = np.empty(self.state.shape[1], np.int64)
         count = k.block_liberties(self.state, point, out)
         return Block(colour, self._points(stones), self._points(out[:count].tolist()))
 
-    def _points(self, raw: Iterable[int]) -> tuple[Point, ...]:
-        return tuple(point_from(number, self.rows, self.cols) for number in sorted(raw))
+    def _points(self, raw: list[int]) -> tuple[Point, ...]:
+        table = self._places
+        return tuple(table[number] for number in sorted(raw))  # type: ignore[misc]
 
     def blocks(self) -> list[Block]:
         """Return all blocks, ordered by their first stone."""
         found: list[Block] = []
-        done: set[Point] = set()
-        stones = np.flatnonzero((self.state[k.COLOUR] == 1) | (self.state[k.COLOUR] == 2))
-        for point in self._points(stones.tolist()):
-            if point not in done:
-                found.append(self.block(point))
+        done: set[int] = set()
+        following: list[int] = self.state[k.NEXT].tolist()
+        for point, colour in enumerate(self.state[k.COLOUR].tolist()):
+            if colour in COLOUR_NAMES and point not in done:
+                found.append(self._block(point, colour, following))
                 done.update(found[-1].stones)
         return found
 
