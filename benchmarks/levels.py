@@ -24,11 +24,12 @@ from tengen.players.levels import LEVELS
 
 LINKS: dict[int, dict[int, tuple[str, ...]]] = {
     9: {1: ("random", "mcts-10"), 2: ("mcts-10", "maxlib"), 3: ("maxlib", "static"),
-        4: ("static",), 5: ("static", "gnugo-0"), 6: ("gnugo-0",), 7: ("gnugo-10",),
-        8: ("mcts-10000",)},
-    13: {1: ("maxlib",), 4: ("static", "draw-0.3"), 5: ("draw-0.3", "gnugo-0"), 6: ("gnugo-0",),
-         7: ("gnugo-10",)},
-    19: {4: ("static", "draw-0.7"), 5: ("gnugo-0", "gnugo-10"), 6: ("gnugo-10",)},
+        4: ("static",), 5: ("static", "gnugo-0"), 6: ("gnugo-0",),
+        7: ("gnugo-10", "pachi-1000"), 8: ("pachi-1000", "pachi-8000"), 9: ("pachi-8000",),
+        10: ("pachi-8000",)},
+    13: {1: ("maxlib",), 4: ("static", "draw-0.3", "gnugo-0"), 5: ("gnugo-0", "gnugo-10"),
+         6: ("gnugo-10",), 7: ("gnugo-10", "pachi-1000")},
+    19: {4: ("draw-0.3", "gnugo-0"), 5: ("gnugo-0", "gnugo-10"), 6: ("gnugo-10",)},
 }  # fmt: skip
 """Whom a level meets besides its neighbours: rungs of about its strength."""
 RUNGS: dict[int, dict[int, str]] = {
