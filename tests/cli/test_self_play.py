@@ -57,6 +57,17 @@ def test_snapshots_meet(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert all(step["low"] <= step["elo"] <= step["high"] for step in steps)
 
 
+def test_anchors_stand_where_the_shipped_ladder_has_them(folder: Path) -> None:
+    from tengen.lab.self_ladder import plan_ladder
+
+    named = ["mcts-10", "mcts:playouts=10", "static:weights=none"]
+    plan = plan_ladder(folder, size=9, anchors=named)
+    by_name, by_spec, unknown = plan.tournament.entrants[-3:]
+    assert by_name.spec == by_spec.spec == "mcts:playouts=10"
+    assert by_name.elo == by_spec.elo is not None and unknown.elo is None
+    assert plan_ladder(folder, anchors=["random"]).tournament.entrants[-1].elo is None  # on 5x5
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

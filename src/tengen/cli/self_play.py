@@ -85,7 +85,9 @@ def ladder(
     snapshots: int = option(6, "How many meet.", min=2),
     games: int = option(20, "Games of each pair.", min=2),
     visits: int = option(1, "Positions looked at for a move; 1: no search.", min=1),
-    anchor: list[str] | None = option(None, "Players to meet besides; maxlib, static."),
+    anchor: list[str] | None = option(
+        None, "Players or rungs of the ladder to meet besides; maxlib, static."
+    ),
     *,
     work: Shared,
     seed: Seed = 0,

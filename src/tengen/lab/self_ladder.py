@@ -88,8 +88,7 @@ def plan_ladder(
     ]
     names = [entrant.name for entrant in entrants]
     met = [(name, anchor) for anchor in anchors for name in dict.fromkeys((names[0], names[-1]))]
-    known = _known_ratings(lines)
-    fixed = [Entrant(name=anchor, spec=anchor, elo=known.get(anchor)) for anchor in anchors]
+    fixed = _anchors(anchors, lines)
     neighbours = [
         (names[i], names[j])
         for i in range(len(names))
@@ -136,11 +135,22 @@ def play_ladder(
     return steps
 
 
-def _known_ratings(size: int) -> dict[str, float]:
-    """Return the ratings of the shipped ladder of a size; nothing if there is none."""
+def _anchors(anchors: Sequence[str], size: int) -> list[Entrant]:
+    """Return anchors, named by specs or as the size's shipped ladder does, with its ratings."""
     path = LADDERS / f"{size}x{size}.sqlite"
     if not path.exists():
-        return {}
+        return [Entrant(name=anchor, spec=anchor) for anchor in anchors]
     with reading(path) as opened:
+        rungs = opened.tournament.entrants
         found = results_of(opened, resamples=0).standings
-    return {each.name: each.rating.elo for each in found if each.rating is not None}
+    ratings = {each.name: each.rating.elo for each in found if each.rating is not None}
+    specs = {rung.name: rung.spec for rung in rungs}
+    names = {rung.spec: rung.name for rung in rungs}
+    return [
+        Entrant(
+            name=anchor,
+            spec=specs.get(anchor, anchor),
+            elo=ratings.get(names.get(anchor, anchor)),
+        )
+        for anchor in anchors
+    ]
