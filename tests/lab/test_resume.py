@@ -37,7 +37,8 @@ if __name__ == "__main__":
         Step("opening-evolution", "opening-evolution", "E",
              partial(opening_evolution.breeding, size=ev)),
     ]
-    folder = Path(sys.argv[1])
+    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
+    steps = [step for step in steps if not wanted or step.name in wanted]
     write_report(folder, steps, run_steps(steps, Context(folder, 7, 2)))
 """
 

@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import fuzzing
 import killing
+import victims
 from page import note
 from seen import Seen
 
@@ -34,7 +35,7 @@ def attack(name: str, count: int, seed: int, seconds: float) -> Seen:
         try:
             ATTACKS[name](seen, count, random.Random(seed), Path(folder))
         finally:
-            killing.end_victims()
+            victims.end_victims()
     return seen
 
 

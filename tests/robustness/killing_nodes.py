@@ -1,0 +1,114 @@
+"""Kill nodes of a Ray cluster under a tournament, self-play and reviews: nothing lost or doubled.
+
+The cluster is on this machine: a head that stays, and a node that is killed at random moments and
+comes back.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import killing_trainers
+from results import different, files_of, games_of, training_of
+from seen import Seen
+from victims import Victim, make_games, tengen
+
+GAP = (4.0, 12.0)
+"""Seconds from one kill to the next; a job that loses three workers in a row is given up."""
+
+
+@contextmanager
+def cluster() -> Iterator[Any]:
+    """Run the head of a cluster on this machine; a process that lends its core to jobs, too."""
+    from ray.cluster_utils import Cluster
+
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    try:
+        yield nodes
+    finally:
+        nodes.shutdown()
+
+
+def kill_nodes_until_done(
+    victim: Victim, nodes: Any, kills: int, rng: random.Random, seen: Seen
+) -> None:
+    """Let a command work on two nodes and kill the second, again and again, until it is done."""
+    process = victim.start()
+    while process.poll() is None:
+        node = nodes.add_node(num_cpus=1)
+        try:
+            process.wait(rng.uniform(*GAP) if seen.go_on(kills) else 1200)
+        except subprocess.TimeoutExpired:
+            seen.tried += 1
+        nodes.remove_node(node, allow_graceful=False)
+    if process.returncode != 0:
+        seen.fault(f"ended with {process.returncode}", victim.errors())
+    victim.nothing_left()
+
+
+Command = Callable[[Path], list[object]]
+Read = Callable[[Path], Mapping[Any, Any]]
+
+
+def attack_nodes(
+    seen: Seen, kills: int, rng: random.Random, folder: Path, command: Command, read: Read
+) -> None:
+    """Compare what a command makes on this machine with what it makes on nodes that die."""
+    Victim(seen, [*command(folder / "calm"), "--workers", 2], folder).finish()
+    calm, number = read(folder / "calm"), 0
+    with cluster() as nodes:
+        while seen.go_on(kills):
+            wild = folder / f"wild-{number}"
+            words = [*command(wild), "--ray", nodes.address]
+            kill_nodes_until_done(Victim(seen, words, folder), nodes, kills, rng, seen)
+            if others := different(calm, read(wild)):
+                seen.fault("other results", others)
+            number += 1
+
+
+def attack_tournament(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
+    """Kill nodes in the middle of a tournament."""
+    lines = ['kind = "round-robin"', "games = 200", "size = 9", "seed = 8"]
+    for name, spec in {"maxlib": "maxlib", "search": "mcts:playouts=20", "any": "random"}.items():
+        lines += [f"[players.{name}]", f'spec = "{spec}"']
+    (folder / "t.toml").write_text("\n".join(lines))
+
+    def command(path: Path) -> list[object]:
+        return tengen("arena", "run", folder / "t.toml", "--out", path, "--quiet", "--json")
+
+    def read(path: Path) -> Mapping[Any, Any]:
+        return {key: row[:-1] for key, row in games_of(path).items()}
+
+    attack_nodes(seen, kills, rng, folder, command, read)
+
+
+def attack_self_play(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
+    """Kill nodes in the middle of self-play."""
+
+    def command(path: Path) -> list[object]:
+        words = ("--positions", 8000, "--pieces", 8, "--out", path, "--quiet")
+        return tengen(*killing_trainers.SELF_PLAY, *words)
+
+    attack_nodes(seen, kills, rng, folder, command, training_of)
+
+
+def attack_reviews(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
+    """Kill nodes in the middle of a review of 100 games."""
+    games = make_games(folder, 5, 100, ("maxlib", "random"))
+
+    def command(path: Path) -> list[object]:
+        return tengen("review", games, "--out", path, "--playouts", 200, "--quiet")
+
+    attack_nodes(seen, kills, rng, folder, command, files_of)
+
+
+ATTACKS = {
+    "kill Ray nodes of a tournament": attack_tournament,
+    "kill Ray nodes of self-play": attack_self_play,
+    "kill Ray nodes of a review of 100 games": attack_reviews,
+}

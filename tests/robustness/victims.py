@@ -1,0 +1,164 @@
+"""Start commands, kill them at random moments, and see that nothing of them is left; know none.
+
+Mostly the first process is killed alone, and what it started has to go by itself; sometimes a
+worker or an engine, sometimes all at once. Processes are known by a word in their environment, so
+that none hides in a group of its own. For Linux.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+from seen import Seen
+
+WORD = "TENGEN_ATTACK"
+GONE = 15.0
+"""Seconds within which what a killed process started must be gone."""
+START = "import sys; from tengen.cli import main; main()"
+
+
+class Victim:
+    """A command that can be started, killed and started again."""
+
+    every: ClassVar[list[Victim]] = []
+
+    def __init__(self, seen: Seen, command: Sequence[object], folder: Path) -> None:
+        self.seen, self.folder = seen, folder
+        self.command = [str(word) for word in command]
+        self.mark = uuid.uuid4().hex
+        self.process: subprocess.Popen[bytes] | None = None
+        Victim.every.append(self)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it."""
+        with (self.folder / "errors").open("ab") as errors:
+            self.process = subprocess.Popen(
+                self.command,
+                cwd=self.folder,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                # On cores that others want too, small tensors only wait for a second thread.
+                env={**os.environ, WORD: self.mark, "TENGEN_QUIET": "1", "OMP_NUM_THREADS": "1"},
+                start_new_session=True,
+            )
+        return self.process
+
+    def finish(self) -> float:
+        """Let it end by itself; return its seconds."""
+        begun = time.monotonic()
+        if self.start().wait(1200) != 0:
+            self.seen.fault(f"ended with {self.process and self.process.returncode}", self.errors())
+        self.nothing_left()
+        return time.monotonic() - begun
+
+    def kill(self, kind: str, rng: random.Random) -> None:
+        """Kill it, something below it, or everything."""
+        assert self.process is not None
+        pids = [self.process.pid]
+        if kind != "first":
+            below = [pid for pid in self.left() if pid != self.process.pid]
+            pids = [*below, *pids] if kind == "all" else [rng.choice(below)] if below else []
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.seen.tried += bool(pids)
+        if self.process.pid in pids:
+            self.process.wait()
+            self.nothing_left()
+
+    def left(self) -> list[int]:
+        """List the processes that it started, directly or not, and itself."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                with suppress(OSError):
+                    running = (entry / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+                    if (
+                        running
+                        and f"{WORD}={self.mark}".encode() in (entry / "environ").read_bytes()
+                    ):
+                        found.append(int(entry.name))
+        return found
+
+    def nothing_left(self) -> None:
+        """Wait until all are gone; blame and kill those that are not."""
+        deadline = time.monotonic() + GONE
+        while (there := self.left()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for pid in there:
+            with suppress(OSError):
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                self.seen.fault("left behind", words)
+                os.kill(pid, signal.SIGKILL)
+
+    def errors(self) -> str:
+        """Return the last of what it said."""
+        return (self.folder / "errors").read_text(errors="replace")[-1500:]
+
+
+def end_victims() -> None:
+    """End what an attack that broke off left running."""
+    for victim in Victim.every:
+        for pid in victim.left():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def kill_until_done(
+    victim: Victim,
+    kills: int,
+    rng: random.Random,
+    span: float,
+    kinds: Sequence[str] = ("first",),
+    look: Callable[[], None] = lambda: None,
+) -> None:
+    """Start and kill within a span of seconds until it is done or was killed often enough.
+
+    `look` is called after each kill.
+    """
+    process: subprocess.Popen[bytes] | None = None
+    while victim.seen.go_on(kills):
+        process = victim.start()
+        deadline = time.monotonic() + rng.random() * span
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(deadline - time.monotonic(), 0.0))
+                if process.returncode != 0:
+                    victim.seen.fault(f"ended with {process.returncode}", victim.errors())
+                victim.nothing_left()
+                return
+            kind = rng.choice(kinds)
+            victim.kill(kind, rng)
+            look()
+            if kind in ("first", "all"):
+                break
+            if not victim.seen.go_on(kills):
+                break
+            deadline = time.monotonic() + rng.random() * span
+    if process is None or process.wait(1200) != 0:
+        victim.finish()
+
+
+def tengen(*words: object) -> list[object]:
+    """Return a command of the command line."""
+    return [sys.executable, "-c", START, *words]
+
+
+def make_games(folder: Path, size: int, games: int, players: tuple[str, str]) -> Path:
+    """Make games to learn from: two players of ours, finished and counted."""
+    base, out = folder / "made.sqlite", folder / "made.sgf"
+    match = tengen("arena", "match", *players, "--size", size, "--games", games, "--out", base)
+    subprocess.run([*map(str, match), "--quiet", "--json"], check=True, capture_output=True)
+    export = tengen("arena", "export", base, "--out", out)
+    subprocess.run([*map(str, export)], check=True, capture_output=True)
+    return out
