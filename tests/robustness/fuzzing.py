@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mutations import bent, damage
-from seen import SLOWEST, Seen, Talk, own_peak, peak_of
+from seen import SLOWEST, Seen, Talk, at_most, own_peak, peak_of
 
 PLAYER = "mcts:playouts=30"
 
@@ -258,7 +258,8 @@ def attack_models(seen: Seen, count: int, rng: random.Random, folder: Path) -> N
         path.write_bytes(data)
         with seen.timed((chosen.name, data[:2000])):
             try:
-                load_learner(path)
+                with at_most(6 * SLOWEST):
+                    load_learner(path)
             except TengenError:
                 pass
             except Exception as bug:

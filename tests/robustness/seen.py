@@ -6,6 +6,7 @@ import json
 import os
 import queue
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -78,6 +79,25 @@ class Seen:
     def value(self) -> dict[str, Any]:
         """Return what is to be kept."""
         return {name: value for name, value in asdict(self).items() if name != "until"}
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Break off what takes longer, such as a model whose card asks for a network without end."""
+    if sys.platform == "win32":
+        yield
+        return
+
+    def too_long(*_: object) -> None:
+        raise TimeoutError(f"longer than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def own_peak() -> float:

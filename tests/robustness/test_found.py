@@ -17,12 +17,17 @@ from tengen.errors import ModelError
 from tengen.models import find_model, load_learner
 from tengen.models.store import CARD_KEY, pack, unpack
 
+sys.path.insert(0, str(Path(__file__).parent))
+from seen import at_most
+
 
 @pytest.mark.parametrize(
     ("name", "recipe"),
     [
         ("isn-early", {"categories": {}}),
         ("isn-early", {"categories": {"mode": None}}),
+        ("isn-early", {"mixture": {"T": 4, "S": 2, "D": 2**31, "F": 2}}),
+        ("isn-early", {"layers": 2**31}),
         ("td-best-9x9", {"games_played": float("inf")}),
     ],
     ids=str,
@@ -35,7 +40,7 @@ def test_cards_whose_recipe_makes_no_sense(
     card["recipe"] |= recipe
     path = tmp_path / "bent.safetensors"
     path.write_bytes(pack(tensors, {CARD_KEY: json.dumps(card)}))
-    with pytest.raises(ModelError, match="bent"):
+    with pytest.raises(ModelError, match="bent"), at_most(20.0):
         load_learner(path)
 
 

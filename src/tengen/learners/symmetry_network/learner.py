@@ -102,6 +102,9 @@ class SymmetryNetwork:
     ) -> Self:
         """Make a network from free numbers, without learning."""
         self = cls(settings=settings)
+        units = self._chosen.layers * sum(self._chosen.mixture.values())
+        if units > free.size:  # told before a card that lies makes us build so large a network
+            raise SpecError(f"{units} hidden units, but {free.size} free numbers")
         size = self._chosen.architecture.size
         if free.shape != (size,):
             raise SpecError(f"{free.shape} free numbers, not ({size},)")
