@@ -27,6 +27,8 @@ from seen import at_most
         ("isn-early", {"categories": {}}),
         ("isn-early", {"categories": {"mode": None}}),
         ("isn-early", {"mixture": {"T": 4, "S": 2, "D": 2**31, "F": 2}}),
+        ("isn-early", {"mixture": {"T": 2**31, "S": -(2**31)}}),
+        ("isn-early", {"mixture": 2}),
         ("isn-early", {"layers": 2**31}),
         ("td-best-9x9", {"games_played": float("inf")}),
     ],

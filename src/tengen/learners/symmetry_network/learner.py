@@ -102,7 +102,8 @@ class SymmetryNetwork:
     ) -> Self:
         """Make a network from free numbers, without learning."""
         self = cls(settings=settings)
-        units = self._chosen.layers * sum(self._chosen.mixture.values())
+        counts = dict(self._chosen.mixture).values()
+        units = self._chosen.layers * sum(max(count, 0) for count in counts)
         if units > free.size:  # told before a card that lies makes us build so large a network
             raise SpecError(f"{units} hidden units, but {free.size} free numbers")
         size = self._chosen.architecture.size
