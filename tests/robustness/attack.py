@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1800.0, help="begin no more after that")
     parser.add_argument("--note", action="store_true", help="write what was seen into the docs")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that victims are ended, too
     failed = False
     for name in given.attacks:
         count = given.count or (20 if name in killing.ATTACKS else 10_000)

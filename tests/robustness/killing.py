@@ -102,7 +102,8 @@ def attack_reviews(seen: Seen, kills: int, rng: random.Random, folder: Path) -> 
     games = make_games(folder, 5, 30, ("maxlib", "random"))
 
     def reviews(name: str) -> Victim:
-        words = ("review", games, "--out", folder / name, "--playouts", 100, "--workers", 2)
+        judge = ("--player", "mcts", "--policy", "none", "--playouts", 20)
+        words = ("review", games, "--out", folder / name, *judge, "--workers", 2)
         return Victim(seen, tengen(*words, "--resume", "--quiet"), folder)
 
     span = reviews("calm").finish()

@@ -18,7 +18,7 @@ from results import different, files_of, games_of, training_of
 from seen import Seen
 from victims import Victim, make_games, tengen
 
-GAP = (4.0, 12.0)
+GAP = (3.0, 10.0)
 """Seconds from one kill to the next; a job that loses three workers in a row is given up."""
 
 
@@ -102,7 +102,8 @@ def attack_reviews(seen: Seen, kills: int, rng: random.Random, folder: Path) -> 
     games = make_games(folder, 5, 100, ("maxlib", "random"))
 
     def command(path: Path) -> list[object]:
-        return tengen("review", games, "--out", path, "--playouts", 200, "--quiet")
+        judge = ("--player", "mcts", "--policy", "none", "--playouts", 20)
+        return tengen("review", games, "--out", path, *judge, "--quiet")
 
     attack_nodes(seen, kills, rng, folder, command, files_of)
 
