@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import random
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import killing_trainers
+import psutil
 from results import different, files_of, games_of, training_of
 from seen import Seen
 from victims import Victim, make_games, tengen
 
-GAP = (3.0, 10.0)
-"""Seconds from one kill to the next; a job that loses three workers in a row is given up."""
+GAP = 8.0
+"""Most seconds that a node works; a job that loses three workers in a row is given up."""
+START = 60.0
+"""Seconds that a node has to be given its first job."""
 
 
 @contextmanager
@@ -34,18 +38,37 @@ def cluster() -> Iterator[Any]:
         nodes.shutdown()
 
 
+def at_work(node: Any) -> bool:
+    """Tell whether a node works on a job, by the titles that Ray gives its processes."""
+    for entry in node.all_processes["raylet"]:
+        with suppress(psutil.Error):
+            for child in psutil.Process(entry.process.pid).children(recursive=True):
+                if child.cmdline()[:1] == ["ray::_call"]:
+                    return True
+    return False
+
+
 def kill_nodes_until_done(
-    victim: Victim, nodes: Any, kills: int, rng: random.Random, seen: Seen
+    victim: Victim, nodes: Any, kills: int, rng: random.Random, seen: Seen, busy: list[int]
 ) -> None:
-    """Let a command work on two nodes and kill the second, again and again, until it is done."""
+    """Let a command work on two nodes and kill the second, again and again, until it is done.
+
+    `busy` counts the nodes that were at work in that moment.
+    """
     process = victim.start()
-    while process.poll() is None:
+    while process.poll() is None and seen.go_on(kills):
         node = nodes.add_node(num_cpus=1)
+        deadline = time.monotonic() + START
+        while process.poll() is None and not at_work(node) and time.monotonic() < deadline:
+            time.sleep(0.1)
         try:
-            process.wait(rng.uniform(*GAP) if seen.go_on(kills) else 1200)
+            process.wait(rng.uniform(0.0, GAP))
         except subprocess.TimeoutExpired:
             seen.tried += 1
+            busy[0] += at_work(node)
+            seen.note = f"{busy[0]} at work"
         nodes.remove_node(node, allow_graceful=False)
+    process.wait(1200)
     if process.returncode != 0:
         seen.fault(f"ended with {process.returncode}", victim.errors())
     victim.nothing_left()
@@ -60,12 +83,12 @@ def attack_nodes(
 ) -> None:
     """Compare what a command makes on this machine with what it makes on nodes that die."""
     Victim(seen, [*command(folder / "calm"), "--workers", 2], folder).finish()
-    calm, number = read(folder / "calm"), 0
+    calm, number, busy = read(folder / "calm"), 0, [0]
     with cluster() as nodes:
         while seen.go_on(kills):
             wild = folder / f"wild-{number}"
             words = [*command(wild), "--ray", nodes.address]
-            kill_nodes_until_done(Victim(seen, words, folder), nodes, kills, rng, seen)
+            kill_nodes_until_done(Victim(seen, words, folder), nodes, kills, rng, seen, busy)
             if others := different(calm, read(wild)):
                 seen.fault("other results", others)
             number += 1
@@ -91,7 +114,7 @@ def attack_self_play(seen: Seen, kills: int, rng: random.Random, folder: Path) -
     """Kill nodes in the middle of self-play."""
 
     def command(path: Path) -> list[object]:
-        words = ("--positions", 8000, "--pieces", 8, "--out", path, "--quiet")
+        words = ("--positions", 1000, "--games", 4, "--pieces", 6, "--out", path, "--quiet")
         return tengen(*killing_trainers.SELF_PLAY, *words)
 
     attack_nodes(seen, kills, rng, folder, command, training_of)
