@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tengen.board import Board
-from tengen.board.kernels import BLACK, COLOUR, KO, SCALARS, WHITE
+from tengen.board.layout_kernels import BLACK, COLOUR, KO, SCALARS, WHITE
 from tengen.board.safety import (
     eyes,
     in_atari,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from tengen.board import batch_kernels, kernels
+from tengen.board import layout_kernels as layout
 from tengen.board.board import Board
 from tengen.board.coordinates import (
     Move,
@@ -24,7 +25,7 @@ from tengen.board.rules import KO_NUMBERS, Rules
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.parallel import share
 
-SHARE = 64
+_SHARE = 64
 """Games below which another thread is not worth waking."""
 
 
@@ -61,7 +62,7 @@ class BatchBoard:
         max_plies: int | None = None,
     ) -> None:
         cols = rows if cols is None else cols
-        if not (2 <= rows <= kernels.MAX_SIZE and 2 <= cols <= kernels.MAX_SIZE):
+        if not (2 <= rows <= layout.MAX_SIZE and 2 <= cols <= layout.MAX_SIZE):
             raise TengenError(f"a board of {rows}x{cols} is not between 2x2 and 25x25")
         self.games, self.rows, self.cols = games, rows, cols
         self.rules = Rules.preset(rules) if isinstance(rules, str) else rules
@@ -69,7 +70,7 @@ class BatchBoard:
         self.max_plies = 3 * rows * cols if max_plies is None else max_plies
         self._ko_rule = KO_NUMBERS[self.rules.ko]
         start = kernels.new_state(rows, cols)
-        start[kernels.SCALARS, kernels.SUICIDE] = self.rules.suicide
+        start[layout.SCALARS, layout.SUICIDE] = self.rules.suicide
         self._start = start
         self.states: IntArray = np.repeat(start[None], games, axis=0)
         """One position a game, as the kernels see it."""
@@ -81,7 +82,7 @@ class BatchBoard:
         """Start these games anew."""
         self.states[games] = self._start
         self._tables[games] = 0
-        key = kernels.history_key(0, kernels.BLACK, self._ko_rule)
+        key = kernels.history_key(0, layout.BLACK, self._ko_rule)
         empty = np.zeros(self._tables.shape[1], np.int64)
         kernels.remember(empty, key)
         self._tables[games] = empty
@@ -96,7 +97,7 @@ class BatchBoard:
                 self.states[part], self._tables[part], self._ko_rule, out[part]
             )
 
-        share(fill, self.games, least=SHARE)
+        share(fill, self.games, least=_SHARE)
         return out
 
     def play(self, moves: NDArray[np.integer] | Sequence[Move | None]) -> None:
@@ -131,7 +132,7 @@ class BatchBoard:
                 *(indices[part], refused[part]),
             )
 
-        share(play, self.games, least=SHARE)
+        share(play, self.games, least=_SHARE)
         if refused.any():
             game = int(np.argmax(refused))
             point = point_from(point_at(int(indices[game]), *size), *size)
@@ -170,7 +171,7 @@ class BatchBoard:
     @property
     def last_moves(self) -> list[Point | None]:
         """The last move of every game, PASS for a pass, None where nothing was played yet."""
-        last = self.states[:, kernels.SCALARS, kernels.LAST].tolist()
+        last = self.states[:, layout.SCALARS, layout.LAST].tolist()
         return [point_from(raw, self.rows, self.cols) if raw >= 0 else None for raw in last]
 
     def planes(self) -> Float32Array:
@@ -179,23 +180,23 @@ class BatchBoard:
         The planes are `PLANES`: own stones, the enemy's stones, empty points, the last move,
         legal points, and one that is all ones where the side is Black.
         """
-        last = self.states[:, kernels.SCALARS, kernels.LAST]
+        last = self.states[:, layout.SCALARS, layout.LAST]
         return stack_planes(self.grids(), self.turns, last, self.legal_masks())
 
     @property
     def turns(self) -> IntArray:
         """The side to move in every game."""
-        return self.states[:, kernels.SCALARS, kernels.TURN]
+        return self.states[:, layout.SCALARS, layout.TURN]
 
     @property
     def plies(self) -> IntArray:
         """Plies played in every game."""
-        return self.states[:, kernels.SCALARS, kernels.PLIES]
+        return self.states[:, layout.SCALARS, layout.PLIES]
 
     @property
     def over(self) -> BoolArray:
         """Whether both sides passed in a row, or max_plies was reached."""
-        passes = self.states[:, kernels.SCALARS, kernels.PASSES]
+        passes = self.states[:, layout.SCALARS, layout.PASSES]
         return (passes >= 2) | (self.plies >= self.max_plies)
 
     def area_scores(self) -> FloatArray:
@@ -205,12 +206,12 @@ class BatchBoard:
         def score(first: int, last: int) -> None:
             batch_kernels.batch_scores(self.states[first:last], out[first:last])
 
-        share(score, self.games, least=SHARE)
+        share(score, self.games, least=_SHARE)
         return out.astype(np.float64) - self.komi
 
     def grids(self) -> NDArray[np.int8]:
         """Return all stones as games x rows x columns."""
-        bordered = self.states[:, kernels.COLOUR, :-1].reshape(
+        bordered = self.states[:, layout.COLOUR, :-1].reshape(
             self.games, self.rows + 2, self.cols + 1
         )
         return bordered[:, 1:-1, 1:].astype(np.int8)

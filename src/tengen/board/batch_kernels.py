@@ -4,12 +4,6 @@
 from __future__ import annotations
 
 from tengen.board.kernels import (
-    COLS,
-    HASH,
-    PASS,
-    ROWS,
-    SCALARS,
-    TURN,
     allowed_mask,
     area_score,
     history_key,
@@ -17,6 +11,7 @@ from tengen.board.kernels import (
     play_move,
     remember,
 )
+from tengen.board.layout_kernels import COLS, HASH, PASS, ROWS, SCALARS, TURN
 from tengen.jit import kernel
 
 

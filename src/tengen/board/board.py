@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, Float32Array, IntArray
 from tengen.board import kernels as k
+from tengen.board import layout_kernels as layout
 from tengen.board.colours import BLACK, COLOUR_NAMES, EMPTY, WHITE, Colour
 from tengen.board.coordinates import (
     PASS,
@@ -67,7 +68,7 @@ class Board:
         moves: str = "",
     ) -> None:
         cols = rows if cols is None else cols
-        if not (2 <= rows <= k.MAX_SIZE and 2 <= cols <= k.MAX_SIZE):
+        if not (2 <= rows <= layout.MAX_SIZE and 2 <= cols <= layout.MAX_SIZE):
             raise TengenError(f"a board of {rows}x{cols} is not between 2x2 and 25x25")
         self.rules = Rules.preset(rules) if isinstance(rules, str) else rules
         self.komi = self.rules.komi if komi is None else float(komi)
@@ -127,11 +128,11 @@ class Board:
 
         The moves that led there are not known, but the last one is; `undo` cannot go back.
         """
-        rows, cols = (int(state[k.SCALARS, n]) for n in (k.ROWS, k.COLS))
+        rows, cols = (int(state[layout.SCALARS, n]) for n in (layout.ROWS, layout.COLS))
         board = cls(rows, cols, rules=rules, komi=komi)
         board._start, board.state = state.copy(), state.copy()
         board._past = table.copy()
-        board._before = int(state[k.SCALARS, k.PLIES])
+        board._before = int(state[layout.SCALARS, layout.PLIES])
         board._forget(len(table))
         return board
 
@@ -161,7 +162,7 @@ class Board:
             If stones are on the board, or there are no usual points for so many.
         """
         points = handicap_points(self.rows, self.cols, stones)
-        if self.moves or (self.state[k.COLOUR] == BLACK).any():
+        if self.moves or (self.state[layout.COLOUR] == BLACK).any():
             raise TengenError("handicap stones go on an empty board")
         self.set_stones(black=points, to_play=WHITE)
         self.handicap = stones
@@ -199,9 +200,9 @@ class Board:
             for row, col in zip(*np.nonzero(grid), strict=True):
                 point = point_of(int(row), int(col), self.cols)
                 k.place(state, point, int(grid[row, col]))
-        state[k.SCALARS, k.SUICIDE] = self.rules.suicide
-        state[k.SCALARS, k.TURN] = to_play
-        state[k.SCALARS, [k.KO, k.PRISONERS_B, k.PRISONERS_W]] = 0
+        state[layout.SCALARS, layout.SUICIDE] = self.rules.suicide
+        state[layout.SCALARS, layout.TURN] = to_play
+        state[layout.SCALARS, [layout.KO, layout.PRISONERS_B, layout.PRISONERS_W]] = 0
         self._start, self.state, self.moves = state, state.copy(), []
         self._past, self._before = None, 0
         self._forget(256)
@@ -218,8 +219,10 @@ class Board:
             larger = np.zeros(4 * self._table.shape[0], np.int64)
             k.regrow(self._table, larger)
             self._table = larger
-        scalars = self.state[k.SCALARS]
-        k.remember(self._table, k.history_key(scalars[k.HASH], scalars[k.TURN], self._ko_rule))
+        scalars = self.state[layout.SCALARS]
+        k.remember(
+            self._table, k.history_key(scalars[layout.HASH], scalars[layout.TURN], self._ko_rule)
+        )
 
     # ----- Playing -----
 
@@ -305,7 +308,7 @@ class Board:
         return last
 
     def _why_not(self, point: Point, colour: Colour) -> str:
-        if self.state[k.COLOUR, point] != EMPTY:
+        if self.state[layout.COLOUR, point] != EMPTY:
             return "the point is taken"
         if k.is_legal(self.state, int(point), colour):
             return "it would repeat an earlier position (superko)"
@@ -318,16 +321,16 @@ class Board:
     @property
     def turn(self) -> Colour:
         """The side to move."""
-        return int(self.state[k.SCALARS, k.TURN])
+        return int(self.state[layout.SCALARS, layout.TURN])
 
     @turn.setter
     def turn(self, colour: Colour) -> None:
-        self.state[k.SCALARS, k.TURN] = colour
+        self.state[layout.SCALARS, layout.TURN] = colour
 
     @property
     def ko(self) -> Point | None:
         """The point that simple ko forbids to the side to move, if any."""
-        raw = int(self.state[k.SCALARS, k.KO])
+        raw = int(self.state[layout.SCALARS, layout.KO])
         return self._places[raw] if raw else None
 
     @property
@@ -335,24 +338,24 @@ class Board:
         """The last point played (PASS for a pass), None at the start."""
         if self.moves:
             return self.moves[-1][1]
-        raw = int(self.state[k.SCALARS, k.LAST])  # of a board whose moves are not known
+        raw = int(self.state[layout.SCALARS, layout.LAST])  # of a board whose moves are not known
         return self._places[raw] if raw >= 0 else None
 
     @property
     def is_over(self) -> bool:
         """Whether both sides have passed in a row."""
-        return bool(self.state[k.SCALARS, k.PASSES] >= 2)
+        return bool(self.state[layout.SCALARS, layout.PASSES] >= 2)
 
     @property
     def prisoners(self) -> tuple[int, int]:
         """Stones captured by Black and by White."""
-        scalars = self.state[k.SCALARS]
-        return int(scalars[k.PRISONERS_B]), int(scalars[k.PRISONERS_W])
+        scalars = self.state[layout.SCALARS]
+        return int(scalars[layout.PRISONERS_B]), int(scalars[layout.PRISONERS_W])
 
     @property
     def hash(self) -> int:
         """The Zobrist hash of the stones: the same in every process and version, 64 bits."""
-        return int(self.state[k.SCALARS, k.HASH]) & 0xFFFFFFFFFFFFFFFF
+        return int(self.state[layout.SCALARS, layout.HASH]) & 0xFFFFFFFFFFFFFFFF
 
     def legal_mask(self, colour: Colour | None = None) -> BoolArray:
         """Return which moves a side may play: row-major, the last entry is the pass."""
@@ -386,7 +389,7 @@ class Board:
         return seen.reshape(seen.shape[1:])
 
     def __getitem__(self, move: Move) -> Colour:
-        return int(self.state[k.COLOUR, self.point(move)])
+        return int(self.state[layout.COLOUR, self.point(move)])
 
     def block(self, move: Move) -> Block:
         """Return the block of stones at a point.
@@ -397,10 +400,10 @@ class Board:
             If no stone is there.
         """
         point = int(self.point(move))
-        colour = int(self.state[k.COLOUR, point])
+        colour = int(self.state[layout.COLOUR, point])
         if colour not in COLOUR_NAMES:
             raise TengenError(f"no stone on {self._places[point]}")
-        return self._block(point, colour, self.state[k.NEXT].tolist())
+        return self._block(point, colour, self.state[layout.NEXT].tolist())
 
     def _block(self, point: int, colour: Colour, following: list[int]) -> Block:
         stones = [point]
@@ -418,8 +421,8 @@ class Board:
         """Return all blocks, ordered by their first stone."""
         found: list[Block] = []
         done: set[int] = set()
-        following: list[int] = self.state[k.NEXT].tolist()
-        for point, colour in enumerate(self.state[k.COLOUR].tolist()):
+        following: list[int] = self.state[layout.NEXT].tolist()
+        for point, colour in enumerate(self.state[layout.COLOUR].tolist()):
             if colour in COLOUR_NAMES and point not in done:
                 found.append(self._block(point, colour, following))
                 done.update(found[-1].stones)
@@ -491,8 +494,8 @@ class Board:
         if start.any():
             rows = start.reshape(self.rows, self.cols)
             parts.append(f"setup={'/'.join(''.join('.XO'[c] for c in row) for row in rows)!r}")
-        if self._start[k.SCALARS, k.TURN] != BLACK:
-            parts.append(f"to_play={int(self._start[k.SCALARS, k.TURN])}")
+        if self._start[layout.SCALARS, layout.TURN] != BLACK:
+            parts.append(f"to_play={int(self._start[layout.SCALARS, layout.TURN])}")
         if self.handicap:
             parts.append(f"handicap={self.handicap}")
         if self.moves:

@@ -29,7 +29,7 @@ from tengen.arrays import IntArray
 from tengen.errors import IllegalMoveError, TengenError
 
 GTP_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-SGF_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_SGF_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Point(int):
@@ -281,7 +281,7 @@ def parse_sgf(text: str, rows: int, cols: int) -> Point:
     if text == "" or (text == "tt" and rows <= 19 and cols <= 19):
         return PASS
     if len(text) == 2:
-        col, row = SGF_LETTERS.find(text[0]), SGF_LETTERS.find(text[1])
+        col, row = _SGF_LETTERS.find(text[0]), _SGF_LETTERS.find(text[1])
         if 0 <= row < rows and 0 <= col < cols:
             return point_from(point_of(row, col, cols), rows, cols)
     raise TengenError(f"{text!r} is no SGF point of a {rows}x{cols} board")
@@ -292,4 +292,4 @@ def format_sgf(point: int, rows: int, cols: int) -> str:
     if point == PASS:
         return ""
     row, col = row_col(point, cols)
-    return SGF_LETTERS[col] + SGF_LETTERS[row]
+    return _SGF_LETTERS[col] + _SGF_LETTERS[row]

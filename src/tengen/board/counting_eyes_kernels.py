@@ -17,16 +17,16 @@ from tengen.jit import inner_kernel, kernel
 
 MAX_CELLS = 12
 TABLE = 32768  # entries of the transposition table, a power of two
-BUDGET = 20000  # positions read before the defender gets the benefit of the doubt
+_BUDGET = 20000  # positions read before the defender gets the benefit of the doubt
 
-IN_PROGRESS = 2
+_IN_PROGRESS = 2
 
-# Columns of the search's stack; RESULT is what the mover gets if no move is better.
-OWN, FOE, SHUT, TURN, PASSED, SLOT, TRIED, RESULT = 0, 1, 2, 3, 4, 5, 6, 7
+# Columns of the search's stack; _RESULT is what the mover gets if no move is better.
+_OWN, _FOE, _SHUT, TURN, _PASSED, _SLOT, _TRIED, _RESULT = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @inner_kernel
-def neighbour_mask(mask, nbr):
+def _neighbour_mask(mask, nbr):
     """Return the cells next to the cells of `mask`."""
     out = 0
     i = 0
@@ -42,7 +42,7 @@ def neighbour_mask(mask, nbr):
 def grow(seed, within, nbr):
     """Return the connected part of `within` that contains `seed`."""
     while True:
-        more = (seed | neighbour_mask(seed, nbr)) & within
+        more = (seed | _neighbour_mask(seed, nbr)) & within
         more |= seed
         if more == seed:
             return seed
@@ -50,7 +50,7 @@ def grow(seed, within, nbr):
 
 
 @inner_kernel
-def size_of(mask):
+def _size_of(mask):
     """Return the number of cells in `mask`."""
     count = 0
     while mask:
@@ -60,14 +60,14 @@ def size_of(mask):
 
 
 @inner_kernel
-def count_eyes(own, foe, turn, shape, nbr):
+def _count_eyes(own, foe, turn, shape, nbr):
     """Count the eyes that stand without another move of the defender, at most two.
 
     An eye is a part of the region cut off by the defender's stones, without an open cell, every
     empty cell of it next to them or to the wall. Seven cells live even if the attacker begins.
     """
     cells, wall, is_open, spent = shape[0], shape[1], shape[2], shape[3]
-    touched = wall | neighbour_mask(own, nbr)
+    touched = wall | _neighbour_mask(own, nbr)
     rest = cells & ~own
     eyes = 0
     while rest:
@@ -75,7 +75,7 @@ def count_eyes(own, foe, turn, shape, nbr):
         rest &= ~part
         if part & is_open or part & ~spent == 0:
             continue
-        if size_of(part) >= 7 and size_of(part & foe) <= 1 - turn:
+        if _size_of(part) >= 7 and _size_of(part & foe) <= 1 - turn:
             return 2
         if part & ~foe & ~touched == 0:
             eyes += 1
@@ -92,24 +92,24 @@ def take(cell, mover, other, cells, safe_mover, safe_other, nbr):
     """
     mover |= cell
     taken = 0
-    around = neighbour_mask(cell, nbr) & other
+    around = _neighbour_mask(cell, nbr) & other
     if safe_other == cells:
         around = 0
     while around:
         chain = grow(around & -around, other, nbr)
         around &= ~chain
-        libs = neighbour_mask(chain, nbr) & cells & ~(mover | other)
+        libs = _neighbour_mask(chain, nbr) & cells & ~(mover | other)
         if libs == 0 and chain & safe_other == 0:
             taken |= chain
     chain = grow(cell, mover, nbr)
-    libs = neighbour_mask(chain, nbr) & cells & ~(mover | (other & ~taken))
+    libs = _neighbour_mask(chain, nbr) & cells & ~(mover | (other & ~taken))
     if libs == 0 and chain & safe_mover == 0:
         return -1
     return taken
 
 
 @inner_kernel
-def slot_of(key, keys):
+def _slot_of(key, keys):
     """Return the table slot of `key`: its own or the first free one, -1 if the table is full."""
     slot = (key ^ (key >> 7) ^ (key >> 13) ^ (key >> 23)) & (TABLE - 1)
     for _ in range(64):
@@ -120,36 +120,36 @@ def slot_of(key, keys):
 
 
 @inner_kernel
-def key_of(own, foe, shut, turn, passed):
+def _key_of(own, foe, shut, turn, passed):
     """Return one number for a position of the search."""
     return own | (foe << 12) | (shut << 24) | (turn << 36) | (passed << 37)
 
 
 @inner_kernel
-def look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, reads):
+def _look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, reads):
     """Judge a position without moves: 1 the defender gets its eyes, 0 not, -2 - slot to search."""
-    if count_eyes(own, foe, turn, shape, nbr) >= target:
+    if _count_eyes(own, foe, turn, shape, nbr) >= target:
         return 1
     lost = shape[2] & ~shut & foe
     if lost:
         lost = grow(lost, foe, nbr)
-    if size_of(shape[0] & ~own & ~lost) < target:
+    if _size_of(shape[0] & ~own & ~lost) < target:
         return 0
     reads[0] += 1
-    if reads[0] > BUDGET:
+    if reads[0] > _BUDGET:
         return 1
-    slot = slot_of(key_of(own, foe, shut, turn, passed), keys)
+    slot = _slot_of(_key_of(own, foe, shut, turn, passed), keys)
     if slot < 0:
         return 1
     if keys[slot] != -1:
         return 1 if known[slot] == 1 else 0
-    keys[slot] = key_of(own, foe, shut, turn, passed)
-    known[slot] = IN_PROGRESS
+    keys[slot] = _key_of(own, foe, shut, turn, passed)
+    known[slot] = _IN_PROGRESS
     return -2 - slot
 
 
 @inner_kernel
-def can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
+def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
     """Tell whether the defender, who moves first, gets `target` eyes.
 
     `shape` holds the cells, the wall, the open and the spent cells; `order` the cells in the order
@@ -159,17 +159,17 @@ def can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
     cells, wall, is_open = shape[0], shape[1], shape[2]
     n = len(order)
     reads = np.zeros(1, np.int64)
-    answer = look_up(own, foe, shut, 0, 0, target, shape, nbr, keys, known, reads)
+    answer = _look_up(own, foe, shut, 0, 0, target, shape, nbr, keys, known, reads)
     if answer >= 0:
         return answer == 1
-    stack[0, OWN], stack[0, FOE], stack[0, SHUT], stack[0, TURN] = own, foe, shut, 0
-    stack[0, PASSED], stack[0, SLOT], stack[0, TRIED], stack[0, RESULT] = 0, -2 - answer, 0, 0
+    stack[0, _OWN], stack[0, _FOE], stack[0, _SHUT], stack[0, TURN] = own, foe, shut, 0
+    stack[0, _PASSED], stack[0, _SLOT], stack[0, _TRIED], stack[0, _RESULT] = 0, -2 - answer, 0, 0
     top = 0
     while top >= 0:
-        own, foe, shut = stack[top, OWN], stack[top, FOE], stack[top, SHUT]
-        turn, k = stack[top, TURN], stack[top, TRIED]
+        own, foe, shut = stack[top, _OWN], stack[top, _FOE], stack[top, _SHUT]
+        turn, k = stack[top, TURN], stack[top, _TRIED]
         new_own, new_foe, new_shut, new_passed = own, foe, shut, 0
-        stack[top, TRIED] += 1
+        stack[top, _TRIED] += 1
         done = False
         # Moves on cells, then stones the attacker takes out, then the pass.
         if k < n:
@@ -195,37 +195,41 @@ def can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
             new_shut = shut & ~cell
         elif k == 2 * n:
             new_passed = 1
-            if stack[top, PASSED]:
+            if stack[top, _PASSED]:
                 if turn == 1:
-                    stack[top, RESULT] = 0
+                    stack[top, _RESULT] = 0
                 done = True
         else:
             done = True
         if not done:
-            child = slot_of(key_of(new_own, new_foe, new_shut, 1 - turn, new_passed), keys)
-            if child >= 0 and keys[child] != -1 and known[child] == IN_PROGRESS:
+            child = _slot_of(_key_of(new_own, new_foe, new_shut, 1 - turn, new_passed), keys)
+            if child >= 0 and keys[child] != -1 and known[child] == _IN_PROGRESS:
                 continue  # nobody may repeat a position
-            answer = look_up(
+            answer = _look_up(
                 new_own, new_foe, new_shut, 1 - turn, new_passed, target,
                 shape, nbr, keys, known, reads,
             )  # fmt: skip
             if answer < 0:
                 top += 1
-                stack[top, OWN], stack[top, FOE], stack[top, SHUT] = new_own, new_foe, new_shut
-                stack[top, TURN], stack[top, PASSED] = 1 - turn, new_passed
-                stack[top, SLOT], stack[top, TRIED], stack[top, RESULT] = -2 - answer, 0, 1 - turn
+                stack[top, _OWN], stack[top, _FOE], stack[top, _SHUT] = new_own, new_foe, new_shut
+                stack[top, TURN], stack[top, _PASSED] = 1 - turn, new_passed
+                stack[top, _SLOT], stack[top, _TRIED], stack[top, _RESULT] = (
+                    -2 - answer,
+                    0,
+                    1 - turn,
+                )
                 continue
             if (answer == 1) != (turn == 0):
                 continue
-            stack[top, RESULT] = answer
+            stack[top, _RESULT] = answer
         # This position is decided; so may be those that led here by the same mover's choice.
         while True:
-            answer = stack[top, RESULT]
-            known[stack[top, SLOT]] = answer
+            answer = stack[top, _RESULT]
+            known[stack[top, _SLOT]] = answer
             top -= 1
             if top < 0 or (answer == 1) != (stack[top, TURN] == 0):
                 break
-            stack[top, RESULT] = answer
+            stack[top, _RESULT] = answer
     return answer == 1
 
 
@@ -252,10 +256,10 @@ def eye_value(n, foe, wall, is_open, spent, nbr):
     keys = np.empty(TABLE, np.int64)
     known = np.empty(TABLE, np.int8)
     # Every position on the stack has been read, so that it cannot be higher than the budget.
-    stack = np.empty((BUDGET + 2, 8), np.int64)
+    stack = np.empty((_BUDGET + 2, 8), np.int64)
     for target in range(2, 0, -1):
         for i in range(TABLE):
             keys[i] = -1
-        if can_make(0, foe, shut, target, shape, nbr, order, keys, known, stack):
+        if _can_make(0, foe, shut, target, shape, nbr, order, keys, known, stack):
             return target
     return 0

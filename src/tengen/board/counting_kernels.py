@@ -47,7 +47,7 @@ DAME = 13
 
 
 @inner_kernel
-def number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack):
+def _number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack):
     """Number this colour's blocks (kind 0), regions (kind 1) and stretches of dame (kind 2)."""
     n = len(board)
     kind = np.full(n, -1, np.int8)
@@ -67,7 +67,7 @@ def number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack)
 
 
 @inner_kernel
-def link_nodes(board, width, node_of, first, following, target):
+def _link_nodes(board, width, node_of, first, following, target):
     """Build the lists of edges between nodes that lie side by side."""
     first[:] = -1
     count = 0
@@ -89,7 +89,7 @@ def link_nodes(board, width, node_of, first, following, target):
 
 
 @inner_kernel
-def label_from(start, label, without, first, following, target, labels, stack):
+def _label_from(start, label, without, first, following, target, labels, stack):
     """Give `label` to all nodes joined to `start` without passing through node `without`."""
     labels[start] = label
     stack[0] = start
@@ -107,8 +107,8 @@ def label_from(start, label, without, first, following, target, labels, stack):
 
 
 @inner_kernel
-def label_parts(region, cells, n_cells, board, width, colour, node_of, first, following, target,
-                labels, stack, hangs_by):  # fmt: skip
+def _label_parts(region, cells, n_cells, board, width, colour, node_of, first, following, target,
+                 labels, stack, hangs_by):  # fmt: skip
     """Label the parts that the group falls into without `region`.
 
     `hangs_by[part]` becomes the one point by which a part touches the region, -1 if it touches
@@ -119,7 +119,7 @@ def label_parts(region, cells, n_cells, board, width, colour, node_of, first, fo
     e = first[region]
     while e >= 0:
         if labels[target[e]] < 0:
-            label_from(target[e], parts, region, first, following, target, labels, stack)
+            _label_from(target[e], parts, region, first, following, target, labels, stack)
             hangs_by[parts] = -1
             parts += 1
         e = following[e]
@@ -151,7 +151,7 @@ def gather(node, node_of, start, size, cells):
 
 
 @inner_kernel
-def mark_only_neighbour(p, width, region, node_of, fill):
+def _mark_only_neighbour(p, width, region, node_of, fill):
     """Mark the neighbour of p in its region, where there is just one."""
     inside = 0
     last = p
@@ -164,7 +164,7 @@ def mark_only_neighbour(p, width, region, node_of, fill):
 
 
 @inner_kernel
-def is_cornered_six(cells, foes, board, width, nbr):
+def _is_cornered_six(cells, foes, board, width, nbr):
     """Tell whether six cells are a 2x3 block in a corner with an enemy stone in its middle.
 
     Elsewhere such a block lives; in the corner it runs out of liberties.
@@ -191,7 +191,7 @@ def is_cornered_six(cells, foes, board, width, nbr):
 
 
 @inner_kernel
-def region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, force):
+def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, force):
     """Return the eyes a region is worth, or -1 where only a search can say and `force` is off."""
     if n_cells > MAX_CELLS:
         return 2
@@ -254,26 +254,26 @@ def region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, 
             if nbr[i] & (nbr[i] - 1) == 0:
                 spent |= nbr[i]
     value = eye_value(total, foes, wall, opened, spent, nbr)
-    if value == 2 and total == 6 and is_cornered_six(fight, foes, board, width, nbr):
+    if value == 2 and total == 6 and _is_cornered_six(fight, foes, board, width, nbr):
         return 1
     return value
 
 
 @inner_kernel
-def judge_colour(board, width, colour, reach, fallen, closed, kinds):
+def _judge_colour(board, width, colour, reach, fallen, closed, kinds):
     """Write into `kinds` (bordered) what this colour's stones and regions count for."""
     n = len(board)
     foe = 3 - colour
     stack = np.empty(n + 1, np.int32)
     node_of = np.empty(n, np.int32)
     node_kind = np.empty(n, np.int8)
-    nodes = number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack)
+    nodes = _number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack)
     if nodes == 0:
         return
     first = np.empty(nodes, np.int32)
     following = np.empty(4 * n, np.int32)
     target = np.empty(4 * n, np.int32)
-    link_nodes(board, width, node_of, first, following, target)
+    _link_nodes(board, width, node_of, first, following, target)
     start = np.full(nodes, -1, np.int32)
     size = np.zeros(nodes, np.int32)
     for p in range(n):
@@ -293,7 +293,7 @@ def judge_colour(board, width, colour, reach, fallen, closed, kinds):
     groups = 0
     for node in range(nodes):
         if group[node] < 0:
-            label_from(node, groups, -1, first, following, target, group, stack)
+            _label_from(node, groups, -1, first, following, target, group, stack)
             groups += 1
     eyes = np.zeros(groups, np.int32)
     fill = np.zeros(n, np.bool_)
@@ -313,13 +313,13 @@ def judge_colour(board, width, colour, reach, fallen, closed, kinds):
                 continue
             n_cells = gather(region, node_of, start[region], size[region], cells)
             if stage == 1 or stage == 2:
-                value[region] = region_value(
+                value[region] = _region_value(
                     cells, n_cells, board, width, colour, reach, fallen, false_at, stage == 2
                 )
                 if value[region] > 0:
                     eyes[group[region]] += value[region]
                 continue
-            parts, touching = label_parts(
+            parts, touching = _label_parts(
                 region, cells, n_cells, board, width, colour, node_of, first, following, target,
                 labels, stack, hangs_by,
             )  # fmt: skip
@@ -343,7 +343,7 @@ def judge_colour(board, width, colour, reach, fallen, closed, kinds):
                 if p >= 0 and (part_eyes[part] == 0 or part_eyes[part] == total):
                     fill[p] = True
                     if fallen[p] == foe:
-                        mark_only_neighbour(p, width, region, node_of, fill)
+                        _mark_only_neighbour(p, width, region, node_of, fill)
 
     for p in range(n):
         node = node_of[p]
@@ -367,10 +367,7 @@ def plain_kinds(grid, dead, kinds):
     """Write what every point counts for by flood fill alone."""
     rows, cols = grid.shape
     width = cols + 1
-    n = (rows + 2) * width + 1
-    board = np.empty(n, np.int8)
-    touch = np.empty(n, np.int8)
-    _prepare(grid, dead, board, np.empty(n, np.int8), touch, np.empty(n, np.int32))
+    board, _fallen, touch, _stack = _prepare(grid, dead)
     for r in range(rows):
         for c in range(cols):
             p = (r + 1) * width + c + 1
@@ -381,15 +378,19 @@ def plain_kinds(grid, dead, kinds):
 
 
 @kernel
-def _prepare(grid, dead, board, fallen, touch, stack):
-    """Lay the grid out and write to `touch` who touches the region of each empty point."""
+def _prepare(grid, dead):
+    """Lay the grid out; return it, what fell, who touches the region of a point, a stack."""
     width = grid.shape[1] + 1
+    n = (grid.shape[0] + 2) * width + 1
+    board, fallen = np.empty(n, np.int8), np.empty(n, np.int8)
     lay_out(grid, dead, board, fallen)
-    region_of = np.empty(board.shape[0], np.int32)
-    touches = np.zeros(board.shape[0], np.int8)
+    touch, stack = np.empty(n, np.int8), np.empty(n + 1, np.int32)
+    region_of = np.empty(n, np.int32)
+    touches = np.zeros(n, np.int8)
     flood_empty(board, width, region_of, touches, stack)
-    for p in range(board.shape[0]):
+    for p in range(n):
         touch[p] = touches[region_of[p]] if board[p] == EMPTY else 0
+    return board, fallen, touch, stack
 
 
 @kernel
@@ -397,12 +398,8 @@ def careful_kinds(grid, dead, kinds):
     """Write what every point counts for, seki and false eyes seen to (int8, rows x cols)."""
     rows, cols = grid.shape
     width = cols + 1
-    n = (rows + 2) * width + 1
-    board = np.empty(n, np.int8)
-    fallen = np.empty(n, np.int8)
-    touch = np.empty(n, np.int8)
-    stack = np.empty(n + 1, np.int32)
-    _prepare(grid, dead, board, fallen, touch, stack)
+    board, fallen, touch, stack = _prepare(grid, dead)
+    n = board.shape[0]
     closed = np.zeros(n, np.bool_)
     for p in range(n):
         closed[p] = touch[p] == BLACK or touch[p] == WHITE
@@ -414,7 +411,7 @@ def careful_kinds(grid, dead, kinds):
         if board[p] == EMPTY and (reach[p] == 3 or reach[p] == 0):
             flat[p] = DAME
     for colour in range(BLACK, WHITE + 1):  # one call each: compiling two costs seconds
-        judge_colour(board, width, colour, reach, fallen, closed, flat)
+        _judge_colour(board, width, colour, reach, fallen, closed, flat)
     for r in range(rows):
         for c in range(cols):
             kinds[r, c] = flat[(r + 1) * width + c + 1]

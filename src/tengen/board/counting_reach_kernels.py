@@ -49,7 +49,7 @@ def flood_empty(board, width, region_of, touches, stack):
 
 
 @inner_kernel
-def is_gate(board, p, width, colour):
+def _is_gate(board, p, width, colour):
     """Tell whether `colour` or the edge stands on two opposite sides of p, not twice the edge."""
     up, down, left, right = board[p - width], board[p + width], board[p - 1], board[p + 1]
     if (up == colour and (down == colour or down == BORDER)) or (up == BORDER and down == colour):
@@ -60,7 +60,7 @@ def is_gate(board, p, width, colour):
 
 
 @inner_kernel
-def gate_holds(board, fallen, width, entry, gate, beyond, colour):
+def _gate_holds(board, fallen, width, entry, gate, beyond, colour):
     """Tell whether the owner of a gate stops `colour` from going on from it to `beyond`.
 
     The answer is a stone beyond the gate. There is no room for it where a fallen stone of the
@@ -100,11 +100,11 @@ def mark_reach(board, fallen, width, colour, reach, stack):
     while top:
         top -= 1
         p = stack[top]
-        gate = is_gate(board, p, width, foe)
+        gate = _is_gate(board, p, width, foe)
         for q in (p - width, p - 1, p + 1, p + width):
             if board[q] != EMPTY or reach[q] & colour:
                 continue
-            if gate and gate_holds(board, fallen, width, 2 * p - q, p, q, colour):
+            if gate and _gate_holds(board, fallen, width, 2 * p - q, p, q, colour):
                 continue
             reach[q] |= colour
             stack[top] = q
@@ -114,12 +114,12 @@ def mark_reach(board, fallen, width, colour, reach, stack):
 @inner_kernel
 def is_barred(board, fallen, width, p, colour):
     """Tell whether p is a gate of the enemy that stops `colour` both ways."""
-    if not is_gate(board, p, width, 3 - colour):
+    if not _is_gate(board, p, width, 3 - colour):
         return False
     for q in (p - width, p - 1, p + 1, p + width):
         if board[q] == EMPTY:
             entry = 2 * p - q
-            if (board[entry] == EMPTY or board[entry] == colour) and not gate_holds(
+            if (board[entry] == EMPTY or board[entry] == colour) and not _gate_holds(
                 board, fallen, width, entry, p, q, colour
             ):
                 return False

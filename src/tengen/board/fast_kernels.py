@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import COLOUR, COLS, KO, LAST, LAST2, ROWS, SCALARS
+from tengen.board.layout_kernels import COLOUR, COLS, KO, LAST, LAST2, ROWS, SCALARS
 from tengen.board.random_kernels import mix
 from tengen.jit import hot_kernel, inner_kernel
 
 U = np.uint64
-U0, U1, U2, U3, U4 = U(0), U(1), U(2), U(3), U(4)
+U0, U1, U2, U3, _U4 = U(0), U(1), U(2), U(3), U(4)
 RECORD = U(8)
 HEAD_, NEXT_, SIZE_, PLIB_, PSUM_, PSQ_, EPOS_ = U(1), U(2), U(3), U(4), U(5), U(6), U(7)
 V_EMPTY, V_KO, V_RNG, V_LAST, V_LAST2 = U(0), U(1), U(2), U(3), U(4)
@@ -115,7 +115,7 @@ def is_playable(b, p, colour, width):
 
 
 @hot_kernel
-def put_stone(b, empty, count, p, colour, width):
+def _put_stone(b, empty, count, p, colour, width):
     """Play a legal stone where `count` points are empty; return the new count and the ko point."""
     enemy = U3 - colour
     count -= U1
@@ -218,7 +218,7 @@ def _lift(b, empty, count, head, width):
 @inner_kernel
 def put(b, empty, v, p, colour, width):
     """Play a legal stone and keep `v` up to date."""
-    v[V_EMPTY], v[V_KO] = put_stone(b, empty, v[V_EMPTY], p, colour, width)
+    v[V_EMPTY], v[V_KO] = _put_stone(b, empty, v[V_EMPTY], p, colour, width)
     v[V_LAST2] = v[V_LAST]
     v[V_LAST] = p
 
@@ -244,7 +244,7 @@ def light_playout(b, empty, v, colour, width, limit, trace):
             i = ((mix(rng) >> _32) * left) >> _32
             p = empty[i]
             if p != ko and is_playable(b, p, colour, width):
-                count, ko = put_stone(b, empty, count, p, colour, width)
+                count, ko = _put_stone(b, empty, count, p, colour, width)
                 move = p
                 passes = 0
                 break

@@ -35,7 +35,7 @@ from tengen.board.fast_kernels import (
 )
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
-MAX_CANDIDATES = 32
+_MAX_CANDIDATES = 32
 
 
 @inner_kernel
@@ -120,7 +120,7 @@ def _answers(b, v, last, colour, width, out):
         if b[q] == colour and atari(b, b[q + HEAD_]):
             h = b[q + HEAD_]
             exit_ = b[h + PSUM_] // b[h + PLIB_]
-            if liberties_after(b, exit_, colour, width) >= 2 and count < MAX_CANDIDATES:
+            if liberties_after(b, exit_, colour, width) >= 2 and count < _MAX_CANDIDATES:
                 out[count] = exit_
                 count += 1
             # Or capture a block next to the one in danger.
@@ -128,7 +128,7 @@ def _answers(b, v, last, colour, width, out):
             while True:
                 for j in range(4):
                     z = near(x, j, width)
-                    if b[z] == enemy and count < MAX_CANDIDATES:
+                    if b[z] == enemy and count < _MAX_CANDIDATES:
                         g = b[z + HEAD_]
                         if atari(b, g):
                             out[count] = b[g + PSUM_] // b[g + PLIB_]
@@ -181,7 +181,7 @@ def _careful_random(b, empty, v, colour, width):
 
 
 @inner_kernel
-def heavy_move(b, empty, v, colour, width, shapes, out):
+def _heavy_move(b, empty, v, colour, width, shapes, out):
     """Play one move of the policy; return whether there was one (else it was a pass)."""
     last = v[V_LAST]
     if last != U0:
@@ -203,9 +203,9 @@ def heavy_playout(b, empty, v, colour, width, limit, trace, shapes):
     """Play by the policy until both sides pass or `limit` plies; return plies played."""
     passes = 0
     plies = 0
-    out = np.zeros(MAX_CANDIDATES, np.uint64)
+    out = np.zeros(_MAX_CANDIDATES, np.uint64)
     while passes < 2 and plies < limit:
-        if heavy_move(b, empty, v, colour, width, shapes, out):
+        if _heavy_move(b, empty, v, colour, width, shapes, out):
             passes = 0
         else:
             passes += 1

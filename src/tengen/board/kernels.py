@@ -1,16 +1,4 @@
-"""Keep a Go position in one integer array and apply the rules to it; know nothing of people.
-
-A position is one int64 array `s` of shape (FIELDS, N). The board is stored as a line with a border:
-point(row, column) = (row + 1) * W + column + 1 with W = columns + 1, so the neighbours of p are p -
-1, p + 1, p - W and p + W, and every step off the board lands on a BORDER point. One border column
-serves as the right edge of one row and the left edge of the next. N = (rows + 2) * W + 1. Point 0
-is always border and stands for a pass.
-
-Each row of `s` is one field over the points, named by the constants below; the row SCALARS holds
-single numbers. Blocks of stones are circular lists (NEXT) with one stone as their HEAD; what is
-known of a block (SIZE, pseudo-liberties, BHASH) is stored at its head. A pseudo-liberty is a pair
-(stone, empty neighbour); with their number n, sum a and sum of squares b, a * a == n * b holds
-exactly when all of them are the same point: the block is in atari, and a // n is its only liberty.
+"""Apply the rules of Go to a position, an array as `layout_kernels` describes; know no people.
 
 Kernels trust their callers: they check no argument and raise nothing.
 """
@@ -20,31 +8,40 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.board.layout_kernels import (
+    BHASH,
+    BLACK,
+    BORDER,
+    COLOUR,
+    COLS,
+    EMPTIES,
+    EMPTY,
+    EPOS,
+    FIELDS,
+    HASH,
+    HEAD,
+    KO,
+    LAST,
+    LAST2,
+    MAX_POINTS,
+    N_EMPTY,
+    NEXT,
+    PASS,
+    PASSES,
+    PLIB,
+    PLIES,
+    PRISONERS_B,
+    PRISONERS_W,
+    PSQ,
+    PSUM,
+    ROWS,
+    SCALARS,
+    SIZE,
+    SUICIDE,
+    TURN,
+    WHITE,
+)
 from tengen.jit import hot_kernel, inner_kernel, kernel
-
-EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
-PASS, RESIGN = 0, -1
-
-# Fields: rows of a state.
-COLOUR = 0  # EMPTY, BLACK, WHITE or BORDER
-HEAD = 1  # of a stone: the stone that stands for its block
-NEXT = 2  # of a stone: the next stone of its block, in a circle
-SIZE = 3  # at a head: stones in the block
-PLIB = 4  # at a head: number of pseudo-liberties
-PSUM = 5  # at a head: their sum
-PSQ = 6  # at a head: the sum of their squares
-BHASH = 7  # at a head: xor of the stones' Zobrist keys
-EMPTIES = 8  # the first N_EMPTY entries list the empty points in no order
-EPOS = 9  # of an empty point: its place in that list
-SCALARS = 10  # single numbers, see below
-FIELDS = 11
-
-# Entries of the row SCALARS (a 2x2 board has N = 13).
-ROWS, COLS, TURN, KO, N_EMPTY, PRISONERS_B, PRISONERS_W = 0, 1, 2, 3, 4, 5, 6
-HASH, PLIES, PASSES, LAST, LAST2, SUICIDE = 7, 8, 9, 10, 11, 12
-
-MAX_SIZE = 25
-MAX_POINTS = (MAX_SIZE + 2) * (MAX_SIZE + 1) + 1
 
 
 def _zobrist_keys() -> np.ndarray:
@@ -135,7 +132,7 @@ def is_legal(s, p, colour):
 
 
 @inner_kernel
-def hash_after(s, p, colour):
+def _hash_after(s, p, colour):
     """Return the position's hash after `colour` plays the legal point `p`, captures included."""
     h = s[SCALARS, HASH]
     if p == PASS:
@@ -303,13 +300,13 @@ def play_move(s, p, colour):
 
 # ----- Superko: a table of the hashes of all earlier positions, open addressing, zero is free -----
 
-KO_SIMPLE, KO_POSITIONAL, KO_SITUATIONAL = 0, 1, 2
+KO_SIMPLE, KO_POSITIONAL, _KO_SITUATIONAL = 0, 1, 2
 
 
 @kernel
 def history_key(h, to_move, ko_rule):
     """Return the key under which a position is remembered; never zero."""
-    if ko_rule == KO_SITUATIONAL:
+    if ko_rule == _KO_SITUATIONAL:
         h ^= ZOBRIST[0, to_move]
     return h if h != 0 else 1
 
@@ -354,11 +351,11 @@ def is_allowed(s, table, ko_rule, p, colour):
         return (
             ko_rule != KO_SIMPLE
             and _ko_only(s, p, colour)
-            and not seen(table, history_key(hash_after(s, p, colour), 3 - colour, ko_rule))
+            and not seen(table, history_key(_hash_after(s, p, colour), 3 - colour, ko_rule))
         )
     if ko_rule == KO_SIMPLE or p == PASS:
         return True
-    return not seen(table, history_key(hash_after(s, p, colour), 3 - colour, ko_rule))
+    return not seen(table, history_key(_hash_after(s, p, colour), 3 - colour, ko_rule))
 
 
 @kernel

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, NEXT, ROWS, SCALARS, SIZE
+from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, NEXT, ROWS, SCALARS, SIZE
 from tengen.board.safety_kernels import MAX_READS, read_ladder, safety_scratch
 from tengen.jit import inner_kernel, kernel
 
 # What a ladder says of a move; two numbers each: blocks of one or two stones, and larger ones.
-RUNS_IN_VAIN, RUNS, SAVES_FROM_LADDER, CATCHES, ATARI_IN_VAIN = 0, 1, 2, 3, 4
-TAKES_LOST, TAKES_RUNNER, BLOCKS_LADDER = 5, 6, 7
-LADDER_READS = 200  # positions one ladder may cost
+_RUNS_IN_VAIN, RUNS, _SAVES_FROM_LADDER, CATCHES, ATARI_IN_VAIN = 0, 1, 2, 3, 4
+_TAKES_LOST, _TAKES_RUNNER, _BLOCKS_LADDER = 5, 6, 7
+_LADDER_READS = 200  # positions one ladder may cost
 
 
 @kernel
@@ -47,7 +47,7 @@ def read_blocks(s, start, count, libs, stamp):
 
 
 @inner_kernel
-def seen_from(symmetry, i, rows, cols):
+def _seen_from(symmetry, i, rows, cols):
     """Return the point of the board that lies at row-major place `i` of one of its views.
 
     Bits of `symmetry`: rows upside down, columns mirrored, rows for columns (square boards only).
@@ -63,7 +63,7 @@ def seen_from(symmetry, i, rows, cols):
 
 
 @inner_kernel
-def chosen_view(s, mover):
+def _chosen_view(s, mover):
     """Return the view whose stones come first: empty, then the mover's, then the other's.
 
     A board that is its own mirror image has several such views, all alike. Boards that are not
@@ -73,8 +73,8 @@ def chosen_view(s, mover):
     best = 0
     for symmetry in range(1, 8 if rows == cols else 4):
         for i in range(rows * cols):
-            a = s[COLOUR, seen_from(best, i, rows, cols)]
-            b = s[COLOUR, seen_from(symmetry, i, rows, cols)]
+            a = s[COLOUR, _seen_from(best, i, rows, cols)]
+            b = s[COLOUR, _seen_from(symmetry, i, rows, cols)]
             if a != b:
                 if b == EMPTY or (b == mover and a != EMPTY):
                     best = symmetry
@@ -98,12 +98,12 @@ def read_ladders(s, mover, start, count, libs, said, stones):
         return
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     width = cols + 1
-    view = chosen_view(s, mover)
+    view = _chosen_view(s, mover)
     line = np.full(s.shape[1], BORDER, np.int64)
     back = np.zeros(s.shape[1], np.int64)
     for i in range(rows * cols):
         p = (i // cols + 1) * width + i % cols + 1
-        back[p] = seen_from(view, i, rows, cols)
+        back[p] = _seen_from(view, i, rows, cols)
         line[p] = s[COLOUR, back[p]]
     scratch = safety_scratch(s.shape[1])
     reads = np.zeros(1, np.int64)
@@ -116,21 +116,21 @@ def read_ladders(s, mover, start, count, libs, said, stones):
             continue
         large = 1 if s[SIZE, head] > 2 else 0
         first = libs[start[head]]
-        reads[0] = MAX_READS - LADDER_READS
+        reads[0] = MAX_READS - _LADDER_READS
         if count[head] == 1:
             way = back[read_ladder(line, p, width, False, 0, reads, scratch)]
             stones[head] = 2 if way > 0 else 1
             if colour == mover:
-                said[first] |= 1 << (2 * (RUNS if way == first else RUNS_IN_VAIN) + large)
+                said[first] |= 1 << (2 * (RUNS if way == first else _RUNS_IN_VAIN) + large)
             else:
-                said[first] |= 1 << (2 * (TAKES_RUNNER if way > 0 else TAKES_LOST) + large)
+                said[first] |= 1 << (2 * (_TAKES_RUNNER if way > 0 else _TAKES_LOST) + large)
             continue
         # Two liberties: both ataris are read, the second by forbidding the first.
         second = libs[start[head] + 1]
         one = read_ladder(line, p, width, True, 0, reads, scratch)
         other = 0
         if one > 0:
-            reads[0] = MAX_READS - LADDER_READS
+            reads[0] = MAX_READS - _LADDER_READS
             other = read_ladder(line, p, width, True, one, reads, scratch)
         stones[head] = 3 if one > 0 else 4
         for k in range(2):
@@ -139,4 +139,4 @@ def read_ladders(s, mover, start, count, libs, said, stones):
             if colour != mover:
                 said[q] |= 1 << (2 * (CATCHES if works else ATARI_IN_VAIN) + large)
             elif one > 0:
-                said[q] |= 1 << (2 * (BLOCKS_LADDER if works else SAVES_FROM_LADDER) + large)
+                said[q] |= 1 << (2 * (_BLOCKS_LADDER if works else _SAVES_FROM_LADDER) + large)

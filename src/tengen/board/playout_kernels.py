@@ -7,7 +7,7 @@ import numpy as np
 
 from tengen.board.fast_kernels import V_RNG, V_SIZE, U, final_score, light_playout, load
 from tengen.board.heavy_kernels import heavy_playout
-from tengen.board.kernels import COLS, ROWS, SCALARS, TURN
+from tengen.board.layout_kernels import COLS, ROWS, SCALARS, TURN
 from tengen.board.random_kernels import seed_stream
 from tengen.jit import kernel
 

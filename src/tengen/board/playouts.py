@@ -16,7 +16,7 @@ from tengen.parallel import share
 
 Kind = Literal["light", "heavy"]
 
-SHARE = 32
+_SHARE = 32
 """Playouts below which another thread is not worth waking."""
 
 
@@ -73,5 +73,5 @@ def playouts(
     if threads == 1:
         run(0, n)
     else:
-        share(run, n, least=SHARE)
+        share(run, n, least=_SHARE)
     return PlayoutResult(scores.astype(np.float64) - board.komi, ownership / max(n, 1))

@@ -32,7 +32,7 @@ def seed_stream(rng, seed, index):
 
 
 @inner_kernel
-def next_word(rng):
+def _next_word(rng):
     """Return 64 random bits."""
     rng[0] += _GOLDEN
     return mix(rng[0])
@@ -41,10 +41,10 @@ def next_word(rng):
 @inner_kernel
 def below(rng, n):
     """Return a random integer from 0 to n - 1 (n < 2**31)."""
-    return np.int64(((next_word(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+    return np.int64(((_next_word(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
 @inner_kernel
 def uniform(rng):
     """Return a random float in [0, 1)."""
-    return np.float64(next_word(rng) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return np.float64(_next_word(rng) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

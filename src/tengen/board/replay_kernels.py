@@ -10,15 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import (
-    COLOUR,
-    EMPTY,
-    HASH,
     KO_SIMPLE,
-    PASS,
-    PRISONERS_B,
-    PRISONERS_W,
-    SCALARS,
-    TURN,
     clear,
     history_key,
     is_allowed,
@@ -26,6 +18,16 @@ from tengen.board.kernels import (
     place,
     play_move,
     remember,
+)
+from tengen.board.layout_kernels import (
+    COLOUR,
+    EMPTY,
+    HASH,
+    PASS,
+    PRISONERS_B,
+    PRISONERS_W,
+    SCALARS,
+    TURN,
 )
 from tengen.jit import kernel
 

@@ -51,7 +51,7 @@ class Rules:
             If no rules go by this name.
         """
         key = name.strip().lower().replace("-", "_").replace(" ", "_")
-        key = ALIASES.get(key, key)
+        key = _ALIASES.get(key, key)
         if key not in PRESETS:
             raise TengenError(f"no rules called {name!r}; there are {', '.join(PRESETS)}")
         return PRESETS[key]
@@ -80,7 +80,7 @@ PRESETS: dict[str, Rules] = {
 }
 """Named rules. `cgos` (positional superko, no suicide, area) is the default of matches."""
 
-ALIASES = {
+_ALIASES = {
     "": "japanese",
     "jp": "japanese",
     "korean": "japanese",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tengen.arrays import BoolArray, IntArray
 from tengen.board import safety_kernels as k
-from tengen.board.kernels import BLACK, BORDER, EMPTY, WHITE
+from tengen.board.layout_kernels import BLACK, BORDER, EMPTY, WHITE
 from tengen.errors import TengenError
 
 Place = tuple[int, int]

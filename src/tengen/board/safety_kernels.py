@@ -10,35 +10,35 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.flood_kernels import number_alike
-from tengen.board.kernels import (
-    BLACK,
-    BORDER,
-    COLOUR,
-    COLS,
-    EMPTY,
-    KO,
-    SCALARS,
-    WHITE,
-    near,
-)
+from tengen.board.kernels import near
+from tengen.board.layout_kernels import BLACK, BORDER, COLOUR, COLS, EMPTY, KO, SCALARS, WHITE
 from tengen.jit import inner_kernel, kernel
 
 # Rows of the scratch.
-MARK, STACK, CHANGED, WORK = 0, 1, 2, 3
-SCRATCH_ROWS = 4
-STAMP = 0  # MARK[0] belongs to a border point: it holds the last stamp
+_MARK, STACK, _CHANGED, _WORK = 0, 1, 2, 3
+_SCRATCH_ROWS = 4
+_STAMP = 0  # _MARK[0] belongs to a border point: it holds the last stamp
 
 # Entries of a frame of the ladder reader.
-ATTACKING, FORBIDDEN, LIFTED, NEXT_MOVE, TOTAL, CURRENT, NOW_LIFTED, MOVES = 0, 1, 2, 3, 4, 5, 6, 7
-FRAME = MOVES + 13
-MAX_DEPTH = 512
+_ATTACKING, _FORBIDDEN, _LIFTED, _NEXT_MOVE, _TOTAL, _CURRENT, _NOW_LIFTED, MOVES = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+)
+_FRAME = MOVES + 13
+_MAX_DEPTH = 512
 MAX_READS = 2000  # positions a ladder may cost before the block counts as out of it
 
 
 @kernel
 def safety_scratch(n):
     """Return scratch for boards of n bordered points; one per thread."""
-    return np.zeros((SCRATCH_ROWS, 4 * n), np.int64)
+    return np.zeros((_SCRATCH_ROWS, 4 * n), np.int64)
 
 
 # ----- Liberties and atari -----
@@ -47,9 +47,9 @@ def safety_scratch(n):
 @inner_kernel
 def liberties(line, p, width, limit, scratch, libs):
     """Count the liberties of the block at p, at most `limit`, and store them in `libs`."""
-    mark, stack = scratch[MARK], scratch[STACK]
-    mark[STAMP] += 1
-    stamp = mark[STAMP]
+    mark, stack = scratch[_MARK], scratch[STACK]
+    mark[_STAMP] += 1
+    stamp = mark[_STAMP]
     colour = line[p]
     mark[p] = stamp
     stack[0] = p
@@ -89,7 +89,7 @@ def atari_mask(line, width, scratch, out):
 
 
 @inner_kernel
-def eye_owner(line, p, width):
+def _eye_owner(line, p, width):
     """Return the colour whose stones (and the edge) are all round the empty point p, or EMPTY."""
     owner = EMPTY
     if line[p] != EMPTY:
@@ -106,7 +106,7 @@ def eye_owner(line, p, width):
 
 
 @inner_kernel
-def is_false_eye(line, p, width, colour):
+def _is_false_eye(line, p, width, colour):
     """Tell by the diagonal rule whether an eye of `colour` is false.
 
     Two enemy stones on the diagonals make it so, one is enough at the edge.
@@ -125,8 +125,8 @@ def is_false_eye(line, p, width, colour):
 @kernel
 def real_eye_owner(line, p, width):
     """Return the colour that has a real eye at p, or EMPTY."""
-    owner = eye_owner(line, p, width)
-    if owner != EMPTY and is_false_eye(line, p, width, owner):
+    owner = _eye_owner(line, p, width)
+    if owner != EMPTY and _is_false_eye(line, p, width, owner):
         return EMPTY
     return owner
 
@@ -142,9 +142,9 @@ def eye_map(line, width, out):
     """Write into `out` (bordered) the owner of a real eye, his negative for a false one, else 0."""
     for p in range(line.shape[0]):
         out[p] = EMPTY
-        owner = eye_owner(line, p, width) if line[p] == EMPTY else EMPTY
+        owner = _eye_owner(line, p, width) if line[p] == EMPTY else EMPTY
         if owner != EMPTY:
-            out[p] = -owner if is_false_eye(line, p, width, owner) else owner
+            out[p] = -owner if _is_false_eye(line, p, width, owner) else owner
 
 
 # ----- Unconditional life (Benson 1976) -----
@@ -258,7 +258,7 @@ def _try(line, p, colour, width, count, scratch, libs):
     for k in range(4):
         q = near(p, k, width)
         if line[q] == 3 - colour and liberties(line, q, width, 1, scratch, libs) == 0:
-            count = _lift(line, q, width, scratch[CHANGED], count, scratch[STACK])
+            count = _lift(line, q, width, scratch[_CHANGED], count, scratch[STACK])
     if count == before and liberties(line, p, width, 1, scratch, libs) == 0:
         line[p] = EMPTY
         return -1
@@ -277,10 +277,10 @@ def _take_back(line, p, colour, changed, before, after):
 def _attackers_in_atari(line, p, width, scratch, saves):
     """List the points that capture an enemy block next to the block at p, without repeats."""
     colour = line[p]
-    members = scratch[WORK]
-    mark = scratch[MARK]
-    mark[STAMP] += 1
-    stamp = mark[STAMP]
+    members = scratch[_WORK]
+    mark = scratch[_MARK]
+    mark[_STAMP] += 1
+    stamp = mark[_STAMP]
     members[0] = p
     mark[p] = stamp
     size = 1
@@ -318,7 +318,7 @@ def _lone_ko(line, p, width, before, after, scratch, libs):
     for k in range(4):
         if line[near(p, k, width)] == line[p]:
             return 0
-    return scratch[CHANGED, before]
+    return scratch[_CHANGED, before]
 
 
 @kernel
@@ -337,17 +337,17 @@ def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
         return libs[0] if libs[0] != ko else 0
     if n > 2 or n == 0 or (n == 2 and not attacking):
         return 0 if attacking else libs[0]
-    frame[ATTACKING] = attacking
-    frame[FORBIDDEN] = ko
-    frame[LIFTED] = count
-    frame[NEXT_MOVE] = 0
+    frame[_ATTACKING] = attacking
+    frame[_FORBIDDEN] = ko
+    frame[_LIFTED] = count
+    frame[_NEXT_MOVE] = 0
     frame[MOVES] = libs[0]
     if attacking:
         frame[MOVES + 1] = libs[1]
-        frame[TOTAL] = 2
+        frame[_TOTAL] = 2
     else:
         # Running out comes first: it is what ladders are made of.
-        frame[TOTAL] = 1 + _attackers_in_atari(line, p, width, scratch, frame[MOVES + 1 :])
+        frame[_TOTAL] = 1 + _attackers_in_atari(line, p, width, scratch, frame[MOVES + 1 :])
     return -1
 
 
@@ -362,33 +362,33 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
     """
     colour = line[p]
     libs = np.empty(3, np.int64)
-    frames = np.empty((MAX_DEPTH, FRAME), np.int64)
+    frames = np.empty((_MAX_DEPTH, _FRAME), np.int64)
     answer = _open_frame(line, p, width, attacking, ko, 0, reads, scratch, frames[0])
     if answer >= 0:
         return answer
     top = 0
     while True:
         frame = frames[top]
-        attacks = frame[ATTACKING] == 1
+        attacks = frame[_ATTACKING] == 1
         mover = 3 - colour if attacks else colour
         answer = 0
-        i = frame[NEXT_MOVE]
-        if i < frame[TOTAL]:
-            frame[NEXT_MOVE] += 1
+        i = frame[_NEXT_MOVE]
+        if i < frame[_TOTAL]:
+            frame[_NEXT_MOVE] += 1
             move = frame[MOVES + i]
-            if move == frame[FORBIDDEN] or (i > 0 and move == frame[MOVES]):
+            if move == frame[_FORBIDDEN] or (i > 0 and move == frame[MOVES]):
                 continue
-            before = frame[LIFTED]
+            before = frame[_LIFTED]
             after = _try(line, move, mover, width, before, scratch, libs)
             if after < 0:
                 continue
-            frame[CURRENT] = move
-            frame[NOW_LIFTED] = after
+            frame[_CURRENT] = move
+            frame[_NOW_LIFTED] = after
             # An attack must be atari; three liberties are out of the ladder.
             n = liberties(line, p, width, 3, scratch, libs)
             if attacks and n > 1:
                 child = 1
-            elif n > 2 or top + 1 == MAX_DEPTH:
+            elif n > 2 or top + 1 == _MAX_DEPTH:
                 child = 1 if attacks else 0
             else:
                 next_ko = _lone_ko(line, move, width, before, after, scratch, libs)
@@ -398,7 +398,7 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
                 if child < 0:
                     top += 1
                     continue
-            _take_back(line, move, mover, scratch[CHANGED], before, after)
+            _take_back(line, move, mover, scratch[_CHANGED], before, after)
             if child > 0:
                 continue
             answer = move
@@ -408,13 +408,13 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
             if top < 0:
                 return answer
             frame = frames[top]
-            mover = 3 - colour if frame[ATTACKING] == 1 else colour
+            mover = 3 - colour if frame[_ATTACKING] == 1 else colour
             _take_back(
-                line, frame[CURRENT], mover, scratch[CHANGED], frame[LIFTED], frame[NOW_LIFTED]
+                line, frame[_CURRENT], mover, scratch[_CHANGED], frame[_LIFTED], frame[_NOW_LIFTED]
             )
             if answer > 0:
                 break  # the other side had an answer: try the next move
-            answer = frame[CURRENT]
+            answer = frame[_CURRENT]
 
 
 @kernel

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import (
+from tengen.board.kernels import in_atari, near, place
+from tengen.board.layout_kernels import (
     BORDER,
     COLOUR,
     COLS,
@@ -20,9 +21,6 @@ from tengen.board.kernels import (
     ROWS,
     SCALARS,
     SIZE,
-    in_atari,
-    near,
-    place,
 )
 from tengen.board.random_kernels import below
 from tengen.jit import kernel

@@ -11,7 +11,8 @@ import numpy as np
 from tengen.arrays import IntArray
 from tengen.board import PASS, Board, Point, point_at
 from tengen.board.coordinates import point_from
-from tengen.board.kernels import BLACK, COLOUR, WHITE, ZOBRIST
+from tengen.board.kernels import ZOBRIST
+from tengen.board.layout_kernels import BLACK, COLOUR, WHITE
 from tengen.board.symmetry import elements, inverse, point_permutation
 from tengen.errors import TengenError
 from tengen.explorer.kernels import NOWHERE

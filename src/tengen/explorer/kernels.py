@@ -10,19 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import (
-    BLACK,
-    COLOUR,
-    EMPTY,
-    PASS,
-    WHITE,
-    ZOBRIST,
-    clear,
-    is_legal,
-    new_state,
-    place,
-    play_move,
-)
+from tengen.board.kernels import ZOBRIST, clear, is_legal, new_state, place, play_move
+from tengen.board.layout_kernels import BLACK, COLOUR, EMPTY, PASS, WHITE
 from tengen.jit import kernel
 
 ELSEWHERE = 1023  # the answer to a move in a corner was outside it; above every point

@@ -13,7 +13,8 @@ import math
 
 import numpy as np
 
-from tengen.board.kernels import COLS, EMPTIES, N_EMPTY, PASS, ROWS, SCALARS, TURN, play_move
+from tengen.board.kernels import play_move
+from tengen.board.layout_kernels import COLS, EMPTIES, N_EMPTY, PASS, ROWS, SCALARS, TURN
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.random_kernels import mix, seed_stream, uniform
 from tengen.jit import inner_kernel, kernel
@@ -21,12 +22,12 @@ from tengen.players.ladder_kernels import copy_state
 from tengen.players.static_kernels import VALUE, W_PASS, new_work, static_values
 
 # Settings of a verdict, a float64 array.
-E_VARIATIONS, E_LEAD, E_PLAYOUTS, E_NOISE, E_BEND = 0, 1, 2, 3, 4
+_E_VARIATIONS, _E_LEAD, _E_PLAYOUTS, _E_NOISE, _E_BEND = 0, 1, 2, 3, 4
 SETTINGS = 5
 
 
 @inner_kernel
-def noisy_static_move(s, weights, shapes, noise, rng, t, w, f):
+def _noisy_static_move(s, weights, shapes, noise, rng, t, w, f):
     """Return a move drawn from a softmax of the rule player's values at temperature `noise`."""
     static_values(s, s[SCALARS, TURN], weights, shapes, t, w, f)
     best = weights[W_PASS]
@@ -50,16 +51,16 @@ def verdict(s0, weights, shapes, settings, seed, ownership):
     t = np.empty_like(s0)
     w, f = new_work(s0.shape[1])
     rng = np.zeros(1, np.uint64)
-    playouts = np.int64(settings[E_PLAYOUTS])
+    playouts = np.int64(settings[_E_PLAYOUTS])
     scores = np.zeros(playouts, np.int32)
     counts = np.zeros(cells, np.int32)
-    variations = np.int64(settings[E_VARIATIONS])
+    variations = np.int64(settings[_E_VARIATIONS])
     for i in range(variations):
         seed_stream(rng, seed, i)
         copy_state(s0, s)
         # Half of the variations have no lead: what playouts and the rule player get wrong differs.
-        for _ in range(np.int64(settings[E_LEAD]) if i % 2 == 1 else 0):
-            p = noisy_static_move(s, weights, shapes, settings[E_NOISE], rng, t, w, f)
+        for _ in range(np.int64(settings[_E_LEAD]) if i % 2 == 1 else 0):
+            p = _noisy_static_move(s, weights, shapes, settings[_E_NOISE], rng, t, w, f)
             if p == PASS:
                 break
             play_move(s, p, s[SCALARS, TURN])
@@ -67,7 +68,7 @@ def verdict(s0, weights, shapes, settings, seed, ownership):
         run_chunk(s, shapes, True, 0, playouts, stream, 3 * cells, scores, counts)
     total = variations * playouts
     score = 0.0
-    bend = settings[E_BEND]
+    bend = settings[_E_BEND]
     for i in range(cells):
         ownership[i] = math.tanh(bend * counts[i] / total) / math.tanh(bend)
         score += ownership[i]

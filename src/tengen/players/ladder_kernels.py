@@ -7,28 +7,15 @@ scratch for a position like `s`.
 # mypy: ignore-errors
 from __future__ import annotations
 
-from tengen.board.kernels import (
-    BORDER,
-    COLOUR,
-    EMPTY,
-    HEAD,
-    KO,
-    NEXT,
-    PLIB,
-    PSUM,
-    SCALARS,
-    in_atari,
-    is_legal,
-    near,
-    place,
-)
+from tengen.board.kernels import in_atari, is_legal, near, place
+from tengen.board.layout_kernels import BORDER, COLOUR, EMPTY, HEAD, KO, NEXT, PLIB, PSUM, SCALARS
 from tengen.jit import inner_kernel, kernel
 
 # Rows of the integer scratch.
-LIBERTIES, LIB1, LIB2, STAMP = 0, 1, 2, 3
+LIBERTIES, LIB1, LIB2, _STAMP = 0, 1, 2, 3
 WORK_ROWS = 4
 
-MANY = 6
+_MANY = 6
 """Liberties are counted no further than this."""
 
 
@@ -41,10 +28,10 @@ def copy_state(s, t):
 
 
 @inner_kernel
-def next_stamp(w):
+def _next_stamp(w):
     """Return a number that the row STAMP does not hold yet (kept at point 0, a border)."""
-    w[STAMP, 0] += 1
-    return w[STAMP, 0]
+    w[_STAMP, 0] += 1
+    return w[_STAMP, 0]
 
 
 @kernel
@@ -52,20 +39,20 @@ def count_block(s, w, head, width):
     """Return the liberties of a block up to MANY; remember the first two."""
     if s[PLIB, head] == 0:
         return 0
-    mark = next_stamp(w)
+    mark = _next_stamp(w)
     count = 0
     x = head
     while True:
         for k in range(4):
             q = near(x, k, width)
-            if s[COLOUR, q] == EMPTY and w[STAMP, q] != mark:
-                w[STAMP, q] = mark
+            if s[COLOUR, q] == EMPTY and w[_STAMP, q] != mark:
+                w[_STAMP, q] = mark
                 if count == 0:
                     w[LIB1, head] = q
                 elif count == 1:
                     w[LIB2, head] = q
                 count += 1
-                if count >= MANY:
+                if count >= _MANY:
                     return count
         x = s[NEXT, x]
         if x == head:
@@ -78,15 +65,15 @@ def liberties_after(s, w, p, colour, width):
 
     Taken enemy blocks count their stones next to `p` only: a lower bound, exact from 0 to 1.
     """
-    mark = next_stamp(w)
-    w[STAMP, p] = mark
+    mark = _next_stamp(w)
+    w[_STAMP, p] = mark
     count = 0
     for k in range(4):
         q = near(p, k, width)
         c = s[COLOUR, q]
         if c == EMPTY:
-            if w[STAMP, q] != mark:
-                w[STAMP, q] = mark
+            if w[_STAMP, q] != mark:
+                w[_STAMP, q] = mark
                 count += 1
         elif c == colour:
             head = s[HEAD, q]
@@ -94,10 +81,10 @@ def liberties_after(s, w, p, colour, width):
             while True:
                 for j in range(4):
                     z = near(x, j, width)
-                    if s[COLOUR, z] == EMPTY and w[STAMP, z] != mark:
-                        w[STAMP, z] = mark
+                    if s[COLOUR, z] == EMPTY and w[_STAMP, z] != mark:
+                        w[_STAMP, z] = mark
                         count += 1
-                if count >= MANY:
+                if count >= _MANY:
                     return count
                 x = s[NEXT, x]
                 if x == head:
@@ -125,14 +112,13 @@ def touches_atari(s, head, width):
 
 
 @inner_kernel
-def hunt(t, w, p, width):
+def _hunt(t, w, p, width):
     """Tell whether the block at `p`, in atari with its owner to move, is caught; changes `t`.
 
     A plain ladder reader: the owner extends, the hunter plays the liberty with the larger way out.
     If the owner can take a block next to it, the hunt counts as failed.
     """
     owner = t[COLOUR, p]
-    hunter = 3 - owner
     for _ in range(100):
         head = t[HEAD, p]
         if touches_atari(t, head, width) != 0:
@@ -147,23 +133,33 @@ def hunt(t, w, p, width):
         head = t[HEAD, p]
         if touches_atari(t, head, width) != 0 or count_block(t, w, head, width) != 2:
             return False
-        one, two = w[LIB1, head], w[LIB2, head]
-        # Play where the owner would gain more liberties.
-        a = liberties_after(t, w, one, owner, width)
-        b = liberties_after(t, w, two, owner, width)
-        first = one if a >= b else two
-        if not can_chase(t, w, first, hunter, width):
-            first = one + two - first
-            if not can_chase(t, w, first, hunter, width):
-                return False
-        place(t, first, hunter)
-        if t[COLOUR, p] != owner or not in_atari(t, t[HEAD, p]):
+        if not chase(t, w, p, owner, width):
             return False
     return False
 
 
 @inner_kernel
-def can_chase(t, w, p, hunter, width):
+def chase(t, w, p, owner, width):
+    """Play the better of the last two liberties against the block at `p`; tell whether in atari.
+
+    That is where the owner would gain more liberties, unless the hunter cannot play there.
+    """
+    hunter = 3 - owner
+    head = t[HEAD, p]
+    one, two = w[LIB1, head], w[LIB2, head]
+    a = liberties_after(t, w, one, owner, width)
+    b = liberties_after(t, w, two, owner, width)
+    first = one if a >= b else two
+    if not _can_chase(t, w, first, hunter, width):
+        first = one + two - first
+        if not _can_chase(t, w, first, hunter, width):
+            return False
+    place(t, first, hunter)
+    return t[COLOUR, p] == owner and in_atari(t, t[HEAD, p])
+
+
+@inner_kernel
+def _can_chase(t, w, p, hunter, width):
     """Tell whether the hunter may play `p` without being in atari there at once."""
     return (
         p != t[SCALARS, KO]
@@ -198,7 +194,7 @@ def catches(s, t, w, head, lib, width):
     w[LIB1, head], w[LIB2, head] = one, two
     if t[COLOUR, head] != owner or not in_atari(t, t[HEAD, head]):
         return False
-    caught = hunt(t, w, head, width)
+    caught = _hunt(t, w, head, width)
     w[LIB1, head], w[LIB2, head] = one, two
     return caught
 
@@ -219,17 +215,4 @@ def escapes(s, t, w, head, width):
     place(t, out, owner)
     if count_block(t, w, t[HEAD, head], width) != 2:
         return True
-    h = t[HEAD, head]
-    one, two = w[LIB1, h], w[LIB2, h]
-    hunter = 3 - owner
-    a = liberties_after(t, w, one, owner, width)
-    b = liberties_after(t, w, two, owner, width)
-    first = one if a >= b else two
-    if not can_chase(t, w, first, hunter, width):
-        first = one + two - first
-        if not can_chase(t, w, first, hunter, width):
-            return True
-    place(t, first, hunter)
-    if t[COLOUR, head] != owner or not in_atari(t, t[HEAD, head]):
-        return True
-    return not hunt(t, w, head, width)
+    return not chase(t, w, head, owner, width) or not _hunt(t, w, head, width)

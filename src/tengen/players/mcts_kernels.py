@@ -34,7 +34,8 @@ from tengen.board.fast_kernels import (
 )
 from tengen.board.fast_kernels import near as near_record
 from tengen.board.heavy_kernels import heavy_playout, liberties_after, shape_index
-from tengen.board.kernels import (
+from tengen.board.kernels import area_score, is_allowed, near, play_move
+from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
     COLOUR,
@@ -49,17 +50,24 @@ from tengen.board.kernels import (
     ROWS,
     SCALARS,
     TURN,
-    area_score,
-    is_allowed,
-    near,
-    play_move,
 )
 from tengen.board.random_kernels import seed_stream
 from tengen.jit import inner_kernel, kernel
 
 T_MOVE, T_FIRST, T_COUNT, T_WIDTH = 0, 1, 2, 3
-F_N, F_W, F_RN, F_RW, F_PN, F_PW, F_POLICY, F_SCORE, F_EVAL, F_WIDTH = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-M_USED, M_SIMS, M_ASKS, M_DEPTH, M_LINE = 0, 1, 2, 3, 4
+F_N, F_W, _F_RN, _F_RW, F_PN, F_PW, F_POLICY, F_SCORE, F_EVAL, F_WIDTH = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+)
+M_USED, _M_SIMS, M_ASKS, M_DEPTH, M_LINE = 0, 1, 2, 3, 4
 
 # Settings, a float64 array.
 (
@@ -74,13 +82,13 @@ M_USED, M_SIMS, M_ASKS, M_DEPTH, M_LINE = 0, 1, 2, 3, 4
     C_WIDTH,
 ) = range(9)
 
-MAX_DEPTH = 400
-M_WIDTH = M_LINE + MAX_DEPTH + 2
+_MAX_DEPTH = 400
+M_WIDTH = M_LINE + _MAX_DEPTH + 2
 NO_EVAL = -1.0
 
 
 @inner_kernel
-def near_last(s, dist, queue):
+def _near_last(s, dist, queue):
     """Fill `dist` with the steps (1 to 3, else 4) from the last move; walking along a block is
     free.
     """
@@ -177,7 +185,7 @@ def expand(node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v,
     colour = s[SCALARS, TURN]
     width = U((s[SCALARS, COLS] + 1) * 8)
     load(s, b, empty, v)
-    near_last(s, dist, queue)
+    _near_last(s, dist, queue)
     first = meta[M_USED]
     count = 0
     for i in range(s[SCALARS, N_EMPTY]):
@@ -221,10 +229,10 @@ def _choose(node, ti, tf, settings):
     for c in range(first, first + count):
         n = tf[c, F_N] + tf[c, F_PN]
         value = (tf[c, F_W] + tf[c, F_PW]) / n
-        rn = tf[c, F_RN]
+        rn = tf[c, _F_RN]
         if rn > 0.0:
             beta = rn / (rn + n + rn * n / settings[C_RAVE])
-            value += beta * (tf[c, F_RW] / rn - value)
+            value += beta * (tf[c, _F_RW] / rn - value)
         if settings[C_POLICY] > 0.0:
             value += settings[C_POLICY] * tf[c, F_POLICY] * root_total / (1.0 + tf[c, F_N])
         if settings[C_EXPLORE] > 0.0:
@@ -250,8 +258,8 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed
     limit = 3 * rows * cols
     trace = np.zeros(limit + 1, np.uint64)
     rng = np.zeros(1, np.uint64)
-    path = np.zeros(MAX_DEPTH + 2, np.int64)
-    movers = np.zeros(MAX_DEPTH + 2, np.int64)
+    path = np.zeros(_MAX_DEPTH + 2, np.int64)
+    movers = np.zeros(_MAX_DEPTH + 2, np.int64)
     dist = np.zeros(points, np.int64)
     queue = np.zeros(points * 2, np.int64)
     amaf = np.zeros(points, np.int64)
@@ -265,7 +273,7 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed
         path[0] = 0
         while True:
             if ti[node, T_COUNT] == 0:
-                if s[SCALARS, PASSES] >= 2 or depth >= MAX_DEPTH:
+                if s[SCALARS, PASSES] >= 2 or depth >= _MAX_DEPTH:
                     break
                 if tf[node, F_N] < settings[C_EXPAND] and node != 0:
                     break
@@ -307,11 +315,11 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed
             score = area_score(s) - settings[C_KOMI]
         else:
             load(s, b, empty, v)
-            seed_stream(rng, seed, meta[M_SIMS])
+            seed_stream(rng, seed, meta[_M_SIMS])
             v[V_RNG] = rng[0]
             plies = heavy_playout(b, empty, v, U(to_move), width, limit, trace, shapes)
             score = final_score(b, rows, cols, ownership) - settings[C_KOMI]
-        meta[M_SIMS] += 1
+        meta[_M_SIMS] += 1
         black = 1.0 if score > 0 else 0.5 if score == 0 else 0.0
         if settings[C_SCORE] > 0.0:
             squashed = 0.5 + 0.5 * score / (abs(score) + 0.1 * rows * cols)
@@ -337,8 +345,8 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed
             for c in range(first, first + count):
                 p = ti[c, T_MOVE]
                 if p != PASS and amaf[p] == turn:
-                    tf[c, F_RN] += 1.0
-                    tf[c, F_RW] += win
+                    tf[c, _F_RN] += 1.0
+                    tf[c, _F_RW] += win
             if d > 0:
                 amaf[ti[node, T_MOVE]] = mover
         done += 1

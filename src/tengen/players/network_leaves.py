@@ -16,7 +16,7 @@ import numpy as np
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board import BLACK, PASS, Board, index_of, playouts, points_at
-from tengen.board import kernels as k
+from tengen.board import layout_kernels as layout
 from tengen.board.simple_kernels import is_own_eye
 from tengen.gtp.judging import count_without
 from tengen.learners.deep_network import View
@@ -151,9 +151,9 @@ def likely_moves(
 
 def _own_eyes(board: Board, points: IntArray) -> BoolArray:
     """Tell which points are eyes of the side to move; only the few that may be are read."""
-    colours, width = board.state[k.COLOUR], board.cols + 1
+    colours, width = board.state[layout.COLOUR], board.cols + 1
     around = colours[points[:, None] + np.array([1, -1, width, -width])]
-    eyes = ((around == board.turn) | (around == k.BORDER)).all(axis=1) & (points != PASS)
+    eyes = ((around == board.turn) | (around == layout.BORDER)).all(axis=1) & (points != PASS)
     for i in np.flatnonzero(eyes):
         eyes[i] = is_own_eye(board.state, int(points[i]), board.turn)
     return np.asarray(eyes)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tengen.arrays import FloatArray
 from tengen.board import PASS, Board, Point, point_of
-from tengen.board import kernels as k
+from tengen.board import layout_kernels as layout
 from tengen.board.shapes import shape_table
 from tengen.players.passing import sensible
 from tengen.players.static_kernels import (
@@ -50,7 +50,7 @@ def move_values(board: Board) -> FloatArray:
     static_values(
         state, board.turn, DEFAULT_WEIGHTS, shape_table(), np.empty_like(state), work, floats
     )
-    values: FloatArray = floats[VALUE][state[k.COLOUR] != k.BORDER]
+    values: FloatArray = floats[VALUE][state[layout.COLOUR] != layout.BORDER]
     values[~board.legal_mask()[:-1]] = -np.inf
     return values
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import (
+from tengen.board.kernels import is_legal, near, play_move
+from tengen.board.layout_kernels import (
     BORDER,
     COLOUR,
     COLS,
@@ -29,9 +30,6 @@ from tengen.board.kernels import (
     SCALARS,
     SIZE,
     TURN,
-    is_legal,
-    near,
-    play_move,
 )
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.simple_kernels import is_own_eye
@@ -49,64 +47,64 @@ from tengen.players.ladder_kernels import (
 )
 
 # Weights: what each thing is worth. A block is worth two points a stone where it is won or lost.
-W_CAPTURE = 0  # share of a block's worth for taking one that could escape
-W_DEAD = 1  # the same for one that could not
-W_SAVE = 2  # for saving an own block in atari
-W_CATCH = 3  # for catching a block of two liberties in a ladder
-W_DEFEND = 4  # for saving an own block from such a ladder
-W_ATARI = 5  # for each enemy block put into atari
-W_EXTEND = 6  # for each liberty given to an own block of three or less
-W_SQUEEZE = 7  # for each liberty below five of an enemy block that loses one
-W_CUT = 8  # for standing between two enemy blocks
-W_CONNECT = 9  # for joining two own blocks where the enemy is near
-W_SHAPE = 10  # for a known 3x3 shape next to the last move
-W_SHAPE_FAR = 11  # the same elsewhere
-W_OWN_DIAGONAL = 12  # for each own block touched only diagonally
-W_ENEMY_DIAGONAL = 13
-W_DOUBT = 14  # for each unit of doubt around
-W_OWN_SWAY = 15  # for playing where own influence rules
-W_ENEMY_SWAY = 16
-W_SEAM = 17  # for a point between the colours
-W_THROW = 18  # for a lone stone put into atari
-W_ROOM2 = 19  # for two liberties after the move
-W_ROOM3 = 20
-W_OWN_JUMP = 21  # for each own stone one jump away
-W_ENEMY_JUMP = 22
-W_OWN_KNIGHT = 23  # for each own stone a knight's move away
-W_ENEMY_KNIGHT = 24
-W_EMPTIES = 25  # for each empty neighbour
-W_OWN_INSIDE = 26  # where own influence is firm and no enemy near
-W_ENEMY_INSIDE = 27
-W_NEAR = 28  # six weights for the distance to the last move: touching, diagonal, ... far
-W_LINE = 34  # five weights for the line, no stone beside
-W_LINE_TOUCH = 39  # five weights for the line, a stone beside
+_W_CAPTURE = 0  # share of a block's worth for taking one that could escape
+_W_DEAD = 1  # the same for one that could not
+_W_SAVE = 2  # for saving an own block in atari
+_W_CATCH = 3  # for catching a block of two liberties in a ladder
+_W_DEFEND = 4  # for saving an own block from such a ladder
+_W_ATARI = 5  # for each enemy block put into atari
+_W_EXTEND = 6  # for each liberty given to an own block of three or less
+_W_SQUEEZE = 7  # for each liberty below five of an enemy block that loses one
+_W_CUT = 8  # for standing between two enemy blocks
+_W_CONNECT = 9  # for joining two own blocks where the enemy is near
+_W_SHAPE = 10  # for a known 3x3 shape next to the last move
+_W_SHAPE_FAR = 11  # the same elsewhere
+_W_OWN_DIAGONAL = 12  # for each own block touched only diagonally
+_W_ENEMY_DIAGONAL = 13
+_W_DOUBT = 14  # for each unit of doubt around
+_W_OWN_SWAY = 15  # for playing where own influence rules
+_W_ENEMY_SWAY = 16
+_W_SEAM = 17  # for a point between the colours
+_W_THROW = 18  # for a lone stone put into atari
+_W_ROOM2 = 19  # for two liberties after the move
+_W_ROOM3 = 20
+_W_OWN_JUMP = 21  # for each own stone one jump away
+_W_ENEMY_JUMP = 22
+_W_OWN_KNIGHT = 23  # for each own stone a knight's move away
+_W_ENEMY_KNIGHT = 24
+_W_EMPTIES = 25  # for each empty neighbour
+_W_OWN_INSIDE = 26  # where own influence is firm and no enemy near
+_W_ENEMY_INSIDE = 27
+_W_NEAR = 28  # six weights for the distance to the last move: touching, diagonal, ... far
+_W_LINE = 34  # five weights for the line, no stone beside
+_W_LINE_TOUCH = 39  # five weights for the line, a stone beside
 W_PASS = 44  # what passing is worth
-W_SHARP = 45  # how fast influence turns into certainty
-W_WEAK = 46  # how much a block of two liberties radiates
-WEIGHTS = 47
+_W_SHARP = 45  # how fast influence turns into certainty
+_W_WEAK = 46  # how much a block of two liberties radiates
+_WEIGHTS = 47
 
 # Rows of the float scratch.
-TACTICS, INFLUENCE, DOUBT, BUFFER, VALUE = 0, 1, 2, 3, 4
-FLOAT_ROWS = 5
+_TACTICS, _INFLUENCE, _DOUBT, _BUFFER, VALUE = 0, 1, 2, 3, 4
+_FLOAT_ROWS = 5
 
-COUNTING = 16
+_COUNTING = 16
 """Playouts that decide which stones are dead when a game is finished."""
 
 # Found by an evolution strategy (CMA) in games against earlier weights and maxlib, 9x9 and 13x13.
 DEFAULT_WEIGHTS = np.array(
     [
-        1.14, 0.07, 1.56, 0.54, 0.5,  # W_CAPTURE to W_DEFEND
-        0.03, 0.43, 0.05, 1.26, 0.76, 2.22, 1.95, 0.38, 1.12,  # W_ATARI to W_ENEMY_DIAGONAL
-        8.24, -0.64, 0.24, 1.7, -2.09, -0.81, -0.39,  # W_DOUBT to W_ROOM3
-        0.17, 0.82, -0.05, 0.0, 0.4, -0.41, -0.7,  # W_OWN_JUMP to W_ENEMY_INSIDE
-        0.49, -0.19, 0.84, 0.26, 0.33, -0.15,  # W_NEAR
-        -3.71, -0.73, 0.28, -0.24, -0.07,  # W_LINE
-        -0.63, -0.53, -0.2, 0.08, 0.05,  # W_LINE_TOUCH
-        -0.09, 1.18, 0.55,  # W_PASS, W_SHARP, W_WEAK
+        1.14, 0.07, 1.56, 0.54, 0.5,  # _W_CAPTURE to _W_DEFEND
+        0.03, 0.43, 0.05, 1.26, 0.76, 2.22, 1.95, 0.38, 1.12,  # _W_ATARI to _W_ENEMY_DIAGONAL
+        8.24, -0.64, 0.24, 1.7, -2.09, -0.81, -0.39,  # _W_DOUBT to _W_ROOM3
+        0.17, 0.82, -0.05, 0.0, 0.4, -0.41, -0.7,  # _W_OWN_JUMP to _W_ENEMY_INSIDE
+        0.49, -0.19, 0.84, 0.26, 0.33, -0.15,  # _W_NEAR
+        -3.71, -0.73, 0.28, -0.24, -0.07,  # _W_LINE
+        -0.63, -0.53, -0.2, 0.08, 0.05,  # _W_LINE_TOUCH
+        -0.09, 1.18, 0.55,  # W_PASS, _W_SHARP, _W_WEAK
     ],
     np.float64,
 )  # fmt: skip
-assert DEFAULT_WEIGHTS.shape == (WEIGHTS,)
+assert DEFAULT_WEIGHTS.shape == (_WEIGHTS,)
 # Inside kernels it cannot be written to; outside neither, or everything were compiled for both.
 DEFAULT_WEIGHTS.setflags(write=False)
 
@@ -114,14 +112,14 @@ DEFAULT_WEIGHTS.setflags(write=False)
 @kernel
 def new_work(n):
     """Return the integer and the float scratch for boards of `n` points."""
-    return np.zeros((WORK_ROWS, n), np.int64), np.zeros((FLOAT_ROWS, n), np.float64)
+    return np.zeros((WORK_ROWS, n), np.int64), np.zeros((_FLOAT_ROWS, n), np.float64)
 
 
 @kernel
 def _read_blocks(s, t, w, f, colour, weights, width):
     """Count all blocks' liberties; write to TACTICS what saving and catching is worth."""
     n = s.shape[1]
-    f[TACTICS, :] = 0.0
+    f[_TACTICS, :] = 0.0
     for p in range(width, n - width):
         c = s[COLOUR, p]
         if (c == 1 or c == 2) and s[HEAD, p] == p:
@@ -137,16 +135,16 @@ def _read_blocks(s, t, w, f, colour, weights, width):
             w[LIB1, p] = one
             if c == colour:
                 if flees:
-                    f[TACTICS, one] += weights[W_SAVE] * worth
+                    f[_TACTICS, one] += weights[_W_SAVE] * worth
                 taking = touches_atari(s, p, width)
                 if taking != 0 and taking != one:
-                    f[TACTICS, taking] += weights[W_SAVE] * worth
+                    f[_TACTICS, taking] += weights[_W_SAVE] * worth
             else:
-                share = weights[W_CAPTURE] if flees else weights[W_DEAD]
+                share = weights[_W_CAPTURE] if flees else weights[_W_DEAD]
                 # Stones that cannot flee may still be freed by a capture.
                 if not flees and touches_atari(s, p, width) != 0:
-                    share = weights[W_CAPTURE]
-                f[TACTICS, one] += share * worth
+                    share = weights[_W_CAPTURE]
+                f[_TACTICS, one] += share * worth
         elif c == colour:
             if catches(s, t, w, p, one, width) or catches(s, t, w, p, two, width):
                 for i in range(2):
@@ -154,13 +152,13 @@ def _read_blocks(s, t, w, f, colour, weights, width):
                     if is_legal(s, lib, colour):
                         after = liberties_after(s, w, lib, colour, width)
                         if after >= 3:
-                            f[TACTICS, lib] += weights[W_DEFEND] * worth
+                            f[_TACTICS, lib] += weights[_W_DEFEND] * worth
         else:
             first = catches(s, t, w, p, one, width)
             if first:
-                f[TACTICS, one] += weights[W_CATCH] * worth
+                f[_TACTICS, one] += weights[_W_CATCH] * worth
             if catches(s, t, w, p, two, width):
-                f[TACTICS, two] += weights[W_CATCH] * worth
+                f[_TACTICS, two] += weights[_W_CATCH] * worth
 
 
 @kernel
@@ -168,18 +166,18 @@ def _influence(s, w, f, colour, weights, width):
     """Write who holds sway where (INFLUENCE, own positive) and the doubt about it (DOUBT)."""
     n = s.shape[1]
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    sharp = weights[W_SHARP]
-    a, b = INFLUENCE, BUFFER
+    sharp = weights[_W_SHARP]
+    a, b = _INFLUENCE, _BUFFER
     for p in range(n):
         c = s[COLOUR, p]
         value = 0.0
         if c == 1 or c == 2:
             libs = w[LIBERTIES, s[HEAD, p]]
-            value = 1.0 if libs > 2 else weights[W_WEAK] if libs == 2 else 0.25 * weights[W_WEAK]
+            value = 1.0 if libs > 2 else weights[_W_WEAK] if libs == 2 else 0.25 * weights[_W_WEAK]
             if c != colour:
                 value = -value
-        f[INFLUENCE, p] = value
-        f[BUFFER, p] = value
+        f[_INFLUENCE, p] = value
+        f[_BUFFER, p] = value
     for _ in range(4):
         for row in range(rows):
             start = (row + 1) * width + 1
@@ -188,20 +186,20 @@ def _influence(s, w, f, colour, weights, width):
                     total = f[a, p - 1] + f[a, p + 1] + f[a, p - width] + f[a, p + width]
                     f[b, p] = 0.1 * f[a, p] + 0.28 * total
         a, b = b, a
-    # Four rounds end in INFLUENCE again. Doubt is the slope of certainty there.
+    # Four rounds end in _INFLUENCE again. Doubt is the slope of certainty there.
     for p in range(n):
-        f[DOUBT, p] = 0.0
-        f[BUFFER, p] = 0.0
+        f[_DOUBT, p] = 0.0
+        f[_BUFFER, p] = 0.0
     for row in range(rows):
         start = (row + 1) * width + 1
         for p in range(start, start + cols):
-            x = sharp * f[INFLUENCE, p]
+            x = sharp * f[_INFLUENCE, p]
             doubt = 1.0 / (1.0 + x * x)
             if s[COLOUR, p] != EMPTY:
                 doubt = 0.3 * doubt
-            f[DOUBT, p] = doubt
+            f[_DOUBT, p] = doubt
     for i in range(2):
-        a, b = (DOUBT, BUFFER) if i == 0 else (BUFFER, DOUBT)
+        a, b = (_DOUBT, _BUFFER) if i == 0 else (_BUFFER, _DOUBT)
         for row in range(rows):
             start = (row + 1) * width + 1
             for p in range(start, start + cols):
@@ -225,14 +223,14 @@ def _place_value(s, p, colour, contact, weights, width):
     row = p // width
     col = p - row * width
     line = min(min(row, rows + 1 - row), min(col, cols + 1 - col), 5) - 1
-    value = weights[W_LINE_TOUCH + line] if contact else weights[W_LINE + line]
+    value = weights[_W_LINE_TOUCH + line] if contact else weights[_W_LINE + line]
     last = s[SCALARS, LAST]
     if last > 0:
         other = last // width
         down = abs(row - other)
         across = abs(col - (last - other * width))
         gap = down + across + max(down, across)
-        value += weights[W_NEAR + (gap - 2 if gap <= 5 else 4 if gap <= 7 else 5)]
+        value += weights[_W_NEAR + (gap - 2 if gap <= 5 else 4 if gap <= 7 else 5)]
     for k in range(4):
         q = near(p, k, width)
         if s[COLOUR, q] != EMPTY:
@@ -240,12 +238,12 @@ def _place_value(s, p, colour, contact, weights, width):
         step = q - p
         c = s[COLOUR, q + step]
         if c != EMPTY and c != BORDER:
-            value += weights[W_OWN_JUMP] if c == colour else weights[W_ENEMY_JUMP]
+            value += weights[_W_OWN_JUMP] if c == colour else weights[_W_ENEMY_JUMP]
         aside = width if abs(step) == 1 else 1
         for sign in (-1, 1):
             c = s[COLOUR, q + step + sign * aside]
             if c != EMPTY and c != BORDER:
-                value += weights[W_OWN_KNIGHT] if c == colour else weights[W_ENEMY_KNIGHT]
+                value += weights[_W_OWN_KNIGHT] if c == colour else weights[_W_ENEMY_KNIGHT]
     return value
 
 
@@ -253,7 +251,7 @@ def _place_value(s, p, colour, contact, weights, width):
 def _value(s, w, f, p, colour, weights, shapes, width):
     """Return what the empty, legal point `p` is worth; -inf for what is never played."""
     enemy = 3 - colour
-    value = f[TACTICS, p]
+    value = f[_TACTICS, p]
     a = b = c2 = -1
     ea = eb = ec = -1
     own_blocks = enemy_blocks = empties = 0
@@ -280,9 +278,9 @@ def _value(s, w, f, p, colour, weights, shapes, width):
                 if libs == 1:
                     captures = True
                 elif libs == 2:
-                    value += weights[W_ATARI]
+                    value += weights[_W_ATARI]
                 if libs <= 4:
-                    value += weights[W_SQUEEZE] * (5 - libs)
+                    value += weights[_W_SQUEEZE] * (5 - libs)
     if own_blocks > 0 and enemy_blocks == 0 and empties == 0 and is_own_eye(s, p, colour):
         return -np.inf
     # Room after the move: exact where it may be little.
@@ -292,13 +290,13 @@ def _value(s, w, f, p, colour, weights, shapes, width):
     if room <= 1 and not captures:
         if own_size >= 1:
             return -1000.0
-        value += weights[W_THROW]
+        value += weights[_W_THROW]
     elif room == 2:
-        value += weights[W_ROOM2]
+        value += weights[_W_ROOM2]
     elif room == 3:
-        value += weights[W_ROOM3]
+        value += weights[_W_ROOM3]
     if own_blocks > 0 and least <= 3:
-        value += weights[W_EXTEND] * min(max(room - least, -1), 3)
+        value += weights[_W_EXTEND] * min(max(room - least, -1), 3)
     diagonal_own = diagonal_enemy = 0
     for k in range(4):
         q = p + (width if k < 2 else -width) + (1 if k % 2 == 0 else -1)
@@ -311,26 +309,26 @@ def _value(s, w, f, p, colour, weights, shapes, width):
             h = s[HEAD, q]
             if h != ea and h != eb and h != ec:
                 diagonal_enemy += 1
-    value += weights[W_OWN_DIAGONAL] * diagonal_own + weights[W_ENEMY_DIAGONAL] * diagonal_enemy
+    value += weights[_W_OWN_DIAGONAL] * diagonal_own + weights[_W_ENEMY_DIAGONAL] * diagonal_enemy
     if enemy_blocks >= 2 or (enemy_blocks == 1 and diagonal_enemy >= 1 and own_blocks >= 1):
-        value += weights[W_CUT] * (1.0 if enemy_blocks >= 2 else 0.5)
+        value += weights[_W_CUT] * (1.0 if enemy_blocks >= 2 else 0.5)
     if own_blocks >= 2 and (enemy_blocks > 0 or diagonal_enemy > 0):
-        value += weights[W_CONNECT]
+        value += weights[_W_CONNECT]
     if enemy_blocks > 0 and (own_blocks > 0 or diagonal_own > 0):
-        value += weights[W_SEAM]
+        value += weights[_W_SEAM]
     if own_blocks + diagonal_own + enemy_blocks + diagonal_enemy >= 2:
         if shapes[_shape(s, p, width)]:
             gap = abs(p - s[SCALARS, LAST])
             beside = gap == 1 or (width - 1 <= gap and gap <= width + 1)
-            value += weights[W_SHAPE] if beside else weights[W_SHAPE_FAR]
+            value += weights[_W_SHAPE] if beside else weights[_W_SHAPE_FAR]
     # Area: doubt resolved, and whose place it is.
-    sway = f[INFLUENCE, p]
-    value += weights[W_DOUBT] * f[DOUBT, p] + weights[W_EMPTIES] * empties
-    value += weights[W_OWN_SWAY] * max(sway, 0.0) + weights[W_ENEMY_SWAY] * max(-sway, 0.0)
+    sway = f[_INFLUENCE, p]
+    value += weights[_W_DOUBT] * f[_DOUBT, p] + weights[_W_EMPTIES] * empties
+    value += weights[_W_OWN_SWAY] * max(sway, 0.0) + weights[_W_ENEMY_SWAY] * max(-sway, 0.0)
     if sway > 0.45 and enemy_blocks + diagonal_enemy == 0:
-        value += weights[W_OWN_INSIDE]
+        value += weights[_W_OWN_INSIDE]
     elif sway < -0.45 and own_blocks + diagonal_own == 0:
-        value += weights[W_ENEMY_INSIDE]
+        value += weights[_W_ENEMY_INSIDE]
     contact = own_blocks + enemy_blocks > 0
     return value + _place_value(s, p, colour, contact, weights, width)
 
@@ -362,14 +360,14 @@ def best_move(s, f, weights):
 
 
 @inner_kernel
-def static_move(s, colour, weights, shapes, t, w, f):
+def _static_move(s, colour, weights, shapes, t, w, f):
     """Return the rule player's move for `colour`, or PASS; superko is the caller's."""
     static_values(s, colour, weights, shapes, t, w, f)
     return best_move(s, f, weights)
 
 
 @inner_kernel
-def play_static(s, black, white, shapes, limit):
+def _play_static(s, black, white, shapes, limit):
     """Play both sides until two passes or `limit` plies; return plies played."""
     n = s.shape[1]
     t = np.empty_like(s)
@@ -378,7 +376,7 @@ def play_static(s, black, white, shapes, limit):
     plies = 0
     while passes < 2 and plies < limit:
         colour = s[SCALARS, TURN]
-        p = static_move(s, colour, black if colour == 1 else white, shapes, t, w, f)
+        p = _static_move(s, colour, black if colour == 1 else white, shapes, t, w, f)
         play_move(s, p, colour)
         passes = passes + 1 if p == PASS else 0
         plies += 1
@@ -393,12 +391,12 @@ def finish_static(s, shapes):
     position, so that the result is a function of the position.
     """
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    play_static(s, DEFAULT_WEIGHTS, DEFAULT_WEIGHTS, shapes, 2 * rows * cols)
-    return count_by_playouts(s, shapes, COUNTING, s[SCALARS, HASH])
+    _play_static(s, DEFAULT_WEIGHTS, DEFAULT_WEIGHTS, shapes, 2 * rows * cols)
+    return _count_by_playouts(s, shapes, _COUNTING, s[SCALARS, HASH])
 
 
 @inner_kernel
-def count_by_playouts(s, shapes, n, seed):
+def _count_by_playouts(s, shapes, n, seed):
     """Return the area balance, each point going to who owned it in most of `n` playouts."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     scores = np.zeros(n, np.int32)

@@ -22,14 +22,14 @@ MAX_NODES = 400_000
 
 # Columns of the table of games.
 START, END = 0, 1  # bytes of the game: from its `(` to behind its `)`
-MOVES, N_MOVES = 2, 3  # first move and number of moves in the arrays of moves
-SETUP, N_SETUP = 4, 5
+MOVES, _N_MOVES = 2, 3  # first move and number of moves in the arrays of moves
+SETUP, _N_SETUP = 4, 5
 ROWS, COLS = 6, 7
-KOMI, KOMI_END = 8, 9  # bytes of the value of KM; both 0 when there is none
-RESULT, RESULT_END = 10, 11
-RULES, RULES_END = 12, 13
-HANDICAP, HANDICAP_END = 14, 15
-FIRST, FIRST_END = 16, 17
+KOMI, _KOMI_END = 8, 9  # bytes of the value of KM; both 0 when there is none
+_RESULT, _RESULT_END = 10, 11
+_RULES, _RULES_END = 12, 13
+_HANDICAP, _HANDICAP_END = 14, 15
+FIRST, _FIRST_END = 16, 17
 ENCODED = 18  # 1 when its encoding matters: bytes beyond ASCII, or a CA that is not UTF-8
 FIELDS = 19
 
@@ -57,21 +57,21 @@ _PL = 80 * 256 + 76
 
 
 @inner_kernel
-def is_space(byte):
+def _is_space(byte):
     """Tell white space as the grammar knows it."""
     return byte == 32 or (9 <= byte <= 13)
 
 
 @inner_kernel
-def skip_space(data, position, size):
+def _skip_space(data, position, size):
     """Return the first position that is not white space."""
-    while position < size and is_space(data[position]):
+    while position < size and _is_space(data[position]):
         position += 1
     return position
 
 
 @inner_kernel
-def utf8_length(data, position, size):
+def _utf8_length(data, position, size):
     """Return how many bytes the UTF-8 character here has, 0 when it is none or cut off."""
     byte = data[position]
     low, high = 0x80, 0xBF
@@ -96,7 +96,7 @@ def utf8_length(data, position, size):
 
 
 @inner_kernel
-def letter_index(byte):
+def _letter_index(byte):
     """Return 0 for `a` to 24 for `y`, or -1; larger boards go to the exact reader."""
     if 97 <= byte <= 121:
         return int(byte) - 97
@@ -104,7 +104,7 @@ def letter_index(byte):
 
 
 @inner_kernel
-def read_size(data, start, end):
+def _read_size(data, start, end):
     """Return (rows, cols) of SZ, or (0, 0) when it is not plain."""
     first, second, digits, colons = 0, 0, 0, 0
     for i in range(start, end):
@@ -143,7 +143,7 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
             position += 1
         if position >= size:
             return n_games, n_moves, n_setup, position, DONE
-        behind = skip_space(data, position + 1, size)
+        behind = _skip_space(data, position + 1, size)
         if behind >= size:
             return n_games, n_moves, n_setup, position, (DONE if final else MORE)
         if data[behind] != 59:
@@ -152,7 +152,7 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
             while i < size and i < behind + 3 and 65 <= data[i] <= 90:
                 i += 1
             letters = i - behind
-            i = skip_space(data, i, size)
+            i = _skip_space(data, i, size)
             if i >= size and not final and letters > 0:
                 return n_games, n_moves, n_setup, position, MORE
             if i < size and data[i] == 91 and 1 <= letters <= 2:
@@ -166,7 +166,7 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
         game[START] = position
         game[MOVES] = n_moves
         game[SETUP] = n_setup
-        status, m, s = read_main_line(
+        status, m, s = _read_main_line(
             data, behind, size, moves, colours, setup, setup_colours, game
         )
         if status == DONE:
@@ -185,15 +185,15 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
             status = UNCLEAN
         if status != DONE:
             return n_games, n_moves, n_setup, position, status
-        game[N_MOVES] = m - n_moves
-        game[N_SETUP] = s - n_setup
+        game[_N_MOVES] = m - n_moves
+        game[_N_SETUP] = s - n_setup
         n_moves, n_setup = m, s
         position = game[END]
         n_games += 1
 
 
 @inner_kernel
-def read_main_line(data, position, size, moves, colours, setup, setup_colours, game):
+def _read_main_line(data, position, size, moves, colours, setup, setup_colours, game):
     """Read one game from its first `;`; return (status, end of moves, end of setup).
 
     Moves are kept as 32 x row + column until the size is known.
@@ -206,7 +206,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
     encoded, strange = False, False
     before = n_moves  # moves before this node
     while True:
-        position = skip_space(data, position, size)
+        position = _skip_space(data, position, size)
         if position >= size:
             return MORE, n_moves, n_setup
         byte = data[position]
@@ -221,7 +221,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
         if byte == 40:
             depth += 1
             since = 0
-            position = skip_space(data, position + 1, size)
+            position = _skip_space(data, position + 1, size)
             if position >= size:
                 return MORE, n_moves, n_setup
             if data[position] != 59 or depth > 1000:
@@ -235,7 +235,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
             if depth == 0:
                 game[END] = position
                 break
-            position = skip_space(data, position, size)
+            position = _skip_space(data, position, size)
             if position < size and data[position] != 40 and data[position] != 41:
                 return UNCLEAN, n_moves, n_setup
             continue
@@ -248,7 +248,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
             position += 1
         if name == 0 or since == 0:
             return UNCLEAN, n_moves, n_setup
-        position = skip_space(data, position, size)
+        position = _skip_space(data, position, size)
         if position >= size:
             return MORE, n_moves, n_setup
         if data[position] != 91:
@@ -267,19 +267,19 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
                         position += 1
                 elif byte >= 128:
                     ascii_only = False
-                    length = utf8_length(data, position, size)
+                    length = _utf8_length(data, position, size)
                     if length == 0:
                         return UNCLEAN, n_moves, n_setup
                     position += length - 1
                 elif byte == 40:  # may be the next game, swallowed by a missing `]`
-                    i = skip_space(data, position + 1, size)
+                    i = _skip_space(data, position + 1, size)
                     if i < size and data[i] == 59:
                         return UNCLEAN, n_moves, n_setup
                 position += 1
             if position >= size:
                 return MORE, n_moves, n_setup
             end = position
-            position = skip_space(data, position + 1, size)
+            position = _skip_space(data, position + 1, size)
             values += 1
             encoded = encoded or not ascii_only
             if not main:
@@ -289,8 +289,8 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
                     return UNCLEAN, n_moves, n_setup
                 point = -1
                 if end - start == 2:
-                    col = letter_index(data[start])
-                    row = letter_index(data[start + 1])
+                    col = _letter_index(data[start])
+                    row = _letter_index(data[start + 1])
                     if row >= 0 and col >= 0:
                         point = row * 32 + col
                 elif end == start:
@@ -303,8 +303,8 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
             elif name == _AB or name == _AW:
                 if end - start != 2 or n_moves > game[MOVES]:
                     return UNCLEAN, n_moves, n_setup
-                col = letter_index(data[start])
-                row = letter_index(data[start + 1])
+                col = _letter_index(data[start])
+                row = _letter_index(data[start + 1])
                 if row < 0 or col < 0:
                     return UNCLEAN, n_moves, n_setup
                 point = row * 32 + col
@@ -321,7 +321,7 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
             elif name == _SZ:
                 if game[ROWS] != 0:
                     return UNCLEAN, n_moves, n_setup
-                rows, cols = read_size(data, start, end)
+                rows, cols = _read_size(data, start, end)
                 if rows == 0:
                     return UNCLEAN, n_moves, n_setup
                 game[ROWS] = rows
@@ -337,11 +337,11 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
                 if name == _KM:
                     field = KOMI
                 elif name == _RE:
-                    field = RESULT
+                    field = _RESULT
                 elif name == _RU:
-                    field = RULES
+                    field = _RULES
                 elif name == _HA:
-                    field = HANDICAP
+                    field = _HANDICAP
                 elif name == _PL:
                     field = FIRST
                 if field >= 0:
@@ -356,13 +356,13 @@ def read_main_line(data, position, size, moves, colours, setup, setup_colours, g
     if game[ROWS] == 0:
         game[ROWS] = 19
         game[COLS] = 19
-    ok = to_points(moves, game[MOVES], n_moves, game[ROWS], game[COLS], True)
-    ok = to_points(setup, game[SETUP], n_setup, game[ROWS], game[COLS], False) and ok
+    ok = _to_points(moves, game[MOVES], n_moves, game[ROWS], game[COLS], True)
+    ok = _to_points(setup, game[SETUP], n_setup, game[ROWS], game[COLS], False) and ok
     return (DONE if ok else UNCLEAN), n_moves, n_setup
 
 
 @inner_kernel
-def to_points(points, start, end, rows, cols, passes):
+def _to_points(points, start, end, rows, cols, passes):
     """Turn 32 x row + column into points of the board, in place; False when one is not on it."""
     for i in range(start, end):
         row, col = int(points[i]) >> 5, int(points[i]) & 31
@@ -378,7 +378,7 @@ def to_points(points, start, end, rows, cols, passes):
 
 
 @inner_kernel
-def stir(h, value):
+def _stir(h, value):
     """Take a number into a hash; order matters."""
     return mix((h ^ np.uint64(value)) + _GOLDEN)
 
@@ -416,14 +416,14 @@ def canonical_hashes(moves, colours, offsets, setup, setup_colours, setup_offset
             n_rows, n_cols = rows[game], cols[game]
             if symmetry & 4:
                 n_rows, n_cols = n_cols, n_rows
-            h = stir(np.uint64(1), n_rows * 64 + n_cols)
+            h = _stir(np.uint64(1), n_rows * 64 + n_cols)
             stones = np.uint64(0)
             for i in range(setup_offsets[game], setup_offsets[game + 1]):
                 place = turned(setup[i], rows[game], cols[game], symmetry)
-                stones ^= stir(np.uint64(2), place * 4 + setup_colours[i])
-            h = stir(h, stones)
+                stones ^= _stir(np.uint64(2), place * 4 + setup_colours[i])
+            h = _stir(h, stones)
             for i in range(offsets[game], last):
                 place = turned(moves[i], rows[game], cols[game], symmetry)
-                h = stir(h, place * 4 + colours[i])
+                h = _stir(h, place * 4 + colours[i])
             best = min(best, h)
         out[game] = best

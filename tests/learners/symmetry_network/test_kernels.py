@@ -5,20 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.board.kernels import (
-    BLACK,
-    COLOUR,
-    COLS,
-    EMPTY,
-    HEAD,
-    ROWS,
-    SCALARS,
-    TURN,
-    WHITE,
-    block_liberties,
-    new_state,
-    play_move,
-)
+from tengen.board.kernels import block_liberties, new_state, play_move
+from tengen.board.layout_kernels import BLACK, COLOUR, COLS, EMPTY, HEAD, ROWS, SCALARS, TURN, WHITE
 from tengen.learners.symmetry_network import evaluation_kernels as ek
 from tengen.learners.symmetry_network import game_kernels as gk
 from tengen.learners.symmetry_network import gradient_kernels as grk

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, WHITE, Board, point_at
-from tengen.board.kernels import COLOUR, new_state
+from tengen.board.kernels import new_state
+from tengen.board.layout_kernels import COLOUR
 from tengen.cli import run
 from tengen.contracts import check_evaluator, check_learner, check_policy
 from tengen.errors import ModelError, RunError, SpecError

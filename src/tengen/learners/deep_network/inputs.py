@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, Float32Array
 from tengen.board import PASS, Board, index_of
-from tengen.board import kernels as board_kernels
+from tengen.board import layout_kernels as layout
 from tengen.learners.deep_network.inputs_kernels import (
     CATCHES_BIT,
     ENEMY,
@@ -113,6 +113,6 @@ def of_boards(boards: Sequence[Board], *, ladders: bool = True) -> Positions:
             if point != PASS:
                 history[i, ago] = index_of(point, rows, cols)
         passed[i] = bool(board.moves) and board.moves[-1][1] == PASS
-    komi = np.array([b.komi if b.turn == board_kernels.WHITE else -b.komi for b in boards])
+    komi = np.array([b.komi if b.turn == layout.WHITE else -b.komi for b in boards])
     territory = np.array([b.rules.scoring == "territory" for b in boards], np.bool_)
     return Positions(rows, cols, codes, history, passed, komi.astype(np.float32), territory)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, ROWS, SCALARS
+from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, ROWS, SCALARS
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.pattern_kernels import (
     ORIENTATIONS,
@@ -26,9 +26,9 @@ from tengen.learners.move_prediction.pattern_kernels import (
 PLAIN, WITH_LIBERTIES, WITH_LAST, WITH_BOTH, WITH_OWN_LAST, AT_LAST = 0, 1, 2, 3, 4, 5
 FAMILIES = 6
 # Marks: keys besides the stones': last move, own last move, liberty classes 1 to 3.
-MARK_LAST, MARK_OWN_LAST, MARK_LIBERTY = 0, 1, 2
+_MARK_LAST, _MARK_OWN_LAST, _MARK_LIBERTY = 0, 1, 2
 MARKS = 5
-NEAR_LAST = 12  # patterns with the last move: as far as this distance
+_NEAR_LAST = 12  # patterns with the last move: as far as this distance
 
 
 @kernel
@@ -47,7 +47,7 @@ def distance(dr, dc):
 
 
 @inner_kernel
-def begin_pattern(s, marks, count, recent, i, family, acc):
+def _begin_pattern(s, marks, count, recent, i, family, acc):
     """Put a family's marks (moves, liberties) into the eight hashes; False if there is none."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     row, col = i // cols, i % cols
@@ -58,10 +58,10 @@ def begin_pattern(s, marks, count, recent, i, family, acc):
         if other <= 0:
             return False
         dr, dc = other // (cols + 1) - 1 - row, other % (cols + 1) - 1 - col
-        if distance(dr, dc) > NEAR_LAST:
+        if distance(dr, dc) > _NEAR_LAST:
             return False
         k = offset_index(dr, dc)
-        m = MARK_OWN_LAST if family == WITH_OWN_LAST else MARK_LAST
+        m = _MARK_OWN_LAST if family == WITH_OWN_LAST else _MARK_LAST
         for o in range(ORIENTATIONS):
             acc[o] ^= marks[k, m, o]
     if family == WITH_LIBERTIES or family == WITH_BOTH:
@@ -76,12 +76,12 @@ def begin_pattern(s, marks, count, recent, i, family, acc):
                     if n <= 3:
                         k = offset_index(dr, dc)
                         for o in range(ORIENTATIONS):
-                            acc[o] ^= marks[k, MARK_LIBERTY + n - 1, o]
+                            acc[o] ^= marks[k, _MARK_LIBERTY + n - 1, o]
     return True
 
 
 @inner_kernel
-def top_ring(family):
+def _top_ring(family):
     """Return the largest ring that a family uses."""
     if family == PLAIN:
         return RINGS - 1
@@ -91,7 +91,7 @@ def top_ring(family):
 
 
 @inner_kernel
-def uses_ring(family, ring):
+def _uses_ring(family, ring):
     """Tell whether the family has patterns of this ring: with history, every other one."""
     if ring == 0:
         return False
@@ -105,12 +105,12 @@ def pattern_keys(s, rings, marks, count, recent, mover, i, family, acc, out):
     """Write the dictionary keys of one family at the row-major point `i`, 0 where there is none."""
     for ring in range(RINGS):
         out[ring] = 0
-    if not begin_pattern(s, marks, count, recent, i, family, acc):
+    if not _begin_pattern(s, marks, count, recent, i, family, acc):
         return
-    for ring in range(top_ring(family) + 1):
+    for ring in range(_top_ring(family) + 1):
         for o in range(ORIENTATIONS):
             acc[o] ^= rings[mover - 1, i, ring, o]
-        if uses_ring(family, ring):
+        if _uses_ring(family, ring):
             key = canonical(acc) ^ salt(family, ring)
             out[ring] = key if key != 0 else 1
 
@@ -125,10 +125,10 @@ def find_patterns(
     """
     cols = s[SCALARS, COLS]
     width = cols + 1
-    top = top_ring(family)
+    top = _top_ring(family)
     salts = np.zeros(RINGS, np.int64)
     for ring in range(top + 1):
-        if uses_ring(family, ring):
+        if _uses_ring(family, ring):
             salts[ring] = salt(family, ring)
     acc = np.empty(ORIENTATIONS, np.int64)
     with_liberties = family == WITH_LIBERTIES or family == WITH_BOTH
@@ -139,7 +139,7 @@ def find_patterns(
         if other <= 0:
             return
         other_row, other_col = other // width - 1, other % width - 1
-        mark = MARK_OWN_LAST if family == WITH_OWN_LAST else MARK_LAST
+        mark = _MARK_OWN_LAST if family == WITH_OWN_LAST else _MARK_LAST
     mine = rings[mover - 1]
     for m in range(n):
         p = points[m]
@@ -147,7 +147,7 @@ def find_patterns(
         col = p - (row + 1) * width - 1
         if mark >= 0:
             dr, dc = other_row - row, other_col - col
-            if distance(dr, dc) > NEAR_LAST:
+            if distance(dr, dc) > _NEAR_LAST:
                 continue
             k = offset_index(dr, dc)
             for o in range(ORIENTATIONS):
@@ -166,7 +166,7 @@ def find_patterns(
                     if liberties <= 3:
                         k = offset_index(dr, dc)
                         for o in range(ORIENTATIONS):
-                            acc[o] ^= marks[k, MARK_LIBERTY + liberties - 1, o]
+                            acc[o] ^= marks[k, _MARK_LIBERTY + liberties - 1, o]
         i = row * cols + col
         w = widths[m]
         for ring in range(top + 1):

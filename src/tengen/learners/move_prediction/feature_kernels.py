@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import (
+from tengen.board.kernels import is_legal
+from tengen.board.ladder_kernels import read_blocks, read_ladders
+from tengen.board.layout_kernels import (
     BORDER,
     COLOUR,
     COLS,
@@ -25,9 +27,7 @@ from tengen.board.kernels import (
     SCALARS,
     SIZE,
     TURN,
-    is_legal,
 )
-from tengen.board.ladder_kernels import read_blocks, read_ladders
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.family_kernels import (
     AT_LAST,
@@ -84,31 +84,31 @@ CROWD = DENSITY + 49  # the same in 5x5
 LADDER = CROWD + 49  # 8 things a ladder says of a move (see `read_ladders`) x 2 sizes
 MOVE_END = LADDER + 24
 # Direct features of the position, shared by its moves.
-PHASE = MOVE_END  # 24 steps of plies
-LAST_COORDINATE = PHASE + 24  # octant of the last move, 55, then: pass or none; absolute only
-LAST_LINE = LAST_COORDINATE + 56  # 21 and none
-LAST_STEP = LAST_LINE + 22  # class of the offset between the last two moves, 61
+_PHASE = MOVE_END  # 24 steps of plies
+LAST_COORDINATE = _PHASE + 24  # octant of the last move, 55, then: pass or none; absolute only
+_LAST_LINE = LAST_COORDINATE + 56  # 21 and none
+LAST_STEP = _LAST_LINE + 22  # class of the offset between the last two moves, 61
 OWN_ATARI = LAST_STEP + 61  # largest own block in atari: none or 5 sizes
-ENEMY_ATARI = OWN_ATARI + 6
-KO_BAN = ENEMY_ATARI + 6
-LAST_BLOCK = KO_BAN + 2  # liberties (1-6) x 5 sizes
+_ENEMY_ATARI = OWN_ATARI + 6
+_KO_BAN = _ENEMY_ATARI + 6
+_LAST_BLOCK = _KO_BAN + 2  # liberties (1-6) x 5 sizes
 # Direct features of stones, for the network's view of the neighbourhood.
-STONE = LAST_BLOCK + 30  # 2 colours x liberties (1-6) x 5 sizes
-STONE_RECENT = STONE + 60  # is the last move, the one before, ... (4)
-STONE_LINE = STONE_RECENT + 4  # 2 colours x 21
-STONE_LADDER = STONE_LINE + 42  # 2 colours x lost, escapes, can be caught, can not
+STONE = _LAST_BLOCK + 30  # 2 colours x liberties (1-6) x 5 sizes
+_STONE_RECENT = STONE + 60  # is the last move, the one before, ... (4)
+_STONE_LINE = _STONE_RECENT + 4  # 2 colours x 21
+STONE_LADDER = _STONE_LINE + 42  # 2 colours x lost, escapes, can be caught, can not
 FORBIDDEN = STONE_LADDER + 8  # an empty point that may not be played
 DIRECT = FORBIDDEN + 1
 
 
 @inner_kernel
-def size_class(n):
+def _size_class(n):
     """Return 0 to 4 for 1, 2, 3, 4-6 and more stones."""
     return 0 if n <= 1 else 1 if n == 2 else 2 if n == 3 else 3 if n <= 6 else 4
 
 
 @inner_kernel
-def offset_class(dr, dc):
+def _offset_class(dr, dc):
     """Return 0 to 60 for an offset folded to an octant: exact to 9 lines, coarse beyond."""
     a, b = abs(dr), abs(dc)
     if a < b:
@@ -119,7 +119,7 @@ def offset_class(dr, dc):
 
 
 @inner_kernel
-def near_class(d):
+def _near_class(d):
     """Return 0 to 7 for a distance."""
     if d <= 2:
         return 0
@@ -146,7 +146,7 @@ def octant(row, col, rows, cols):
 
 
 @inner_kernel
-def line_class(row, col, rows, cols):
+def _line_class(row, col, rows, cols):
     """Return the distances to the two nearest edges, each to 6 lines, as one of 21 classes."""
     a = min(min(row, rows - 1 - row), 5)
     b = min(min(col, cols - 1 - col), 5)
@@ -172,11 +172,11 @@ def _relative(s, p, recent, row, col, cols, feats, n):
             feats[n] = RELATIVE + 61 * j + 60
         else:
             dr, dc = q // (cols + 1) - 1 - row, q % (cols + 1) - 1 - col
-            feats[n] = RELATIVE + 61 * j + offset_class(dr, dc)
+            feats[n] = RELATIVE + 61 * j + _offset_class(dr, dc)
             if j == 0:
-                d0 = near_class(distance(dr, dc))
+                d0 = _near_class(distance(dr, dc))
             elif j == 1:
-                d1 = near_class(distance(dr, dc))
+                d1 = _near_class(distance(dr, dc))
         n += 1
     feats[n] = PAIR + 8 * d0 + d1
     return n + 1
@@ -187,27 +187,27 @@ def _tactical(facts, feats, n):
     """Add what the move does at once."""
     after = facts[LIBERTIES]
     if facts[CAPTURED] > 0:
-        feats[n] = CAPTURE + 4 * size_class(facts[CAPTURED])
+        feats[n] = CAPTURE + 4 * _size_class(facts[CAPTURED])
         feats[n] += 2 * facts[CAPTURE_SAVES] + facts[CAPTURES_LAST]
         n += 1
     if facts[SAVED] > 0:
-        feats[n] = ESCAPE + 6 * size_class(facts[SAVED]) + 2 * (min(after, 3) - 1)
+        feats[n] = ESCAPE + 6 * _size_class(facts[SAVED]) + 2 * (min(after, 3) - 1)
         feats[n] += 1 if facts[CAPTURED] > 0 else 0
         n += 1
     if facts[ATARIS] > 0:
-        feats[n] = ATARI + 6 * size_class(facts[ATARIED]) + 3 * facts[ATARI_LAST]
+        feats[n] = ATARI + 6 * _size_class(facts[ATARIED]) + 3 * facts[ATARI_LAST]
         feats[n] += min(after, 3) - 1
         n += 1
         if facts[ATARIS] > 1:
             feats[n] = DOUBLE
             n += 1
     if after == 1:
-        feats[n] = SELF_ATARI + 2 * size_class(facts[SIZE_AFTER])
+        feats[n] = SELF_ATARI + 2 * _size_class(facts[SIZE_AFTER])
         feats[n] += 1 if facts[CAPTURED] > 0 else 0
         n += 1
     feats[n] = LIBERTY + 5 * (min(after, 8) - 1) + min(facts[OWN_LIBERTIES], 4)
     n += 1
-    feats[n] = ENEMY + 4 * min(facts[ENEMY_LIBERTIES], 6) + min(size_class(facts[ENEMY_SIZE]), 3)
+    feats[n] = ENEMY + 4 * min(facts[ENEMY_LIBERTIES], 6) + min(_size_class(facts[ENEMY_SIZE]), 3)
     n += 1
     feats[n] = CONTACT + 5 * facts[OWN_BLOCKS] + facts[ENEMY_BLOCKS]
     return n + 1
@@ -249,9 +249,9 @@ def _position(s, rings, marks, table, values, recent, mover, count, absolute, ou
     """Write the features that all moves of the position share; return how many."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     n = 0
-    out[n] = PHASE + min(s[SCALARS, PLIES] * 361 // (rows * cols) // 12, 23)
+    out[n] = _PHASE + min(s[SCALARS, PLIES] * 361 // (rows * cols) // 12, 23)
     n += 1
-    out[n] = KO_BAN + (1 if s[SCALARS, KO] > 0 else 0)
+    out[n] = _KO_BAN + (1 if s[SCALARS, KO] > 0 else 0)
     n += 1
     own = enemy = 0
     for p in range(s.shape[1]):
@@ -261,13 +261,13 @@ def _position(s, rings, marks, table, values, recent, mover, count, absolute, ou
                 own = max(own, s[SIZE, p])
             else:
                 enemy = max(enemy, s[SIZE, p])
-    out[n] = OWN_ATARI + (0 if own == 0 else 1 + size_class(own))
+    out[n] = OWN_ATARI + (0 if own == 0 else 1 + _size_class(own))
     n += 1
-    out[n] = ENEMY_ATARI + (0 if enemy == 0 else 1 + size_class(enemy))
+    out[n] = _ENEMY_ATARI + (0 if enemy == 0 else 1 + _size_class(enemy))
     n += 1
     last = recent[0]
     if last <= 0:
-        out[n] = LAST_LINE + 21
+        out[n] = _LAST_LINE + 21
         out[n + 1] = LAST_STEP + 60
         n += 2
         if absolute:
@@ -275,20 +275,20 @@ def _position(s, rings, marks, table, values, recent, mover, count, absolute, ou
             n += 1
         return n
     row, col = last // (cols + 1) - 1, last % (cols + 1) - 1
-    out[n] = LAST_LINE + line_class(row, col, rows, cols)
+    out[n] = _LAST_LINE + _line_class(row, col, rows, cols)
     n += 1
     if absolute:
         out[n] = LAST_COORDINATE + octant(row, col, rows, cols)
         n += 1
     if recent[1] > 0:
         r2, c2 = recent[1] // (cols + 1) - 1, recent[1] % (cols + 1) - 1
-        out[n] = LAST_STEP + offset_class(r2 - row, c2 - col)
+        out[n] = LAST_STEP + _offset_class(r2 - row, c2 - col)
     else:
         out[n] = LAST_STEP + 60
     n += 1
     if s[COLOUR, last] != EMPTY:
         head = s[HEAD, last]
-        out[n] = LAST_BLOCK + 5 * (min(count[head], 6) - 1) + size_class(s[SIZE, head])
+        out[n] = _LAST_BLOCK + 5 * (min(count[head], 6) - 1) + _size_class(s[SIZE, head])
         n += 1
     where = np.array([last])
     wide = np.zeros(1, np.int64)
@@ -357,15 +357,15 @@ def _stone(s, p, row, col, mover, recent, count, stones, feats):
         return 1
     side = 0 if s[COLOUR, p] == mover else 1
     head = s[HEAD, p]
-    feats[0] = STONE + 30 * side + 5 * (min(count[head], 6) - 1) + size_class(s[SIZE, head])
-    feats[1] = STONE_LINE + 21 * side + line_class(row, col, rows, cols)
+    feats[0] = STONE + 30 * side + 5 * (min(count[head], 6) - 1) + _size_class(s[SIZE, head])
+    feats[1] = _STONE_LINE + 21 * side + _line_class(row, col, rows, cols)
     n = 2
     if stones[head] > 0:
         feats[n] = STONE_LADDER + 4 * side + stones[head] - 1
         n += 1
     for j in range(4):
         if recent[j] == p:
-            feats[n] = STONE_RECENT + j
+            feats[n] = _STONE_RECENT + j
             n += 1
             break
     return n
@@ -413,7 +413,7 @@ def move_features(s, rings, marks, table, values, recent, absolute, points, feat
         if absolute:
             f[n] = COORDINATE + 4 * octant(row, col, rows, cols) + phase
             n += 1
-        f[n] = LINE + line_class(row, col, rows, cols)
+        f[n] = LINE + _line_class(row, col, rows, cols)
         n = _relative(s, p, recent, row, col, cols, f, n + 1)
         read_move(s, p, mover, last_head, start, count, libs, stamp, n_moves, facts)
         n = _tactical(facts, f, n)

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, N_EMPTY, ROWS, SCALARS, n_points
+from tengen.board.kernels import n_points
+from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, N_EMPTY, ROWS, SCALARS
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.feature_kernels import GLOBAL_WIDTH, WIDTH, move_features
 from tengen.learners.move_prediction.network_kernels import DIM, LAYERS, forward, softmax
@@ -49,9 +50,9 @@ def workspace(rows, cols):
     )
 
 
-# With more stones than this no whole board is known, and only the rings within WINDOW lines count.
+# With more stones than this no whole board is known, and only the rings within _WINDOW lines count.
 OPENING_STONES = 60
-WINDOW = 7
+_WINDOW = 7
 
 
 @kernel
@@ -66,7 +67,7 @@ def _rings_for(s, mover, rings, empty, keys, ring_of):
     mine, start = rings[mover - 1], empty[mover - 1]
     mine[:] = start
     whole = rows * cols - s[SCALARS, N_EMPTY] <= OPENING_STONES
-    reach = REACH if whole else WINDOW
+    reach = REACH if whole else _WINDOW
     top = RINGS if whole else RINGS - 1
     for p in range(s.shape[1]):
         colour = s[COLOUR, p]

@@ -23,19 +23,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import BORDER, COLOUR, COLS, ROWS, SCALARS
+from tengen.board.layout_kernels import BORDER, COLOUR, COLS, ROWS, SCALARS
 from tengen.jit import inner_kernel, kernel
 
 DIM = 32  # length of a feature's vector and width of the network
 SEEN = 3 * DIM  # what a layer sees of a point: itself, edge neighbours, corner neighbours
 LAYERS = 3
-LAYER_SIZE = SEEN * DIM + DIM * DIM + DIM  # W, V and b of one layer
-DENSE_SIZE = LAYERS * LAYER_SIZE + DIM  # all layers and u
-PIECE = 64  # rows of a matrix product at once
+_LAYER_SIZE = SEEN * DIM + DIM * DIM + DIM  # W, V and b of one layer
+DENSE_SIZE = LAYERS * _LAYER_SIZE + DIM  # all layers and u
+_PIECE = 64  # rows of a matrix product at once
 
 
 @inner_kernel
-def add_features(feats, widths, points, n, shared, n_shared, E, x):
+def _add_features(feats, widths, points, n, shared, n_shared, E, x):
     """Set x[p] to the sum of the feature vectors of p for the n listed points."""
     base = np.zeros(DIM, np.float32)
     for k in range(n_shared):
@@ -56,8 +56,8 @@ def add_features(feats, widths, points, n, shared, n_shared, E, x):
 @inner_kernel
 def multiply(X, lo, hi, W, Y):
     """Set Y[lo:hi] = X[lo:hi] W, in pieces."""
-    for first in range(lo, hi, PIECE):
-        last = min(first + PIECE, hi)
+    for first in range(lo, hi, _PIECE):
+        last = min(first + _PIECE, hi)
         np.dot(X[first:last], W, Y[first:last])
 
 
@@ -83,7 +83,7 @@ def _add_four(x, y, step, lo, n, out):
 
 
 @inner_kernel
-def look_around(a, rows, cols, side, edge, corner):
+def _look_around(a, rows, cols, side, edge, corner):
     """Sum over neighbours of all points: `edge` over the nearest, `corner` over the diagonals.
 
     All arrays are (N, DIM) with zeros on the border of `a`; `side` is room for left plus right.
@@ -98,9 +98,9 @@ def look_around(a, rows, cols, side, edge, corner):
 
 
 @inner_kernel
-def layer_weights(dense, layer):
+def _layer_weights(dense, layer):
     """Return W (self, edge, corner), V and b of a layer as views."""
-    o = layer * LAYER_SIZE
+    o = layer * _LAYER_SIZE
     W = dense[o : o + SEEN * DIM].reshape(3, DIM, DIM)
     o += SEEN * DIM
     V = dense[o : o + DIM * DIM].reshape(DIM, DIM)
@@ -159,7 +159,7 @@ def forward(
     lo, hi = width + 1, (rows + 1) * width
     area = np.float32(rows * cols)
     a = acts[0]
-    add_features(feats, widths, points, n, shared, n_shared, E, a)
+    _add_features(feats, widths, points, n, shared, n_shared, E, a)
     flat = a.reshape(-1)
     for i in range(flat.shape[0]):
         t = flat[i]
@@ -167,9 +167,9 @@ def forward(
     mean = np.empty(DIM, np.float32)
     shift = np.empty(DIM, np.float32)
     for layer in range(LAYERS):
-        W, V, b = layer_weights(dense, layer)
+        W, V, b = _layer_weights(dense, layer)
         a, after, y = acts[layer], acts[layer + 1], Y[layer]
-        look_around(a, rows, cols, room[0], room[1], room[2])
+        _look_around(a, rows, cols, room[0], room[1], room[2])
         multiply(a, lo, hi, W[0], y)
         multiply(room[1], lo, hi, W[1], room[3])
         multiply(room[2], lo, hi, W[2], room[4])
@@ -185,7 +185,7 @@ def forward(
             if s[COLOUR, p] == BORDER:
                 after[p] = 0
                 y[p] = 0
-    u = dense[LAYERS * LAYER_SIZE :]
+    u = dense[LAYERS * _LAYER_SIZE :]
     a = acts[LAYERS]
     for m in range(n_moves):
         z = np.float32(0.0)
@@ -233,8 +233,8 @@ def _slot(f, slots, touched, n_touched, G):
 @kernel
 def _add_product(A, B, lo, hi, part, out):
     """Add A[lo:hi] transposed times B[lo:hi] to `out`, in pieces."""
-    for first in range(lo, hi, PIECE):
-        last = min(first + PIECE, hi)
+    for first in range(lo, hi, _PIECE):
+        last = min(first + _PIECE, hi)
         np.dot(A[first:last].T, B[first:last], part)
         for i in range(DIM):
             for j in range(DIM):
@@ -251,7 +251,7 @@ def backward_dense(s, probs, target, points, n_moves, dense, grad, acts, Y, room
     width = cols + 1
     lo, hi = width + 1, (rows + 1) * width
     area = np.float32(rows * cols)
-    u, du = dense[LAYERS * LAYER_SIZE :], grad[LAYERS * LAYER_SIZE :]
+    u, du = dense[LAYERS * _LAYER_SIZE :], grad[LAYERS * _LAYER_SIZE :]
     da[:] = 0
     for m in range(n_moves):
         p = points[m]
@@ -266,8 +266,8 @@ def backward_dense(s, probs, target, points, n_moves, dense, grad, acts, Y, room
     mean = np.empty(DIM, np.float32)
     back = np.empty(DIM, np.float32)
     for layer in range(LAYERS - 1, -1, -1):
-        W, V, _b = layer_weights(dense, layer)
-        dW, dV, db = layer_weights(grad, layer)
+        W, V, _b = _layer_weights(dense, layer)
+        dW, dV, db = _layer_weights(grad, layer)
         # Y[layer] becomes the gradient by what goes into the relu. Neighbourhood is mutual, so the
         # sums over neighbours are their own transposes.
         dy, a = Y[layer], acts[layer]
@@ -280,7 +280,7 @@ def backward_dense(s, probs, target, points, n_moves, dense, grad, acts, Y, room
             for k in range(DIM):
                 dV[j, k] += mean[j] / area * total[k]
                 back[j] += V[j, k] * total[k] / area
-        look_around(dy, rows, cols, room[0], room[1], room[2])
+        _look_around(dy, rows, cols, room[0], room[1], room[2])
         _add_product(a, dy, lo, hi, part, dW[0])
         _add_product(a, room[1], lo, hi, part, dW[1])
         _add_product(a, room[2], lo, hi, part, dW[2])

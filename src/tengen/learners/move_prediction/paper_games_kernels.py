@@ -10,17 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import (
-    COLOUR,
-    COLS,
-    EMPTY,
-    ROWS,
-    SCALARS,
-    TURN,
-    clear,
-    is_legal,
-    new_state,
-)
+from tengen.board.kernels import clear, is_legal, new_state
+from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, ROWS, SCALARS, TURN
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.paper_kernels import (
     EARLIER,
@@ -37,11 +28,11 @@ from tengen.learners.move_prediction.paper_kernels import (
 )
 from tengen.learners.move_prediction.pattern_kernels import RINGS, play_with_rings
 
-PLIES_A_PHASE = 30
+_PLIES_A_PHASE = 30
 
 
 @inner_kernel
-def new_follower(rows, cols, tables, frequency):
+def _new_follower(rows, cols, tables, frequency):
     """Return what follows games: position, rings, matches, those of the empty board, room, moves.
 
     The last is (points of the earlier moves, the patterns they were played on), latest first.
@@ -56,7 +47,7 @@ def new_follower(rows, cols, tables, frequency):
 
 
 @inner_kernel
-def begin_game(follower, tables):
+def _begin_game(follower, tables):
     """Go back to the empty board."""
     s, rings, matches, start, _before, earlier = follower
     clear(s, s[SCALARS, ROWS], s[SCALARS, COLS])
@@ -76,17 +67,17 @@ def playable(follower, p, colour):
     """Give `colour` the turn and tell whether it may play `p`; a pass may be played."""
     s = follower[0]
     s[SCALARS, TURN] = colour
-    return p <= 0 or (s[COLOUR, p] == EMPTY and is_legal(s, p, colour))
+    return p <= 0 or is_legal(s, p, colour)
 
 
 @inner_kernel
-def find_largest(follower, tables, frequency, colour):
+def _find_largest(follower, tables, frequency, colour):
     """Bring the largest patterns and their frequencies up to date for the side `colour`."""
     match_side(follower[1], colour - 1, tables, frequency, follower[2])
 
 
 @inner_kernel
-def pattern_of(follower, p, colour):
+def _pattern_of(follower, p, colour):
     """Return the largest pattern at a point for one side, up to date or not; 0 for a pass."""
     if p <= 0:
         return 0
@@ -95,10 +86,10 @@ def pattern_of(follower, p, colour):
 
 
 @inner_kernel
-def make_move(follower, tables, p, colour):
+def _make_move(follower, tables, p, colour):
     """Play a move or a pass and remember it with its pattern, which must be up to date."""
     s, rings, matches, _start, before, earlier = follower
-    pattern = pattern_of(follower, p, colour)
+    pattern = _pattern_of(follower, p, colour)
     play_with_rings(s, rings, tables[1], tables[2], before, p, colour)
     if p > 0:
         mark_changes(s, before, tables[2], matches)
@@ -122,21 +113,21 @@ def _add_waiting(side, matches, all_points, waiting, unused):
 def count_games(points, colours, offsets, games, rows, cols, tables, used, unused):
     """Count how often the largest patterns of all legal points were used and not used."""
     none = np.zeros(0)
-    follower = new_follower(rows, cols, tables, none)
+    follower = _new_follower(rows, cols, tables, none)
     s, matches = follower[0], follower[2]
     found = matches[0]
     # Counts of unused patterns wait at their points: while a pattern stands, counting it needs no
     # visit to the long list of counters.
     waiting = np.zeros(found.shape, np.int64)
     for g in games:
-        begin_game(follower, tables)
+        _begin_game(follower, tables)
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
             if not playable(follower, p, colour):
                 break
             if p > 0:
                 _add_waiting(colour - 1, matches, False, waiting, unused)
-                find_largest(follower, tables, none, colour)
+                _find_largest(follower, tables, none, colour)
                 for m in range(rows * cols):
                     q = (m // cols + 1) * (cols + 1) + m % cols + 1
                     if s[COLOUR, q] == EMPTY and is_legal(s, q, colour):
@@ -144,7 +135,7 @@ def count_games(points, colours, offsets, games, rows, cols, tables, used, unuse
                             used[found[colour - 1, m]] += 1
                         else:
                             waiting[colour - 1, m] += 1
-            make_move(follower, tables, p, colour)
+            _make_move(follower, tables, p, colour)
         _add_waiting(0, matches, True, waiting, unused)
         _add_waiting(1, matches, True, waiting, unused)
 
@@ -163,7 +154,7 @@ def learn_games(
     returned. Without, the re-ranker learns them by FTRL-proximal, whose state is `memory`, and
     the sum of losses is returned.
     """
-    follower = new_follower(rows, cols, tables, frequency)
+    follower = _new_follower(rows, cols, tables, frequency)
     s, likes, earlier = follower[0], follower[2][5], follower[5]
     moves, order = np.zeros(rows * cols, np.int64), np.zeros(rows * cols, np.int64)
     feats, current, scores = np.zeros(WIDTH, np.int64), np.zeros(WIDTH), np.zeros(rows * cols)
@@ -171,19 +162,19 @@ def learn_games(
     loss = 0.0
     written = 0
     for g in games:
-        begin_game(follower, tables)
+        _begin_game(follower, tables)
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
             if not playable(follower, p, colour):
                 break
             if p > 0:
-                find_largest(follower, tables, frequency, colour)
+                _find_largest(follower, tables, frequency, colour)
                 n = rank_candidates(s, colour, likes, earlier[0], top, moves, order, scores)
                 take = min(top, n)
-                target = place_of(p, moves, order)
+                target = _place_of(p, moves, order)
                 for m in range(take + (1 if target >= take else 0)):
                     q = moves[order[m if m < take else target]]
-                    pattern = pattern_of(follower, q, colour)
+                    pattern = _pattern_of(follower, q, colour)
                     candidate_features(
                         n_patterns, pattern, q, earlier[0], earlier[1], rows, cols, feats
                     )
@@ -193,12 +184,12 @@ def learn_games(
                         samples[written, 0] = q == p
                         samples[written, 1:] = feats
                         written += 1
-            make_move(follower, tables, p, colour)
+            _make_move(follower, tables, p, colour)
     return loss if samples.shape[0] == 0 else np.float64(written)
 
 
 @inner_kernel
-def place_of(p, moves, order):
+def _place_of(p, moves, order):
     """Return where the legal move `p` stands in the order."""
     target = 0
     while moves[order[target]] != p:
@@ -229,7 +220,7 @@ def measure_games(
     player had moved; below zero only the mover's own ones, the opponent's being the experts'. The
     stones on the board always stay the experts'.
     """
-    follower = new_follower(rows, cols, tables, frequency)
+    follower = _new_follower(rows, cols, tables, frequency)
     s, likes, earlier = follower[0], follower[2][5], follower[5]
     area = rows * cols
     moves, order = np.zeros(area, np.int64), np.zeros(area, np.int64)
@@ -238,7 +229,7 @@ def measure_games(
     scores, final = np.zeros(area), np.zeros(area)
     loss = 0.0
     for g in games:
-        begin_game(follower, tables)
+        _begin_game(follower, tables)
         weaker[:] = earlier
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
@@ -246,25 +237,25 @@ def measure_games(
                 break
             weak = p
             if p > 0:
-                find_largest(follower, tables, frequency, colour)
+                _find_largest(follower, tables, frequency, colour)
                 _choose_told(rank_history, earlier, weaker, told)
                 n = rank_candidates(s, colour, likes, told[0], top, moves, order, scores)
                 take = min(top, n)
                 for m in range(take):
                     q = moves[order[m]]
                     candidate_features(
-                        frequency.shape[0], pattern_of(follower, q, colour), q, told[0], told[1],
+                        frequency.shape[0], _pattern_of(follower, q, colour), q, told[0], told[1],
                         rows, cols, feats,
                     )  # fmt: skip
                     scores[m] = 0.0
                     for f in feats:
                         scores[m] += weights[f]
                 final_scores(moves, order, n, take, scores, likes, colour, cols, final)
-                phase = (k - offsets[g]) // PLIES_A_PHASE
-                loss += credit(final, n, place_of(p, moves, order), tops, hits, counts, phase)
+                phase = (k - offsets[g]) // _PLIES_A_PHASE
+                loss += credit(final, n, _place_of(p, moves, order), tops, hits, counts, phase)
                 if rank_history != 0:
                     own = np.argsort(-final[:n], kind="mergesort")
                     weak = moves[order[own[min(abs(rank_history), n) - 1]]]
-            push_earlier(weaker[0], weaker[1], weak, pattern_of(follower, weak, colour))
-            make_move(follower, tables, p, colour)
+            push_earlier(weaker[0], weaker[1], weak, _pattern_of(follower, weak, colour))
+            _make_move(follower, tables, p, colour)
     return loss

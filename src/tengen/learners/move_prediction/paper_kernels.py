@@ -18,17 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import (
-    COLOUR,
-    COLS,
-    EMPTY,
-    ROWS,
-    SCALARS,
-    TURN,
-    clear,
-    is_legal,
-    new_state,
-)
+from tengen.board.kernels import clear, is_legal, new_state
+from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, ROWS, SCALARS, TURN
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.family_kernels import distance, salt
 from tengen.learners.move_prediction.feature_kernels import octant
@@ -43,10 +34,10 @@ from tengen.learners.move_prediction.pattern_kernels import (
     rings_of_state,
 )
 
-SIEVE_SHIFT = 24  # the sieve looks at other bits of a key than the table does
+_SIEVE_SHIFT = 24  # the sieve looks at other bits of a key than the table does
 FAMILY = 15  # the salt of the paper's patterns
-PLACES = 325  # classes of coordinates: octants of boards to 49 lines; 55 are used on 19x19
-OFFSETS = 326  # classes of folded offsets to 24 lines, and one for "none"
+_PLACES = 325  # classes of coordinates: octants of boards to 49 lines; 55 are used on 19x19
+_OFFSETS = 326  # classes of folded offsets to 24 lines, and one for "none"
 EARLIER = 4  # earlier moves that are features
 WIDTH = 2 + 2 * EARLIER
 
@@ -61,7 +52,7 @@ def folded(dr, dc):
 
 
 @inner_kernel
-def paper_key(acc, ring):
+def _paper_key(acc, ring):
     """Return the dictionary key of eight hashes for a template that ends with `ring`."""
     key = canonical(acc) ^ salt(FAMILY, ring)
     return key if key != 0 else 1
@@ -83,9 +74,9 @@ def expert_patterns(
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
             s[SCALARS, TURN] = colour
+            if p > 0 and not is_legal(s, p, colour):
+                break
             if p > 0:
-                if s[COLOUR, p] != EMPTY or not is_legal(s, p, colour):
-                    break
                 i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
                 acc[:] = 0
                 t = 0
@@ -93,7 +84,7 @@ def expert_patterns(
                     for o in range(ORIENTATIONS):
                         acc[o] ^= rings[colour - 1, i, ring, o]
                     if t < templates.shape[0] and templates[t] == ring:
-                        out[n, t] = paper_key(acc, ring)
+                        out[n, t] = _paper_key(acc, ring)
                         t += 1
                 n += 1
             play_with_rings(s, rings, hash_keys, ring_of, before, p, colour)
@@ -122,7 +113,7 @@ def new_matches(area, templates):
 def fill_sieve(keys, sieve):
     """Set the bits of the keys in the sieve, an array of a power of two of bits."""
     for key in keys:
-        bit = (key >> SIEVE_SHIFT) & (64 * sieve.shape[0] - 1)
+        bit = (key >> _SIEVE_SHIFT) & (64 * sieve.shape[0] - 1)
         sieve[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
 
 
@@ -165,8 +156,8 @@ def _match(rings, side, i, tables, acc, chain, depth, changed):
             for o in range(ORIENTATIONS):
                 acc[o] ^= rings[side, i, ring, o]
             ring += 1
-        key = paper_key(acc, ring - 1)
-        bit = (key >> SIEVE_SHIFT) & (64 * sieve.shape[0] - 1)
+        key = _paper_key(acc, ring - 1)
+        bit = (key >> _SIEVE_SHIFT) & (64 * sieve.shape[0] - 1)
         if not sieve[bit >> 6] >> np.uint64(bit & 63) & np.uint64(1):
             break
         number = lookup(table, values, key)
@@ -204,23 +195,23 @@ def candidate_features(n_patterns, pattern, p, earlier, earlier_patterns, rows, 
     out[0] = pattern
     base = n_patterns
     out[1] = base + octant(row, col, rows, cols)
-    base += PLACES
+    base += _PLACES
     for j in range(EARLIER):
         q = earlier[j]
         if q > 0:
             dr, dc = q // (cols + 1) - 1 - row, q % (cols + 1) - 1 - col
             out[2 + j] = base + j * n_patterns + earlier_patterns[j]
-            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * OFFSETS + folded(dr, dc)
+            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * _OFFSETS + folded(dr, dc)
         else:
             # "None" shares the number of no pattern with the class of offset that says so.
             out[2 + j] = base + j * n_patterns
-            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * OFFSETS + OFFSETS - 1
+            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * _OFFSETS + _OFFSETS - 1
 
 
 @kernel
 def feature_count(n_patterns):
     """Return how many features there are for so many patterns, "no pattern" included."""
-    return n_patterns * (1 + EARLIER) + PLACES + EARLIER * OFFSETS
+    return n_patterns * (1 + EARLIER) + _PLACES + EARLIER * _OFFSETS
 
 
 @inner_kernel
@@ -286,7 +277,7 @@ def ftrl_step(feats, good, memory, current, penalty, alpha):
     """
     t = 0.0
     for k in range(WIDTH):
-        current[k] = ftrl_weight(memory[feats[k], 0], memory[feats[k], 1], penalty, alpha)
+        current[k] = _ftrl_weight(memory[feats[k], 0], memory[feats[k], 1], penalty, alpha)
         t += current[k]
     probability = 1.0 / (1.0 + np.exp(-t))
     gradient = probability - (1.0 if good else 0.0)
@@ -299,7 +290,7 @@ def ftrl_step(feats, good, memory, current, penalty, alpha):
 
 
 @inner_kernel
-def ftrl_weight(z, squares, penalty, alpha):
+def _ftrl_weight(z, squares, penalty, alpha):
     """Return the weight that the state of one coordinate stands for."""
     if abs(z) <= penalty:
         return 0.0

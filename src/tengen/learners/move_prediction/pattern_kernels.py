@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS, play_move
+from tengen.board.kernels import play_move
+from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS
 from tengen.jit import inner_kernel, kernel
 
 REACH = 24  # the farthest offset in a row or column: boards have at most 25 lines
@@ -31,7 +32,7 @@ ORIENTATIONS = 8
 # Ring r reaches to distance RING_LIMITS[r]; the last ring holds everything else.
 RING_LIMITS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 1000)
 RINGS = 12
-OWN, ENEMY, OUTSIDE = 0, 1, 2
+OWN, _ENEMY, _OUTSIDE = 0, 1, 2
 
 
 @inner_kernel
@@ -41,14 +42,14 @@ def offset_index(dr, dc):
 
 
 @inner_kernel
-def turn_row(o, dr, dc):
+def _turn_row(o, dr, dc):
     """Return the row part of an offset seen in orientation `o`."""
     x = dc if o & 4 else dr
     return -x if o & 1 else x
 
 
 @inner_kernel
-def turn_col(o, dr, dc):
+def _turn_col(o, dr, dc):
     """Return the column part of an offset seen in orientation `o`."""
     x = dr if o & 4 else dc
     return -x if o & 2 else x
@@ -61,7 +62,7 @@ def spread_keys(base):
     for dr in range(-REACH, REACH + 1):
         for dc in range(-REACH, REACH + 1):
             for o in range(ORIENTATIONS):
-                seen = offset_index(turn_row(o, dr, dc), turn_col(o, dr, dc))
+                seen = offset_index(_turn_row(o, dr, dc), _turn_col(o, dr, dc))
                 for k in range(3):
                     keys[offset_index(dr, dc), k, o] = base[seen, k]
     return keys
@@ -95,7 +96,7 @@ def empty_rings(rows, cols, keys, ring_of):
                         continue
                     k = offset_index(dr, dc)
                     for o in range(ORIENTATIONS):
-                        rings[0, r * cols + c, ring_of[k], o] ^= keys[k, OUTSIDE, o]
+                        rings[0, r * cols + c, ring_of[k], o] ^= keys[k, _OUTSIDE, o]
     rings[1] = rings[0]
     return rings
 
@@ -115,7 +116,7 @@ def toggle_stone(rings, keys, ring_of, rows, cols, p, colour):
                 i = r * cols + c
                 for o in range(ORIENTATIONS):
                     rings[mine, i, ring, o] ^= keys[k, OWN, o]
-                    rings[other, i, ring, o] ^= keys[k, ENEMY, o]
+                    rings[other, i, ring, o] ^= keys[k, _ENEMY, o]
 
 
 @kernel
@@ -180,7 +181,7 @@ def pattern_hashes(rings, mover, i, out):
 
 
 @inner_kernel
-def find_slot(table, key):
+def _find_slot(table, key):
     """Return where `key` (not 0) is or would go."""
     mask = table.shape[0] - 1
     h = key ^ (key >> 32)
@@ -209,7 +210,7 @@ def lookup(table, values, key):
 def store_all(table, values, keys, numbers):
     """Store keys with their numbers; keys are distinct and not 0."""
     for j in range(keys.shape[0]):
-        i = find_slot(table, keys[j])
+        i = _find_slot(table, keys[j])
         table[i] = keys[j]
         values[i] = numbers[j]
 
@@ -224,7 +225,7 @@ def add_counts(table, counts, used, keys, amounts):
     for j in range(keys.shape[0]):
         if keys[j] == 0:
             continue
-        i = find_slot(table, keys[j])
+        i = _find_slot(table, keys[j])
         if table[i] == 0:
             if used[0] >= limit:
                 return j

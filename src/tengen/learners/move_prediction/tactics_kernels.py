@@ -9,17 +9,7 @@ heads), `libs` is one flat list.
 
 from __future__ import annotations
 
-from tengen.board.kernels import (
-    BORDER,
-    COLOUR,
-    COLS,
-    EMPTY,
-    HEAD,
-    NEXT,
-    ROWS,
-    SCALARS,
-    SIZE,
-)
+from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, NEXT, ROWS, SCALARS, SIZE
 from tengen.jit import inner_kernel
 
 # What `read_move` writes about a move.
@@ -27,7 +17,7 @@ CAPTURED = 0  # stones taken
 CAPTURES_LAST = 1  # 1 if the last move's block is taken
 CAPTURE_SAVES = 2  # 1 if a taken block held an own block in atari
 SAVED = 3  # stones of own neighbouring blocks in atari
-LIBERTIES = 4  # of the new block, counted to MANY
+LIBERTIES = 4  # of the new block, counted to _MANY
 SIZE_AFTER = 5  # stones of the new block
 ATARIED = 6  # stones of the largest enemy block that gets its last but one liberty filled
 ATARIS = 7  # how many enemy blocks are put into atari
@@ -39,11 +29,11 @@ ENEMY_LIBERTIES = 12  # least liberties of an enemy neighbouring block, 0 for no
 ENEMY_SIZE = 13  # stones of that enemy block, of the largest such one
 EMPTY_NEIGHBOURS = 14
 FACTS = 15
-MANY = 9
+_MANY = 9
 
 
 @inner_kernel
-def saves_a_neighbour(s, head, count):
+def _saves_a_neighbour(s, head, count):
     """Tell whether taking the block saves an enemy of it that is in atari."""
     width = s[SCALARS, COLS] + 1
     other = 3 - s[COLOUR, head]
@@ -93,7 +83,7 @@ def read_move(s, p, mover, last_head, start, count, libs, stamp, mark, facts):
             if facts[OWN_LIBERTIES] == 0 or n < facts[OWN_LIBERTIES]:
                 facts[OWN_LIBERTIES] = n
             for j in range(start[head], start[head] + n):
-                if liberties >= MANY:
+                if liberties >= _MANY:
                     break
                 x = libs[j]
                 if stamp[x] != mark:
@@ -114,7 +104,7 @@ def read_move(s, p, mover, last_head, start, count, libs, stamp, mark, facts):
                 facts[CAPTURED] += s[SIZE, head]
                 if head == last_head:
                     facts[CAPTURES_LAST] = 1
-                if saves_a_neighbour(s, head, count):
+                if _saves_a_neighbour(s, head, count):
                     facts[CAPTURE_SAVES] = 1
             elif n == 2:
                 facts[ATARIS] += 1
@@ -142,7 +132,7 @@ def read_move(s, p, mover, last_head, start, count, libs, stamp, mark, facts):
                 x = s[NEXT, x]
                 if x == head:
                     break
-    facts[LIBERTIES] = min(liberties, MANY)
+    facts[LIBERTIES] = min(liberties, _MANY)
     facts[SIZE_AFTER] = size
 
 

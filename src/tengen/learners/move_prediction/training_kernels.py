@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import COLOUR, EMPTY, SCALARS, TURN, clear, is_legal, new_state
+from tengen.board.kernels import clear, is_legal, new_state
 from tengen.board.ladder_kernels import read_blocks
+from tengen.board.layout_kernels import COLOUR, EMPTY, SCALARS, TURN
 from tengen.board.random_kernels import seed_stream, uniform
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.family_kernels import AT_LAST, FAMILIES, pattern_keys
@@ -30,13 +31,13 @@ from tengen.learners.move_prediction.network_kernels import (
 from tengen.learners.move_prediction.pattern_kernels import ORIENTATIONS, RINGS, play_with_rings
 
 # Points whose gradient is smaller everywhere do not move their features' vectors.
-FLOOR = 2e-4
+_FLOOR = 2e-4
 # A step is taken as soon as so many features have gradients.
-LIMIT = 60000
+_LIMIT = 60000
 
 
 @inner_kernel
-def push_recent(recent, p):
+def _push_recent(recent, p):
     """Make `p` the latest of the recent moves."""
     for j in range(RECENT - 1, 0, -1):
         recent[j] = recent[j - 1]
@@ -64,9 +65,9 @@ def expert_keys(points, colours, offsets, games, rows, cols, empty, hash_keys, r
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
             s[SCALARS, TURN] = colour
+            if p > 0 and not is_legal(s, p, colour):
+                break
             if p > 0:
-                if s[COLOUR, p] != EMPTY or not is_legal(s, p, colour):
-                    break
                 read_blocks(s, start, count, libs, stamp)
                 i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
                 for family in range(FAMILIES):
@@ -81,12 +82,12 @@ def expert_keys(points, colours, offsets, games, rows, cols, empty, hash_keys, r
                     out[n, family * RINGS : (family + 1) * RINGS] = keys
                 n += 1
             play_with_rings(s, rings, hash_keys, ring_of, before, p, colour)
-            push_recent(recent, p)
+            _push_recent(recent, p)
     return n
 
 
 @inner_kernel
-def predict_move(s, rings, recent, model, room, moves, probs, p):
+def _predict_move(s, rings, recent, model, room, moves, probs, p):
     """Predict the side to move's next move, given that it is `p`.
 
     Returns (number of `p` among `moves`, legal moves, points with features, shared features);
@@ -106,7 +107,7 @@ def _new_gradients(rows, cols, dense):
 
     The gradients of a batch's features are gathered until LIMIT of them were met.
     """
-    room = LIMIT + rows * cols * WIDTH
+    room = _LIMIT + rows * cols * WIDTH
     return (
         np.empty((room, DIM + 1), np.float32),
         np.empty(room, np.int64),
@@ -121,12 +122,12 @@ def _learn_position(s, rings, recent, p, model, room, moves, probs, slots, gradi
     """Add the gradients of one expert's move and its credit; return its loss before the step."""
     G, touched, n_touched, da, grad = gradients
     _rings, feats, widths, shared, acts, Y, work, logits = room
-    target, n_moves, n, n_shared = predict_move(s, rings, recent, model, room, moves, probs, p)
+    target, n_moves, n, n_shared = _predict_move(s, rings, recent, model, room, moves, probs, p)
     rank_credit(logits, n_moves, target, np.ones(1, np.int64), hits)
     backward_dense(s, probs, target, moves, n_moves, model[8], grad, acts, Y, work, da)
     backward_features(
         feats, widths, moves, n, n_moves, shared, n_shared, probs, target,
-        da, FLOOR, slots, touched, n_touched, G,
+        da, _FLOOR, slots, touched, n_touched, G,
     )  # fmt: skip
     return -np.log(max(probs[target], 1e-30))
 
@@ -191,7 +192,7 @@ def train_games(
                     )  # fmt: skip
                     trained += 1
                     in_batch += 1
-                    if in_batch == batch or n_touched[0] >= LIMIT:
+                    if in_batch == batch or n_touched[0] >= _LIMIT:
                         step_features(
                             slots, touched, n_touched, G, w, E, w_sq, E_sq, rate_w, rate_E
                         )
@@ -199,7 +200,7 @@ def train_games(
                         step_dense(dense, grad, first, second, rate_dense, step[0])
                         in_batch = 0
                 play_with_rings(s, rings[k], hash_keys, ring_of, before, p, colour)
-                push_recent(recent[k], p)
+                _push_recent(recent[k], p)
                 at[k] += 1
                 skip[k] -= 0 if learn else 1
             if at[k] >= end[k]:
@@ -232,11 +233,10 @@ def evaluate_games(
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
             s[SCALARS, TURN] = colour
-            if p > 0:
-                if s[COLOUR, p] != EMPTY or not is_legal(s, p, colour):
-                    break
+            if p > 0 and not is_legal(s, p, colour):
+                break
             if p > 0 and k - offsets[g] >= first_ply:
-                target, n_moves, _n, _n_shared = predict_move(
+                target, n_moves, _n, _n_shared = _predict_move(
                     s, rings, recent, model, room, moves, probs, p
                 )
                 loss -= np.log(max(probs[target], 1e-30))
@@ -244,5 +244,5 @@ def evaluate_games(
                 rank_credit(room[7], n_moves, target, tops, hits[phase])
                 counts[phase] += 1
             play_with_rings(s, rings, hash_keys, ring_of, before, p, colour)
-            push_recent(recent, p)
+            _push_recent(recent, p)
     return loss

@@ -14,21 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import (
-    COLOUR,
-    COLS,
-    EMPTY,
-    HEAD,
-    NEXT,
-    PASS,
-    ROWS,
-    SCALARS,
-    TURN,
-    in_atari,
-    is_legal,
-    near,
-    play_move,
-)
+from tengen.board.kernels import in_atari, is_legal, near, play_move
+from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, NEXT, PASS, ROWS, SCALARS, TURN
 from tengen.jit import inner_kernel, kernel
 
 _NEVER = -1e300

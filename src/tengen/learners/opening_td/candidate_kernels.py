@@ -19,7 +19,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from tengen.board.kernels import (
+from tengen.board.kernels import in_atari, is_legal, near, place
+from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
     COLOUR,
@@ -31,10 +32,6 @@ from tengen.board.kernels import (
     SCALARS,
     TURN,
     WHITE,
-    in_atari,
-    is_legal,
-    near,
-    place,
 )
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.opening_td.kernels import (
@@ -224,7 +221,7 @@ def _block_shift(
 
 @kernel
 def _join_facts(moves, cell, facing, s, colour, blocks, head, facts, spread, masks, beside, close,
-               joint):  # fmt: skip
+                joint):  # fmt: skip
     """Write the facts of the block that each quiet move makes, with all that it joins.
 
     A block is joined when it has this colour and the move is beside it.
@@ -280,7 +277,7 @@ def stone_inputs(facts, row, cell, slots, index, value):
 
 @kernel
 def _sum_quiet(moves, cell, facing, joint, hidden, s, colour, blocks, head, facts, spread, base,
-              shift, shifted, index, value, turned, cell_of, slots, w1):  # fmt: skip
+               shift, shifted, index, value, turned, cell_of, slots, w1):  # fmt: skip
     """Write the hidden layer's sums after each quiet move, from what it changes."""
     units = hidden.shape[1]
     for i in range(moves):

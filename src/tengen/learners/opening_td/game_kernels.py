@@ -13,17 +13,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from tengen.board.kernels import (
-    BLACK,
-    COLOUR,
-    EMPTY,
-    HASH,
-    PASS,
-    SCALARS,
-    TURN,
-    is_legal,
-    play_move,
-)
+from tengen.board.kernels import is_legal, play_move
+from tengen.board.layout_kernels import BLACK, COLOUR, EMPTY, HASH, PASS, SCALARS, TURN
 from tengen.board.random_kernels import below, seed_stream, uniform
 from tengen.jit import kernel
 from tengen.learners.opening_td.candidate_kernels import captures, evaluate, rate_moves, repeats

@@ -18,7 +18,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from tengen.board.kernels import (
+from tengen.board.layout_kernels import (
     BLACK,
     COLOUR,
     EMPTY,

@@ -13,7 +13,8 @@ import numpy as np
 
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, WHITE, Board
-from tengen.board.kernels import HASH, SCALARS, new_state
+from tengen.board.kernels import new_state
+from tengen.board.layout_kernels import HASH, SCALARS
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
 from tengen.learners.opening_td import game_kernels

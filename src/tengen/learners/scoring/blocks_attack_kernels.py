@@ -12,13 +12,13 @@ import numpy as np
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.scoring.blocks_context_kernels import flood_other
 
-MOST_POINTS, MOST_PLIES, MOST_NODES = 7, 14, 1500
+_MOST_POINTS, _MOST_PLIES, _MOST_NODES = 7, 14, 1500
 ATTACKS = 4
-UNKNOWN, HOLDS, FALLS = -1, 0, 1
+_UNKNOWN, HOLDS, FALLS = -1, 0, 1
 
 
 @inner_kernel
-def lift_if_dead(line, p, width, stack, seen, mark):
+def _lift_if_dead(line, p, width, stack, seen, mark):
     """Take the block at p off if it has no liberty; return its stones, 0 if it stays."""
     colour = line[p]
     seen[p] = mark
@@ -40,19 +40,19 @@ def lift_if_dead(line, p, width, stack, seen, mark):
 
 
 @inner_kernel
-def try_move(line, p, colour, width, stack, seen, marks):
+def _try_move(line, p, colour, width, stack, seen, marks):
     """Play on a copy; return stones taken and the ko point, or -1 where it is suicide."""
     line[p] = colour
     taken, ko = 0, 0
     for q in (p + 1, p - 1, p + width, p - width):
         if line[q] == 3 - colour:
             marks[0] += 1
-            gone = lift_if_dead(line, q, width, stack, seen, marks[0])
+            gone = _lift_if_dead(line, q, width, stack, seen, marks[0])
             taken += gone
             if gone == 1:
                 ko = q
     marks[0] += 1
-    if taken == 0 and lift_if_dead(line, p, width, stack, seen, marks[0]) > 0:
+    if taken == 0 and _lift_if_dead(line, p, width, stack, seen, marks[0]) > 0:
         return -1, 0
     if taken != 1:
         ko = 0
@@ -70,12 +70,12 @@ def attack(line, width, target, inside, first):
     n = line.shape[0]
     defender = line[target]
     attacker = 3 - defender
-    boards = np.empty((MOST_PLIES + 2, n), line.dtype)
+    boards = np.empty((_MOST_PLIES + 2, n), line.dtype)
     boards[0] = line
-    ko = np.zeros(MOST_PLIES + 2, np.int64)
-    at = np.zeros(MOST_PLIES + 2, np.int64)  # the next point to try; n is the pass
-    best = np.zeros(MOST_PLIES + 2, np.int64)
-    passed = np.zeros(MOST_PLIES + 2, np.bool_)
+    ko = np.zeros(_MOST_PLIES + 2, np.int64)
+    at = np.zeros(_MOST_PLIES + 2, np.int64)  # the next point to try; n is the pass
+    best = np.zeros(_MOST_PLIES + 2, np.int64)
+    passed = np.zeros(_MOST_PLIES + 2, np.bool_)
     stack, seen = np.empty(n, np.int64), np.zeros(n, np.int64)
     marks = np.zeros(1, np.int64)
     nodes = 0
@@ -84,7 +84,7 @@ def attack(line, width, target, inside, first):
     while True:
         mover = first if d % 2 == 0 else 3 - first
         wanted = FALLS if mover == attacker else HOLDS
-        finished = best[d] == wanted or at[d] > n or d >= MOST_PLIES
+        finished = best[d] == wanted or at[d] > n or d >= _MOST_PLIES
         if not finished:
             p = at[d]
             at[d] += 1
@@ -102,16 +102,16 @@ def attack(line, width, target, inside, first):
                 if line[p] == 3:
                     continue
                 nodes += 1
-                if nodes > MOST_NODES:
-                    return UNKNOWN
+                if nodes > _MOST_NODES:
+                    return _UNKNOWN
                 boards[d + 1] = boards[d]
-                taken, point = try_move(boards[d + 1], p, mover, width, stack, seen, marks)
+                taken, point = _try_move(boards[d + 1], p, mover, width, stack, seen, marks)
                 if taken < 0:
                     continue
                 if boards[d + 1][target] != defender:
                     best[d] = FALLS if mover == attacker else best[d]
                     continue
-                if mover == defender and taken > MOST_POINTS:
+                if mover == defender and taken > _MOST_POINTS:
                     best[d] = HOLDS
                     continue
                 ko[d + 1] = point
@@ -120,7 +120,7 @@ def attack(line, width, target, inside, first):
             at[d] = 0
             # Below the deepest ply the attacker has failed.
             best[d] = HOLDS if (first if d % 2 == 0 else 3 - first) == attacker else FALLS
-            if d >= MOST_PLIES:
+            if d >= _MOST_PLIES:
                 best[d] = HOLDS
             continue
         value = best[d]
@@ -168,10 +168,10 @@ def describe_attacks(line, rows, cols, part, colour_of, size_of, count, bond, me
             for p in range(n):
                 inside[p] = number[p] == number[target] and line[p] == 0
                 room += inside[p]
-            if room > MOST_POINTS:
+            if room > _MOST_POINTS:
                 continue
             attacked = attack(line, width, target, inside, 3 - colour)
-            if attacked == UNKNOWN:
+            if attacked == _UNKNOWN:
                 continue
             defended = HOLDS
             if attacked == FALLS:

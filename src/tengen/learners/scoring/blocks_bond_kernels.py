@@ -20,7 +20,7 @@ HEAVY_GAP, LIGHT_GAP = 0.06, 0.15
 
 
 @inner_kernel
-def bind(line, width, part, colour_of, count, mean_h, mean_l, bond):
+def _bind(line, width, part, colour_of, count, mean_h, mean_l, bond):
     """Write into bond[x] the number of the first block bound to block x."""
     n = line.shape[0]
     number, stack = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -55,7 +55,7 @@ def describe_bonds(line, rows, cols, part, colour_of, size_of, count, mean_h, me
     """Number the bonds and write BONDS features of every block's bond."""
     width = cols + 1
     n = line.shape[0]
-    bind(line, width, part, colour_of, count, mean_h, mean_l, bond)
+    _bind(line, width, part, colour_of, count, mean_h, mean_l, bond)
     rim = np.zeros((count, n), np.bool_)
     rims, libs = np.zeros(count, np.int64), np.zeros(count, np.int64)
     mark_perimeters(line, width, part, rim, rims, libs)

@@ -19,14 +19,14 @@ SURROUNDINGS = 40
 GROUPS = 26
 
 # Rows of the table of areas.
-A_POINTS, A_OWNED, A_STONES, A_EYES, A_FALSE = 0, 1, 2, 3, 4
-AREA_ROWS = 5
+_A_POINTS, _A_OWNED, _A_STONES, _A_EYES, _A_FALSE = 0, 1, 2, 3, 4
+_AREA_ROWS = 5
 # Rows of the table of groups: fields of their own, points in them, the largest field, dead enemies
 # in them and the most alive of these, stones, blocks, chance to live (sum by stones, and least),
 # sides open to dame, whether in seki.
-G_FIELDS, G_GROUND, G_LARGEST, G_PREY, G_DOUBT, G_STONES, G_BLOCKS = 0, 1, 2, 3, 4, 5, 6
-G_ALIVE, G_LEAST, G_DAME, G_SEKI = 7, 8, 9, 10
-GROUP_ROWS = 11
+_G_FIELDS, _G_GROUND, _G_LARGEST, _G_PREY, _G_DOUBT, _G_STONES, _G_BLOCKS = 0, 1, 2, 3, 4, 5, 6
+_G_ALIVE, _G_LEAST, _G_DAME, _G_SEKI = 7, 8, 9, 10
+_GROUP_ROWS = 11
 
 
 @kernel
@@ -39,7 +39,7 @@ def flood_other(line, width, colour, area, stack):
 
 
 @inner_kernel
-def first_points(part, count):
+def _first_points(part, count):
     """Return the first point of every part."""
     first = np.full(count, -1, np.int64)
     for p in range(part.shape[0]):
@@ -49,7 +49,7 @@ def first_points(part, count):
 
 
 @inner_kernel
-def own_means(line, part, colour_of, size_of, ownership, mean):
+def _own_means(line, part, colour_of, size_of, ownership, mean):
     """Write the mean ownership of every part as its own colour sees it (Black for regions)."""
     for p in range(line.shape[0]):
         if line[p] != 3:
@@ -59,17 +59,17 @@ def own_means(line, part, colour_of, size_of, ownership, mean):
 
 
 @inner_kernel
-def describe_areas(line, colour, area, heavy, eyes, table):
-    """Write AREA_ROWS numbers of every area of points that do not hold `colour`."""
+def _describe_areas(line, colour, area, heavy, eyes, table):
+    """Write _AREA_ROWS numbers of every area of points that do not hold `colour`."""
     sign = -1.0 if colour == 2 else 1.0
     for p in range(line.shape[0]):
         a = area[p]
         if a >= 0:
-            table[A_POINTS, a] += 1
-            table[A_OWNED, a] += sign * heavy[p]
-            table[A_STONES, a] += line[p] != 0
-            table[A_EYES, a] += eyes[p] == 3 - colour
-            table[A_FALSE, a] += eyes[p] == colour - 3
+            table[_A_POINTS, a] += 1
+            table[_A_OWNED, a] += sign * heavy[p]
+            table[_A_STONES, a] += line[p] != 0
+            table[_A_EYES, a] += eyes[p] == 3 - colour
+            table[_A_FALSE, a] += eyes[p] == colour - 3
 
 
 @inner_kernel
@@ -91,7 +91,7 @@ def majority(line, rows, cols, part, x, colour):
 
 
 @inner_kernel
-def describe_stones(line, part, size_of, x, colour, owned, heavy, safe, f):
+def _describe_stones(line, part, size_of, x, colour, owned, heavy, safe, f):
     """Write what playouts and Benson say of the block's own stones (0 to 3, 6 to 8)."""
     enemy = 3 - colour
     sign = -1.0 if colour == 2 else 1.0
@@ -112,8 +112,8 @@ def describe_stones(line, part, size_of, x, colour, owned, heavy, safe, f):
 
 
 @inner_kernel
-def describe_border(line, width, part, size_of, x, colour, heavy, light, eyes, safe, area, table,
-                    mean_h, seen_point, seen_part, seen_area, f):  # fmt: skip
+def _describe_border(line, width, part, size_of, x, colour, heavy, light, eyes, safe, area, table,
+                     mean_h, seen_point, seen_part, seen_area, f):  # fmt: skip
     """Write what lies beside the block: liberties, enemies, areas of its own (9 to 19, 21 to 24).
 
     The arrays called seen hold the block they were last met by.
@@ -147,12 +147,12 @@ def describe_border(line, width, part, size_of, x, colour, heavy, light, eyes, s
             if seen_area[a] != x:
                 seen_area[a] = x
                 f[14] += 1
-                mean = table[A_OWNED, a] / table[A_POINTS, a]
+                mean = table[_A_OWNED, a] / table[_A_POINTS, a]
                 if mean > 0.4:
                     f[15] += 1
-                    f[16] += table[A_POINTS, a]
-                    f[17] = max(f[17], table[A_POINTS, a])
-                    f[18] += table[A_STONES, a]
+                    f[16] += table[_A_POINTS, a]
+                    f[17] = max(f[17], table[_A_POINTS, a])
+                    f[18] += table[_A_STONES, a]
                 f[19] = max(f[19], mean)
     if libs > 0:
         f[9] /= libs
@@ -164,7 +164,7 @@ def describe_border(line, width, part, size_of, x, colour, heavy, light, eyes, s
 
 
 @inner_kernel
-def describe_chain(colour_of, size_of, chain, count, x, mean_h, mean_l, f):
+def _describe_chain(colour_of, size_of, chain, count, x, mean_h, mean_l, f):
     """Write what playouts say of the block's optimistic chain (25 to 27)."""
     total, light_total, mass, high = 0.0, 0.0, 0.0, -2.0
     for y in range(count):
@@ -179,14 +179,14 @@ def describe_chain(colour_of, size_of, chain, count, x, mean_h, mean_l, f):
 
 
 @inner_kernel
-def describe_home(line, width, part, size_of, x, colour, area, a, table, safe, mean_h, seen_mine,
-                  seen_theirs, f):  # fmt: skip
+def _describe_home(line, width, part, size_of, x, colour, area, a, table, safe, mean_h, seen_mine,
+                   seen_theirs, f):  # fmt: skip
     """Write the area `a` that the block can walk in, and who borders on it (28 to 37)."""
-    f[28] = table[A_POINTS, a]
-    f[29] = table[A_STONES, a]
-    f[30] = -table[A_OWNED, a] / table[A_POINTS, a]
-    f[31] = table[A_EYES, a]
-    f[32] = table[A_FALSE, a]
+    f[28] = table[_A_POINTS, a]
+    f[29] = table[_A_STONES, a]
+    f[30] = -table[_A_OWNED, a] / table[_A_POINTS, a]
+    f[31] = table[_A_EYES, a]
+    f[32] = table[_A_FALSE, a]
     low, high, total, mass = 2.0, -2.0, 0.0, 0.0
     for p in range(line.shape[0]):
         if area[p] != a:
@@ -219,36 +219,32 @@ def describe_surroundings(line, rows, cols, part, colour_of, size_of, chain, cou
         light[p] = (owned[0, p] + owned[1, p]) / 2
         heavy[p] = (owned[2, p] + owned[3, p]) / 2
     mean_h, mean_l = np.zeros(count), np.zeros(count)
-    own_means(line, part, colour_of, size_of, heavy, mean_h)
-    own_means(line, part, colour_of, size_of, light, mean_l)
+    _own_means(line, part, colour_of, size_of, heavy, mean_h)
+    _own_means(line, part, colour_of, size_of, light, mean_l)
     eyes = np.zeros(n, np.int64)
     eye_map(line, width, eyes)
     stack = np.empty(n, np.int64)
     area, safe = np.empty((3, n), np.int64), np.zeros((3, n), np.int64)
-    tables = np.zeros((3, AREA_ROWS, n))
+    tables = np.zeros((3, _AREA_ROWS, n))
     for colour in (1, 2):
         flood_other(line, width, colour, area[colour], stack)
         benson(line, width, colour, safe[colour])
-        describe_areas(line, colour, area[colour], heavy, eyes, tables[colour])
-    first = first_points(part, count)
+        _describe_areas(line, colour, area[colour], heavy, eyes, tables[colour])
+    first = _first_points(part, count)
     seen = np.full((5, n), -1, np.int64)
-    for x in range(count):
-        f = out[x]
-        for i in range(SURROUNDINGS):
-            f[i] = 0.0
-        colour = colour_of[x]
-        if colour == 0:
-            continue
+    out[:count, :SURROUNDINGS] = 0.0
+    for x in np.flatnonzero(colour_of[:count]):
+        f, colour = out[x], colour_of[x]
         enemy = 3 - colour
-        describe_stones(line, part, size_of, x, colour, owned, heavy, safe, f)
+        _describe_stones(line, part, size_of, x, colour, owned, heavy, safe, f)
         f[4], f[5] = mean_h[x], mean_l[x]
-        describe_border(line, width, part, size_of, x, colour, heavy, light, eyes, safe,
-                        area[colour], tables[colour], mean_h, seen[0], seen[1], seen[2],
-                        f)  # fmt: skip
+        _describe_border(line, width, part, size_of, x, colour, heavy, light, eyes, safe,
+                         area[colour], tables[colour], mean_h, seen[0], seen[1], seen[2],
+                         f)  # fmt: skip
         f[20] = majority(line, rows, cols, part, x, colour)
-        describe_chain(colour_of, size_of, chain, count, x, mean_h, mean_l, f)
-        describe_home(line, width, part, size_of, x, colour, area[enemy], area[enemy, first[x]],
-                      tables[enemy], safe, mean_h, seen[3], seen[4], f)  # fmt: skip
+        _describe_chain(colour_of, size_of, chain, count, x, mean_h, mean_l, f)
+        _describe_home(line, width, part, size_of, x, colour, area[enemy], area[enemy, first[x]],
+                       tables[enemy], safe, mean_h, seen[3], seen[4], f)  # fmt: skip
         f[38] = f[28] / (rows * cols)
         f[39] = size_of[x] / (rows * cols)
 
@@ -263,7 +259,7 @@ def find(parent, x):
 
 
 @inner_kernel
-def take_off(line, width, part, alive, left, grid, dead):
+def _take_off(line, width, part, alive, left, grid, dead):
     """Take the blocks below one half off: what is left as a line; position and dead as grids."""
     for p in range(line.shape[0]):
         left[p] = line[p]
@@ -276,7 +272,7 @@ def take_off(line, width, part, alive, left, grid, dead):
 
 
 @inner_kernel
-def number_fields(left, width, field, stack):
+def _number_fields(left, width, field, stack):
     """Number the connected empty fields, -1 elsewhere; return how many."""
     kind = np.empty(left.shape[0], np.int8)
     for p in range(left.shape[0]):
@@ -285,7 +281,7 @@ def number_fields(left, width, field, stack):
 
 
 @inner_kernel
-def describe_fields(line, left, width, part, alive, field, touch, room, fallen, doubt):
+def _describe_fields(line, left, width, part, alive, field, touch, room, fallen, doubt):
     """Write who touches each field, its points, the dead in it and the most alive of these."""
     for p in range(line.shape[0]):
         e = field[p]
@@ -301,7 +297,7 @@ def describe_fields(line, left, width, part, alive, field, touch, room, fallen, 
 
 
 @inner_kernel
-def join_groups(left, width, part, field, touch, parent, owner):
+def _join_groups(left, width, part, field, touch, parent, owner):
     """Join the blocks that share a field nobody else touches; note a block of each such field."""
     for p in range(left.shape[0]):
         e = field[p]
@@ -317,50 +313,50 @@ def join_groups(left, width, part, field, touch, parent, owner):
 
 
 @inner_kernel
-def describe_members(left, width, part, colour_of, size_of, count, alive, kinds, field, touch,
-                     room, fallen, doubt, parent, owner, table):  # fmt: skip
-    """Write GROUP_ROWS numbers of every group at its root."""
-    table[G_LEAST, :] = 1.0
+def _describe_members(left, width, part, colour_of, size_of, count, alive, kinds, field, touch,
+                      room, fallen, doubt, parent, owner, table):  # fmt: skip
+    """Write _GROUP_ROWS numbers of every group at its root."""
+    table[_G_LEAST, :] = 1.0
     for e in range(owner.shape[0]):
         if owner[e] >= 0:
             g = find(parent, owner[e])
             foe = 3 - touch[e]
-            table[G_FIELDS, g] += 1
-            table[G_GROUND, g] += room[e]
-            table[G_LARGEST, g] = max(table[G_LARGEST, g], room[e])
-            table[G_PREY, g] += fallen[foe, e]
-            table[G_DOUBT, g] = max(table[G_DOUBT, g], doubt[foe, e])
+            table[_G_FIELDS, g] += 1
+            table[_G_GROUND, g] += room[e]
+            table[_G_LARGEST, g] = max(table[_G_LARGEST, g], room[e])
+            table[_G_PREY, g] += fallen[foe, e]
+            table[_G_DOUBT, g] = max(table[_G_DOUBT, g], doubt[foe, e])
     for x in range(count):
         if colour_of[x] != 0 and alive[x] >= 0.5:
             g = find(parent, x)
-            table[G_STONES, g] += size_of[x]
-            table[G_BLOCKS, g] += 1
-            table[G_ALIVE, g] += alive[x] * size_of[x]
-            table[G_LEAST, g] = min(table[G_LEAST, g], alive[x])
+            table[_G_STONES, g] += size_of[x]
+            table[_G_BLOCKS, g] += 1
+            table[_G_ALIVE, g] += alive[x] * size_of[x]
+            table[_G_LEAST, g] = min(table[_G_LEAST, g], alive[x])
     for p in range(left.shape[0]):
         if left[p] == 0 and touch[field[p]] == 3:
             for q in (p + 1, p - 1, p + width, p - width):
                 if left[q] == 1 or left[q] == 2:
-                    table[G_DAME, find(parent, part[q])] += 1
+                    table[_G_DAME, find(parent, part[q])] += 1
         elif left[p] == 1 or left[p] == 2:
             kind = kinds[p // width - 1, p % width - 1]
             if kind == BLACK_SEKI_STONE or kind == WHITE_SEKI_STONE:
-                table[G_SEKI, find(parent, part[p])] = 1.0
+                table[_G_SEKI, find(parent, part[p])] = 1.0
 
 
 @inner_kernel
-def describe_group(table, g, f):
+def _describe_group(table, g, f):
     """Write what a living block's own group has (1 to 8, 10 to 13)."""
     f[1] = 1.0
-    f[2], f[3], f[4] = table[G_FIELDS, g], table[G_GROUND, g], table[G_LARGEST, g]
-    f[5], f[6] = table[G_STONES, g], table[G_BLOCKS, g]
-    f[7], f[8] = table[G_ALIVE, g] / table[G_STONES, g], table[G_LEAST, g]
-    f[10], f[11] = table[G_PREY, g], table[G_DOUBT, g]
-    f[12], f[13] = table[G_DAME, g], table[G_SEKI, g]
+    f[2], f[3], f[4] = table[_G_FIELDS, g], table[_G_GROUND, g], table[_G_LARGEST, g]
+    f[5], f[6] = table[_G_STONES, g], table[_G_BLOCKS, g]
+    f[7], f[8] = table[_G_ALIVE, g] / table[_G_STONES, g], table[_G_LEAST, g]
+    f[10], f[11] = table[_G_PREY, g], table[_G_DOUBT, g]
+    f[12], f[13] = table[_G_DAME, g], table[_G_SEKI, g]
 
 
 @inner_kernel
-def describe_enemies(line, left, width, part, alive, x, enemy, field, e, parent, table, f):
+def _describe_enemies(line, left, width, part, alive, x, enemy, field, e, parent, table, f):
     """Write the living enemy groups beside a block, or beside its field `e` if it is dead.
 
     These are 9, 14 to 18 and 20; 19 is the most alive of the dead enemies that touch it.
@@ -377,13 +373,13 @@ def describe_enemies(line, left, width, part, alive, x, enemy, field, e, parent,
                     f[19] = max(f[19], alive[part[q]])
                 continue
             g = find(parent, part[q])
-            f[14] = min(f[14], table[G_FIELDS, g])
-            f[15] = max(f[15], table[G_GROUND, g])
-            f[16] = max(f[16], table[G_SEKI, g])
-            f[17] = max(f[17], table[G_STONES, g])
-            f[18] = min(f[18], table[G_ALIVE, g] / table[G_STONES, g])
-            f[20] = max(f[20], table[G_LEAST, g])
-            f[9] = min(f[9], table[G_LEAST, g])
+            f[14] = min(f[14], table[_G_FIELDS, g])
+            f[15] = max(f[15], table[_G_GROUND, g])
+            f[16] = max(f[16], table[_G_SEKI, g])
+            f[17] = max(f[17], table[_G_STONES, g])
+            f[18] = min(f[18], table[_G_ALIVE, g] / table[_G_STONES, g])
+            f[20] = max(f[20], table[_G_LEAST, g])
+            f[9] = min(f[9], table[_G_LEAST, g])
 
 
 @kernel
@@ -398,33 +394,29 @@ def describe_groups(line, rows, cols, part, colour_of, size_of, count, alive, ou
     grid, kinds = np.zeros((rows, cols), np.int8), np.zeros((rows, cols), np.int8)
     dead = np.zeros((rows, cols), np.bool_)
     left, field, stack = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    take_off(line, width, part, alive, left, grid, dead)
+    _take_off(line, width, part, alive, left, grid, dead)
     careful_kinds(grid, dead, kinds)
-    fields = number_fields(left, width, field, stack)
+    fields = _number_fields(left, width, field, stack)
     touch, room = np.zeros(fields, np.int64), np.zeros(fields)
     fallen, doubt = np.zeros((3, fields)), np.zeros((3, fields))
-    describe_fields(line, left, width, part, alive, field, touch, room, fallen, doubt)
+    _describe_fields(line, left, width, part, alive, field, touch, room, fallen, doubt)
     parent, owner = np.arange(count), np.full(fields, -1, np.int64)
-    join_groups(left, width, part, field, touch, parent, owner)
-    table = np.zeros((GROUP_ROWS, count))
-    describe_members(left, width, part, colour_of, size_of, count, alive, kinds, field, touch,
-                     room, fallen, doubt, parent, owner, table)  # fmt: skip
-    first = first_points(part, count)
-    for x in range(count):
-        f = out[x]
-        for i in range(GROUPS):
-            f[i] = 0.0
-        colour = colour_of[x]
-        if colour == 0:
-            continue
+    _join_groups(left, width, part, field, touch, parent, owner)
+    table = np.zeros((_GROUP_ROWS, count))
+    _describe_members(left, width, part, colour_of, size_of, count, alive, kinds, field, touch,
+                      room, fallen, doubt, parent, owner, table)  # fmt: skip
+    first = _first_points(part, count)
+    out[:count, :GROUPS] = 0.0
+    for x in np.flatnonzero(colour_of[:count]):
+        f, colour = out[x], colour_of[x]
         f[0] = alive[x]
         p = first[x]
         e = field[p]
-        describe_enemies(line, left, width, part, alive, x, 3 - colour, field, e, parent, table, f)
+        _describe_enemies(line, left, width, part, alive, x, 3 - colour, field, e, parent, table, f)
         kind = kinds[p // width - 1, p % width - 1]
         f[21] = kind == BLACK_SEKI_STONE or kind == WHITE_SEKI_STONE
         if alive[x] >= 0.5:
-            describe_group(table, find(parent, x), f)
+            _describe_group(table, find(parent, x), f)
         else:
             f[22], f[23], f[24] = room[e], fallen[colour, e], fallen[3 - colour, e]
             f[25] = touch[e] & colour > 0

@@ -13,7 +13,7 @@ import numpy as np
 from tengen.board.flood_kernels import number_alike
 from tengen.jit import inner_kernel, kernel
 
-EYE_LIMIT = 5
+_EYE_LIMIT = 5
 """An enclosed region smaller than this is called eyespace."""
 PAPER = 48
 
@@ -50,7 +50,7 @@ def mark_perimeters(line, width, part, rim, rims, libs):
 
 
 @inner_kernel
-def touch_masks(line, part, colour_of, rim, count, touch):
+def _touch_masks(line, part, colour_of, rim, count, touch):
     """Write into touch[x] bit 1 where part x has Black beside it, bit 2 where White."""
     for x in range(count):
         touch[x] = 0
@@ -59,6 +59,16 @@ def touch_masks(line, part, colour_of, rim, count, touch):
             for x in range(count):
                 if rim[x, p]:
                     touch[x] |= line[p]
+
+
+@inner_kernel
+def _put_once(items, n, x):
+    """Put x behind the first n items unless it is one of them; return how many they are then."""
+    for i in range(n):
+        if items[i] == x:
+            return n
+    items[n] = x
+    return n + 1
 
 
 @inner_kernel
@@ -72,21 +82,9 @@ def liberties_after(line, width, part, rim, libs, p, colour):
     for q in (p + 1, p - 1, p + width, p - width):
         x = part[q]
         if line[q] == colour:
-            new = True
-            for i in range(n_mine):
-                if mine[i] == x:
-                    new = False
-            if new:
-                mine[n_mine] = x
-                n_mine += 1
+            n_mine = _put_once(mine, n_mine, x)
         elif line[q] == 3 - colour and libs[x] == 1:
-            new = True
-            for i in range(n_gone):
-                if gone[i] == x:
-                    new = False
-            if new:
-                gone[n_gone] = x
-                n_gone += 1
+            n_gone = _put_once(gone, n_gone, x)
     total = 0
     for q in range(n):
         if line[q] == 3 or q == p:
@@ -104,7 +102,7 @@ def liberties_after(line, width, part, rim, libs, p, colour):
 
 
 @inner_kernel
-def chain_blocks(line, part, colour_of, rim, count, chain):
+def _chain_blocks(line, part, colour_of, rim, count, chain):
     """Number optimistic chains: blocks of a colour joined by shared liberties, over and over."""
     for x in range(count):
         chain[x] = x
@@ -125,7 +123,7 @@ def chain_blocks(line, part, colour_of, rim, count, chain):
 
 
 @inner_kernel
-def edge_distances(p, width, rows, cols):
+def _edge_distances(p, width, rows, cols):
     """Return the distances of a point to the nearest and to the second-nearest edge, from 0."""
     row, col = p // width - 1, p % width - 1
     a, b = min(row, rows - 1 - row), max(row, rows - 1 - row)
@@ -136,8 +134,8 @@ def edge_distances(p, width, rows, cols):
 
 
 @inner_kernel
-def describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count, near,
-                     colour, free, friends, enemies, out, at):  # fmt: skip
+def _describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count, near,
+                      colour, free, friends, enemies, out, at):  # fmt: skip
     """Write the features of the regions marked in `near`, whose owner has the liberties `free`.
 
     In order: enclosed number, size, perimeter, centre of mass (a pair); eyespace number, size,
@@ -154,7 +152,7 @@ def describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, to
             out[at] += 1
             out[at + 1] += size_of[x]
             out[at + 2] += rims[x]
-            if size_of[x] < EYE_LIMIT:
+            if size_of[x] < _EYE_LIMIT:
                 out[at + 5] += 1
                 out[at + 6] += size_of[x]
                 out[at + 7] += rims[x]
@@ -166,7 +164,7 @@ def describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, to
             out[at + 10] += friends[p]
             out[at + 11] += enemies[p]
         elif touch[part[p]] == colour:
-            first, second = edge_distances(p, width, rows, cols)
+            first, second = _edge_distances(p, width, rows, cols)
             out[at + 3] += first
             out[at + 4] += second
     if out[at + 1] > 0:
@@ -187,7 +185,7 @@ def weaker(libs, size_of, x, y):
 
 
 @inner_kernel
-def describe_enemy(enemy, rim, rims, libs, line, free, out, at):
+def _describe_enemy(enemy, rim, rims, libs, line, free, out, at):
     """Write perimeter, liberties and shared liberties of an enemy block, zeros for none."""
     for i in range(3):
         out[at + i] = 0.0
@@ -199,7 +197,7 @@ def describe_enemy(enemy, rim, rims, libs, line, free, out, at):
 
 
 @inner_kernel
-def mark_beside(line, width, beside):
+def _mark_beside(line, width, beside):
     """Set beside[colour, p] where the empty point p is a liberty of any block of that colour."""
     for p in range(line.shape[0]):
         if line[p] == 0:
@@ -209,12 +207,12 @@ def mark_beside(line, width, beside):
 
 
 @inner_kernel
-def describe_stones(line, width, rows, cols, part, size_of, x, f):
+def _describe_stones(line, width, rows, cols, part, size_of, x, f):
     """Write the mean distances to the edges and the bounding box of a block (9 to 11)."""
     top, bottom, left, right = rows, -1, cols, -1
     for p in range(line.shape[0]):
         if part[p] == x:
-            first, second = edge_distances(p, width, rows, cols)
+            first, second = _edge_distances(p, width, rows, cols)
             f[9] += first / size_of[x]
             f[10] += second / size_of[x]
             row, col = p // width - 1, p % width - 1
@@ -224,7 +222,7 @@ def describe_stones(line, width, rows, cols, part, size_of, x, f):
 
 
 @inner_kernel
-def describe_liberties(line, width, part, rim, after, x, colour, protected_below, near, free, f):
+def _describe_liberties(line, width, part, rim, after, x, colour, protected_below, near, free, f):
     """Write what lies beside a block (2, 4 to 7); mark its liberties and the parts beside it."""
     n = line.shape[0]
     ring = np.zeros(n, np.int64)
@@ -248,7 +246,7 @@ def describe_liberties(line, width, part, rim, after, x, colour, protected_below
 
 
 @inner_kernel
-def two_weakest(near, colour_of, libs, size_of, count, enemy):
+def _two_weakest(near, colour_of, libs, size_of, count, enemy):
     """Return how many enemy blocks are marked, the weakest and the second weakest, -1 for none."""
     number = 0
     weakest, second = -1, -1
@@ -264,7 +262,7 @@ def two_weakest(near, colour_of, libs, size_of, count, enemy):
 
 
 @inner_kernel
-def mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near, free, f):
+def _mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near, free, f):
     """Write blocks, stones and perimeter of a chain (24 to 26); mark its liberties and parts."""
     near[:] = False
     for y in range(count):
@@ -285,7 +283,7 @@ def mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near
 
 
 @inner_kernel
-def copy_chain(features, chain, colour_of, x):
+def _copy_chain(features, chain, colour_of, x):
     """Copy what is known of a block's chain from an earlier block of it; tell whether it was."""
     for y in range(x):
         if chain[y] == chain[x] and colour_of[y] == colour_of[x]:
@@ -312,44 +310,40 @@ def describe_blocks(line, rows, cols, protected_below, part, colour_of, size_of,
     rims, libs = np.zeros(count, np.int64), np.zeros(count, np.int64)
     mark_perimeters(line, width, part, rim, rims, libs)
     touch = np.zeros(count, np.int64)
-    touch_masks(line, part, colour_of, rim, count, touch)
-    chain_blocks(line, part, colour_of, rim, count, chain)
+    _touch_masks(line, part, colour_of, rim, count, touch)
+    _chain_blocks(line, part, colour_of, rim, count, chain)
     beside = np.zeros((3, n), np.bool_)
-    mark_beside(line, width, beside)
+    _mark_beside(line, width, beside)
     after = np.zeros((3, n), np.int64)
     for p in range(n):
         if beside[1, p] or beside[2, p]:
             for colour in (1, 2):
                 after[colour, p] = liberties_after(line, width, part, rim, libs, p, colour)
     near, free = np.zeros(count, np.bool_), np.zeros(n, np.bool_)
-    for x in range(count):
-        f = features[x]
-        for i in range(PAPER):
-            f[i] = 0.0
-        colour = colour_of[x]
-        if colour == 0:
-            continue
+    features[:count, :PAPER] = 0.0
+    for x in np.flatnonzero(colour_of[:count]):
+        f, colour = features[x], colour_of[x]
         enemy = 3 - colour
         f[0], f[1], f[3] = size_of[x], rims[x], libs[x]
         near[:] = False
-        describe_stones(line, width, rows, cols, part, size_of, x, f)
-        describe_liberties(line, width, part, rim, after, x, colour, protected_below, near, free,
-                           f)  # fmt: skip
-        f[8], weakest, second = two_weakest(near, colour_of, libs, size_of, count, enemy)
-        describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count,
-                         near, colour, free, beside[colour], beside[enemy], f, 12)  # fmt: skip
-        describe_enemy(weakest, rim, rims, libs, line, free, f, 39)
-        describe_enemy(second, rim, rims, libs, line, free, f, 42)
-        if copy_chain(features, chain, colour_of, x):
+        _describe_stones(line, width, rows, cols, part, size_of, x, f)
+        _describe_liberties(line, width, part, rim, after, x, colour, protected_below, near, free,
+                            f)  # fmt: skip
+        f[8], weakest, second = _two_weakest(near, colour_of, libs, size_of, count, enemy)
+        _describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count,
+                          near, colour, free, beside[colour], beside[enemy], f, 12)  # fmt: skip
+        _describe_enemy(weakest, rim, rims, libs, line, free, f, 39)
+        _describe_enemy(second, rim, rims, libs, line, free, f, 42)
+        if _copy_chain(features, chain, colour_of, x):
             continue
-        mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near, free, f)
-        describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count,
-                         near, colour, free, beside[colour], beside[enemy], f, 27)  # fmt: skip
+        _mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near, free, f)
+        _describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count,
+                          near, colour, free, beside[colour], beside[enemy], f, 27)  # fmt: skip
         for p in range(n):
             if free[p]:
                 for q in (p + 1, p - 1, p + width, p - width):
                     if line[q] == enemy:
                         near[part[q]] = True
-        _, weakest, _ = two_weakest(near, colour_of, libs, size_of, count, enemy)
-        describe_enemy(weakest, rim, rims, libs, line, free, f, 45)
+        _, weakest, _ = _two_weakest(near, colour_of, libs, size_of, count, enemy)
+        _describe_enemy(weakest, rim, rims, libs, line, free, f, 45)
     return count

@@ -36,7 +36,7 @@ from tengen.jit import inner_kernel, kernel
 
 
 @inner_kernel
-def load_line(line, rows, cols, b, empty, v):
+def _load_line(line, rows, cols, b, empty, v):
     """Copy a bordered line into the fast layout; return whether every block has a liberty."""
     n = line.shape[0]
     width = cols + 1
@@ -109,7 +109,7 @@ def finish(line, rows, cols, light, heavy, seed, shapes, ownership):
     limit = 3 * rows * cols
     trace = np.zeros(limit + 1, np.uint64)
     rng = np.empty(1, np.uint64)
-    if not load_line(line, rows, cols, b0, empty0, v0):
+    if not _load_line(line, rows, cols, b0, empty0, v0):
         return False
     for kind in range(2):
         for mover in range(2):

@@ -26,7 +26,7 @@ from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks
 from tengen.learners.scoring.blocks_playout_kernels import finish
 from tengen.learners.scoring.settings import FAMILIES
 
-LIGHT, HEAVY = 48, 40
+_LIGHT, _HEAVY = 48, 40
 """Playouts of each kind for each side to begin."""
 _SEED = 11
 _WIDTHS = dict(zip(FAMILIES, (PAPER, SURROUNDINGS, GROUPS, BONDS, ATTACKS), strict=True))
@@ -103,8 +103,8 @@ def describe(grid: NDArray[np.int8]) -> Described:
     line = bordered(grid.astype(np.int64), 3).astype(np.int64)
     n = len(line)
     counts = np.zeros((4, rows * cols), np.int32)
-    sound = bool(finish(line, rows, cols, LIGHT, HEAVY, _SEED, shape_table(), counts))
-    means = counts / np.array([[LIGHT], [LIGHT], [HEAVY], [HEAVY]])
+    sound = bool(finish(line, rows, cols, _LIGHT, _HEAVY, _SEED, shape_table(), counts))
+    means = counts / np.array([[_LIGHT], [_LIGHT], [_HEAVY], [_HEAVY]])
     owned = np.stack([bordered(mean.reshape(rows, cols), 0.0) for mean in means])
     part, chain = np.empty(n, np.int64), np.zeros(n, np.int64)
     colour, size = np.zeros(n, np.int64), np.zeros(n, np.int64)

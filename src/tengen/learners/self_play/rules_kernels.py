@@ -6,22 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import (
-    BLACK,
-    COLOUR,
-    EMPTY,
-    KO,
-    PASS,
-    SCALARS,
-    TURN,
-    WHITE,
-    area_score,
-    clear,
-    near,
-    new_state,
-    place,
-    play_move,
-)
+from tengen.board.kernels import area_score, clear, near, new_state, place, play_move
+from tengen.board.layout_kernels import BLACK, COLOUR, EMPTY, KO, PASS, SCALARS, TURN, WHITE
 from tengen.jit import kernel
 from tengen.learners.deep_network.inputs_kernels import HISTORY, KO_BIT, OWN, encode
 

@@ -7,7 +7,8 @@ re-evaluates only the cells that see a change and returns the change of the whol
 # mypy: ignore-errors
 from __future__ import annotations
 
-from tengen.board.kernels import (
+from tengen.board.kernels import in_atari
+from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
     COLOUR,
@@ -17,7 +18,6 @@ from tengen.board.kernels import (
     NEXT,
     SCALARS,
     WHITE,
-    in_atari,
 )
 from tengen.jit import hot_kernel, inner_kernel, kernel
 from tengen.learners.symmetry_network.evaluation_kernels import (

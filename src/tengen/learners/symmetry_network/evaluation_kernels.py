@@ -17,17 +17,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from tengen.board.kernels import (
-    BLACK,
-    COLOUR,
-    COLS,
-    EMPTY,
-    HEAD,
-    NEXT,
-    ROWS,
-    SCALARS,
-    WHITE,
-)
+from tengen.board.layout_kernels import BLACK, COLOUR, COLS, EMPTY, HEAD, NEXT, ROWS, SCALARS, WHITE
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
 HIDDEN = 12
@@ -237,7 +227,7 @@ def categorise(s, view, work, cats):
 
 
 @hot_kernel
-def look_up(net, x, offset, p, out, row):
+def _look_up(net, x, offset, p, out, row):
     """Write to out[row] the net inputs that the nine inputs around p give its cell."""
     t = net.table
     n = t.shape[0] // 9
@@ -271,7 +261,7 @@ def first_units(net, x, offset, rows, cols, a, h):
     for row in range(rows):
         start = (row + 1) * (cols + 1) + 1
         for p in range(start, start + cols):
-            look_up(net, x, offset, p, a, p)
+            _look_up(net, x, offset, p, a, p)
             for j in range(HIDDEN):
                 h[p, j] = a[p, j]
         tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)

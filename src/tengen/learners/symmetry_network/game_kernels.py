@@ -12,20 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import (
-    BLACK,
-    BORDER,
-    COLOUR,
-    COLS,
-    EMPTIES,
-    EMPTY,
-    HASH,
     KO_POSITIONAL,
-    N_EMPTY,
-    PASS,
-    ROWS,
-    SCALARS,
-    TURN,
-    WHITE,
     allowed_mask,
     area_score,
     history_key,
@@ -34,6 +21,21 @@ from tengen.board.kernels import (
     new_state,
     play_move,
     remember,
+)
+from tengen.board.layout_kernels import (
+    BLACK,
+    BORDER,
+    COLOUR,
+    COLS,
+    EMPTIES,
+    EMPTY,
+    HASH,
+    N_EMPTY,
+    PASS,
+    ROWS,
+    SCALARS,
+    TURN,
+    WHITE,
 )
 from tengen.board.random_kernels import mix, seed_stream, uniform
 from tengen.board.simple_kernels import BY_BLOCK, is_own_eye, maxlib_move

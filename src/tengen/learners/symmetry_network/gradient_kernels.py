@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import BLACK, BORDER, COLOUR, COLS, EMPTY, SCALARS, WHITE
+from tengen.board.layout_kernels import BLACK, BORDER, COLOUR, COLS, EMPTY, SCALARS, WHITE
 from tengen.jit import kernel
 from tengen.learners.symmetry_network.evaluation_kernels import (
     CELL,
@@ -27,7 +27,7 @@ from tengen.learners.symmetry_network.evaluation_kernels import (
 )
 
 # Final classes of a vertex, in the order of rewards.CLASSES.
-WHITE_POINT, WHITE_STONE, NOBODY, BLACK_STONE, BLACK_POINT = 0, 1, 2, 3, 4
+_WHITE_POINT, WHITE_STONE, NOBODY, BLACK_STONE, BLACK_POINT = 0, 1, 2, 3, 4
 
 
 @kernel
@@ -59,7 +59,7 @@ def final_classes(s, classes):
                 i += 1
             if touches == BLACK or touches == WHITE:
                 for i in range(size):
-                    classes[stack[i]] = BLACK_POINT if touches == BLACK else WHITE_POINT
+                    classes[stack[i]] = BLACK_POINT if touches == BLACK else _WHITE_POINT
 
 
 @kernel

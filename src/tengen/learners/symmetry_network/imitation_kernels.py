@@ -9,20 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import (
-    BLACK,
-    COLOUR,
-    COLS,
-    EMPTY,
-    PASS,
-    ROWS,
-    SCALARS,
-    TURN,
-    clear,
-    is_legal,
-    new_state,
-    play_move,
-)
+from tengen.board.kernels import clear, is_legal, new_state, play_move
+from tengen.board.layout_kernels import BLACK, COLOUR, COLS, EMPTY, PASS, ROWS, SCALARS, TURN
 from tengen.board.random_kernels import below, seed_stream
 from tengen.board.safety_kernels import eye_colour
 from tengen.jit import kernel

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from tengen.arrays import Float32Array, FloatArray, IntArray
-from tengen.board.kernels import BLACK, WHITE
+from tengen.board.layout_kernels import BLACK, WHITE
 from tengen.errors import ModelError, SpecError
 from tengen.learners.symmetry_network.evaluation_kernels import (
     HIDDEN,
@@ -46,7 +46,7 @@ KIND = "symmetry-network"
 
 # Points that move the win probability by one unit of its logistic; 5.6 and 6.2 fitted best on
 # self-play of the two shipped networks.
-SCALE = 6.0
+_SCALE = 6.0
 
 # Rounds of evaluation and categories for a position whose past is not known.
 _SETTLING = 4
@@ -65,7 +65,7 @@ class SymmetryNetwork:
     `free_` are the learned numbers, `games_` how many games they were learned from.
     """
 
-    scale: float = SCALE
+    scale: float = _SCALE
     """Points that turn even chances into 73 %; a file's card may say otherwise."""
 
     def __init__(self, *, settings: SymmetrySettings | None = None, workers: int = 1) -> None:
@@ -316,7 +316,7 @@ class SymmetryNetwork:
             network = cls.from_free(tensors["free"], settings, int(extra.get("games", 0)))
         except (KeyError, OverflowError, TypeError, ValueError) as failure:
             raise ModelError(f"{os.fspath(path)}: its recipe makes no sense ({failure})") from None
-        network.scale = card.scale or SCALE
+        network.scale = card.scale or _SCALE
         return network
 
     @property

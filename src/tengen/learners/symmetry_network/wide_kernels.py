@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import BORDER, COLOUR, COLS, ROWS, SCALARS
+from tengen.board.layout_kernels import BORDER, COLOUR, COLS, ROWS, SCALARS
 from tengen.jit import kernel
 from tengen.learners.symmetry_network.candidate_kernels import changes
 from tengen.learners.symmetry_network.evaluation_kernels import (
