@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-DEFAULT_PLAYER = "tengen"
+_DEFAULT_PLAYER = "tengen"
 
 
 @app.command()
 def analysis(
-    player: PlayerName = DEFAULT_PLAYER,
+    player: PlayerName = _DEFAULT_PLAYER,
     policy: str | None = option(
         None, "Model for includePolicy; the player's own, else by the board's size; or none."
     ),

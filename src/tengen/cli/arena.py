@@ -16,7 +16,7 @@ from tengen.cli.options import (
     Shared,
     Shown,
     argument,
-    derived_options,
+    command,
     option,
 )
 from tengen.cli.printing import emit, remark
@@ -66,8 +66,7 @@ class Results(Shared):
     ] = False
 
 
-@app.command()
-@derived_options()
+@command(app)
 def match(
     a: Annotated[str, typer.Argument(help="Spec of the first player.")],
     b: Annotated[str, typer.Argument(help="Spec of the second player.")],
@@ -98,8 +97,7 @@ def match(
     return 3 if result.left and (result.sprt is None or result.sprt.answer == "undecided") else 0
 
 
-@app.command()
-@derived_options()
+@command(app)
 def run(
     config: Annotated[Path, typer.Argument(help="Tournament in TOML.")],
     kept: Results,
@@ -145,8 +143,7 @@ def show(
     _show(results, json)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def rate(
     player: str = argument("Spec of the player to place."),
     size: Size = "9",

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import typer
 
-from tengen.cli.options import Shown, derived_options, option
+from tengen.cli.options import Shown, command, option
 from tengen.cli.printing import emit, remark, table
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def bench(
     games: Path | None = option(None, "An SGF file to read and replay, a game a line."),
     only: list[str] | None = option(None, "Measure only this name; may be repeated."),

@@ -19,7 +19,7 @@ from tengen.cli.printing import emit, table
 
 app = typer.Typer(add_completion=False)
 
-NEEDED = (
+_NEEDED = (
     "numpy",
     "numba",
     "scipy",
@@ -37,14 +37,14 @@ NEEDED = (
 )
 
 # Package -> what it is good for and how to get it.
-EXTRAS = {
+_EXTRAS = {
     "torch": ("batches of symmetry networks on a GPU", "pip install 'tengen[torch]'"),
     "ray": ("clusters of machines", "pip install 'tengen[ray]'"),
     "pyspiel": ("a peer to measure speed against", "pip install 'tengen[bench]'"),
     "sgfmill": ("a peer to measure speed against", "pip install 'tengen[bench]'"),
 }
 
-PROGRAMS = {
+_PROGRAMS = {
     "gnugo": ("an opponent, an expert and a judge", "apt-get install gnugo"),
     "node": ("drives the engine with Sabaki's own GTP client in tests", "apt-get install nodejs"),
 }
@@ -82,13 +82,13 @@ def examine() -> list[dict[str, Any]]:
         {"name": "tengen", "found": __version__, "good_for": "", "get": ""},
         {"name": "python", "found": platform.python_version(), "good_for": "", "get": ""},
     ]
-    for package in NEEDED:
+    for package in _NEEDED:
         found = _version(package)
         rows.append({"name": package, "found": found, "good_for": "needed", "get": "make setup"})
-    for package, (use, how) in EXTRAS.items():
+    for package, (use, how) in _EXTRAS.items():
         rows.append({"name": package, "found": _version(package), "good_for": use, "get": how})
     search = os.environ.get("PATH", "") + os.pathsep + "/usr/games"
-    for program, (use, how) in PROGRAMS.items():
+    for program, (use, how) in _PROGRAMS.items():
         found = shutil.which(program, path=search)
         rows.append({"name": program, "found": found, "good_for": use, "get": how})
     rows.append(
@@ -117,7 +117,7 @@ def doctor(json: Json = False) -> None:
                 for r in rows
             ),
         )
-    missing = [r["name"] for r in rows if r["name"] in NEEDED and not r["found"]]
+    missing = [r["name"] for r in rows if r["name"] in _NEEDED and not r["found"]]
     if missing:
         print(f"tengen: needed but missing: {', '.join(missing)}; run make setup", file=sys.stderr)
         raise typer.Exit(1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tengen.cli.options import Shown, argument, derived_options, flag, option
+from tengen.cli.options import Shown, argument, command, flag, option
 from tengen.cli.printing import emit, progress, remark, table, tell_faults
 
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Ask a collection of games what was played in a position.")
 
 
-@app.command()
-@derived_options()
+@command(app)
 def explore(
     games: list[str] = argument("Files, folders, archives of games; - is standard input."),
     moves: str = option("", 'The position: "Q16 D4", Black first; `pass` too.'),

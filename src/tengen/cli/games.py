@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tengen.cli.options import Seed, Shown, derived_options, flag, option
+from tengen.cli.options import Seed, Shown, command, flag, option
 from tengen.cli.printing import emit, remark, table
 
 if TYPE_CHECKING:
@@ -14,16 +14,15 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Read, check and convert collections of game records.")
 
-Paths = Annotated[
+_Paths = Annotated[
     list[str], typer.Argument(help="Files, folders, .zip, .tar.gz, .tar.bz2; - is standard input.")
 ]
 _SHOWN = 20  # faults told one by one; the rest is only counted
 
 
-@app.command()
-@derived_options()
+@command(app)
 def stat(
-    paths: Paths,
+    paths: _Paths,
     *,
     shown: Shown,
 ) -> None:
@@ -59,10 +58,9 @@ def stat(
         table("", ["what", "count"], rows)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def check(
-    paths: Paths,
+    paths: _Paths,
     rules: str | None = option(
         None, "Rules to check by; default: each record's own, with simple ko."
     ),
@@ -103,10 +101,9 @@ def check(
     return 1 if strict and (refusals or corpus.damaged) else 0
 
 
-@app.command()
-@derived_options()
+@command(app)
 def convert(
-    paths: Paths,
+    paths: _Paths,
     out: str = option(
         ...,
         "Where to: .sgf (one collection), .txt (one line each), .npz (arrays), a folder "

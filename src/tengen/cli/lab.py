@@ -6,14 +6,13 @@ from pathlib import Path
 
 import typer
 
-from tengen.cli.options import Seed, Shown, Workers, derived_options, flag, option
+from tengen.cli.options import Seed, Shown, Workers, command, flag, option
 from tengen.cli.printing import emit, remark
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def lab(
     quick: bool = flag("--quick", "The small laboratory (default): minutes, no download."),
     full: bool = flag("--full", "Every experiment at its paper's scale: days."),

@@ -10,7 +10,7 @@ import typer
 from tengen.cli.options import (
     Position,
     Shown,
-    derived_options,
+    command,
     option,
 )
 from tengen.cli.printing import emit, remark, table
@@ -18,8 +18,7 @@ from tengen.cli.printing import emit, remark, table
 app = typer.Typer(help="Tell of each block of a position how likely it lives.")
 
 
-@app.command()
-@derived_options()
+@command(app)
 def life(
     where: Position,
     model: list[str] | None = option(

@@ -16,7 +16,7 @@ from tengen.cli.options import (
     Shared,
     Shown,
     argument,
-    derived_options,
+    command,
     flag,
     option,
 )
@@ -53,8 +53,7 @@ class Lesson:
         check_settings(self)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def train(
     files: _Games,
     lesson: Lesson,
@@ -148,8 +147,7 @@ def _progress(report: Any) -> str:
     )
 
 
-@app.command()
-@derived_options()
+@command(app)
 def evaluate(
     games: _Games,
     model: str | None = option(None, "Name or path; by the board's size."),
@@ -193,8 +191,7 @@ def evaluate(
         table("By phase", ["from ply", "positions", "top 1 %"], lines)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def experiment(
     files: _Games,
     wanted: Study,

@@ -14,7 +14,7 @@ from tengen.cli.options import (
     Shown,
     Workers,
     argument,
-    derived_options,
+    command,
     option,
 )
 from tengen.cli.printing import emit, progress, remark
@@ -26,23 +26,22 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="The deep network, tied by the board's symmetries.")
 
-DEFAULT_MODEL = "tengen-large"
+_DEFAULT_MODEL = "tengen-large"
 
 Games = Annotated[
     list[str], typer.Argument(help="SGF files, folders or archives, or folders of shards.")
 ]
 Model = Annotated[str, typer.Option("--model", help="Name or path of a network.")]
-ScorerOption = Annotated[
+_ScorerOption = Annotated[
     str, typer.Option("--scorer", help="Who confirms counted scores; 'none' leaves that out.")
 ]
 
 
-@app.command()
-@derived_options()
+@command(app)
 def shards(
     games: Games,
     out: Path = option(..., "Folder for the shards."),
-    scorer: ScorerOption = "scorer",
+    scorer: _ScorerOption = "scorer",
     confirmed: Annotated[
         bool, typer.Option("--confirmed", help="Keep only games whose count the scorer confirms.")
     ] = False,
@@ -67,15 +66,14 @@ def shards(
     emit(result, json=shown.json, text=text)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def train(
     games: Games,
     settings: NetworkSettings,
     training: RunOfModel,
     start: str | None = option(None, "Begin with the weights of this network."),
     device: str = option("auto", "cpu, cuda or auto."),
-    scorer: ScorerOption = "scorer",
+    scorer: _ScorerOption = "scorer",
     workers: Workers = 1,
     *,
     shown: Shown,
@@ -115,12 +113,11 @@ def train(
     )
 
 
-@app.command()
-@derived_options()
+@command(app)
 def evaluate(
     games: Games,
-    model: Model = DEFAULT_MODEL,
-    scorer: ScorerOption = "scorer",
+    model: Model = _DEFAULT_MODEL,
+    scorer: _ScorerOption = "scorer",
     workers: int | None = option(None, "Threads; as many as cores by default.", min=1),
     *,
     shown: Shown,
@@ -147,7 +144,7 @@ def evaluate(
 
 
 @app.command()
-def info(model: Model = DEFAULT_MODEL, json: Json = False) -> None:
+def info(model: Model = _DEFAULT_MODEL, json: Json = False) -> None:
     """Tell the size of a network and how exactly it keeps the symmetries."""
     from tengen.learners.deep_network import DeepNetwork
     from tengen.learners.deep_network.information import information
@@ -160,7 +157,7 @@ def info(model: Model = DEFAULT_MODEL, json: Json = False) -> None:
 @app.command()
 def export(
     out: Path = argument("The ONNX file to write."),
-    model: Model = DEFAULT_MODEL,
+    model: Model = _DEFAULT_MODEL,
 ) -> None:
     """Write a network as ONNX, for other programs."""
     from tengen.learners.deep_network import DeepNetwork

@@ -14,7 +14,7 @@ from tengen.cli.options import (
     Shared,
     Shown,
     argument,
-    derived_options,
+    command,
     flag,
     option,
 )
@@ -25,8 +25,7 @@ from tengen.learners.opening_evolution.settings import EvolutionSettings
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def train(
     settings: EvolutionSettings,
     run: RunFolder,
@@ -58,8 +57,7 @@ def train(
     emit(answer, json=shown.json, text=str(path))
 
 
-@app.command()
-@derived_options()
+@command(app)
 def evaluate(
     games: int = option(400, "Openings, with both colours.", min=2),
     opponent: str = option("random", "Who plays the other side."),
@@ -91,8 +89,7 @@ def evaluate(
     emit({**who, **asdict(rate), "seed": seed}, json=shown.json, text=text)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def experiment(
     size: BreedingSize,
     runs: list[Path] = argument("Folders of runs; made here when there are none.", default=[]),

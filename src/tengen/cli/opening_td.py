@@ -15,7 +15,7 @@ from tengen.cli.options import (
     Shared,
     Shown,
     Workers,
-    derived_options,
+    command,
     flag,
     option,
 )
@@ -26,8 +26,7 @@ from tengen.learners.opening_td.settings import TDSettings
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 
 
-@app.command()
-@derived_options(leave=("features",))
+@command(app, leave=("features",))
 def train(
     settings: TDSettings,
     run: RunFolder,
@@ -82,8 +81,7 @@ def _rate(curve: list[dict[str, Any]]) -> str:
     return percent(curve[-1]["win_rate"], curve[-1]["interval"]) if curve else "not measured"
 
 
-@app.command()
-@derived_options()
+@command(app)
 def evaluate(
     games: int = option(400, "Games; colours alternate.", min=1),
     opponent: str = option("random", "Who plays the other side of the openings."),
@@ -113,8 +111,7 @@ def evaluate(
     emit(value, json=shown.json, text=text)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def experiment(
     size: TablesSize,
     variants: bool = flag("--variants", "Compare variants of ABCDE instead of the tables."),

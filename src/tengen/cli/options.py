@@ -40,11 +40,11 @@ Record = Annotated[str, typer.Argument(help="A game record; - reads standard inp
 Records = Annotated[
     list[str], typer.Argument(help="Game records, folders, archives; - is standard input.")
 ]
-MoveNumber = Annotated[
+_MoveNumber = Annotated[
     int | None, typer.Option("--move", min=1, help="The position before this move; the last.")
 ]
-GameNumber = Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")]
+_GameNumber = Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")]
+_Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")]
 
 
 def option(default: Any, help: str, *names: str, **more: Any) -> Any:
@@ -94,8 +94,8 @@ class Position(Options):
     """A position of a game record: the one before a move."""
 
     file: Record
-    move: MoveNumber = None
-    game: GameNumber = 1
+    move: _MoveNumber = None
+    game: _GameNumber = 1
 
     def read(self) -> tuple[GameRecord, Board, int]:
         """Return the record, the board before the move, and the number of the move."""
@@ -111,7 +111,7 @@ class Position(Options):
 class Resumable(Options):
     """A training that can go on where it was stopped."""
 
-    resume: Resume = False
+    resume: _Resume = False
     said: Said = field(default_factory=Said)
 
     def settings(self, folder: Path, settings: Settings) -> Settings:
@@ -149,8 +149,7 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
     A parameter whose type is a settings class (see `models.settings`) is replaced by one option a
     field, less those in `leave`; the command receives the settings made of them. An option that
     several of its settings classes have goes to all of them, each with its own default. A parameter
-    whose type is a group (see `Options`) is replaced by the group's options. Goes below
-    `@app.command()`.
+    whose type is a group (see `Options`) is replaced by the group's options.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,6 +196,15 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
         call.__annotations__ = {each.name: each.annotation for each in parameters}
         del call.__wrapped__
         return call
+
+    return decorate
+
+
+def command(app: typer.Typer, *, leave: Collection[str] = ()) -> Callable[..., Any]:
+    """Make a function a command of the application, with `derived_options`."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        return app.command()(derived_options(leave=leave)(function))
 
     return decorate
 

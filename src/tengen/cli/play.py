@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-DEFAULT_PLAYER = "tengen:seconds=2"
-REVIEW_PLAYOUTS = 100
-HANDICAP_KOMI = 0.5
+_DEFAULT_PLAYER = "tengen:seconds=2"
+_REVIEW_PLAYOUTS = 100
+_HANDICAP_KOMI = 0.5
 """Komi with handicap stones when none is given."""
 BLACK, WHITE, PASS, RESIGN = 1, 2, 0, -1
 NAMES = {BLACK: "Black", WHITE: "White"}
@@ -36,7 +36,7 @@ NAMES = {BLACK: "Black", WHITE: "White"}
 
 @app.command()
 def play(
-    player: PlayerName = DEFAULT_PLAYER,
+    player: PlayerName = _DEFAULT_PLAYER,
     size: int = option(9, "Rows and columns.", min=2, max=25),
     komi: float | None = option(None, "White's points; the rules' usual ones."),
     colour: str = option("black", "Yours: black, white, or none to watch.", "--colour", "--color"),
@@ -141,7 +141,7 @@ def _new_table(
     if colour.lower() not in sides:
         raise TengenError(f"--colour {colour}: choose black, white or none")
     if komi is None and handicap:
-        komi = HANDICAP_KOMI
+        komi = _HANDICAP_KOMI
     board = Board(size, rules=rules, komi=komi)
     if handicap:
         board.place_handicap(handicap)
@@ -408,7 +408,7 @@ class Talk:
 
         if words and not words[0].isdecimal():
             raise IllegalMoveError("say review, or review and playouts, for example review 500")
-        settings = ReviewSettings(playouts=int(words[0]) if words else REVIEW_PLAYOUTS)
+        settings = ReviewSettings(playouts=int(words[0]) if words else _REVIEW_PLAYOUTS)
         [record] = loads(self.table.sgf())
         thinker = find_thinker(record.rows, record.cols, settings)
         found = review_game(

@@ -11,7 +11,7 @@ from tengen.cli.printing import emit, table
 
 app = typer.Typer(add_completion=False)
 
-RATED_SIZES = (9, 13, 19)
+_RATED_SIZES = (9, 13, 19)
 """Boards that have a ladder."""
 
 
@@ -100,7 +100,7 @@ def _levels() -> list[dict[str, Any]]:
     from tengen.arena.ranks import level_ratings
     from tengen.players.levels import LEVELS
 
-    sizes = {f"{n}x{n}": level_ratings(f"{n}x{n}") for n in RATED_SIZES}
+    sizes = {f"{n}x{n}": level_ratings(f"{n}x{n}") for n in _RATED_SIZES}
     return [
         {
             "level": number,
@@ -129,7 +129,7 @@ def _show_levels() -> None:
         low, high = rating["interval"]
         return f"{rating['elo']:.0f} ({low:.0f} to {high:.0f}), {rating['rank']}"
 
-    sizes = [f"{n}x{n}" for n in RATED_SIZES]
+    sizes = [f"{n}x{n}" for n in _RATED_SIZES]
     table(
         "Levels: Elo (95 %), GNU Go 3.8 level 10 = 1800, and about what rank",
         ["level", "how it plays", *sizes],
@@ -149,7 +149,7 @@ def _advise(first: int, second: int, *, json: bool) -> None:
     for level in (weaker, stronger):
         find_level(level)
     rows: list[dict[str, Any]] = []
-    for size in RATED_SIZES:
+    for size in _RATED_SIZES:
         rated = level_ratings(f"{size}x{size}")
         if weaker in rated and stronger in rated:
             given = advise(weaker, stronger, size)

@@ -7,7 +7,7 @@ import typer
 from tengen.cli.options import (
     Position,
     Shown,
-    derived_options,
+    command,
     option,
 )
 from tengen.cli.printing import emit
@@ -15,8 +15,7 @@ from tengen.cli.printing import emit
 app = typer.Typer(help="Show the likely moves of a position with their probabilities.")
 
 
-@app.command()
-@derived_options()
+@command(app)
 def predict(
     where: Position,
     model: str | None = option(None, "Name or path; tengen-large by default."),

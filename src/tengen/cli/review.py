@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tengen.cli.options import Records, Shared, Shown, derived_options, flag, option
+from tengen.cli.options import Records, Shared, Shown, command, flag, option
 from tengen.cli.printing import emit, progress, remark, table, tell_faults
 from tengen.lab.review_settings import ReviewSettings
 
@@ -21,8 +21,7 @@ app = typer.Typer(add_completion=False)
 _PLAYERS = 20  # rows of the table of players
 
 
-@app.command()
-@derived_options()
+@command(app)
 def review(
     files: Records,
     settings: ReviewSettings,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tengen.cli.options import Records, Shared, Shown, derived_options, flag, option
+from tengen.cli.options import Records, Shared, Shown, command, flag, option
 from tengen.cli.printing import emit, progress, table, tell_faults
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ class _Scored:
     fault: str = ""
 
 
-@app.command()
-@derived_options()
+@command(app)
 def score(
     files: Records,
     dead: list[str] | None = option(None, "Call the block at this vertex dead."),

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import RunFolder, Seed, Shown, Workers, derived_options, flag, option
+from tengen.cli.options import (
+    RunFolder,
+    Seed,
+    Shown,
+    Workers,
+    command,
+    flag,
+    option,
+)
 from tengen.cli.printing import Progress, emit, emit_result, remark, study_context, table
 from tengen.cli.scoring_life import app as life
 from tengen.lab.sections.scoring import Study
@@ -29,8 +37,7 @@ _Model = Annotated[str, typer.Option("--model", help="Name or file of the scorer
 _Maker = Annotated[str, typer.Option("--player", help="Who plays the games that are made.")]
 
 
-@app.command()
-@derived_options()
+@command(app)
 def train(
     files: _Files,
     settings: ScorerSettings,
@@ -108,8 +115,7 @@ def _counters(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
             counter.close()
 
 
-@app.command()
-@derived_options()
+@command(app)
 def make(
     size: int = option(9, "Side of the board.", min=5, max=19),
     games: int = option(100, "Games to play.", min=1),
@@ -134,8 +140,7 @@ def make(
     emit(answer, json=shown.json, text=f"{out}: {len(records)} games (of {games} that settled)")
 
 
-@app.command()
-@derived_options()
+@command(app)
 def evaluate(
     games: _Files,
     count: str = option("careful", "careful (KGS) or plain (OGS: flood fill)."),
@@ -202,8 +207,7 @@ def _print_evaluation(answer: dict[str, Any]) -> None:
     )
 
 
-@app.command()
-@derived_options()
+@command(app)
 def experiment(
     files: _Files,
     wanted: Study,

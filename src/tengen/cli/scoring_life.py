@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tengen.cli.options import RunFolder, Shown, derived_options, flag, option
+from tengen.cli.options import RunFolder, Shown, command, flag, option
 from tengen.cli.printing import emit, progress, remark, table
 from tengen.contracts import OwnershipEvaluator
 from tengen.learners.scoring.settings import LifeSettings
@@ -22,8 +22,7 @@ _Files = Annotated[list[Path], typer.Argument(help="Files of games with counted 
 _Scored = Annotated[str, typer.Option("--scorer", help="Scorer that says how games ended.")]
 
 
-@app.command()
-@derived_options()
+@command(app)
 def train(
     files: _Files,
     settings: LifeSettings,
@@ -57,8 +56,7 @@ def train(
     emit(answer, json=shown.json, text=f"{path}: learned from {model.games_} games")
 
 
-@app.command()
-@derived_options()
+@command(app)
 def evaluate(
     games: _Files,
     baselines: bool = flag("--baselines", "Measure playouts and blind trust, too."),

@@ -7,7 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.options import Json, Resumable, Seed, Shared, Shown, derived_options, option
+from tengen.cli.options import (
+    Json,
+    Resumable,
+    Seed,
+    Shared,
+    Shown,
+    command,
+    option,
+)
 from tengen.cli.printing import emit, remark, table
 from tengen.learners.self_play.settings import SelfPlaySettings
 
@@ -15,12 +23,11 @@ app = typer.Typer(no_args_is_help=True, help="A network that teaches itself, tol
 
 PARTS = ("moves", "winner", "ownership")
 """Parts of the loss to show."""
-REPORT_SECONDS = 10.0
+_REPORT_SECONDS = 10.0
 Folder = Annotated[Path, typer.Argument(help="Folder of the run.")]
 
 
-@app.command()
-@derived_options()
+@command(app)
 def train(
     settings: SelfPlaySettings,
     lesson: Resumable,
@@ -77,8 +84,7 @@ def show(
     )
 
 
-@app.command()
-@derived_options()
+@command(app)
 def ladder(
     run: Folder,
     size: int | None = option(None, "The run's first by default.", min=5, max=19),
@@ -127,10 +133,10 @@ class _Remarks:
     """Print a report now and then."""
 
     def __init__(self, quiet: bool) -> None:
-        self.quiet, self.last = quiet, -REPORT_SECONDS
+        self.quiet, self.last = quiet, -_REPORT_SECONDS
 
     def __call__(self, row: dict[str, Any]) -> None:
-        if row["seconds"] - self.last >= REPORT_SECONDS or row["progress"] >= 1:
+        if row["seconds"] - self.last >= _REPORT_SECONDS or row["progress"] >= 1:
             self.last = row["seconds"]
             remark(_line(row), quiet=self.quiet)
 

@@ -19,7 +19,7 @@ from tengen.cli.options import (
     Shown,
     Workers,
     argument,
-    derived_options,
+    command,
     flag,
     option,
 )
@@ -73,8 +73,7 @@ def info(model: Model = None, json: Json = False) -> None:
         table("Internal symmetry network", ("what", "value"), list(value.items()))
 
 
-@app.command()
-@derived_options()
+@command(app)
 def train(
     settings: SymmetrySettings,
     training: RunFolder,
@@ -110,8 +109,7 @@ def train(
     emit(value, json=shown.json, text=f"{path} after {learner.games_} games")
 
 
-@app.command()
-@derived_options()
+@command(app)
 def imitate(
     files: Annotated[list[str], typer.Argument(help="Experts' games: SGF files or folders.")],
     settings: ImitationSettings,
@@ -177,8 +175,7 @@ def imitate(
     emit(value, json=shown.json, text=text)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def evolve(
     settings: EvolutionSettings,
     training: RunFolder,
@@ -221,8 +218,7 @@ def evolve(
     emit(value, json=shown.json, text=f"{path} after {settings.generations} generations")
 
 
-@app.command()
-@derived_options()
+@command(app)
 def evaluate(
     model: str = option("isn-9x9", "A shipped name or a path."),
     opponent: str = option("random", "random, maxlib, or another symmetry network."),
@@ -265,8 +261,7 @@ def evaluate(
     emit(value, json=shown.json, text=text)
 
 
-@app.command()
-@derived_options()
+@command(app)
 def show(
     where: Position,
     model: str = option("isn-best", "A shipped name or a path."),
@@ -314,8 +309,7 @@ def show(
         print(f"expected score for Black, komi included: {value['score']:+.1f}")
 
 
-@app.command()
-@derived_options()
+@command(app)
 def experiment(
     tournament: SnapshotTournament,
     designs: DesignTable,
