@@ -18,13 +18,13 @@ from tengen.contracts.values import Analysis, Candidate
 from tengen.gtp.protocol import GtpFailure
 
 Dialect = Literal["lz", "kata", "cgos"]
-Vertex = Callable[[int], str]
+_Vertex = Callable[[int], str]
 """Writes a move as a GTP vertex."""
 
 COLOURS = {"b": 1, "black": 1, "w": 2, "white": 2}
-BOOLEANS = {"true": True, "false": False}
+_BOOLEANS = {"true": True, "false": False}
 # Seconds between reports when a program names none, and bounds for what it names.
-DEFAULT_INTERVAL, SHORTEST_INTERVAL, LONGEST_INTERVAL = 1.0, 0.05, 1e6
+_DEFAULT_INTERVAL, _SHORTEST_INTERVAL, _LONGEST_INTERVAL = 1.0, 0.05, 1e6
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class AnalysisOptions:
     """What a program asked of an analysis."""
 
     colour: int | None = None
-    interval: float = DEFAULT_INTERVAL
+    interval: float = _DEFAULT_INTERVAL
     ownership: bool = False
     ownership_spread: bool = False
     moves_ownership: bool = False
@@ -88,7 +88,7 @@ def _restriction(word: str, args: Sequence[str | None]) -> tuple[int, tuple[str,
 
 
 def format_report(
-    report: Analysis, vertex: Vertex, dialect: Dialect, options: AnalysisOptions, turn: int
+    report: Analysis, vertex: _Vertex, dialect: Dialect, options: AnalysisOptions, turn: int
 ) -> str:
     """Write one report as one line."""
     if dialect == "cgos":
@@ -132,7 +132,7 @@ def _raw(report: Analysis) -> str:
     return f" rawWinrate {report.raw_winrate:.6g} rawLead {report.raw_score:.6g}"
 
 
-def _format_info(candidate: Candidate, order: int, vertex: Vertex, dialect: Dialect) -> str:
+def _format_info(candidate: Candidate, order: int, vertex: _Vertex, dialect: Dialect) -> str:
     """Write one candidate."""
     pv = " ".join(vertex(move) for move in candidate.pv or (candidate.move,))
     head = f"info move {vertex(candidate.move)} visits {candidate.visits}"
@@ -148,7 +148,7 @@ def _format_info(candidate: Candidate, order: int, vertex: Vertex, dialect: Dial
     )
 
 
-def _format_cgos(report: Analysis, vertex: Vertex) -> str:
+def _format_cgos(report: Analysis, vertex: _Vertex) -> str:
     """Write the JSON line that CGOS shows to watchers."""
     value: dict[str, object] = {
         "winrate": round(report.winrate, 4),
@@ -186,14 +186,14 @@ def _interval(word: str) -> float:
     """Turn centiseconds into seconds within bounds."""
     if not _is_number(word):
         raise GtpFailure(f"interval {word} is no number of centiseconds")
-    return min(max(float(word) / 100, SHORTEST_INTERVAL), LONGEST_INTERVAL)
+    return min(max(float(word) / 100, _SHORTEST_INTERVAL), _LONGEST_INTERVAL)
 
 
 def _boolean(word: str) -> bool:
     """Read true or false."""
-    if word not in BOOLEANS:
+    if word not in _BOOLEANS:
         raise GtpFailure(f"{word} is neither true nor false")
-    return BOOLEANS[word]
+    return _BOOLEANS[word]
 
 
 def _count(word: str) -> int:

@@ -17,17 +17,17 @@ from tengen.errors import IllegalMoveError, TengenError
 from tengen.gtp.game_commands import rule_change
 from tengen.gtp.words import COLOURS, LARGEST, RESIGN, SMALLEST
 
-LARGEST_KOMI = 150.0
-PERSPECTIVES = ("BLACK", "WHITE", "SIDETOMOVE")
-DEFAULT_PERSPECTIVE = "BLACK"
+_LARGEST_KOMI = 150.0
+_PERSPECTIVES = ("BLACK", "WHITE", "SIDETOMOVE")
+_DEFAULT_PERSPECTIVE = "BLACK"
 """Whose win rates and scores are reported when `reportAnalysisWinratesAs` does not say."""
-DEFAULT_PV = 15
-MOST_MOVES = 5000
-MOST_TURNS = 1000
+_DEFAULT_PV = 15
+_MOST_MOVES = 5000
+_MOST_TURNS = 1000
 """Each turn holds a board of its own until it is analysed."""
 
 # KataGo's names of rules that the board knows under another name, or as a near relative.
-RULE_NAMES = {
+_RULE_NAMES = {
     "chinese-ogs": "chinese",
     "chinese-kgs": "chinese",
     "bga": "aga",
@@ -35,11 +35,11 @@ RULE_NAMES = {
     "stone-scoring": "chinese",
     "stone_scoring": "chinese",
 }
-UNTAXED = ("stone-scoring", "stone_scoring", "ancient-area")
+_UNTAXED = ("stone-scoring", "stone_scoring", "ancient-area")
 """Rules under which every group pays for two eyes, which the board does not count."""
 
 # Known wishes that cannot be fulfilled; worth a warning when they are not switched off.
-UNSERVED = {
+_UNSERVED = {
     "rootPolicyTemperature": "not supported",
     "rootFpuReductionMax": "not supported",
 }
@@ -70,7 +70,7 @@ class Query:
     turns: list[Turn]
     visits: int | None = None
     seconds: float | None = None
-    perspective: str = DEFAULT_PERSPECTIVE
+    perspective: str = _DEFAULT_PERSPECTIVE
     ownership: bool = False
     ownership_spread: bool = False
     moves_ownership: bool = False
@@ -80,7 +80,7 @@ class Query:
     human: bool = False
     """Whether the moves that people are likely to play were asked for by name."""
     report_every: float | None = None
-    pv_length: int = DEFAULT_PV
+    pv_length: int = _DEFAULT_PV
     avoid: dict[int, frozenset[int]] = field(default_factory=dict)
     """Colour -> moves that must not be reported for that side."""
     allow: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -101,7 +101,7 @@ def parse_query(value: Mapping[str, Any]) -> Query:
     rules = _rules(_needed(value, "rules"))
     if "whiteHandicapBonus" in value:
         rules = rules.with_(**_rule("whiteHandicapBonus", value["whiteHandicapBonus"]))
-    komi = _number(value, "komi", -LARGEST_KOMI, LARGEST_KOMI, rules.komi)
+    komi = _number(value, "komi", -_LARGEST_KOMI, _LARGEST_KOMI, rules.komi)
     if komi * 2 != round(komi * 2):
         raise QueryError(f"komi {komi:g} is neither whole nor half", "komi")
     query = Query(id=value["id"], turns=[])
@@ -113,8 +113,8 @@ def parse_query(value: Mapping[str, Any]) -> Query:
         query.visits = _integer(value, "maxVisits", 1, 10**9)
     if "reportDuringSearchEvery" in value:
         query.report_every = _number(value, "reportDuringSearchEvery", 0.001, 1e6, 1.0)
-    query.pv_length = _integer(value, "analysisPVLen", 1, 1000, DEFAULT_PV)
-    for name, wish in WISHES.items():
+    query.pv_length = _integer(value, "analysisPVLen", 1, 1000, _DEFAULT_PV)
+    for name, wish in _WISHES.items():
         setattr(query, name, _boolean(value, wish))
     stones = _stones(value, "initialStones", rows, cols)
     moves = _stones(value, "moves", rows, cols, needed=True)
@@ -126,7 +126,7 @@ def parse_query(value: Mapping[str, Any]) -> Query:
     return query
 
 
-WISHES = {
+_WISHES = {
     "ownership": "includeOwnership",
     "ownership_spread": "includeOwnershipStdev",
     "moves_ownership": "includeMovesOwnership",
@@ -182,7 +182,7 @@ def _rules(wanted: Any) -> Rules:
     try:
         if isinstance(wanted, str):
             name = wanted.strip().lower()
-            return Rules.preset(RULE_NAMES.get(name, name))
+            return Rules.preset(_RULE_NAMES.get(name, name))
         if isinstance(wanted, dict):
             changes: dict[str, object] = {}
             for key, value in wanted.items():
@@ -207,8 +207,8 @@ def _stones(
     pairs = _needed(value, name) if needed else value.get(name, [])
     if not isinstance(pairs, list):
         raise QueryError("must be a list of [colour, vertex]", name)
-    if len(pairs) > MOST_MOVES:
-        raise QueryError(f"must have at most {MOST_MOVES} entries", name)
+    if len(pairs) > _MOST_MOVES:
+        raise QueryError(f"must have at most {_MOST_MOVES} entries", name)
     return [_stone(pair, name, rows, cols) for pair in pairs]
 
 
@@ -242,8 +242,8 @@ def _turns(
     wanted = value.get("analyzeTurns", [len(moves)])
     if not isinstance(wanted, list):
         raise QueryError("must be a list of integers", "analyzeTurns")
-    if len(wanted) > MOST_TURNS:
-        raise QueryError(f"must have at most {MOST_TURNS} entries", "analyzeTurns")
+    if len(wanted) > _MOST_TURNS:
+        raise QueryError(f"must have at most {_MOST_TURNS} entries", "analyzeTurns")
     numbers = [_integer({"analyzeTurns": n}, "analyzeTurns", 0, len(moves)) for n in wanted]
     priority = _number(value, "priority", -1e9, 1e9, 0.0)
     priorities = value.get("priorities", [priority] * len(numbers))
@@ -329,8 +329,8 @@ def _read_settings(query: Query, settings: dict[str, Any]) -> None:
         name = f"overrideSettings.{key}"
         if key == "reportAnalysisWinratesAs":
             word = str(wish).upper()
-            if word not in PERSPECTIVES:
-                raise QueryError(f"must be one of {', '.join(PERSPECTIVES)}", name)
+            if word not in _PERSPECTIVES:
+                raise QueryError(f"must be one of {', '.join(_PERSPECTIVES)}", name)
             query.perspective = word
         elif key == "humanSLProfile":
             query.human = bool(wish)
@@ -369,7 +369,7 @@ KNOWN = frozenset(
         "avoidMoves",
         "allowMoves",
         "includeNoResultValue",
-        *WISHES.values(),
+        *_WISHES.values(),
     ]
 )
 """Fields that deserve no warning; those that nothing reads change nothing here."""
@@ -377,11 +377,11 @@ KNOWN = frozenset(
 
 def _note_unserved(query: Query, value: Mapping[str, Any]) -> None:
     """Warn of fields that are unknown, or known and not served."""
-    if str(value["rules"]).strip().lower() in UNTAXED:
+    if str(value["rules"]).strip().lower() in _UNTAXED:
         query.warnings.append(("rules", "counted by area; groups pay no tax here"))
     for name, wish in value.items():
-        if name in UNSERVED:
+        if name in _UNSERVED:
             if wish:
-                query.warnings.append((name, UNSERVED[name]))
+                query.warnings.append((name, _UNSERVED[name]))
         elif name not in KNOWN:
             query.warnings.append((name, "unknown field"))

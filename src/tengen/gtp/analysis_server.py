@@ -31,9 +31,9 @@ from tengen.gtp.words import PASS, RESIGN
 
 # A line longer than this is refused; a game of 1000 moves is far shorter.
 MAX_LINE = 1 << 22
-NEVER = 1e9
+_NEVER = 1e9
 # Moves to look at when a query allows none of those that the search prefers.
-EXPLORED = 6
+_EXPLORED = 6
 PLAYOUTS_A_VISIT = 8
 """Playouts that stand for one position judged by a network, where somebody asks for playouts."""
 
@@ -287,9 +287,9 @@ class AnalysisServer:
         rng.shuffle(moves)
         if (policy := self._policy(query, report, board)) is not None:
             moves.sort(key=lambda m: -policy[index_of(m, board.rows, board.cols)])
-        shallow = limit_visits(player, max((query.visits or self.visits) // EXPLORED, 1))
+        shallow = limit_visits(player, max((query.visits or self.visits) // _EXPLORED, 1))
         found = []
-        for move in moves[:EXPLORED]:
+        for move in moves[:_EXPLORED]:
             after = board.copy()
             after.play(move)
             turn = Turn(task.turn.number, after, 0.0)
@@ -306,13 +306,13 @@ class AnalysisServer:
         """Ask a player that can analyse, or make one report of another's choice."""
         query, board = task.query, task.turn.board
         rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number])
-        end = time.monotonic() + min(query.seconds, NEVER) if query.seconds else None
+        end = time.monotonic() + min(query.seconds, _NEVER) if query.seconds else None
 
         def stop() -> bool:
             return task.stopped.is_set() or (end is not None and time.monotonic() >= end)
 
         if isinstance(player, Analyser):
-            every = query.report_every or NEVER
+            every = query.report_every or _NEVER
             return player.analyse(board.copy(), rng, interval=every, limited=True, stop=stop)
         move = int(player.choose(board.copy(), rng))
         candidates = () if move == RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)

@@ -1,6 +1,6 @@
 """Drive any GTP engine: send commands, wait no longer than allowed, blame the right fault.
 
-A `Channel` carries bytes; `ProcessChannel` to a subprocess, `LocalChannel` to an engine in this
+A `_Channel` carries bytes; `_ProcessChannel` to a subprocess, `LocalChannel` to an engine in this
 process, for tests. `Client` speaks the protocol over one. Nothing here knows Go.
 """
 
@@ -35,11 +35,11 @@ from tengen.gtp.keeper import start_kept
 from tengen.gtp.protocol import Command, Dispatcher
 
 # An answer larger than this is garbage; kata-analyze on 19x19 stays far below.
-MAX_ANSWER = 1 << 22
+_MAX_ANSWER = 1 << 22
 # Where GNU Go lies on Debian, which is not on everybody's path.
-MORE_PATHS = os.pathsep + "/usr/games"
+_MORE_PATHS = os.pathsep + "/usr/games"
 # Lines of standard error that are kept.
-STDERR_LINES = 200
+_STDERR_LINES = 200
 
 
 @dataclass(frozen=True)
@@ -58,24 +58,24 @@ class Limits:
 
 def find_program(name: str) -> str | None:
     """Return the path of a program, looked for where Debian puts games too; None without one."""
-    return shutil.which(name, path=os.environ.get("PATH", os.defpath) + MORE_PATHS)
+    return shutil.which(name, path=os.environ.get("PATH", os.defpath) + _MORE_PATHS)
 
 
-class Gone(Exception):
+class _Gone(Exception):
     """The other end of a channel is closed."""
 
 
-class Channel(Protocol):
+class _Channel(Protocol):
     """A way to an engine."""
 
     name: str
 
     def send(self, data: bytes, deadline: float | None) -> None:
-        """Send all of `data`; raise `Gone` or `TimeoutError`."""
+        """Send all of `data`; raise `_Gone` or `TimeoutError`."""
         ...
 
     def receive(self, deadline: float | None) -> bytes:
-        """Return what has arrived, at least a byte; raise `Gone` or `TimeoutError`."""
+        """Return what has arrived, at least a byte; raise `_Gone` or `TimeoutError`."""
         ...
 
     def stderr(self) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class Channel(Protocol):
         ...
 
 
-class ProcessChannel:
+class _ProcessChannel:
     """A way to an engine in a process of its own; what it started goes with it, and it with us."""
 
     def __init__(
@@ -129,7 +129,7 @@ class ProcessChannel:
         self._written: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._to_write: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._answers: queue.Queue[bytes] = queue.Queue(maxsize=64)
-        self._lines: deque[str] = deque(maxlen=STDERR_LINES)
+        self._lines: deque[str] = deque(maxlen=_STDERR_LINES)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._writer = threading.Thread(target=self._write, daemon=True)
@@ -141,14 +141,14 @@ class ProcessChannel:
         """Write without ever blocking for longer than the deadline."""
         self._to_write.put(data)
         if not _take(self._written, deadline):
-            raise Gone
+            raise _Gone
 
     def receive(self, deadline: float | None) -> bytes:
         """Read what is there, waiting for something until the deadline."""
         data = b"" if self._gone else _take(self._answers, deadline)
         if not data:
             self._gone = True
-            raise Gone
+            raise _Gone
         return data
 
     def stderr(self) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ class ProcessChannel:
         assert self.process.stdin and self.process.stdout and self.process.stderr
         helpers = [] if hasattr(os, "killpg") else self._helpers()
         if farewell:
-            with suppress(Gone, TimeoutError, OSError):
+            with suppress(_Gone, TimeoutError, OSError):
                 self.send(farewell, time.monotonic() + patience)
         with suppress(OSError):
             self.process.stdin.close()
@@ -267,7 +267,7 @@ class LocalChannel:
         """Let the engine answer every line at once."""
         for line in data.decode().splitlines():
             if self._over:
-                raise Gone
+                raise _Gone
             # Whoever sends a line is not going to wait for an endless analysis.
             self._over = not self._dispatcher.handle(line, lambda: True)
 
@@ -276,7 +276,7 @@ class LocalChannel:
         try:
             return self._answers.get_nowait()
         except queue.Empty:
-            raise Gone from None
+            raise _Gone from None
 
     def stderr(self) -> tuple[str, ...]:
         """Return nothing: the engine shares our standard error."""
@@ -300,7 +300,7 @@ class Client:
 
     def __init__(
         self,
-        channel: Channel,
+        channel: _Channel,
         *,
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -331,7 +331,7 @@ class Client:
         EngineFault
             If it does not start, or not in time.
         """
-        client = cls(ProcessChannel(command, cwd=cwd, env=env), limits=limits)
+        client = cls(_ProcessChannel(command, cwd=cwd, env=env), limits=limits)
         try:
             client.greet()
         except BaseException:
@@ -426,7 +426,7 @@ class Client:
             answer = self._answer(line, deadline)
         except TimeoutError:
             raise self._fail(EngineTimeout, line, f"{limit_name} ran out") from None
-        except Gone:
+        except _Gone:
             raise self._gone(line) from None
         if answer[:1] == "?":
             text = answer[1:].strip() or "failed without a reason"
@@ -444,7 +444,7 @@ class Client:
             if end:
                 self._buffer = rest
                 return text.decode("utf-8", "replace")
-            if len(data) > MAX_ANSWER:
+            if len(data) > _MAX_ANSWER:
                 raise self._fail(EngineBadAnswer, line, "its answer does not end")
             self._buffer = data + self.channel.receive(deadline)
 

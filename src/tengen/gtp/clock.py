@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 # Seconds kept back at every move for the way to the program and back.
-MARGIN = 0.15
+_MARGIN = 0.15
 # The shortest time worth asking a player for.
-SHORTEST = 0.01
+_SHORTEST = 0.01
 # Moves we expect to play before main time matters no more.
-FEWEST_MOVES_LEFT = 12
+_FEWEST_MOVES_LEFT = 12
 
 
 @dataclass
@@ -85,10 +85,10 @@ class Clock:
         if side.stones > 0:
             seconds = side.left / side.stones * 0.95
         else:
-            expected = max(FEWEST_MOVES_LEFT, (0.7 * points - plies) / 2)
+            expected = max(_FEWEST_MOVES_LEFT, (0.7 * points - plies) / 2)
             seconds = min(side.left / expected + 0.9 * self.increment, 0.8 * side.left)
             if self.stones > 0:
                 # Periods follow, so main time may be used up faster.
                 seconds = min(side.left, 2 * seconds) + 0.9 * self.period / self.stones
                 seconds = min(seconds, side.left + 0.9 * self.period / self.stones)
-        return max(SHORTEST, seconds - min(MARGIN, 0.5 * seconds))
+        return max(_SHORTEST, seconds - min(_MARGIN, 0.5 * seconds))

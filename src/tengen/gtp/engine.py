@@ -105,7 +105,7 @@ class Engine:
         from tengen.board import parse_gtp
 
         try:
-            point = parse_gtp(word, self.game.rows, self.game.cols)
+            point = parse_gtp(word, self.game.board.rows, self.game.board.cols)
         except TengenError:
             raise GtpFailure("invalid coordinate") from None
         if point < PASS:
@@ -116,7 +116,7 @@ class Engine:
         """Write a move."""
         from tengen.board import format_gtp
 
-        return format_gtp(point, self.game.rows, self.game.cols)
+        return format_gtp(point, self.game.board.rows, self.game.board.cols)
 
     def pairs(self, words: tuple[str, ...]) -> list[tuple[int, Point]]:
         """Read `colour vertex` pairs."""

@@ -15,9 +15,9 @@ from tengen.errors import TengenError
 from tengen.gtp.clock import Clock
 from tengen.gtp.words import LARGEST, SMALLEST
 
-DEFAULT_SIZE = 19
+_DEFAULT_SIZE = 19
 # Komi beyond this is a slip of the pen, not a handicap.
-LARGEST_KOMI = 1000.0
+_LARGEST_KOMI = 1000.0
 
 
 class Game:
@@ -27,17 +27,7 @@ class Game:
         self.clock = Clock()
         self.seed = seed
         self.komi_was_set = False
-        self.board = Board(DEFAULT_SIZE, rules=rules)
-
-    @property
-    def rows(self) -> int:
-        """Rows of the board."""
-        return self.board.rows
-
-    @property
-    def cols(self) -> int:
-        """Columns of the board."""
-        return self.board.cols
+        self.board = Board(_DEFAULT_SIZE, rules=rules)
 
     def resize(self, cols: int, rows: int) -> None:
         """Start anew on a board of another size, keeping komi and rules."""
@@ -48,12 +38,12 @@ class Game:
 
     def clear(self) -> None:
         """Empty the board for a new game."""
-        self.resize(self.cols, self.rows)
+        self.resize(self.board.cols, self.board.rows)
 
     def set_komi(self, komi: float) -> None:
         """Set komi for this game and the following."""
-        if not abs(komi) <= LARGEST_KOMI:
-            raise TengenError(f"komi must be between {-LARGEST_KOMI:g} and {LARGEST_KOMI:g}")
+        if not abs(komi) <= _LARGEST_KOMI:
+            raise TengenError(f"komi must be between {-_LARGEST_KOMI:g} and {_LARGEST_KOMI:g}")
         self.board.komi = komi
         self.komi_was_set = True
 

@@ -25,13 +25,13 @@ from tengen.gtp.words import (
     read_number,
 )
 
-LARGEST_RECORD = 1 << 26
+_LARGEST_RECORD = 1 << 26
 """Bytes; no game is so long."""
-KGS_RULES = ("japanese", "chinese", "aga", "new_zealand")
+_KGS_RULES = ("japanese", "chinese", "aga", "new_zealand")
 # KataGo's words for rules, and ours.
-KO_WORDS = {"SIMPLE": "simple", "POSITIONAL": "positional", "SITUATIONAL": "situational"}
-SCORING_WORDS = {"AREA": "area", "TERRITORY": "territory"}
-BONUS_WORDS = {"0": "none", "N": "n", "N-1": "n-1"}
+_KO_WORDS = {"SIMPLE": "simple", "POSITIONAL": "positional", "SITUATIONAL": "situational"}
+_SCORING_WORDS = {"AREA": "area", "TERRITORY": "territory"}
+_BONUS_WORDS = {"0": "none", "N": "n", "N-1": "n-1"}
 
 
 def boardsize(engine: Engine, call: Call) -> str:
@@ -124,11 +124,13 @@ def place_free_handicap(engine: Engine, call: Call) -> str:
     from tengen.board import handicap_points
 
     game = engine.game
-    wanted = read_integer(need(call.args, 1)[0], least=2, most=game.rows * game.cols - 1)
+    wanted = read_integer(
+        need(call.args, 1)[0], least=2, most=game.board.rows * game.board.cols - 1
+    )
     # The engine may place fewer stones than asked for when the board has no more usual points.
     for count in range(min(wanted, 9), 1, -1):
         try:
-            points = handicap_points(game.rows, game.cols, count)
+            points = handicap_points(game.board.rows, game.board.cols, count)
         except TengenError:
             continue
         game.free_handicap(points)
@@ -174,7 +176,7 @@ def loadsgf(engine: Engine, call: Call) -> str:
         # A device or a pipe may never end, and `-` is the stream of commands itself.
         if os.path.exists(words[0]) and not os.path.isfile(words[0]):
             raise GtpFailure(f"{words[0]}: no plain file")
-        if words[0] == "-" or os.path.getsize(words[0]) > LARGEST_RECORD:
+        if words[0] == "-" or os.path.getsize(words[0]) > _LARGEST_RECORD:
             raise GtpFailure(f"{words[0]}: no file of one game")
         record = read_game(words[0])
         if move is not None and move > len(record.moves):
@@ -286,11 +288,11 @@ def kata_get_rules(engine: Engine, call: Call) -> str:
     return json.dumps(
         {
             "hasButton": False,
-            "ko": _word(KO_WORDS, rules.ko),
-            "scoring": _word(SCORING_WORDS, rules.scoring),
+            "ko": _word(_KO_WORDS, rules.ko),
+            "scoring": _word(_SCORING_WORDS, rules.scoring),
             "suicide": rules.suicide,
             "tax": "SEKI" if rules.scoring == "territory" else "NONE",
-            "whiteHandicapBonus": _word(BONUS_WORDS, rules.handicap_bonus),
+            "whiteHandicapBonus": _word(_BONUS_WORDS, rules.handicap_bonus),
             "friendlyPassOk": True,
         }
     )
@@ -330,7 +332,7 @@ def kgs_rules(engine: Engine, call: Call) -> str:
     from tengen.board import Rules
 
     word = need(call.args, 1)[0].lower()
-    if word not in KGS_RULES:
+    if word not in _KGS_RULES:
         raise GtpFailure("unknown rules")
     engine.game.set_rules(Rules.preset(word))
     return ""
@@ -339,14 +341,14 @@ def kgs_rules(engine: Engine, call: Call) -> str:
 def rule_change(key: str, value: object) -> dict[str, object]:
     """Translate one of KataGo's rules; fail for what this board does not know."""
     word = str(value).upper()
-    if key == "ko" and word in KO_WORDS:
-        return {"ko": KO_WORDS[word]}
-    if key == "scoring" and word in SCORING_WORDS:
-        return {"scoring": SCORING_WORDS[word]}
+    if key == "ko" and word in _KO_WORDS:
+        return {"ko": _KO_WORDS[word]}
+    if key == "scoring" and word in _SCORING_WORDS:
+        return {"scoring": _SCORING_WORDS[word]}
     if key == "suicide" and word in ("TRUE", "FALSE"):
         return {"suicide": word == "TRUE"}
-    if key == "whiteHandicapBonus" and word in BONUS_WORDS:
-        return {"handicap_bonus": BONUS_WORDS[word]}
+    if key == "whiteHandicapBonus" and word in _BONUS_WORDS:
+        return {"handicap_bonus": _BONUS_WORDS[word]}
     # Tax follows from scoring here; nothing else can be chosen.
     if (key == "tax" and word in ("NONE", "SEKI")) or key == "friendlyPassOk":
         return {}

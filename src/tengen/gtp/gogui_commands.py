@@ -31,8 +31,8 @@ ANALYZE_COMMANDS = (
     "string/Explain Last Move/gomill-explain_last_move",
     "param/Parameters/tengen-param",
 )
-CANDIDATES_SHOWN = 20
-LEAST_CHANCE = 0.001
+_CANDIDATES_SHOWN = 20
+_LEAST_CHANCE = 0.001
 
 
 def analyze_commands(engine: Engine, call: Call) -> str:
@@ -100,7 +100,7 @@ def candidates(engine: Engine, call: Call) -> str:
     total = max(1, sum(c.visits for c in report.candidates))
     return "\n".join(
         f"{engine.vertex(c.move)} {c.visits / total:.3f}"
-        for c in report.candidates[:CANDIDATES_SHOWN]
+        for c in report.candidates[:_CANDIDATES_SHOWN]
     )
 
 
@@ -115,8 +115,8 @@ def prediction(engine: Engine, call: Call) -> str:
         priors = _predictor(policy_for(rows, cols)).priors(board)
     except ModelError as failure:
         raise GtpFailure(str(failure)) from None
-    best = np.argsort(-priors, kind="stable")[:CANDIDATES_SHOWN]
-    shown = (int(i) for i in best if i < rows * cols and priors[i] >= LEAST_CHANCE)
+    best = np.argsort(-priors, kind="stable")[:_CANDIDATES_SHOWN]
+    shown = (int(i) for i in best if i < rows * cols and priors[i] >= _LEAST_CHANCE)
     return "\n".join(f"{engine.vertex(point_at(i, rows, cols))} {priors[i]:.3f}" for i in shown)
 
 

@@ -18,11 +18,11 @@ from tengen.board.counting import Count, count_board
 from tengen.contracts.protocols import ScoreEstimator, Scorer
 from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
 
-PLAYOUTS = 400
+_PLAYOUTS = 400
 # Mean ownership by the other side above which a block is called dead.
-DEAD_ABOVE = 0.5
+_DEAD_ABOVE = 0.5
 # A board with fewer stones than this share of its points is not finished, whatever a scorer says.
-FEWEST_STONES = 1 / 3
+_FEWEST_STONES = 1 / 3
 NETWORK = "tengen-small"
 
 
@@ -42,7 +42,7 @@ class Outlook:
 class PlayoutScorer:
     """A scorer without a model: random games from the position say who ends up where."""
 
-    def __init__(self, *, count: int = PLAYOUTS, seed: int = 1) -> None:
+    def __init__(self, *, count: int = _PLAYOUTS, seed: int = 1) -> None:
         self.count, self.seed = count, seed
 
     def status(self, board: Board) -> Verdict:
@@ -52,10 +52,10 @@ class PlayoutScorer:
         for block in board.blocks():
             places = [index_of(p, board.rows, board.cols) for p in block.stones]
             mine = float(result.ownership[places].mean()) * (1 if block.colour == BLACK else -1)
-            status = Status.DEAD if mine < -DEAD_ABOVE else Status.ALIVE
+            status = Status.DEAD if mine < -_DEAD_ABOVE else Status.ALIVE
             sure = min(max(0.5 + abs(mine) / 2, 0.0), 1.0)
             blocks.append(BlockStatus(block.stones, block.colour, status, sure))
-        settled = float(np.mean(np.abs(result.ownership) > DEAD_ABOVE))
+        settled = float(np.mean(np.abs(result.ownership) > _DEAD_ABOVE))
         return Verdict(tuple(blocks), settled > 0.9, settled, result.ownership)
 
 
@@ -92,7 +92,7 @@ class Judge:
 
     def finished(self, board: Board) -> Verdict | None:
         """Return the verdict on a game that is over, None where the scorer is not sure of it."""
-        if np.count_nonzero(board.grid()) < FEWEST_STONES * board.rows * board.cols:
+        if np.count_nonzero(board.grid()) < _FEWEST_STONES * board.rows * board.cols:
             return None
         verdict = self.status(board)
         return verdict if verdict.safe else None
@@ -111,7 +111,7 @@ class Judge:
         if network is not None and network.supports(board.rows, board.cols):
             (view,) = network.views([board])
             return Outlook(view.score, view.ownership, False, "the network", view.spread)
-        result = playouts(board, PLAYOUTS, seed=1, kind="heavy", threads=1)
+        result = playouts(board, _PLAYOUTS, seed=1, kind="heavy", threads=1)
         spread = float(result.scores.std())
         return Outlook(result.mean_score, result.ownership, False, "playouts", spread)
 

@@ -19,9 +19,9 @@ import time
 from collections.abc import Mapping, Sequence
 
 # Seconds between a polite signal and the last one.
-GRACE = 0.3
+_GRACE = 0.3
 # From Linux's prctl.h.
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def start_kept(
@@ -74,7 +74,7 @@ def start_kept(
 def _keep(leash: int, news: int, words: list[str]) -> None:
     """Run the program until it ends or the leash is closed."""
     # What leaves the group is our child as soon as its parent is gone.
-    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     for file in (leash, news):
         os.set_inheritable(file, False)
     # The group is told to end; we are to see to it.
@@ -106,7 +106,7 @@ def _keep(leash: int, news: int, words: list[str]) -> None:
 
 def _become(words: list[str], news: int) -> None:
     """Become the program; tell why if that is impossible."""
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # the keeper itself may be killed
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the keeper itself may be killed
     signal.set_wakeup_fd(-1)
     for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and so would the program
         if hasattr(signal, name):
@@ -132,7 +132,7 @@ def _reap() -> dict[int, int]:
 
 def _end_all(*, forced: bool) -> None:
     """End the group politely, then by force what is left."""
-    deadline = time.monotonic() + GRACE
+    deadline = time.monotonic() + _GRACE
     polite = False
     while _children() and time.monotonic() < deadline:
         if not polite:

@@ -24,7 +24,7 @@ MAPS = (
     "white_eye_by_capture",
 )
 ANALYZE_MAPS = tuple(f"dboard/Network: {name.replace('_', ' ')}/tengen-map {name}" for name in MAPS)
-DEFAULT_NETWORK = "isn-best"
+_DEFAULT_NETWORK = "isn-best"
 
 
 def network_map(engine: Engine, call: Call) -> str:
@@ -35,7 +35,7 @@ def network_map(engine: Engine, call: Call) -> str:
     network: Any = getattr(engine.player, "model", None)
     try:
         if not hasattr(network, "heat_maps"):
-            network = _shipped(DEFAULT_NETWORK)
+            network = _shipped(_DEFAULT_NETWORK)
         values = network.heat_maps(engine.game.view(engine.game.board.turn))[name]
     except ModelError as failure:
         raise GtpFailure(str(failure)) from None

@@ -22,7 +22,7 @@ from tengen.errors import TengenError
 # A line longer than this is refused; the longest useful one (gogui-play_sequence) is far shorter.
 MAX_LINE = 1 << 20
 # The comment by which GoGui asks to stop a command under way.
-INTERRUPT = "# interrupt"
+_INTERRUPT = "# interrupt"
 
 _ID = re.compile(r"([0-9]+)(?:\s+|$)")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -205,7 +205,7 @@ def _read(source: BinaryIO, inbox: queue.Queue[str | None], interrupt: Callable[
                 raw = source.readline(MAX_LINE)
             found = _ID.match(line.lstrip())
             line = f"{found.group(1) if found else ''} line_too_long"
-        if line.strip().lower() == INTERRUPT:
+        if line.strip().lower() == _INTERRUPT:
             interrupt()
         elif line.strip():
             inbox.put(line)

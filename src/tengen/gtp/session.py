@@ -19,7 +19,7 @@ from tengen.gtp.sgf import record_of_board
 
 LETTERS = {BLACK: "b", WHITE: "w"}
 # Names by which KGS's command knows the same ko and scoring; superko is left to the engine.
-KGS_NAMES = {"territory": "japanese", "area": "chinese"}
+_KGS_NAMES = {"territory": "japanese", "area": "chinese"}
 
 
 class EngineSession:
@@ -138,7 +138,7 @@ class EngineSession:
                 ),
             )
         elif self.client.known("kgs-rules"):
-            self.client.command("kgs-rules", KGS_NAMES[rules.scoring])
+            self.client.command("kgs-rules", _KGS_NAMES[rules.scoring])
 
     @staticmethod
     def _vertex(board: Board, point: int) -> str:

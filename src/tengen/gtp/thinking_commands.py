@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from tengen.board import Board
 
 # How often a finished analysis looks whether somebody stops it.
-NAP = 0.02
+_NAP = 0.02
 # Nobody looks at reports meanwhile, so none but the last is made.
-SILENT = AnalysisOptions(interval=1e9)
+_SILENT = AnalysisOptions(interval=1e9)
 
 
 def genmove(engine: Engine, call: Call) -> str:
@@ -79,7 +79,7 @@ def _genmove(engine: Engine, colour: int, board: Board) -> str:
     start = time.monotonic()
     # A player that can analyse is asked that way, since only so GoGui can interrupt it.
     for report in _reports(
-        player, board, engine, SILENT, limited=True, stop=engine.interrupted.is_set
+        player, board, engine, _SILENT, limited=True, stop=engine.interrupted.is_set
     ):
         engine.last_report = report
     engine.game.clock.spend(colour, time.monotonic() - start)
@@ -89,7 +89,7 @@ def _genmove(engine: Engine, colour: int, board: Board) -> str:
 def _in_time(engine: Engine, colour: int, player: Player) -> Player:
     """Tell a player how long it may think, if somebody counts and it can."""
     game = engine.game
-    budget = game.clock.budget(colour, game.rows * game.cols, len(game.board.moves))
+    budget = game.clock.budget(colour, game.board.rows * game.board.cols, len(game.board.moves))
     if budget is not None and isinstance(player, TimedPlayer):
         return player.within(budget)
     return player
@@ -143,7 +143,7 @@ def _analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
             if stop():
                 break
     while not stop():
-        time.sleep(NAP)
+        time.sleep(_NAP)
     return ""
 
 
