@@ -17,7 +17,7 @@ from tengen.cli import run
 from tengen.contracts import Analysis, BlockStatus, Candidate, Status, Verdict
 from tengen.errors import IllegalMoveError, SpecError
 from tengen.gtp.judging import Judge
-from tengen.lab.review import NETWORK_SCATTER, Review, review_game, with_policy
+from tengen.lab.review import NETWORK_SCATTER, Review, Thinker, review_game, with_policy
 from tengen.lab.review_page import make_page
 from tengen.lab.review_sgf import annotate
 from tengen.players import make_player
@@ -118,6 +118,17 @@ def test_playing_the_best_move_loses_nothing() -> None:
     found = review_game(record, Known(), seed=1)
     assert found.moves[0].lost == 0 and found.moves[1].lost > 0
     assert found.ending is None
+
+
+def test_a_thinker_reviews_with_its_own_policy(reviewed: Review) -> None:
+    seen: list[int] = []
+    thinker = Thinker(Known(), Predictor(), "toy", "")
+    found = thinker.review(reviewed.record, 1, lambda: seen.append(1))
+    assert found.policy == "toy" and len(seen) == len(reviewed.record.moves) + 1
+    assert [m.lost for m in found.moves] == [m.lost for m in reviewed.moves]
+    mistakes, doubts, surprises = found.striking(2)
+    assert [m.number for m in mistakes] == [m.number for m in reviewed.mistakes(2)]
+    assert doubts == [] and surprises[0].probability == found.moves[0].probability
 
 
 def test_predictions_and_surprises(reviewed: Review) -> None:

@@ -17,8 +17,8 @@ from tengen.contracts import OwnershipEvaluator
 from tengen.models import has_model, load_learner
 from tengen.models.defaults import policy_for
 
-LIFE = "life"
-CELL = 26
+_LIFE = "life"
+_CELL = 26
 DEAD = 0.5
 """Chance below which a block is drawn faint."""
 
@@ -56,7 +56,7 @@ class Fates:
 
     def svg(self) -> str:
         """Draw a board a model: percent on each block, who owns what in shades, the lost faint."""
-        width, height = (self.board.cols + 1) * CELL, (self.board.rows + 1) * CELL
+        width, height = (self.board.cols + 1) * _CELL, (self.board.rows + 1) * _CELL
         out = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 '
             f'{(width + 12) * len(self.models):g} {height + 24:g}" '
@@ -80,7 +80,7 @@ class Fates:
             labels[fate.stones[0]] = f"{100 * chance:.0f}"
             if chance < DEAD:
                 dead += list(fate.stones)
-        return self.board.svg(labels=labels, dead=dead, cell=CELL)
+        return self.board.svg(labels=labels, dead=dead, cell=_CELL)
 
 
 def foretell(board: Board, models: dict[str, OwnershipEvaluator]) -> Fates:
@@ -100,7 +100,7 @@ def foretell(board: Board, models: dict[str, OwnershipEvaluator]) -> Fates:
 
 def usual_models(rows: int, cols: int) -> dict[str, OwnershipEvaluator]:
     """Load `life`, and the network for such boards, as far as they are installed."""
-    names = (LIFE, policy_for(rows, cols))
+    names = (_LIFE, policy_for(rows, cols))
     models = {name: load_learner(name) for name in names if has_model(name)}
     return {name: one for name, one in models.items() if isinstance(one, OwnershipEvaluator)}
 

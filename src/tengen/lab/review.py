@@ -29,15 +29,15 @@ from tengen.lab.review_settings import ReviewSettings
 from tengen.records import GameRecord
 from tengen.records.replay import board_at, positions
 
-SPREAD_PLAYOUTS = 32
+_SPREAD_PLAYOUTS = 32
 """Playouts from each position by which the scatter of their scores is measured."""
-TRUST = 0.5
+_TRUST = 0.5
 """Visits, as a share of all, at which a best move's own score counts half."""
-LEAST_MISTAKE = 2.0
+_LEAST_MISTAKE = 2.0
 """Points below which nothing is called a mistake."""
-CLEARLY = 3.0
+_CLEARLY = 3.0
 """Errors that a loss must exceed to be called a mistake; with 2 chance alone makes some a game."""
-DOUBTFUL = 1.5
+_DOUBTFUL = 1.5
 """Errors that a loss must exceed to be called doubtful."""
 SCATTER = 0.56
 """Error of a loss = this x the playouts' standard deviation / visits ** 0.25.
@@ -52,9 +52,9 @@ Such a search follows from the position alone; what scatters is what looking lon
 Fitted by `benchmarks/review_scatter.py` to 85 moves of made 9x9 games, each looked at eight times
 as long: 0.196 [0.136, 0.262].
 """
-SURPRISING = 0.02
+_SURPRISING = 0.02
 """Probability below which a move is a surprise."""
-GUESSES = 5
+_GUESSES = 5
 """Predicted moves kept for each position."""
 
 
@@ -78,7 +78,7 @@ class Position:
     scatter: float = SCATTER
     """What makes an error of the spread; see `SCATTER` and `NETWORK_SCATTER`."""
 
-    def guesses(self, count: int = GUESSES) -> list[tuple[int, float]]:
+    def guesses(self, count: int = _GUESSES) -> list[tuple[int, float]]:
         """Return the predicted moves, likeliest first, with their probabilities."""
         if self.priors is None:
             return []
@@ -106,12 +106,12 @@ class MoveReview:
     @property
     def is_mistake(self) -> bool:
         """Whether the loss is large, and clearly more than chance."""
-        return self.lost >= max(LEAST_MISTAKE, CLEARLY * self.error)
+        return self.lost >= max(_LEAST_MISTAKE, _CLEARLY * self.error)
 
     @property
     def is_doubtful(self) -> bool:
         """Whether the loss is large, but may be chance."""
-        large = self.lost >= max(LEAST_MISTAKE, DOUBTFUL * self.error)
+        large = self.lost >= max(_LEAST_MISTAKE, _DOUBTFUL * self.error)
         return large and not self.is_mistake
 
 
@@ -149,7 +149,7 @@ class Review:
 
     def surprises(self, count: int = 5) -> list[MoveReview]:
         """Return the least expected moves, least expected first."""
-        found = [m for m in self.moves if m.probability is not None and m.probability < SURPRISING]
+        found = [m for m in self.moves if m.probability is not None and m.probability < _SURPRISING]
         return sorted(found, key=lambda m: (m.probability or 0.0, m.number))[:count]
 
     def striking(self, count: int = 5) -> tuple[list[MoveReview], ...]:
@@ -237,11 +237,11 @@ def assemble(
         for number in range(1, len(positions))
     ]
     end = positions[-1].board
-    ending = _count(end, judge or Judge()) if is_finished(record, end) else None
+    ending = _count(end, judge or Judge()) if _is_finished(record, end) else None
     return Review(record, positions, moves, ending, player, policy, seed)
 
 
-def is_finished(record: GameRecord, board: Board) -> bool:
+def _is_finished(record: GameRecord, board: Board) -> bool:
     """Tell whether a game was played to its end: two passes, or a counted result."""
     return board.is_over or record.result.kind in ("score", "draw")
 
@@ -282,7 +282,7 @@ def _judge(
 
 def _spread(board: Board, seed: int) -> float:
     """Return the scatter of playouts' scores from a position."""
-    scores = playouts(board, SPREAD_PLAYOUTS, seed=seed, kind="heavy", threads=1).scores
+    scores = playouts(board, _SPREAD_PLAYOUTS, seed=seed, kind="heavy", threads=1).scores
     return float(scores.std())
 
 
@@ -291,7 +291,7 @@ def _best_values(report: Analysis) -> tuple[float, float]:
     if not report.candidates:
         return report.winrate, report.score
     best = report.candidates[0]
-    weight = best.visits / (best.visits + TRUST * max(report.visits, 1))
+    weight = best.visits / (best.visits + _TRUST * max(report.visits, 1))
     return (
         report.winrate + weight * (best.winrate - report.winrate),
         report.score + weight * (best.score - report.score),

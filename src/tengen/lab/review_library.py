@@ -37,12 +37,12 @@ from tengen.parallel import map_jobs
 from tengen.records import GameRecord
 from tengen.records.packed import PackedGame
 
-GAMES, SETTINGS, LOCK = "games", "settings.json", ".lock"
+GAMES, SETTINGS, _LOCK = "games", "settings.json", ".lock"
 COLOURS = {1: "black", 2: "white"}
 
 
 @dataclass(frozen=True)
-class Done:
+class _Done:
     """What a worker made of a game."""
 
     job: PackedGame
@@ -95,7 +95,7 @@ def review_library(
         return _sum_up(folder, [values[job.number] for job in jobs], list(unread), settings)
 
 
-def _review_job(settings: ReviewSettings, job: PackedGame) -> Done:
+def _review_job(settings: ReviewSettings, job: PackedGame) -> _Done:
     """Review one game; a game that cannot be reviewed says why in its `fault`."""
     record = job.record()
     about = {**headline(record), "number": job.number, "fingerprint": fingerprint(job.sgf.hex())}
@@ -106,7 +106,7 @@ def _review_job(settings: ReviewSettings, job: PackedGame) -> Done:
     except TengenError as wrong:
         place = f"{job.file}: game {job.game}"
         told = str(wrong) if job.file in str(wrong) else f"{place}: {wrong}"
-        return Done(job, {**about, "fault": told, "rows": []}, b"", "")
+        return _Done(job, {**about, "fault": told, "rows": []}, b"", "")
     value = {
         **about,
         "fault": "",
@@ -116,7 +116,7 @@ def _review_job(settings: ReviewSettings, job: PackedGame) -> Done:
         "rows": _move_rows(review),
     }
     title = f"{Path(job.file).name}, game {job.game}"
-    return Done(
+    return _Done(
         job,
         value,
         annotate(review, top=settings.top, ownership=settings.ownership),
@@ -192,10 +192,10 @@ def _claimed(folder: Path, settings: ReviewSettings, resume: bool) -> FileLock:
         if not resume:
             raise RunError(f"{folder}: holds reviews; --resume goes on with them")
         _check_settings(path, settings)
-    elif folder.is_dir() and any(each.name != LOCK for each in folder.iterdir()):
+    elif folder.is_dir() and any(each.name != _LOCK for each in folder.iterdir()):
         raise RunError(f"{folder}: holds other things; --out names another folder")
     (folder / GAMES).mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / LOCK)
+    lock = FileLock(folder / _LOCK)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -230,7 +230,7 @@ def _read_done(folder: Path, job: PackedGame) -> dict[str, Any] | None:
     return value if value.get("fingerprint") == fingerprint(job.sgf.hex()) else None
 
 
-def _write(folder: Path, done: Done) -> None:
+def _write(folder: Path, done: _Done) -> None:
     """Keep a game; its JSON last, for that says that the others are whole."""
     base = folder / GAMES / f"{done.job.number:06}"
     if not done.value["fault"]:

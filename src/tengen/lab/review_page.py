@@ -15,7 +15,7 @@ from tengen.lab.review import MoveReview, Position, Review, colour_name
 from tengen.lab.review_curves import draw_curve
 from tengen.lab.review_sgf import LABELLED, LABELS, LINE, move_words
 
-SHADES = "ABCDEFGHIJKLMNOPQRSTU"
+_SHADES = "ABCDEFGHIJKLMNOPQRSTU"
 """Ownership from -1 (A) to +1 (U) in steps of a tenth."""
 
 
@@ -175,4 +175,4 @@ def _shades(ownership: Any) -> str:
     if ownership is None:
         return ""
     steps = np.clip(np.rint((np.asarray(ownership) + 1) * 10), 0, 20).astype(int)
-    return "".join(SHADES[step] for step in steps)
+    return "".join(_SHADES[step] for step in steps)

@@ -19,7 +19,7 @@ LABELLED = 0.03
 """Probability that a predicted move needs for a letter on the board."""
 LINE = 8
 """Moves of a better line that are written."""
-OWNED = 0.6
+_OWNED = 0.6
 
 
 def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
@@ -137,7 +137,7 @@ def _mark_owners(node: Node, position: Position) -> None:
         points = [
             format_sgf(point_at(i, rows, cols), rows, cols).encode("ascii")
             for i, value in enumerate(position.ownership)
-            if sign * value > OWNED
+            if sign * value > _OWNED
         ]
         if points:
             node[name] = points

@@ -19,7 +19,7 @@ from tengen.statistics import mean_interval
 PHASES = ("opening", "middle game", "endgame")
 KINDS = ("capture", "atari", "contact", "near", "elsewhere", "pass")
 """What a move does: the first that fits. `near` is within three lines of the move before."""
-NEAR = 3
+_NEAR = 3
 SIDES = ("black", "white")
 
 Game = dict[str, Any]
@@ -52,7 +52,7 @@ def kind_of(move: Point, before: Board, after: Board) -> str:
     last = before.last_move
     if last is not None and last != PASS:
         away = max(abs(last.row - move.row), abs(last.col - move.col))
-        if away <= NEAR:
+        if away <= _NEAR:
             return "near"
     return "elsewhere"
 

@@ -26,13 +26,13 @@ from tengen.records.sgf_properties import parse_result
 
 GAMES = 300
 """Games of a file that are read and replayed."""
-ROUNDS = 3
+_ROUNDS = 3
 SECONDS = 1.0
 """How long one round of one side lasts, about."""
 
-Work = Callable[[], float]
+_Work = Callable[[], float]
 """Do some work on one core and return how many units were done."""
-Maker = Callable[[Path], Work]
+_Maker = Callable[[Path], _Work]
 """Prepare work; gets a file of SGF games, one a line."""
 
 
@@ -42,8 +42,8 @@ class Contest:
 
     name: str
     unit: str
-    ours: Maker
-    peer: Maker | None = None
+    ours: _Maker
+    peer: _Maker | None = None
     peer_name: str | None = None
 
 
@@ -73,7 +73,7 @@ def compare(names: Iterable[str], games: Path | None = None) -> Iterator[Speed]:
 
 
 def measure(
-    contest: Contest, games: Path, *, rounds: int = ROUNDS, seconds: float = SECONDS
+    contest: Contest, games: Path, *, rounds: int = _ROUNDS, seconds: float = SECONDS
 ) -> Speed:
     """Run both sides in turn."""
     ours, theirs, peer_name = contest.ours(games), None, contest.peer_name
@@ -111,7 +111,7 @@ def sample_games(games: int = 60, plies: int = 240, seed: int = 1) -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
-def _rate(work: Work, seconds: float) -> float:
+def _rate(work: _Work, seconds: float) -> float:
     """Return units a CPU second, repeating the work for about so many seconds."""
     done, start = 0.0, time.process_time()
     while (spent := time.process_time() - start) < seconds:
@@ -122,7 +122,7 @@ def _rate(work: Work, seconds: float) -> float:
 # ----- Our work -----
 
 
-def _playouts(size: int, kind: Kind, number: int, games: Path) -> Work:
+def _playouts(size: int, kind: Kind, number: int, games: Path) -> _Work:
     """Play random games from the empty board."""
     board, seeds = Board(size), count()
 
@@ -133,7 +133,7 @@ def _playouts(size: int, kind: Kind, number: int, games: Path) -> Work:
     return work
 
 
-def _search(size: int, number: int, games: Path) -> Work:
+def _search(size: int, number: int, games: Path) -> _Work:
     """Search from the empty board, in playouts."""
     from tengen.players.mcts import MctsPlayer
 
@@ -146,7 +146,7 @@ def _search(size: int, number: int, games: Path) -> Work:
     return work
 
 
-def _read(games: Path) -> Work:
+def _read(games: Path) -> _Work:
     """Read a file of games to arrays of moves, in games."""
 
     def work() -> float:
@@ -155,7 +155,7 @@ def _read(games: Path) -> Work:
     return work
 
 
-def _replay(games: Path) -> Work:
+def _replay(games: Path) -> _Work:
     """Replay games with every move checked, in moves."""
     collection = Corpus([games]).as_arrays()
 
@@ -165,7 +165,7 @@ def _replay(games: Path) -> Work:
     return work
 
 
-def _legal_masks(games: Path) -> Work:
+def _legal_masks(games: Path) -> _Work:
     """Find the legal moves under positional superko, 150 moves into a game."""
     board = play_random(Board(19), 150, np.random.default_rng(2))
 
@@ -180,7 +180,7 @@ def _legal_masks(games: Path) -> Work:
 # ----- The peers' -----
 
 
-def _openspiel_games(size: int, games: Path) -> Work:
+def _openspiel_games(size: int, games: Path) -> _Work:
     """Play random games through OpenSpiel's Python interface."""
     import random
 
@@ -199,7 +199,7 @@ def _openspiel_games(size: int, games: Path) -> Work:
     return work
 
 
-def _sgfmill_read(games: Path) -> Work:
+def _sgfmill_read(games: Path) -> _Work:
     """Read games with sgfmill."""
     from sgfmill import sgf
 
@@ -215,7 +215,7 @@ def _sgfmill_read(games: Path) -> Work:
     return work
 
 
-def _sgfmill_replay(games: Path) -> Work:
+def _sgfmill_replay(games: Path) -> _Work:
     """Replay games on sgfmill's board."""
     from sgfmill import boards, sgf
 
