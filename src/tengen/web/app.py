@@ -26,7 +26,7 @@ from tengen.web.store import Store
 from tengen.web.workers import CancelledJob
 
 STATIC = Path(__file__).parent / "static"
-STATUS: dict[type[Exception], int] = {
+_STATUS: dict[type[Exception], int] = {
     UnknownGameError: 404,
     UnknownReviewError: 404,
     UnknownItemError: 404,
@@ -66,7 +66,7 @@ def make_app(settings: Settings) -> FastAPI:
     )
     for routes in (play_routes, review_routes, look_routes, explore_routes, shelf_routes):
         app.include_router(routes.router)
-    for kind in STATUS:
+    for kind in _STATUS:
         app.add_exception_handler(kind, _tell)
     app.add_exception_handler(RequestValidationError, _tell_invalid)
 
@@ -81,7 +81,7 @@ def make_app(settings: Settings) -> FastAPI:
 
 async def _tell(request: Request, failure: Exception) -> JSONResponse:
     """Turn the visitor's mistake into a message."""
-    status = next(code for kind, code in STATUS.items() if isinstance(failure, kind))
+    status = next(code for kind, code in _STATUS.items() if isinstance(failure, kind))
     return JSONResponse({"detail": str(failure) or "stopped"}, status)
 
 

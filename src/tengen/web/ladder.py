@@ -12,7 +12,7 @@ from tengen.arena.ranks import ELO_A_RANK, fair_handicap
 
 FIRST = 2
 """The level of the first game, without handicap."""
-BELOW = (4, 3, 2)
+_BELOW = (4, 3, 2)
 """Stones against level 1 for who loses to it."""
 
 
@@ -30,7 +30,7 @@ def rungs(levels: int, ratings: Mapping[int, float], points: int) -> list[Rung]:
     Where two levels are so far apart that the board knows a handicap of half the way, a game with
     that handicap comes between them. `ratings` are the levels' Elo as far as they were measured.
     """
-    table = [Rung(1, stones) for stones in BELOW] + [Rung(1, 0)]
+    table = [Rung(1, stones) for stones in _BELOW] + [Rung(1, 0)]
     for level in range(2, levels + 1):
         if level - 1 in ratings and level in ratings:
             lower, upper = ratings[level - 1], ratings[level]

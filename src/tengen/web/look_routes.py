@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query, Request
@@ -113,7 +114,7 @@ async def score(request: Request, position: Scored) -> dict[str, Any]:
 @router.get("/machines")
 async def machines() -> list[dict[str, Any]]:
     """List the machines that look at positions, with what they are and their papers."""
-    return [machine.value() for machine in sights.machines()]
+    return [asdict(machine) for machine in sights.machines()]
 
 
 @router.post("/see/{machine}")

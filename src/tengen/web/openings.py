@@ -24,7 +24,7 @@ from tengen.web.sights import wanted
 from tengen.web.uploads import unpacked
 from tengen.web.workers import Context
 
-LIKED = 3
+_LIKED = 3
 """Moves that each model names of its own accord."""
 KEPT = 20
 """Dropped collections that are kept; the oldest go first."""
@@ -98,7 +98,7 @@ def _liked(models: Opinions, board: Board) -> dict[str, Any]:
     """Return the moves that each model likes best, whether they were played or not."""
     everybody = {**models.policies, **models.evaluators}
     return {
-        name: likely_moves(wanted(model, board), board, LIKED) for name, model in everybody.items()
+        name: likely_moves(wanted(model, board), board, _LIKED) for name, model in everybody.items()
     }
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from tengen.arena.placing import recorded
 from tengen.arena.ranks import rank_of
@@ -37,10 +36,6 @@ class Opponent:
     def plays_on(self, size: int) -> bool:
         """Tell whether it can play on square boards of this size."""
         return not self.sizes or size in self.sizes
-
-    def value(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return asdict(self)
 
 
 _MACHINES: tuple[Opponent, ...] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query, Request
@@ -21,17 +22,17 @@ from tengen.web.waiting import changes, event, result_of, stream
 
 router = APIRouter(prefix="/api", tags=["play"])
 
-HINT_PLAYER = "tengen:visits=80"
+_HINT_PLAYER = "tengen:visits=80"
 """Searches with the network, about a second."""
-Colour = Literal["black", "white"]
-Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
+_Colour = Literal["black", "white"]
+_Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
 
 
 class NewGame(BaseModel):
     """A game to begin."""
 
     size: Annotated[int, Field(ge=5, le=19)] = 9
-    colour: Colour = "black"
+    colour: _Colour = "black"
     opponent: Annotated[str, Field(max_length=40)] = "level-1"
     handicap: Annotated[int, Field(ge=0, le=9)] = 0
     komi: Annotated[float | None, Field(ge=-200, le=200)] = None
@@ -44,7 +45,7 @@ class NewGame(BaseModel):
 class Play(BaseModel):
     """A move; `version` is that of the position the page shows."""
 
-    move: Vertex
+    move: _Vertex
     version: int | None = None
 
 
@@ -57,7 +58,7 @@ class Change(BaseModel):
 class Toggle(Change):
     """A block to be taken for dead or alive."""
 
-    vertex: Vertex
+    vertex: _Vertex
 
 
 def _room(request: Request) -> Room:
@@ -67,7 +68,7 @@ def _room(request: Request) -> Room:
 @router.get("/opponents")
 def opponents(request: Request) -> list[dict[str, Any]]:
     """List whom one can play against, with ratings (GNU Go 3.8 level 10 = 1800) and ranks."""
-    return [one.value() for one in _room(request).opponents.values()]
+    return [asdict(one) for one in _room(request).opponents.values()]
 
 
 @router.get("/games")
@@ -82,18 +83,7 @@ async def begin(request: Request, game: NewGame) -> dict[str, Any]:
     room = _room(request)
     if game.ladder:
         game = _on_ladder(room, game)
-    table = Table.start(
-        size=game.size,
-        human=game.colour,
-        opponent=game.opponent,
-        handicap=game.handicap,
-        komi=game.komi,
-        rules=game.rules,
-        minutes=game.minutes,
-        increment=game.increment,
-        ladder=game.ladder,
-    )
-    return room.add(table)
+    return room.add(Table.start(human=game.colour, **game.model_dump(exclude={"colour"})))
 
 
 @router.get("/ladder")
@@ -124,7 +114,7 @@ async def upload(
     request: Request,
     data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
     name: str = "game.sgf",
-    colour: Colour = "black",
+    colour: _Colour = "black",
     opponent: str = "level-1",
 ) -> dict[str, Any]:
     """Go on with a game from an SGF file."""
@@ -214,7 +204,7 @@ async def hint(request: Request, key: str) -> dict[str, Any]:
     """Say what a strong player would think of; hang up to stop its thinking."""
     services: Services = services_of(request)
     table = services.room.table(key)
-    arguments = {"board": to_value(table.board), "player": HINT_PLAYER, "seed": table.seed}
+    arguments = {"board": to_value(table.board), "player": _HINT_PLAYER, "seed": table.seed}
     job = services.looking.submit("hint", arguments)
     found: dict[str, Any] = await result_of(job, request)
     return found

@@ -16,7 +16,7 @@ from tengen.records.replay import board_at
 from tengen.records.sgf_properties import parse_text
 from tengen.web.positions import NAMES, last_vertex, rows_of
 
-LONGEST_TEXT = 4000
+_LONGEST_TEXT = 4000
 """Characters of a comment that are kept."""
 
 
@@ -76,7 +76,7 @@ def _comments(record: GameRecord, count: int) -> dict[str, str]:
         node = record.tree.nodes[index]
         number += len(node.get("B", ())) + len(node.get("W", ()))
         if node.get("C") and number < count:
-            text = parse_text(node["C"][0], record.encoding).strip()[:LONGEST_TEXT]
+            text = parse_text(node["C"][0], record.encoding).strip()[:_LONGEST_TEXT]
             key = str(number)
             found[key] = f"{found[key]}\n{text}" if key in found else text
     return found

@@ -21,7 +21,7 @@ from tengen.web.table import Table
 from tengen.web.workers import BRIEF, CancelledJob, Job, Lane
 
 KIND = "game"
-MOST_OPEN = 500
+_MOST_OPEN = 500
 """Games held in memory; the others are read again when asked for."""
 
 
@@ -134,7 +134,7 @@ class Room:
 
     def _make_place(self) -> None:
         quiet = [k for k, o in self._open.items() if o.job is None and not o.watchers]
-        for key in quiet[: max(len(self._open) - MOST_OPEN + 1, 0)]:
+        for key in quiet[: max(len(self._open) - _MOST_OPEN + 1, 0)]:
             self._cancel(self._open.pop(key))
 
     def _state(self, opened: _Open) -> dict[str, Any]:

@@ -19,19 +19,19 @@ from fastapi import HTTPException
 
 from tengen.web.settings import LOOPBACK, Settings
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
+_Message = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[_Message]]
+Send = Callable[[_Message], Awaitable[None]]
+_App = Callable[[_Message, _Receive, Send], Awaitable[None]]
 
-COOKIE = "tengen-token"
-CONTENT_POLICY = (
+_COOKIE = "tengen-token"
+_CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-HEADERS = {
-    "content-security-policy": CONTENT_POLICY,
+_HEADERS = {
+    "content-security-policy": _CONTENT_POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -44,10 +44,10 @@ HEADERS = {
 class Guard:
     """The outermost layer of the server."""
 
-    def __init__(self, app: App, settings: Settings) -> None:
+    def __init__(self, app: _App, settings: Settings) -> None:
         self._app, self._settings = app, settings
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: _Message, receive: _Receive, send: Send) -> None:
         """Refuse a request or hand it on."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -62,15 +62,15 @@ class Guard:
             return
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if self._settings.token is not None and scope["path"] == "/" and given:
-            cookie = f"{COOKIE}={self._settings.token}; Path=/; HttpOnly; SameSite=Strict"
+            cookie = f"{_COOKIE}={self._settings.token}; Path=/; HttpOnly; SameSite=Strict"
             await _answer(send, 303, "", [("location", "/"), ("set-cookie", cookie)])
             return
         await self._hand_on(scope, receive, send)
 
-    async def _hand_on(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def _hand_on(self, scope: _Message, receive: _Receive, send: Send) -> None:
         taken = 0
 
-        async def limited() -> Message:
+        async def limited() -> _Message:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
@@ -78,14 +78,14 @@ class Guard:
                 raise HTTPException(413, self._too_large())
             return message
 
-        async def covered(message: Message) -> None:
+        async def covered(message: _Message) -> None:
             if message["type"] == "http.response.start":
                 present = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
                     *(
                         (name.encode(), value.encode())
-                        for name, value in HEADERS.items()
+                        for name, value in _HEADERS.items()
                         if name.encode() not in present
                     ),
                 ]
@@ -96,7 +96,7 @@ class Guard:
     def _too_large(self) -> str:
         return f"at most {self._settings.upload_bytes} bytes may be sent at once"
 
-    def _refusal(self, scope: Message, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _refusal(self, scope: _Message, headers: dict[str, str]) -> tuple[int, str] | None:
         """Return status and reason if the request is not for us."""
         host = headers.get("host", "")
         if not self._is_ours(host):
@@ -131,7 +131,7 @@ class Guard:
             return name == socket.gethostname().lower()
         return True
 
-    def _shows_token(self, scope: Message, headers: dict[str, str]) -> bool:
+    def _shows_token(self, scope: _Message, headers: dict[str, str]) -> bool:
         """Tell whether the request shows the token, where one is asked for."""
         token = self._settings.token
         if token is None:
@@ -139,7 +139,7 @@ class Guard:
         shown = [headers.get("authorization", "").removeprefix("Bearer ")]
         shown += parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+            cookie = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
         except CookieError:
             cookie = None
         shown.append(cookie.value if cookie else "")
@@ -150,7 +150,7 @@ async def _answer(
     send: Send, status: int, reason: str, extra: list[tuple[str, str]] | None = None
 ) -> None:
     """Answer without asking any route."""
-    headers = [*HEADERS.items(), ("content-type", "application/json"), *(extra or [])]
+    headers = [*_HEADERS.items(), ("content-type", "application/json"), *(extra or [])]
     await send(
         {
             "type": "http.response.start",

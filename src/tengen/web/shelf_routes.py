@@ -15,7 +15,7 @@ from tengen.web.workers import BRIEF
 
 router = APIRouter(prefix="/api", tags=["arena and laboratory"])
 
-REPORT_POLICY = (
+_REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; img-src data:"
 )
@@ -76,4 +76,4 @@ def reports(request: Request) -> list[dict[str, Any]]:
 def report(request: Request, key: str) -> FileResponse:
     """Return one report as a page."""
     found = shelves.pick(shelves.reports(services_of(request).settings), key)
-    return FileResponse(found.path, headers={"content-security-policy": REPORT_POLICY})
+    return FileResponse(found.path, headers={"content-security-policy": _REPORT_POLICY})

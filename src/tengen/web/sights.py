@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -26,7 +26,7 @@ from tengen.players.passing import candidates
 from tengen.web.positions import likely_moves, to_board, vertices
 from tengen.web.workers import Context
 
-WISHES = 8
+_WISHES = 8
 """Moves that a machine names."""
 
 
@@ -47,12 +47,8 @@ class Machine:
         """Return the model that looks at boards of this size, None if there is none."""
         return self.models.get(f"{rows}x{cols}", self.models.get(""))
 
-    def value(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return asdict(self)
 
-
-MACHINES: tuple[Machine, ...] = (
+_MACHINES: tuple[Machine, ...] = (
     Machine(
         "symmetry-network",
         "Symmetry network",
@@ -123,7 +119,7 @@ _PAPERS_KINDS = {
 
 def machines() -> list[Machine]:
     """List all machines: the papers', the deep network, then every model of another kind."""
-    taken = _SPOKEN_FOR.union(*(machine.models.values() for machine in MACHINES))
+    taken = _SPOKEN_FOR.union(*(machine.models.values() for machine in _MACHINES))
     others = [
         Machine(
             entry.name, entry.name, entry.card.what, "", entry.card.kind, _boards(entry.card, entry)
@@ -133,7 +129,7 @@ def machines() -> list[Machine]:
         and entry.card.kind not in _PAPERS_KINDS
         and entry.name not in taken
     ]
-    return [*MACHINES, *others]
+    return [*_MACHINES, *others]
 
 
 def _boards(card: Any, entry: Any) -> dict[str, str]:
@@ -185,7 +181,7 @@ def _view(model: Any, board: Board) -> dict[str, Any]:
         "value": view.score,
         "spread": view.spread,
         "winrate": view.black_wins,
-        "wishes": likely_moves(view.priors, board, WISHES),
+        "wishes": likely_moves(view.priors, board, _WISHES),
         "policy": _flat(view.priors[:-1]),
     }
 
@@ -193,7 +189,7 @@ def _view(model: Any, board: Board) -> dict[str, Any]:
 def _wishes(model: Any, board: Board) -> dict[str, Any]:
     """Return the moves that a model wants, as probabilities or as values one ply deep."""
     priors = wanted(model, board)
-    wishes = likely_moves(priors, board, WISHES)
+    wishes = likely_moves(priors, board, _WISHES)
     reasons = _reasons(model, board, [w["move"] for w in wishes])
     for wish, why in zip(wishes, reasons, strict=False):
         wish |= why

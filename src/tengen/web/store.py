@@ -13,7 +13,7 @@ from typing import Any
 
 from tengen.errors import TengenError
 
-FORMAT = 1
+_FORMAT = 1
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS items (
@@ -50,9 +50,9 @@ class Store:
 
     def _check_format(self, path: Path) -> None:
         with self._connection as connection:
-            connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (str(FORMAT),))
+            connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (str(_FORMAT),))
             [found] = connection.execute("SELECT value FROM meta WHERE key='format'").fetchone()
-        if int(found) > FORMAT:
+        if int(found) > _FORMAT:
             raise TengenError(f"{path}: written by a newer version of tengen (format {found})")
 
     def put(self, kind: str, key: str, summary: dict[str, Any], body: dict[str, Any]) -> None:

@@ -30,7 +30,7 @@ from tengen.records import GameRecord, loads
 from tengen.web.positions import NAMES, likely_moves, vertex, vertices
 from tengen.web.workers import Context
 
-GUESSES = 10
+_GUESSES = 10
 """Predicted moves kept for each position."""
 LINE = 12
 
@@ -99,7 +99,9 @@ def to_value(position: Position) -> dict[str, Any]:
         "scatter": position.scatter,
         "visits": position.visits,
         "ownership": None if owners is None else [round(float(v), 2) for v in owners],
-        "guesses": [] if position.priors is None else likely_moves(position.priors, board, GUESSES),
+        "guesses": []
+        if position.priors is None
+        else likely_moves(position.priors, board, _GUESSES),
     }
 
 

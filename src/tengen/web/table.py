@@ -28,7 +28,7 @@ from tengen.web.positions import (
     vertices,
 )
 
-HANDICAP_KOMI = 0.5
+_HANDICAP_KOMI = 0.5
 """Komi with handicap stones when none is given."""
 LONGEST = 3
 """Plies for each point of the board after which a game is counted."""
@@ -98,7 +98,7 @@ class Table:
             For rules, handicaps and boards that do not exist.
         """
         if komi is None and handicap:
-            komi = HANDICAP_KOMI
+            komi = _HANDICAP_KOMI
         board = Board(size, rules=rules, komi=komi)
         if handicap:
             board.place_handicap(handicap)

@@ -23,7 +23,7 @@ from tengen.web import openings, shelves, sights, studies
 from tengen.web.positions import likely_moves, mask_rows, to_board, vertex, vertices
 from tengen.web.workers import Context, Task
 
-HINTS = 5
+_HINTS = 5
 """Candidates that a hint shows."""
 LINE = 12
 """Moves of a line that are shown."""
@@ -145,7 +145,7 @@ def describe(report: Analysis, board: Any) -> dict[str, Any]:
                 "prior": c.prior,
                 "line": vertices(c.pv[:LINE], board),
             }
-            for c in report.candidates[:HINTS]
+            for c in report.candidates[:_HINTS]
         ],
         "ownership": None if owners is None else [round(float(v), 3) for v in owners],
     }

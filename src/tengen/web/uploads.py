@@ -20,7 +20,7 @@ from tengen.errors import RecordError
 from tengen.records import Fault, GameRecord, read_games
 from tengen.web.settings import Settings
 
-GROWTH = 8
+_GROWTH = 8
 """How many times larger than the largest upload its contents may be."""
 _PACKED: dict[bytes, Callable[[IO[bytes]], Any]] = {
     b"\x1f\x8b": gzip.open,
@@ -73,7 +73,7 @@ def unpacked(data: bytes, name: str, settings: Settings) -> tuple[bytes, str]:
     """
     if not data.strip():
         raise RecordError(f"{name}: an empty file")
-    return _unpack(data, name, settings.upload_bytes * GROWTH)
+    return _unpack(data, name, settings.upload_bytes * _GROWTH)
 
 
 def _unpack(data: bytes, name: str, most: int) -> tuple[bytes, str]:

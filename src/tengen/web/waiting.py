@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from tengen.web.workers import Job, Lane
 
-HEARTBEAT = 15.0
+_HEARTBEAT = 15.0
 """Seconds after which a silent stream says that it lives."""
 
 
@@ -69,7 +69,7 @@ async def changes(queue: asyncio.Queue[None]) -> AsyncIterator[bool]:
     """Yield True at every change told through a queue, False when it was silent for long."""
     while True:
         try:
-            await asyncio.wait_for(queue.get(), HEARTBEAT)
+            await asyncio.wait_for(queue.get(), _HEARTBEAT)
         except TimeoutError:
             yield False
         else:

@@ -24,11 +24,11 @@ from typing import Any
 
 from tengen.errors import TengenError
 
-GRACE = 1.0
+_GRACE = 1.0
 """Seconds that a cancelled task has to stop before its process is killed."""
 BRIEF = 30.0
 """The same for tasks that are over soon anyway: a new process would take longer to load models."""
-ATTEMPTS = 2
+_ATTEMPTS = 2
 """How often a job is tried when its process dies."""
 
 Task = Callable[[dict[str, Any], "Context"], Any]
@@ -58,7 +58,7 @@ class Job:
     task: str
     arguments: dict[str, Any]
     on_part: Callable[[Any], None] = lambda part: None
-    grace: float = GRACE
+    grace: float = _GRACE
     future: Future[Any] = field(default_factory=Future)
     _stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -89,7 +89,7 @@ class Lane:
         arguments: dict[str, Any],
         on_part: Callable[[Any], None] = lambda part: None,
         *,
-        grace: float = GRACE,
+        grace: float = _GRACE,
     ) -> Job:
         """Queue a job. `on_part` is called, from another thread, with each part of the result."""
         job = Job(task, arguments, on_part, grace)
@@ -121,7 +121,7 @@ class Lane:
             self._waiting.discard(job)
 
     def _attempt(self, job: Job) -> Any:
-        for _ in range(ATTEMPTS):
+        for _ in range(_ATTEMPTS):
             if job.is_cancelled or self._closed:
                 raise CancelledJob
             child = self._child()
