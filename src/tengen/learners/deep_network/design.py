@@ -9,13 +9,13 @@ from tengen.models.settings import check_settings, setting
 
 LIFTING_SIZE = 5
 """Side of the first layer's kernels."""
-POOL_EVERY = 3
+_POOL_EVERY = 3
 """Every so many blocks one looks at the whole board."""
 USUAL_SIZE, SIZE_SCALE = 14.0, 10.0
 """Pooled means are offered twice: plain, and times how much larger than usual the board is."""
 SCORE_SCALE = 20.0
 """Points that the score's output counts as one."""
-ORDER = 8
+_ORDER = 8
 """Symmetries of the square."""
 
 
@@ -40,7 +40,7 @@ class Design:
     @property
     def order(self) -> int:
         """Size of the group that ties the weights."""
-        return ORDER if self.symmetric else 1
+        return _ORDER if self.symmetric else 1
 
     @property
     def channels(self) -> int:
@@ -49,7 +49,7 @@ class Design:
 
     def pools(self, block: int) -> bool:
         """Tell whether a block looks at the whole board."""
-        return block % POOL_EVERY == POOL_EVERY - 1
+        return block % _POOL_EVERY == _POOL_EVERY - 1
 
 
 DESIGNS = {

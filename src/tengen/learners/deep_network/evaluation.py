@@ -24,10 +24,10 @@ from tengen.learners.deep_network.learner import DeepNetwork
 from tengen.learners.deep_network.replaying import replay
 from tengen.learners.deep_network.shards import NO_SCORE, Shard
 
-CALIBRATION_BINS = 10
+_CALIBRATION_BINS = 10
 TOPS = (1, 5, 10)
 _AT_ONCE = 32
-HALF = 0.5
+_HALF = 0.5
 """Where in a game score and ownership are measured: after this share of its moves."""
 
 
@@ -76,7 +76,7 @@ def calibration(chances: FloatArray, won: BoolArray) -> float | None:
     """
     if not len(chances):
         return None
-    bins = np.minimum((chances * CALIBRATION_BINS).astype(np.int64), CALIBRATION_BINS - 1)
+    bins = np.minimum((chances * _CALIBRATION_BINS).astype(np.int64), _CALIBRATION_BINS - 1)
     gap = 0.0
     for b in np.unique(bins):
         here = bins == b
@@ -153,7 +153,7 @@ def _game(
         result.chances.append(1 / (1 + np.exp(-winner)))
         result.won.append(won)
     if game in labels and shard.score[game] != NO_SCORE:
-        half = min(int(len(codes) * HALF), len(codes) - 1)
+        half = min(int(len(codes) * _HALF), len(codes) - 1)
         sign = 1.0 if black[half] else -1.0
         score = np.concatenate([part.score for part in parts])[half]
         owner = np.concatenate([part.ownership for part in parts])[half]

@@ -19,7 +19,7 @@ from tengen.learners.deep_network.inference import Engine, spread_kernel
 from tengen.learners.deep_network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
 from tengen.learners.deep_network.learner import DeepNetwork
 
-OPSET = 17
+_OPSET = 17
 
 
 class _Graph:
@@ -91,7 +91,7 @@ def export_onnx(network: DeepNetwork, path: str | os.PathLike[str]) -> None:
         helper.make_tensor_value_info("ownership", floats, ["positions", "points"]),
     ]  # fmt: skip
     made = helper.make_graph(graph.nodes, "tengen", [planes], outputs, graph.constants)
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=8)
     onnx.checker.check_model(model)
     write_atomic(path, model.SerializeToString())
 

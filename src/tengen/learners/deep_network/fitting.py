@@ -16,9 +16,9 @@ from tengen.models.runs import Run
 
 REPORT_EVERY = 100
 """Batches between two reports."""
-MEASURE_EVERY = 1000
+_MEASURE_EVERY = 1000
 """Batches between two looks at held-out games."""
-HELD_OUT_POSITIONS = 24_576
+_HELD_OUT_POSITIONS = 24_576
 SAVE_SECONDS = 45.0
 """A killed training loses no more than this, and the batches of one report."""
 
@@ -45,7 +45,7 @@ def fit(
         trainer.restore(run.start.arrays, run.start.step)
     elif start is not None:
         trainer.load_weights(dict(start))
-    held_out = lessons.held_out(HELD_OUT_POSITIONS)
+    held_out = lessons.held_out(_HELD_OUT_POSITIONS)
     began, done = time.perf_counter(), 0
     while trainer.step < settings.steps:
         batches = min(REPORT_EVERY, settings.steps - trainer.step)
@@ -54,7 +54,7 @@ def fit(
         row: dict[str, Any] = {name: round(value, 6) for name, value in losses.items()}
         # Of a few games none may be held out.
         last = trainer.step == settings.steps
-        if len(held_out.move) and (trainer.step % MEASURE_EVERY == 0 or last):
+        if len(held_out.move) and (trainer.step % _MEASURE_EVERY == 0 or last):
             row["held_out"] = {k: round(v, 6) for k, v in trainer.measure(held_out).items()}
         rate = done * settings.batch / (time.perf_counter() - began)
         left = (settings.steps - trainer.step) * settings.batch / rate

@@ -23,7 +23,7 @@ from tengen.learners.deep_network.inputs_kernels import HISTORY, NOWHERE
 from tengen.learners.deep_network.replaying import replay
 from tengen.learners.deep_network.shards import NO_SCORE, Shard
 
-HELD_OUT_EVERY = 100
+_HELD_OUT_EVERY = 100
 """One game of so many is held out, to tune on."""
 
 
@@ -158,7 +158,7 @@ def gather(
     ownership = np.concatenate(
         [shard.ownership for shard in shards] + [np.zeros((1, rows * cols), np.int8)]
     )
-    held = game % HELD_OUT_EVERY == HELD_OUT_EVERY - 1
+    held = game % _HELD_OUT_EVERY == _HELD_OUT_EVERY - 1
 
     def put(array: NDArray[np.generic]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(device)

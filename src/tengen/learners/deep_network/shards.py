@@ -41,13 +41,13 @@ from tengen.records.arrays import KINDS
 from tengen.records.bulk_replay import replay_refusals
 from tengen.records.replay import board_at, rules_named
 
-FORMAT = "tengen.shard"
+_FORMAT = "tengen.shard"
 VERSION = 1
 NO_SCORE = 9999.0
 SMALLEST, LARGEST = 5, 25
-SHORTEST = 10
+_SHORTEST = 10
 """Games of fewer moves teach nothing."""
-GAMES_PER_SHARD = 4096
+_GAMES_PER_SHARD = 4096
 """Games a shard holds at most, which bounds the memory of making one."""
 # Results that say nothing about the position on the board.
 _NOT_WON_ON_BOARD = [KINDS.index(kind) for kind in ("time", "forfeit", "void")]
@@ -84,7 +84,7 @@ class Shard:
         """Write the shard atomically."""
         arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.type != "int"}
         header = f"{VERSION} {self.rows} {self.cols}"
-        write_atomic(path, pack(arrays, {FORMAT: header}))
+        write_atomic(path, pack(arrays, {_FORMAT: header}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Shard:
@@ -96,7 +96,7 @@ class Shard:
             For a file that is damaged, of another version, or no shard.
         """
         arrays, metadata = unpack(Path(path))
-        header = metadata.get(FORMAT, "").split()
+        header = metadata.get(_FORMAT, "").split()
         if len(header) != 3 or not all(word.isdigit() for word in header):
             raise ModelError(f"{path}: is not a shard of training games")
         version, rows, cols = map(int, header)
@@ -200,8 +200,8 @@ class _Batches:
             shapes = batch.rows.astype(np.int64) * 100 + batch.cols
             for shape in np.unique(shapes):
                 same = batch.where(shapes == shape)
-                for start in range(0, len(same), GAMES_PER_SHARD):
-                    part = same.take(np.arange(start, min(start + GAMES_PER_SHARD, len(same))))
+                for start in range(0, len(same), _GAMES_PER_SHARD):
+                    part = same.take(np.arange(start, min(start + _GAMES_PER_SHARD, len(same))))
                     self.sizes.append(len(part))
                     yield part, self.scorer, self.confirmed
 
@@ -209,7 +209,7 @@ class _Batches:
 def _make(job: tuple[GameArrays, Scorer | None, bool]) -> Shard:
     games, scorer, confirmed = job
     rows, cols = int(games.rows[0]), int(games.cols[0])
-    playable = ~replay_refusals(games) & (games.lengths() >= SHORTEST)
+    playable = ~replay_refusals(games) & (games.lengths() >= _SHORTEST)
     if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
         playable[:] = False
     games = games.where(playable)

@@ -20,7 +20,7 @@ from tengen.records import Corpus
 from tengen.records.arrays import GameArrays, concatenate
 from tengen.records.bulk_replay import replay_refusals
 
-SHORTEST = 10
+_SHORTEST = 10
 """Moves that a game must have."""
 
 MERGE = 512
@@ -49,7 +49,7 @@ class LeftOut:
             (self.damaged, f"damaged, first: {self.first_damage}"),
             (self.illegal, "with illegal moves"),
             (self.other_sizes, "of other sizes"),
-            (self.unsuitable, f"with stones set up or fewer than {SHORTEST} moves"),
+            (self.unsuitable, f"with stones set up or fewer than {_SHORTEST} moves"),
         ]
         return [f"left out: {count} {reason}" for count, reason in found if count]
 
@@ -102,14 +102,14 @@ def refuse_unsuitable(games: GameArrays) -> None:
     if good < len(games) or not good:
         raise TengenError(
             f"{len(games) - good} of {len(games)} games have stones set up or fewer than "
-            f"{SHORTEST} moves: no usable games for a predictor"
+            f"{_SHORTEST} moves: no usable games for a predictor"
         )
 
 
 def _suitable(games: GameArrays) -> BoolArray:
     """Tell which games begin on the empty board and are long enough."""
     bare = (np.diff(games.setup_offsets) == 0) & (games.handicap == 0)
-    return np.asarray(bare & (games.lengths() >= SHORTEST), dtype=np.bool_)
+    return np.asarray(bare & (games.lengths() >= _SHORTEST), dtype=np.bool_)
 
 
 def _usable(batch: GameArrays, size: int, out: LeftOut) -> GameArrays:

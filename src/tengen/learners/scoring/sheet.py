@@ -23,7 +23,7 @@ from tengen.records.replay import board_at
 from tengen.records.sgf_grammar import GameTree
 from tengen.records.sgf_properties import format_point
 
-LEAST_PASSED = 0.2
+_LEAST_PASSED = 0.2
 """Chance of a right count from which a game that ended by two passes is taken for finished.
 
 Of 141 games to train on all lie above 0.34; of 281 cut to 65 % of their moves all lie below 0.13.
@@ -145,12 +145,12 @@ def score_record(
         safe, reading.safe_probability, remarks,
     )  # fmt: skip
     judge = judge or Judge(scorer)
-    if not (dead or alive or is_finished(sheet, reading.safe, judge.pass_chance)):
+    if not (dead or alive or _is_finished(sheet, reading.safe, judge.pass_chance)):
         sheet.estimate = judge.outlook(board)
     return sheet
 
 
-def is_finished(sheet: Sheet, settled: bool, pass_chance: Callable[[Board], float | None]) -> bool:
+def _is_finished(sheet: Sheet, settled: bool, pass_chance: Callable[[Board], float | None]) -> bool:
     """Tell a game that was played to its end from one that was broken off.
 
     Two passes end a game, unless the position is wide open. A position without any moves is
@@ -160,7 +160,7 @@ def is_finished(sheet: Sheet, settled: bool, pass_chance: Callable[[Board], floa
     """
     record = sheet.record
     if _passed_twice(record):
-        return sheet.safe_probability >= LEAST_PASSED
+        return sheet.safe_probability >= _LEAST_PASSED
     if not record.moves:
         return sheet.safe_probability > 0.5
     told = record.result.score if settled else None

@@ -26,7 +26,7 @@ from tengen.learners.deep_network.network import (
     pooled,
 )
 
-ALIGNED = 8
+_ALIGNED = 8
 """Planes are filled up to a multiple of this: what a GPU's matrix units like."""
 
 
@@ -70,7 +70,7 @@ class Judge(nn.Module):
     def __init__(self, network: Network, device: torch.device, dtype: torch.dtype) -> None:
         super().__init__()
         self.design, self.dtype = network.design, dtype
-        self.planes = -(-N_PLANES // ALIGNED) * ALIGNED
+        self.planes = -(-N_PLANES // _ALIGNED) * _ALIGNED
         self.register_buffer("table", plane_table(device).to(dtype), False)
         for name, value in self._laid_out(network).items():
             self.register_buffer(name, value.to(device), False)

@@ -19,7 +19,7 @@ from tengen.learners.self_play.playing import Tally
 from tengen.learners.self_play.settings import FIRST_BATCHES, SelfPlaySettings
 from tengen.learners.self_play.window import Lesson, Window
 
-YOUNG = 0.5
+_YOUNG = 0.5
 """Share of all positions that are drawn from while a window is not full: the first are poor."""
 
 
@@ -92,7 +92,7 @@ class Loop:
             room.debt = min(room.debt, float(batch))
             return False
         learned = room.debt >= batch
-        latest = max(FIRST_BATCHES * batch, int(YOUNG * room.window.total))
+        latest = max(FIRST_BATCHES * batch, int(_YOUNG * room.window.total))
         while room.debt >= batch:
             room.debt -= batch
             self.pupil.learn(room.window.draw(batch, latest, self.generator), progress)

@@ -19,7 +19,7 @@ from tengen.learners.self_play.search import Search
 from tengen.learners.self_play.settings import SelfPlaySettings
 from tengen.learners.self_play.window import Window
 
-WARM_UPS = 2
+_WARM_UPS = 2
 """Searches before one is captured: kernels are compiled and chosen in them."""
 
 
@@ -95,7 +95,7 @@ def captured(work: Callable[[], None]) -> Callable[[], None]:
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
-        for _ in range(WARM_UPS):
+        for _ in range(_WARM_UPS):
             work()
     torch.cuda.current_stream().wait_stream(side)
     torch.cuda.synchronize()

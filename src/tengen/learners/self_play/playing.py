@@ -23,9 +23,9 @@ from tengen.learners.self_play.search import Search
 from tengen.learners.self_play.settings import SelfPlaySettings, longest
 from tengen.learners.self_play.window import Lesson
 
-RANDOM_PASS = 0.02
+_RANDOM_PASS = 0.02
 """How likely a random move is a pass, against a point."""
-FAR_KOMI = 0.2
+_FAR_KOMI = 0.2
 """Share of the games whose komi is far from even."""
 
 
@@ -118,7 +118,7 @@ class Player:
         search.boards.clear(search.roots[games])
         near = torch.randint(-1, 2, (count,), generator=self.generator, device=self.device) * 0.5
         far = torch.randn(count, generator=self.generator, device=self.device) * 4
-        far = torch.where(self._chances(count) < FAR_KOMI, far.round(), 0.0)
+        far = torch.where(self._chances(count) < _FAR_KOMI, far.round(), 0.0)
         search.komi[games] = self.settings.komi + near + far
         search.limit[games] = float(longest(search.lines))
         if self.resigning is not None:
@@ -163,7 +163,7 @@ class Player:
         s = self.settings
         chance = torch.where(ply < s.opening, s.random_opening, s.random_moves)
         weights = legal(codes).float()
-        weights[:, -1] *= RANDOM_PASS
+        weights[:, -1] *= _RANDOM_PASS
         anything = torch.multinomial(weights, 1, generator=self.generator)[:, 0]
         return torch.where(self._chances(self.search.games) < chance, anything, self.search.chosen)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-REMEMBERED, ENOUGH = 2000, 200
+_REMEMBERED, ENOUGH = 2000, 200
 """Winners that are remembered, and how many there must be before anybody resigns."""
 NOBODY = -2.0
 """Below all values."""
@@ -27,7 +27,7 @@ class Resigning:
         self.lowest = torch.ones((games, 2), device=device)
         """Of Black and White in every game, at their own moves."""
         self.played_out = torch.ones(games, dtype=torch.bool, device=device)
-        self.winners = torch.zeros(REMEMBERED, device=device)
+        self.winners = torch.zeros(_REMEMBERED, device=device)
         """The lowest values of winners of games played out, a ring."""
         self.count = torch.zeros(1, dtype=torch.int64, device=device)
         """Winners ever remembered."""
@@ -51,12 +51,12 @@ class Resigning:
         """Remember the winners of games that were played out; `lead` is Black's."""
         decided = self.played_out[games] & (lead != 0)
         won_by_white = (lead[decided] < 0).long()
-        lowest = self.lowest[games[decided], won_by_white][-REMEMBERED:]
+        lowest = self.lowest[games[decided], won_by_white][-_REMEMBERED:]
         before = int(self.count[0])
-        places = (before + torch.arange(len(lowest), device=lowest.device)) % REMEMBERED
+        places = (before + torch.arange(len(lowest), device=lowest.device)) % _REMEMBERED
         self.winners[places] = lowest
         self.count += len(lowest)
-        known = min(before + len(lowest), REMEMBERED)
+        known = min(before + len(lowest), _REMEMBERED)
         if known >= ENOUGH:
             self.floor.copy_(torch.quantile(self.winners[:known], self.error))
 

@@ -20,10 +20,10 @@ from torch import Tensor
 from tengen.learners.self_play.boards import Boards, legal
 from tengen.learners.self_play.judge import Said
 
-VISIT_SCALE = 50.0
+_VISIT_SCALE = 50.0
 """How much values weigh against odds, before any visit (c_visit of the paper; its c_scale is 1)."""
-NEVER = -1e9
-SCORE_UNIT = 10.0
+_NEVER = -1e9
+_SCORE_UNIT = 10.0
 """Points of a lead that the score's share of a value takes for much."""
 
 
@@ -58,7 +58,7 @@ def completed(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> 
 
 def _weighed(values: Tensor, visits: Tensor) -> Tensor:
     """Return values (-1 to 1) on the scale of logits."""
-    return (VISIT_SCALE + visits.amax(1, keepdim=True)) * (values + 1) / 2
+    return (_VISIT_SCALE + visits.amax(1, keepdim=True)) * (values + 1) / 2
 
 
 def _choose_first(
@@ -76,7 +76,7 @@ def _choose_below(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor)
     """Return the move of an inner node that brings visits closest to the corrected odds."""
     hopes = logits + _weighed(completed(logits, visits, totals, value), visits)
     lacking = torch.softmax(hopes, 1) - visits / (1 + visits.sum(1, keepdim=True))
-    return torch.where(logits > NEVER / 2, lacking, -math.inf).argmax(1)
+    return torch.where(logits > _NEVER / 2, lacking, -math.inf).argmax(1)
 
 
 class Search:
@@ -131,7 +131,7 @@ class Search:
         drawn = self.noise + logits
         places = drawn.topk(self.considered, 1).indices
         considered = torch.zeros_like(drawn, dtype=torch.bool).scatter_(1, places, True)
-        considered &= logits > NEVER / 2
+        considered &= logits > _NEVER / 2
         for number, due in enumerate(self.plan, start=1):
             self._simulate(number, due, drawn, considered)
         visits = self._visits[:, 0]
@@ -186,10 +186,10 @@ class Search:
         side, passes, ply, score = facts.unbind(1)
         sign = torch.where(side == 1, 1.0, -1.0)
         said = self.judge(codes, history, passes > 0, -sign * self.komi)
-        self._logits[:, number] = torch.where(legal(codes), said.moves, NEVER)
+        self._logits[:, number] = torch.where(legal(codes), said.moves, _NEVER)
         over = (passes >= 2) | (ply >= self.limit)
         lead = torch.where(over, sign * (score - self.komi), said.score)
         wins = torch.where(over, torch.sign(lead), torch.tanh(said.winner / 2))
         share = self.score_share
-        self._values[:, number] = (1 - share) * wins + share * torch.tanh(lead / SCORE_UNIT)
+        self._values[:, number] = (1 - share) * wins + share * torch.tanh(lead / _SCORE_UNIT)
         self._over[:, number] = over

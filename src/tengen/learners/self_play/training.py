@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 LEARNER = "self-play"
 CLOCK, MODEL = "clock.jsonl", "model.safetensors"
-ROWS, SNAPSHOTS = 200, 20
+ROWS, _SNAPSHOTS = 200, 20
 """Rows of metrics and snapshots in a run."""
 SAVE_SECONDS = 60.0
 """A killed run loses no more than this, and the work of one row."""
-WINDOW_ON_DISK = 500_000
+_WINDOW_ON_DISK = 500_000
 """Positions of each window that a state keeps; a larger window fills again after a resumption."""
 
 
@@ -83,11 +83,11 @@ def _carry_on(
             run.note(loop.rounds, **row)
             clock.note(loop.rounds)
             on_report({**row, **reporter.pace(clock.seconds, after)})
-            if int(after * SNAPSHOTS) > int(done * SNAPSHOTS) or after >= 1:
+            if int(after * _SNAPSHOTS) > int(done * _SNAPSHOTS) or after >= 1:
                 save(loop, run.snapshot(loop.rounds), settings)
             if run.due(SAVE_SECONDS) or after >= 1:
                 state = {"counts": loop.counts(), "seconds": clock.seconds}
-                run.save(loop.rounds, loop.tensors(WINDOW_ON_DISK), state)
+                run.save(loop.rounds, loop.tensors(_WINDOW_ON_DISK), state)
         done = after
     return save(loop, run.folder / MODEL, settings)
 
@@ -144,14 +144,14 @@ def save(loop: Loop, path: Path, settings: SelfPlaySettings) -> DeepNetwork:
     path.parent.mkdir(parents=True, exist_ok=True)
     data = f"{games} games against itself on {sizes}"
     boards = [(lines, lines) for lines in settings.size]
-    network.save(path, name=path.stem, data=data, remake=command_for(settings), sizes=boards)
+    network.save(path, name=path.stem, data=data, remake=_command_for(settings), sizes=boards)
     return network
 
 
-def command_for(settings: SelfPlaySettings) -> str:
+def _command_for(settings: SelfPlaySettings) -> str:
     """Return the command that trains so; on a GPU, with --device cuda.
 
-    >>> command_for(SelfPlaySettings(size=(7, 9), komi=9.0))
+    >>> _command_for(SelfPlaySettings(size=(7, 9), komi=9.0))
     'tengen self-play train --size 7 --size 9 --komi 9.0 --out runs/self-play'
     """
     words = ["tengen self-play train"]

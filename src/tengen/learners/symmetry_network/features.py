@@ -28,7 +28,7 @@ from tengen.learners.symmetry_network.representations import (
     swapped_pair,
 )
 
-WHITE_STONE, BLACK_STONE, EMPTY_POINT, OFF_BOARD = 0, 6, 12, 13
+WHITE_STONE, BLACK_STONE, _EMPTY_POINT, OFF_BOARD = 0, 6, 12, 13
 INPUTS = 14
 CATEGORIES = 6
 
@@ -47,7 +47,7 @@ OUTPUTS = (
 INITIAL_BIASES = (0.0, 1.0, -1.0, -2.0, -2.0, -2.0, -2.0)
 
 CATEGORY_MODES = {"eyes": 0, "liberties": 1, "none": 2, "mixed": 3, "both": 4}
-WIDE = 12
+_WIDE = 12
 """Categories of `both`; their inputs beyond the paper's follow its fourteen."""
 
 
@@ -73,7 +73,7 @@ class Categories:
     @property
     def count(self) -> int:
         """Return how many categories there are."""
-        return WIDE if self.mode == "both" else CATEGORIES
+        return _WIDE if self.mode == "both" else CATEGORIES
 
     def packed(self) -> np.ndarray:
         """Return mode and thresholds as the five whole numbers the kernels take."""
@@ -106,7 +106,7 @@ def input_order(*, colour: bool, categories: int = CATEGORIES) -> list[int]:
     if not colour:
         return list(range(2 * categories + 2))
     pairs = [i for k in range(categories) for i in stone_inputs(k)]
-    return [*pairs, EMPTY_POINT, OFF_BOARD]
+    return [*pairs, _EMPTY_POINT, OFF_BOARD]
 
 
 def stone_inputs(category: int) -> tuple[int, int]:

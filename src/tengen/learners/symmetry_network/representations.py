@@ -31,7 +31,7 @@ Matrix = tuple[tuple[int, ...], ...]
 
 
 # How each generator moves an offset: 2x2 matrices on the column (a, b). `x` exchanges colours only.
-GENERATORS: dict[str, Matrix] = {
+_GENERATORS: dict[str, Matrix] = {
     "r": ((0, -1), (1, 0)),
     "s": ((-1, 0), (0, 1)),
     "x": ((1, 0), (0, 1)),
@@ -130,7 +130,7 @@ class Representation:
 
 def move(generator: str, offset: Offset) -> Offset:
     """Return where a generator moves an offset (or a cell counted from the centre)."""
-    (a, b), (c, d) = GENERATORS[generator]
+    (a, b), (c, d) = _GENERATORS[generator]
     return a * offset[0] + b * offset[1], c * offset[0] + d * offset[1]
 
 

@@ -19,7 +19,7 @@ from tengen.learners.symmetry_network.packing import MUTE
 Weights = Float32Array
 State = IntArray
 
-SIDE_BY_SIDE = 24
+_SIDE_BY_SIDE = 24
 """Candidates that are followed at once: enough for matrix products, few enough for the cache."""
 
 
@@ -95,7 +95,7 @@ class WidePosition:
         total, values = self.value(worth)
         out = np.zeros(len(points))
         captured = np.zeros(len(points), np.int64)
-        room = min(SIDE_BY_SIDE, max(len(points), 1))
+        room = min(_SIDE_BY_SIDE, max(len(points), 1))
         buffers = _Buffers(self.network, self.state.shape[1], room)
         for begin in range(0, len(points), room):
             part = slice(begin, min(begin + room, len(points)))
