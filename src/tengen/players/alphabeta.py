@@ -20,7 +20,7 @@ from tengen.errors import SpecError
 from tengen.players.greedy import best_by_policy, scores_after
 from tengen.players.passing import candidates, sensible
 
-MAX_DEPTH = 64
+_MAX_DEPTH = 64
 """Deepest search under a clock; endgames reach it, nothing else does."""
 
 _Key = tuple[int, int, int | None]
@@ -159,7 +159,7 @@ class AlphaBetaPlayer:
         """Return the value for the side to move and the best move."""
         start = time.monotonic()
         search = Search(self.model, self.policy, self.width)
-        last = self.depth or (MAX_DEPTH if self.seconds is not None else 3)
+        last = self.depth or (_MAX_DEPTH if self.seconds is not None else 3)
         found: tuple[float, int] = 0.0, PASS
         for depth in range(1, last + 1):
             if self.seconds is not None and depth > 1:

@@ -16,13 +16,13 @@ from tengen.errors import TengenError
 from tengen.players.expert_kernels import SETTINGS, verdicts
 from tengen.players.static_kernels import DEFAULT_WEIGHTS, finish_static
 
-LEAD = 8
+_LEAD = 8
 """Plies of the rule player before playouts take over, in every other variation."""
 
-NOISE = 1.0
+_NOISE = 1.0
 """Temperature of those plies, in the rule player's points."""
 
-BEND = 2.0
+_BEND = 2.0
 """How strongly the share of playouts that own a point is bent towards certainty."""
 
 
@@ -91,7 +91,7 @@ class BuiltinExpert:
         """Return the kernel's settings for a board of so many points, see `expert_kernels`."""
         total = self.playouts or (300 if cells <= 100 else 160 if cells <= 200 else 96)
         each = max(1, min(15, total // 8))
-        settings = np.array([max(1, total // each), LEAD, each, NOISE, BEND])
+        settings = np.array([max(1, total // each), _LEAD, each, _NOISE, _BEND])
         assert len(settings) == SETTINGS
         return settings
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from tengen.errors import SpecError
 
-LEAST_VISITS = 2
+_LEAST_VISITS = 2
 """A search that looks at less has no move to compare."""
-LARGE = 13
+_LARGE = 13
 """Lines of a large board."""
 
 
@@ -33,7 +33,7 @@ class Level:
 
     def temperature_on(self, lines: int) -> float:
         """Return the temperature on a board whose shorter side has so many lines."""
-        return self.temperature if self.on_large is None or lines < LARGE else self.on_large
+        return self.temperature if self.on_large is None or lines < _LARGE else self.on_large
 
     @property
     def searches(self) -> bool:
@@ -42,7 +42,7 @@ class Level:
 
     def visits(self, full: int) -> int:
         """Return the visits of its search where the full strength takes so many."""
-        return max(round(self.share * full), LEAST_VISITS)
+        return max(round(self.share * full), _LEAST_VISITS)
 
     @property
     def about(self) -> str:
@@ -52,7 +52,7 @@ class Level:
             return "searches at full strength" if self.share == 1 else f"searches{few}"
         if self.temperature == 0:
             return f"the {self.draws_from}'s likeliest move"
-        large = "" if self.on_large is None else f" ({self.on_large:g} from {LARGE}x{LARGE} on)"
+        large = "" if self.on_large is None else f" ({self.on_large:g} from {_LARGE}x{_LARGE} on)"
         return f"draws from the {self.draws_from}, temperature {self.temperature:g}{large}"
 
 

@@ -24,12 +24,12 @@ from tengen.contracts import Analysis, Candidate, Evaluator, Policy, win_probabi
 from tengen.errors import SpecError
 from tengen.players import mcts_kernels as k
 
-SLICE_SECONDS = 0.05
+_SLICE_SECONDS = 0.05
 """How long a thread searches before it looks at the clock."""
 
-SCALE = 8.0
+_SCALE = 8.0
 """Points that turn even chances into 73 %, for an evaluator that does not know its own."""
-BARRED = 1e12
+_BARRED = 1e12
 """Prior visits, all lost twice over, of a move that may not be looked at."""
 
 
@@ -101,8 +101,8 @@ class Tree:
         """Bar all moves but these at the root, once it has children."""
         rows, numbers = self.children()
         barred = ~np.isin(rows[:, k.T_MOVE], list(moves))
-        numbers[barred, k.F_PN] = BARRED
-        numbers[barred, k.F_PW] = -BARRED
+        numbers[barred, k.F_PN] = _BARRED
+        numbers[barred, k.F_PW] = -_BARRED
         numbers[barred, k.F_POLICY] = 0.0
         self.narrowed = len(rows) > 0
 
@@ -199,7 +199,7 @@ class MctsPlayer:
         with ThreadPoolExecutor(self.threads) as pool:
             while True:
                 now = clock()
-                left = SLICE_SECONDS if budget is None else budget - (now - start)
+                left = _SLICE_SECONDS if budget is None else budget - (now - start)
                 done = sum(tree.tf[0, k.F_N] for tree in trees)
                 if goal is not None and done >= goal:
                     break
@@ -237,7 +237,7 @@ class MctsPlayer:
         return trees
 
     def _slice(self, tree: Tree, left: float, goal: int | None, trees: int) -> int:
-        count = max(int(tree.rate * min(SLICE_SECONDS, left)), 1)
+        count = max(int(tree.rate * min(_SLICE_SECONDS, left)), 1)
         if goal is not None:
             share = -(-goal // trees)
             count = min(max(count, 256), share - int(tree.tf[0, k.F_N]))
@@ -298,7 +298,7 @@ class MctsPlayer:
     def _scale(self) -> float:
         """The scale in force: what was asked for, or what stands in the model's card."""
         own = getattr(self.evaluator, "scale", None) if self.scale is None else self.scale
-        return SCALE if own is None else float(own)
+        return _SCALE if own is None else float(own)
 
     def _settings(self, board: Board) -> FloatArray:
         settings = np.zeros(k.C_WIDTH)

@@ -25,27 +25,27 @@ from tengen.players.network_leaves import Judge, Leaf, Network, Taste, likely_mo
 from tengen.players.network_tree import Exploring, Tree
 from tengen.players.passing import Judgement, cleanup_move, only_the_count_is_left, points_left
 
-USUAL = Exploring()
-VISITS = 400
+_USUAL = Exploring()
+_VISITS = 400
 """Visits a move when nothing else is said."""
 BATCHES = {(9, 9): 8, (13, 13): 8}
-SMALL_BATCH = 4
+_SMALL_BATCH = 4
 """Leaves judged at once: batches pay most on small boards (3.4 instead of 5.1 ms a leaf on 9x9)."""
-GATHERED = 8
+_GATHERED = 8
 """Visits for every further leaf of a batch: a young tree does not know yet where to look."""
 LINE = 24
 """Moves of a line in a report, at most."""
-LEAST_LEFT = 0.5
+_LEAST_LEFT = 0.5
 """Share of a leaf's time that must be left to begin another."""
-OPENING_SHARE = 16
+_OPENING_SHARE = 16
 """One ply in so many points is the opening, where a temperature varies the moves."""
 RESIGN_BELOW = 0.02
 """Of 136 positions of experts' games to which `tengen-small` gave so little, 3 were won."""
-TRUSTED_SHARE = 0.7
+_TRUSTED_SHARE = 0.7
 """Share of the first move's visits from which on a move's score is believed."""
-LEAST_TO_RESIGN = 16
+_LEAST_TO_RESIGN = 16
 """Visits before a search may give up."""
-GOOD_SHARE, GOOD_LOSS = 0.2, 0.05
+_GOOD_SHARE, _GOOD_LOSS = 0.2, 0.05
 """A move is as good as the best if it has this share of its visits and costs no more utility."""
 
 
@@ -126,7 +126,7 @@ class NetworkPlayer:
     """
 
     network: Network
-    visits: int = VISITS
+    visits: int = _VISITS
     seconds: float | None = None
     clock: str = "wall"
     threads: int = 1
@@ -137,8 +137,8 @@ class NetworkPlayer:
     playouts_a_leaf: int = 0
     mix: float = 0.0
     scorer: Scorer | None = None
-    explore: float = USUAL.explore
-    urgency: float = USUAL.urgency
+    explore: float = _USUAL.explore
+    urgency: float = _USUAL.urgency
     score_share: float = 0.1
     most_nodes: int = 200_000
     root_moves: frozenset[int] | None = None
@@ -265,13 +265,13 @@ class NetworkPlayer:
             text = f"{self.name}: the tree is full with {tree.used} positions"
             warnings.warn(text, stacklevel=3)
             return 0
-        usual = BATCHES.get((search.board.rows, search.board.cols), SMALL_BATCH)
+        usual = BATCHES.get((search.board.rows, search.board.cols), _SMALL_BATCH)
         size = self.batch or usual * max(self.threads, getattr(self.network, "at_once", 1))
-        size = min(size, 1 + visits // GATHERED)
+        size = min(size, 1 + visits // _GATHERED)
         if goal is not None:
             size = min(size, goal - visits)
         if left is not None:
-            size = min(size, int(left / max(search.pace, 1e-6) + 1 - LEAST_LEFT))
+            size = min(size, int(left / max(search.pace, 1e-6) + 1 - _LEAST_LEFT))
         return min(size, self.most_nodes - tree.used)
 
     def _decided(self, search: Search, left: float | None) -> bool:
@@ -404,7 +404,7 @@ class NetworkPlayer:
     def _is_hopeless(self, search: Search, found: Analysis) -> bool:
         """Tell whether both the best move and all that was looked at promise next to nothing."""
         board = search.board
-        if len(board.moves) * 4 < board.rows * board.cols or found.visits < LEAST_TO_RESIGN:
+        if len(board.moves) * 4 < board.rows * board.cols or found.visits < _LEAST_TO_RESIGN:
             return False
         mean = search.tree.means(0)[1]
         mean = mean if board.turn == BLACK else 1 - mean
@@ -425,7 +425,7 @@ class NetworkPlayer:
         return next((int(move) for move in [*tried, *untried] if move != PASS), PASS)
 
     def _is_early(self, board: Board) -> bool:
-        return self.temperature > 0 and len(board.moves) * OPENING_SHARE < board.rows * board.cols
+        return self.temperature > 0 and len(board.moves) * _OPENING_SHARE < board.rows * board.cols
 
     def _drawn(self, found: Analysis, rng: np.random.Generator) -> int:
         """Draw among the moves that are as good as the best."""
@@ -433,7 +433,7 @@ class NetworkPlayer:
         good = [
             c
             for c in found.candidates
-            if c.visits >= GOOD_SHARE * best.visits and c.utility >= best.utility - GOOD_LOSS
+            if c.visits >= _GOOD_SHARE * best.visits and c.utility >= best.utility - _GOOD_LOSS
         ]
         weights = np.array([c.visits for c in good], np.float64) ** (1 / self.temperature)
         return good[int(rng.choice(len(good), p=weights / weights.sum()))].move
@@ -448,5 +448,5 @@ def _first_choice(search: Search, found: Analysis) -> int:
 
 def _lead(candidates: list[Candidate]) -> float:
     """Return the score of the side to move: the best among moves looked at nearly as often."""
-    enough = TRUSTED_SHARE * candidates[0].visits
+    enough = _TRUSTED_SHARE * candidates[0].visits
     return max(c.score for c in candidates if c.visits >= enough)

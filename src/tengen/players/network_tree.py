@@ -20,9 +20,9 @@ from tengen.arrays import BoolArray, FloatArray, IntArray
 
 NOBODY = -1
 """Parent of the root, and child of an edge that was never taken."""
-OWNERSHIP_SCALE = 127.0
+_OWNERSHIP_SCALE = 127.0
 """Ownership is kept in bytes."""
-EXPLORE_GROWTH, EXPLORE_BASE = 0.45, 500.0
+_EXPLORE_GROWTH, _EXPLORE_BASE = 0.45, 500.0
 """How exploration grows, slowly, with the visits of a node."""
 
 
@@ -109,7 +109,7 @@ class Tree:
         """Return the edge with the best sum of worth and likelihood."""
         first, opened = int(self.first[node]), int(self.opened[node])
         total = int(self.visits[node] + self.waiting[node])
-        growth = how.explore + EXPLORE_GROWTH * math.log1p(total / EXPLORE_BASE)
+        growth = how.explore + _EXPLORE_GROWTH * math.log1p(total / _EXPLORE_BASE)
         reach = growth * math.sqrt(total)
         best, edge = -math.inf, first
         if opened < self.count[node]:
@@ -158,7 +158,7 @@ class Tree:
         self.edges += count
         self.first[node], self.count[node] = first, count
         self.own[node] = worth.utility, worth.win, worth.score, worth.square
-        self.ownership[node] = np.rint(ownership * OWNERSHIP_SCALE)
+        self.ownership[node] = np.rint(ownership * _OWNERSHIP_SCALE)
         self.judged[node], self.over[node] = True, over
 
     def back_up(self, path: list[int]) -> None:
@@ -212,7 +212,7 @@ class Tree:
         judged = self.judged[: self.used] & (self.visits[: self.used] > 0)
         wanted = np.zeros(self.used, np.bool_)
         wanted[chosen] = True
-        seen = self.ownership[: self.used][judged & wanted].astype(np.float64) / OWNERSHIP_SCALE
+        seen = self.ownership[: self.used][judged & wanted].astype(np.float64) / _OWNERSHIP_SCALE
         if not len(seen):
             return np.zeros(self.ownership.shape[1]), np.zeros(self.ownership.shape[1])
         return seen.mean(0), seen.std(0)
@@ -233,7 +233,7 @@ class Tree:
         made = Tree(self.ownership.shape[1], int(self.turn[node]))
         made._make_room(len(kept))
         made.used = len(kept)
-        for name in NODE_ARRAYS:
+        for name in _NODE_ARRAYS:
             getattr(made, name)[: made.used] = getattr(self, name)[kept]
         made.parent[: made.used] = numbers[made.parent[: made.used]]
         made.parent[0] = NOBODY
@@ -243,7 +243,7 @@ class Tree:
         ).astype(np.int64)
         made._make_room_for_edges(len(edges))
         made.edges = len(edges)
-        for name in EDGE_ARRAYS:
+        for name in _EDGE_ARRAYS:
             getattr(made, name)[: made.edges] = getattr(self, name)[edges]
         made.edge_child[: made.edges] = numbers[made.edge_child[: made.edges]]
         made.first[: made.used] = np.cumsum(counts) - counts
@@ -252,7 +252,7 @@ class Tree:
     @property
     def bytes(self) -> int:
         """How much memory the arrays hold."""
-        return sum(getattr(self, name).nbytes for name in (*NODE_ARRAYS, *EDGE_ARRAYS))
+        return sum(getattr(self, name).nbytes for name in (*_NODE_ARRAYS, *_EDGE_ARRAYS))
 
     def _add(self, parent: int, move: int, turn: int) -> int:
         self._make_room(1)
@@ -264,21 +264,21 @@ class Tree:
     def _make_room(self, more: int) -> None:
         if self.used + more > len(self.parent):
             room = max(2 * len(self.parent), self.used + more, 64)
-            for name in NODE_ARRAYS:
+            for name in _NODE_ARRAYS:
                 _enlarge(self, name, room)
 
     def _make_room_for_edges(self, more: int) -> None:
         if self.edges + more > len(self.edge_move):
             room = max(2 * len(self.edge_move), self.edges + more, 1024)
-            for name in EDGE_ARRAYS:
+            for name in _EDGE_ARRAYS:
                 _enlarge(self, name, room)
 
 
-NODE_ARRAYS = (
+_NODE_ARRAYS = (
     "parent", "move", "turn", "first", "count", "opened", "explored", "judged", "over", "visits",
     "waiting", "sums", "own", "ownership",
 )  # fmt: skip
-EDGE_ARRAYS = ("edge_move", "edge_prior", "edge_child")
+_EDGE_ARRAYS = ("edge_move", "edge_prior", "edge_child")
 
 
 def _enlarge(tree: Tree, name: str, room: int) -> None:

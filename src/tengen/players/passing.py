@@ -30,13 +30,13 @@ from tengen.board.safety import unconditional
 from tengen.board.simple_kernels import is_own_eye
 from tengen.contracts import Scorer
 
-PLAYOUTS = 64
+_PLAYOUTS = 64
 """Playouts behind every judgement here; about 5 ms on 9x9."""
 
 SETTLED = 0.8
 """Ownership beyond which a point or a block counts as decided."""
 
-HOPELESS = 0.02
+_HOPELESS = 0.02
 """Win rate of playouts below which a player that may resign does."""
 
 
@@ -49,7 +49,7 @@ class Judgement:
     win_rate: float
 
 
-def judge(board: Board, n: int = PLAYOUTS) -> Judgement:
+def judge(board: Board, n: int = _PLAYOUTS) -> Judgement:
     """Run playouts from the position; the same position gets the same judgement.
 
     What is unconditionally alive is known, whatever the playouts say.
@@ -162,7 +162,7 @@ def should_resign(board: Board, judgement: Judgement | None = None) -> bool:
         return False
     judgement = judgement or judge(board)
     rate = judgement.win_rate if board.turn == BLACK else 1 - judgement.win_rate
-    return rate < HOPELESS
+    return rate < _HOPELESS
 
 
 def sensible(board: Board, move: int, *, resign: bool = False) -> Point:

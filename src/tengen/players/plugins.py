@@ -30,16 +30,16 @@ from tengen.players.kinds import PLAYERS, Option, PlayerKind
 from tengen.players.options import PLAIN_READERS, read_options
 
 PREFIX = "python:"
-GROUP = "tengen.players"
+_GROUP = "tengen.players"
 """The group of entry points by which packages name their players."""
 
-Role = Literal["player", "evaluator", "policy"]
-METHODS: dict[Role, str] = {"player": "choose", "evaluator": "values", "policy": "priors"}
+_Role = Literal["player", "evaluator", "policy"]
+_METHODS: dict[_Role, str] = {"player": "choose", "evaluator": "values", "policy": "priors"}
 
 
 def installed_players() -> dict[str, str]:
     """Return the players that installed packages name: `package.module:Class` by name."""
-    return {entry.name: entry.value for entry in importlib.metadata.entry_points(group=GROUP)}
+    return {entry.name: entry.value for entry in importlib.metadata.entry_points(group=_GROUP)}
 
 
 def installed_kinds() -> dict[str, PlayerKind]:
@@ -189,7 +189,7 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
-def _make(target: str, rest: str, role: Role, spec: str) -> object:
+def _make(target: str, rest: str, role: _Role, spec: str) -> object:
     maker = find(target, spec)
     options = _options(maker, rest, spec)
     try:
@@ -198,7 +198,7 @@ def _make(target: str, rest: str, role: Role, spec: str) -> object:
         raise SpecError(f"{spec!r}: {mistake}") from None
     except Exception as failure:
         raise SpecError(f"{spec!r}: making it failed: {_told(failure)}") from failure
-    method = METHODS[role]
+    method = _METHODS[role]
     if not callable(getattr(made, method, None)):
         raise SpecError(f"{spec!r}: {target} has no method {method}, so it is no {role}")
     return made

@@ -12,7 +12,7 @@ from tengen.contracts import Policy
 from tengen.contracts.values import Analysis, Candidate
 from tengen.players.passing import candidates, sensible
 
-SHOWN = 20
+_SHOWN = 20
 """Moves in a report."""
 
 
@@ -46,7 +46,7 @@ class SamplePlayer:
         """
         priors = playable_priors(self.model, board)
         shares = priors / max(float(priors.sum()), 1e-300)
-        best = [int(i) for i in np.argsort(-shares, kind="stable")[:SHOWN] if shares[i] > 0]
+        best = [int(i) for i in np.argsort(-shares, kind="stable")[:_SHOWN] if shares[i] > 0]
         moves = [point_at(index, board.rows, board.cols) for index in best]
         yield Analysis(
             tuple(

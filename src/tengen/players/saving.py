@@ -21,7 +21,7 @@ from tengen.records import GameRecord, loads, read_game
 from tengen.records.replay import board_at, rules_of
 from tengen.records.sgf_properties import format_text, parse_text
 
-PROPERTY = "XT"
+_PROPERTY = "XT"
 
 
 def default_folder() -> Path:
@@ -41,7 +41,7 @@ def new_place(folder: Path, board: Board) -> Path:
 def written(table: Table) -> bytes:
     """Return a game as SGF with what is needed to go on."""
     [record] = loads(table.sgf())
-    record.tree.nodes[0][PROPERTY] = [format_text(json.dumps(_memo(table)))]
+    record.tree.nodes[0][_PROPERTY] = [format_text(json.dumps(_memo(table)))]
     return record.utf8_sgf() + b"\n"
 
 
@@ -63,7 +63,7 @@ def refuse_other(path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Saved:
+class _Saved:
     """A game to go on with."""
 
     board: Board
@@ -73,7 +73,7 @@ class Saved:
     clock: Clock | None
 
 
-def read_saved(path: Path) -> Saved:
+def read_saved(path: Path) -> _Saved:
     """Read a game that `save` wrote.
 
     Raises
@@ -87,7 +87,7 @@ def read_saved(path: Path) -> Saved:
         raise TengenError(f"{path}: the game is over ({record.result}); review it instead")
     try:
         clock = None if memo["clock"] is None else _read_clock(memo["clock"])
-        return Saved(
+        return _Saved(
             board_at(record, rules=rules_of(record)),
             str(memo["player"]),
             int(memo["human"]),
@@ -95,7 +95,9 @@ def read_saved(path: Path) -> Saved:
             clock,
         )
     except (KeyError, TypeError, ValueError):
-        raise RecordError(f"{path}: what it says of the game under {PROPERTY} is damaged") from None
+        raise RecordError(
+            f"{path}: what it says of the game under {_PROPERTY} is damaged"
+        ) from None
 
 
 def latest(folder: Path) -> Path:
@@ -132,7 +134,7 @@ def _memo(table: Table) -> dict[str, Any]:
 
 
 def _read_memo(record: GameRecord, path: Path) -> dict[str, Any]:
-    told = record.tree.nodes[0].get(PROPERTY)
+    told = record.tree.nodes[0].get(_PROPERTY)
     if not told:
         raise TengenError(f"{path}: is no game of `tengen play`; the board in the browser takes it")
     try:
@@ -140,7 +142,7 @@ def _read_memo(record: GameRecord, path: Path) -> dict[str, Any]:
     except ValueError:
         memo = None
     if not isinstance(memo, dict):
-        raise RecordError(f"{path}: what it says of the game under {PROPERTY} is damaged")
+        raise RecordError(f"{path}: what it says of the game under {_PROPERTY} is damaged")
     return memo
 
 

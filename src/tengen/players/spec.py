@@ -45,7 +45,7 @@ def make_player(spec: str) -> Player:
             raise SpecError(f"{spec!r}: after gtp: comes a command line")
         options: dict[str, Any] = {"command": rest.strip()}
     else:
-        options = read_options(kind, rest, spec, READERS)
+        options = read_options(kind, rest, spec, _READERS)
     try:
         player: Player = _import(kind)(**options)
     except (TypeError, SpecError) as mistake:
@@ -99,7 +99,7 @@ def make_expert(spec: str = "builtin") -> Expert:
     if name == "builtin":
         from tengen.players.expert import BuiltinExpert
 
-        return BuiltinExpert(**read_options(_BUILTIN, rest, spec, READERS))
+        return BuiltinExpert(**read_options(_BUILTIN, rest, spec, _READERS))
     from tengen.players.expert import PlayerExpert, StaticExpert
 
     _plugged(name, rest, spec, what="expert")
@@ -155,7 +155,7 @@ def _read_network(text: str, option: Option) -> object:
     return make_network(text)
 
 
-READERS: dict[str, Reader] = {
+_READERS: dict[str, Reader] = {
     **PLAIN_READERS,
     "evaluator": _read_evaluator,
     "policy": _read_policy,

@@ -32,7 +32,7 @@ from tengen.gtp.judging import Judge, Outlook, PlayoutScorer, count_without
 from tengen.gtp.sgf import record_of_board
 from tengen.records.sgf_properties import format_text, parse_result
 
-OWNED = 0.6
+_OWNED = 0.6
 """Ownership beyond which an estimate gives a point to somebody."""
 
 
@@ -165,7 +165,7 @@ class Table:
         if owners is None:
             return outlook, None
         likely = np.where(np.asarray(owners) > 0, BLACK, WHITE)
-        return outlook, np.where(np.abs(owners) > OWNED, likely, 0).astype(np.int8)
+        return outlook, np.where(np.abs(owners) > _OWNED, likely, 0).astype(np.int8)
 
     # ----- The end -----
 

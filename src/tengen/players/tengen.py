@@ -36,11 +36,11 @@ NETWORKS: dict[tuple[int, int], str] = {
 }
 """Networks by board, where another one is stronger than the usual at equal time; by how much is in
 docs/results/united-player.md."""
-SELF_TAUGHT = ("zero-9x9",)
+_SELF_TAUGHT = ("zero-9x9",)
 """Networks that cannot tell what people play."""
-VISITS, VISITS_13, VISITS_19 = 200, 100, 64
+_VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64
 """Visits a move when nothing else is said, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
-TEMPERATURE = 0.5
+_TEMPERATURE = 0.5
 """So that openings vary, among moves that are as good as the best."""
 
 Inner = NetworkPlayer | UnitedPlayer
@@ -108,7 +108,7 @@ class TengenPlayer:
 
     def _taught_itself(self, search: NetworkPlayer) -> bool:
         """Tell whether a network searches that has never seen a game of people."""
-        known = [name for name in SELF_TAUGHT if has_model(name)]
+        known = [name for name in _SELF_TAUGHT if has_model(name)]
         return has_model(NETWORK) and any(search.network is _network(name) for name in known)
 
     def within(self, seconds: float) -> TengenPlayer:
@@ -170,7 +170,7 @@ class TengenPlayer:
             threads=self.threads,
             clock=self.clock,
             resign=self.resign,
-            temperature=TEMPERATURE,
+            temperature=_TEMPERATURE,
             scorer=_scorer(),
             root_moves=self.root_moves,
         )
@@ -178,8 +178,8 @@ class TengenPlayer:
 
 def _usual_visits(points: int) -> int:
     if points >= 19 * 19:
-        return VISITS_19
-    return VISITS_13 if points >= 13 * 13 else VISITS
+        return _VISITS_19
+    return _VISITS_13 if points >= 13 * 13 else _VISITS
 
 
 # Models are read, never written, so every player of a process shares them.

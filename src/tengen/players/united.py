@@ -32,27 +32,27 @@ from tengen.players.policy import SamplePlayer
 PARTS = ("opening", "predictor", "network", "scorer")
 """What can be left out, in the order of a game."""
 
-PLAYOUTS = 3000
+_PLAYOUTS = 3000
 """Playouts a move when nothing else is said: 0.3 s on 9x9, 1 s on 19x19."""
 
-OPENINGS = {(9, 9): "td-best-9x9", (13, 13): "evolved-spatial-13x13"}
+_OPENINGS = {(9, 9): "td-best-9x9", (13, 13): "evolved-spatial-13x13"}
 """Learned openings by board."""
 
-OPENING_SHARE = 0.25
+_OPENING_SHARE = 0.25
 """Weight of the learned opening beside the predictor at the root of an early position."""
 
 NETWORKS = {(9, 9): "isn-best"}
-NETWORK_MIX = 0.1
+_NETWORK_MIX = 0.1
 """The evaluator at the leaves by board, and its weight against a playout. On larger boards it costs
 a fifth of the playouts and earns nothing.
 """
 
-NETWORK_SCALE = 8.0
+_NETWORK_SCALE = 8.0
 """Points over which its values bend into chances: what the player was tuned and rated with. Its
 card says 6, which fits its own games best.
 """
 
-EXPAND_AT = 6.0
+_EXPAND_AT = 6.0
 """Visits before a leaf asks the predictor: its opinion costs as much as several playouts."""
 
 
@@ -111,7 +111,7 @@ class RootPolicy:
         priors = np.asarray(self.predictor.priors(board), np.float64)
         if self._root is None or self._root[0] != board.hash:
             return priors
-        return (1 - OPENING_SHARE) * priors + OPENING_SHARE * self._root[1]
+        return (1 - _OPENING_SHARE) * priors + _OPENING_SHARE * self._root[1]
 
 
 @dataclass(eq=False)
@@ -201,19 +201,19 @@ class UnitedPlayer:
     def _make(self, board: Board) -> MctsPlayer:
         policy: Policy | None = None
         if "predictor" not in self.without:
-            name = None if "opening" in self.without else OPENINGS.get((board.rows, board.cols))
+            name = None if "opening" in self.without else _OPENINGS.get((board.rows, board.cols))
             policy = RootPolicy(_predictor(board), None if name is None else _evaluator(name))
         name = None if "network" in self.without else NETWORKS.get((board.rows, board.cols))
         network = None if name is None else _evaluator(name)
         playouts = LEVELS[self.level].playouts if self.level is not None else self.playouts
         return MctsPlayer(
-            playouts=playouts or PLAYOUTS,
+            playouts=playouts or _PLAYOUTS,
             seconds=self.seconds,
             policy=policy,
             evaluator=network,
-            mix=NETWORK_MIX,
-            scale=NETWORK_SCALE,
-            expand_at=EXPAND_AT if policy is not None or network is not None else 2.0,
+            mix=_NETWORK_MIX,
+            scale=_NETWORK_SCALE,
+            expand_at=_EXPAND_AT if policy is not None or network is not None else 2.0,
             threads=self.threads,
             clock=self.clock,
             resign=self.resign,
