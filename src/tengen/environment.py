@@ -19,7 +19,7 @@ from tengen.board import BLACK, Board, point_at
 from tengen.board.planes import PLANES
 from tengen.errors import TengenError
 
-AGENTS = ("black_0", "white_0")
+_AGENTS = ("black_0", "white_0")
 
 
 class GoEnvironment(AECEnv):  # type: ignore[misc]
@@ -66,9 +66,9 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         """The game so far."""
         size = self.board.rows, self.board.cols
         self.max_plies = max_plies or 3 * size[0] * size[1]
-        self.possible_agents = list(AGENTS)
+        self.possible_agents = list(_AGENTS)
         moves = size[0] * size[1] + 1
-        self.action_spaces = dict.fromkeys(AGENTS, spaces.Discrete(moves))
+        self.action_spaces = dict.fromkeys(_AGENTS, spaces.Discrete(moves))
         self.observation_spaces = {
             agent: spaces.Dict(
                 {
@@ -76,7 +76,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
                     "action_mask": spaces.Box(0, 1, (moves,), np.int8),
                 }
             )
-            for agent in AGENTS
+            for agent in _AGENTS
         }
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -90,12 +90,12 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game; chance plays no part in it, so the seed is for the agents' spaces."""
         self.board = self._start.copy()
-        self.agents = list(AGENTS)
-        self.rewards = dict.fromkeys(AGENTS, 0.0)
-        self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
-        self.terminations = dict.fromkeys(AGENTS, False)
-        self.truncations = dict.fromkeys(AGENTS, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+        self.agents = list(_AGENTS)
+        self.rewards = dict.fromkeys(_AGENTS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(_AGENTS, 0.0)
+        self.terminations = dict.fromkeys(_AGENTS, False)
+        self.truncations = dict.fromkeys(_AGENTS, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in _AGENTS}
         self.agent_selection = self._agent()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
@@ -103,7 +103,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         board = self.board
         mine = agent == self.agent_selection and not board.is_over
         legal = board.legal_mask() if mine else np.zeros(board.rows * board.cols + 1, np.bool_)
-        colour = 1 + AGENTS.index(agent)
+        colour = 1 + _AGENTS.index(agent)
         return {
             "observation": board.planes(colour),
             "action_mask": legal.astype(np.int8),
@@ -132,16 +132,16 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         if board.is_over or late:
             score = board.area_score()
             won = 0.0 if score == 0 else 1.0 if score > 0 else -1.0
-            self.rewards = dict(zip(AGENTS, (won, -won), strict=True))
-            self.terminations = dict.fromkeys(AGENTS, board.is_over)
-            self.truncations = dict.fromkeys(AGENTS, late and not board.is_over)
-            self.infos = {name: {"score": score} for name in AGENTS}
+            self.rewards = dict(zip(_AGENTS, (won, -won), strict=True))
+            self.terminations = dict.fromkeys(_AGENTS, board.is_over)
+            self.truncations = dict.fromkeys(_AGENTS, late and not board.is_over)
+            self.infos = {name: {"score": score} for name in _AGENTS}
         self.agent_selection = self._agent()
         self._accumulate_rewards()
 
     def _agent(self) -> str:
         """Return the agent of the side to move."""
-        return AGENTS[0 if self.board.turn == BLACK else 1]
+        return _AGENTS[0 if self.board.turn == BLACK else 1]
 
     def render(self) -> str | None:
         """Return the board as text or SVG, as `render_mode` says."""

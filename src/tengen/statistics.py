@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 Interval: TypeAlias = tuple[float, float]
 """The ends of a 95 % interval."""
 
-NORMAL = 1.959963984540054
+_NORMAL = 1.959963984540054
 """Standard deviations around the mean that hold 95 % of a normal distribution."""
 
 
@@ -38,9 +38,9 @@ def wilson(successes: float, trials: float) -> Interval:
     """
     if trials <= 0:
         return 0.0, 1.0
-    share, spread = successes / trials, NORMAL * NORMAL / trials
+    share, spread = successes / trials, _NORMAL * _NORMAL / trials
     centre = share + spread / 2
-    half = NORMAL * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
+    half = _NORMAL * math.sqrt(share * (1 - share) / trials + spread / (4 * trials))
     low = 0.0 if successes == 0 else max(0.0, (centre - half) / (1 + spread))
     high = 1.0 if successes == trials else min(1.0, (centre + half) / (1 + spread))
     return low, high
@@ -54,7 +54,7 @@ def wald_difference(a: tuple[float, float], b: tuple[float, float]) -> Interval:
     """
     shares = [successes / trials for successes, trials in (a, b)]
     variance = sum(s * (1 - s) / trials for s, (_, trials) in zip(shares, (a, b), strict=True))
-    gap, half = shares[0] - shares[1], NORMAL * math.sqrt(variance)
+    gap, half = shares[0] - shares[1], _NORMAL * math.sqrt(variance)
     return gap - half, gap + half
 
 

@@ -26,8 +26,8 @@ Model = TypeVar("Model", bound=BaseModel)
 Kind = Literal["match", "round-robin", "gauntlet", "ladder", "pairs"]
 Judge = Literal["auto", "tromp-taylor", "scorer"]
 
-MAX_SIZE = 25
-DEFAULT_OPENING_PLIES = 4
+_MAX_SIZE = 25
+_DEFAULT_OPENING_PLIES = 4
 """Random plies before the players take over; enough that deterministic players rarely repeat."""
 
 
@@ -51,8 +51,8 @@ class Entrant(_Strict):
 class Conditions(_Strict):
     """What all games of a tournament have in common, except who plays and how it opens."""
 
-    rows: int = Field(default=9, ge=2, le=MAX_SIZE)
-    cols: int = Field(default=9, ge=2, le=MAX_SIZE)
+    rows: int = Field(default=9, ge=2, le=_MAX_SIZE)
+    cols: int = Field(default=9, ge=2, le=_MAX_SIZE)
     komi: float = Field(default=7.5, allow_inf_nan=False)
     rules: str = "cgos"
     judge: Judge = "auto"
@@ -87,7 +87,7 @@ class Conditions(_Strict):
 class Openings(_Strict):
     """How games begin before the players take over."""
 
-    plies: int = Field(default=DEFAULT_OPENING_PLIES, ge=0, le=200)
+    plies: int = Field(default=_DEFAULT_OPENING_PLIES, ge=0, le=200)
     """Plies of each opening: random ones, or the first of each record of `file`."""
     file: str | None = None
     """Game records to take openings from, instead of random plies."""

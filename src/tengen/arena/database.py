@@ -27,7 +27,7 @@ from tengen.arena.schedule import GameKey
 from tengen.errors import TengenError
 from tengen.files import neighbour
 
-FORMAT = 1
+_FORMAT = 1
 """Version of the tables; a file of another version is refused."""
 
 _COLUMNS = (
@@ -277,7 +277,7 @@ class Database:
             for statement in _SCHEMA.strip().split(";\n"):
                 self._connection.execute(statement)
             if self._meta("format") is None:
-                self._set_meta("format", str(FORMAT))
+                self._set_meta("format", str(_FORMAT))
                 self._set_meta("made_by", f"tengen {__version__}")
             self._check_format()
             before = self._meta("tournament")
@@ -296,9 +296,9 @@ class Database:
 
     def _check_format(self) -> None:
         version = self._meta("format")
-        if version != str(FORMAT):
+        if version != str(_FORMAT):
             raise TengenError(
-                f"{self.path}: results in format {version}, this version knows {FORMAT}"
+                f"{self.path}: results in format {version}, this version knows {_FORMAT}"
             )
 
 

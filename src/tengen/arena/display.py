@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from tengen.arena.database import GameRow
     from tengen.arena.schedule import GameJob, GameKey
 
-LINE_EVERY = 10.0
+_LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
-SHOWN = 8
+_SHOWN = 8
 """Games under way that are listed."""
 
 
@@ -76,7 +76,7 @@ class LiveTable:
         self._count(black, white, winner_name(game))
         if game.fault:
             self._say(f"fault: {game.fault} lost a game. {game.detail}")
-        if self._live is None and time.monotonic() - self._last > LINE_EVERY:
+        if self._live is None and time.monotonic() - self._last > _LINE_EVERY:
             self._last = time.monotonic()
             self._say(self.headline())
 
@@ -121,7 +121,7 @@ class LiveTable:
             sheet.add_row(for_rich(name), *numbers, rate, f"{low:.1%} - {high:.1%}")
         waiting = [
             f"game {number + 1} of {first} - {second}, {_duration(time.monotonic() - since)}"
-            for (first, second, number), since in list(self.under_way.items())[:SHOWN]
+            for (first, second, number), since in list(self.under_way.items())[:_SHOWN]
         ]
         if not waiting:
             return sheet

@@ -14,7 +14,7 @@ from tengen.arena.results import Results, Standing, results_of
 from tengen.errors import SpecError
 from tengen.foreign import csv_cell
 
-Sheet = tuple[list[str], list[list[str]]]
+_Sheet = tuple[list[str], list[list[str]]]
 """Column heads and rows of a table, as text."""
 
 KINDS = ("csv", "json", "html", "sgf")
@@ -102,7 +102,7 @@ def _standing_value(standing: Standing) -> dict[str, Any]:
     }
 
 
-def standings_table(results: Results) -> Sheet:
+def standings_table(results: Results) -> _Sheet:
     """Return the standings, best first; `*` marks an anchor."""
     head = ["player", "Elo (95 %)", "+ - =", "rate (95 %)", "Black", "White", "s/move"]
     faulty = any(standing.faults or standing.voids for standing in results.standings)
@@ -133,7 +133,7 @@ def _standing_row(standing: Standing) -> list[str]:
     ]
 
 
-def cross_table(results: Results) -> Sheet:
+def cross_table(results: Results) -> _Sheet:
     """Return points of the row's player against the column's out of their games."""
     names = [standing.name for standing in results.standings]
     rows = []

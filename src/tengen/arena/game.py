@@ -28,7 +28,7 @@ from tengen.records.sgf_properties import format_text
 Reason = Literal["passes", "resign", "length", "illegal", "answer", "time", "failure"]
 """How a game ended; `illegal`, `answer`, `time` and `failure` are faults of a player."""
 
-REASON_WORDS: dict[Reason, str] = {
+_REASON_WORDS: dict[Reason, str] = {
     "passes": "both passed",
     "resign": "resignation",
     "length": "stopped at the limit of plies and counted",
@@ -38,7 +38,7 @@ REASON_WORDS: dict[Reason, str] = {
     "failure": "a player failed; the game is void",
 }
 
-WORTH_TELLING = 0.01
+_WORTH_TELLING = 0.01
 """Seconds from which the time of a move is written into the record."""
 
 SIDES = {BLACK: "Black", WHITE: "White"}
@@ -106,7 +106,7 @@ class PlayedGame:
         nodes[0].update({name: [format_text(text)] for name, text in texts.items()})
         first_own = len(nodes) - len(self.move_seconds)
         for node, seconds in zip(nodes[first_own:], self.move_seconds, strict=True):
-            if seconds >= WORTH_TELLING:
+            if seconds >= _WORTH_TELLING:
                 node["C"] = [format_text(f"{seconds:.2f} s")]
         return record.sgf().decode("utf-8")
 
@@ -118,7 +118,7 @@ class PlayedGame:
             f"{entrant.spec}, {self.seconds[colour]:.3f} s"
             for colour, entrant in ((BLACK, job.black), (WHITE, job.white))
         ]
-        ending = REASON_WORDS[self.reason] + (f": {self.detail}" if self.detail else "")
+        ending = _REASON_WORDS[self.reason] + (f": {self.detail}" if self.detail else "")
         lines += [
             f"seed {job.seed}, opening of {len(job.opening)} plies",
             f"counted by {job.conditions.counter}",

@@ -19,7 +19,7 @@ Opening = tuple[int, ...]
 
 # Draws of a random opening before one that was there already is taken after all: small boards
 # have too few.
-TRIES = 50
+_TRIES = 50
 
 
 def openings_of(
@@ -47,7 +47,7 @@ def random_openings(plies: int, conditions: Conditions, *, count: int, seed: int
     found: list[Opening] = []
     seen: set[bytes] = set()
     for _ in range(count):
-        for _ in range(TRIES):
+        for _ in range(_TRIES):
             board = _random_board(plies, conditions, rng)
             picture = canonical(board)
             if picture not in seen:

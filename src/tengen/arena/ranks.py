@@ -14,13 +14,13 @@ from tengen.arena.placing import RECORD, recorded
 from tengen.errors import SpecError
 from tengen.players.levels import LEVELS, find_level
 
-ANCHOR = 1800.0
+_ANCHOR = 1800.0
 """Elo of GNU Go 3.8 at level 10."""
-ANCHOR_KYU = 9
+_ANCHOR_KYU = 9
 ELO_A_RANK = 100.0
-WEAKEST_KYU, STRONGEST_DAN = 30, 9
-MOST_STONES = 9
-FULL_BOARD = 19 * 19
+_WEAKEST_KYU, _STRONGEST_DAN = 30, 9
+_MOST_STONES = 9
+_FULL_BOARD = 19 * 19
 """On so many points one rank is one stone; on smaller boards a stone is worth more ranks."""
 
 
@@ -30,10 +30,10 @@ def rank_of(elo: float) -> str:
     >>> rank_of(1800), rank_of(2660), rank_of(-500)
     ('9 kyu', '1 dan', '30 kyu')
     """
-    above = round((elo - ANCHOR) / ELO_A_RANK) - ANCHOR_KYU
+    above = round((elo - _ANCHOR) / ELO_A_RANK) - _ANCHOR_KYU
     if above < 0:
-        return f"{min(-above, WEAKEST_KYU)} kyu"
-    return f"{min(above + 1, STRONGEST_DAN)} dan"
+        return f"{min(-above, _WEAKEST_KYU)} kyu"
+    return f"{min(above + 1, _STRONGEST_DAN)} dan"
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,10 @@ def fair_handicap(weaker: float, stronger: float, points: int) -> Handicap:
     >>> str(fair_handicap(1500, 1800, 19 * 19)), str(fair_handicap(1500, 1800, 9 * 9))
     ('3 stones, komi 0.5', 'no stones, komi 0.5')
     """
-    steps = round(abs(stronger - weaker) / ELO_A_RANK * points / FULL_BOARD)
+    steps = round(abs(stronger - weaker) / ELO_A_RANK * points / _FULL_BOARD)
     if steps == 0:
         return Handicap()
-    return Handicap(0 if steps == 1 else min(steps, MOST_STONES), 0.5)
+    return Handicap(0 if steps == 1 else min(steps, _MOST_STONES), 0.5)
 
 
 def advise(weaker: int, stronger: int, size: int, path: Path = RECORD) -> Handicap:

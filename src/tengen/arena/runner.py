@@ -28,7 +28,7 @@ from tengen.parallel import map_jobs
 
 # Workers that one game may lose before the run stops: a worker killed by accident is not the
 # game's fault, so this is generous.
-RETRIES = 10
+_RETRIES = 10
 
 
 class Listener(Protocol):
@@ -127,7 +127,7 @@ def run_jobs(
                 stop.until(missing),
                 workers=workers,
                 ray=ray,
-                retries=RETRIES,
+                retries=_RETRIES,
                 ordered=False,
             )
             with contextlib.closing(results), _players_closed():  # type: ignore[type-var]

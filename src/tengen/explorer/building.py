@@ -39,7 +39,7 @@ from tengen.records.bulk import Batch
 
 PLIES = 60
 """Moves of each game that are indexed unless somebody says otherwise."""
-LARGE = 10_000
+_LARGE = 10_000
 """Games above which positions that a single game reached are left out."""
 _HOUR = 3600.0
 
@@ -173,7 +173,7 @@ def build(
     for fault in (*map(str, corpus.faults), *building.faults):
         on_fault(fault)
     if least is None:
-        least = 1 if building.games <= LARGE else 2
+        least = 1 if building.games <= _LARGE else 2
     sizes = {f"{rows}x{cols}": n for (rows, cols), n in building.sizes.most_common()}
     about = About(
         version=VERSION,

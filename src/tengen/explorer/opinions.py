@@ -10,7 +10,7 @@ from tengen.models.defaults import predictor_for
 
 NETWORKS = ("tengen-large", "tengen-small")
 """Deep networks, the first that is there is asked."""
-LEARNED = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
+_LEARNED = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
 """Learned openings by the board's size."""
 
 
@@ -32,7 +32,7 @@ def opinions_on(rows: int, cols: int) -> Opinions:
         if name and has_model(name):
             found.policies[asked] = load_policy(name)
             found.names[asked] = name
-    learned = LEARNED.get((rows, cols), "")
+    learned = _LEARNED.get((rows, cols), "")
     if learned and has_model(learned):
         found.evaluators["opening"] = load_evaluator(learned)
         found.names["opening"] = learned

@@ -21,7 +21,7 @@ from tengen.errors import ModelError
 from tengen.files import write_atomic
 from tengen.models.store import Tensors, pack, unpack
 
-STATE_KEY = "tengen.state"
+_STATE_KEY = "tengen.state"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Checkpoints:
         kept = self.steps() if self._kept is None else self._kept
         path = self.path(step)
         text = json.dumps({"step": step, "run": self.run, "state": dict(state)})
-        write_atomic(path, pack(arrays, {STATE_KEY: text}))
+        write_atomic(path, pack(arrays, {_STATE_KEY: text}))
         self._kept = [*(old for old in kept if old != step), step]
         while len(self._kept) > self.keep:
             self.path(self._kept.pop(0)).unlink(missing_ok=True)
@@ -73,7 +73,7 @@ class Checkpoints:
         """Tell whether a file is surely of this training."""
         try:
             _, metadata = unpack(self.path(step), names=())
-            return bool(json.loads(metadata[STATE_KEY])["run"] == self.run)
+            return bool(json.loads(metadata[_STATE_KEY])["run"] == self.run)
         except (KeyError, TypeError, ValueError):
             return False
 
@@ -88,7 +88,7 @@ class Checkpoints:
         path = self.path(step)
         arrays, metadata = unpack(path)
         try:
-            stored = json.loads(metadata[STATE_KEY])
+            stored = json.loads(metadata[_STATE_KEY])
             return Checkpoint(int(stored["step"]), arrays, dict(stored["state"]))
         except (KeyError, TypeError, ValueError):
             raise ModelError(f"{path}: is not a checkpoint of tengen") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-NETWORK_SIZES = range(5, 26)
+_NETWORK_SIZES = range(5, 26)
 """Lines a side of the boards that the deep networks judge."""
 
 
@@ -21,5 +21,5 @@ def policy_for(rows: int, cols: int) -> str:
     >>> policy_for(19, 19), policy_for(4, 4)
     ('tengen-large', 'predictor-small')
     """
-    served = rows in NETWORK_SIZES and cols in NETWORK_SIZES
+    served = rows in _NETWORK_SIZES and cols in _NETWORK_SIZES
     return "tengen-large" if served else predictor_for(rows, cols)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tengen.errors import ModelError
 
-SUFFIX = ".safetensors"
+_SUFFIX = ".safetensors"
 SHIPPED = Path(__file__).parent / "shipped"
 
 
@@ -31,12 +31,12 @@ def find_model(path_or_name: str | os.PathLike[str]) -> Path:
     """
     text = os.fspath(path_or_name)
     path = Path(text)
-    if path.suffix == SUFFIX or path.parent != Path(".") or path.is_file():
+    if path.suffix == _SUFFIX or path.parent != Path(".") or path.is_file():
         if not path.is_file():
             raise ModelError(f"{path}: no such model file")
         return path
     for folder in folders():
-        candidate = folder / f"{text}{SUFFIX}"
+        candidate = folder / f"{text}{_SUFFIX}"
         if text and candidate.is_file():
             return candidate
     names = ", ".join(model_names()) or "none"
@@ -48,5 +48,5 @@ def model_names() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in reversed(folders()):
         if folder.is_dir():
-            found.update({path.stem: path for path in folder.glob(f"*{SUFFIX}")})
+            found.update({path.stem: path for path in folder.glob(f"*{_SUFFIX}")})
     return found

@@ -60,8 +60,8 @@ from tengen.models.settings import (
     to_plain,
 )
 
-CONFIG, METRICS, LOCK = "config.toml", "metrics.jsonl", ".lock"
-CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
+CONFIG, _METRICS, _LOCK = "config.toml", "metrics.jsonl", ".lock"
+_CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
 ELSEWHERE = "--out names another folder"
 
 Settings = TypeVar("Settings")
@@ -127,7 +127,7 @@ class Run(Generic[Settings]):
             # Somebody may have begun a run here since we looked.
             found = _look(place, learner, settings, sources, resume)
             name = fingerprint(learner, fixed(settings), sources)
-            run = cls(place, settings, Checkpoints(place / CHECKPOINTS, keep=keep, run=name), lock)
+            run = cls(place, settings, Checkpoints(place / _CHECKPOINTS, keep=keep, run=name), lock)
             run._begin(learner, sources, found)
         except BaseException:
             lock.release()
@@ -200,17 +200,17 @@ class Run(Generic[Settings]):
 
     def _begin(self, learner: str, data: dict[str, str], found: RunInfo | None) -> None:
         """Write the config and bring the folder to where the newest state was saved."""
-        for part in (self.folder, self.folder / CHECKPOINTS, self.folder / SNAPSHOTS):
+        for part in (self.folder, self.folder / _CHECKPOINTS, self.folder / SNAPSHOTS):
             sweep(part)
         if found is not None:
             self.start = self._checkpoints.latest()
-            if self.start is None and any((self.folder / CHECKPOINTS).glob("*.safetensors")):
+            if self.start is None and any((self.folder / _CHECKPOINTS).glob("*.safetensors")):
                 raise RunError(f"{self.folder}: none of its checkpoints is whole; {ELSEWHERE}")
         self._step = self.start.step if self.start else -1
         _cut_metrics(self.folder, self._step)
         config = {"learner": learner, "tengen": __version__, "settings": to_plain(self.settings)}
         write_atomic(self.folder / CONFIG, tomli_w.dumps({**config, "data": data}))
-        self._rows = (self.folder / METRICS).open("ab", buffering=0)
+        self._rows = (self.folder / _METRICS).open("ab", buffering=0)
 
 
 def read_run(folder: str | os.PathLike[str]) -> RunInfo | None:
@@ -226,7 +226,7 @@ def read_run(folder: str | os.PathLike[str]) -> RunInfo | None:
     if not path.exists():
         if place.exists() and not place.is_dir():
             raise RunError(f"{place}: is not a folder; {ELSEWHERE}")
-        left = [name for name in (METRICS, CHECKPOINTS) if (place / name).exists()]
+        left = [name for name in (_METRICS, _CHECKPOINTS) if (place / name).exists()]
         if left:
             raise RunError(f"{place}: half a run, {left[0]} without {CONFIG}; {ELSEWHERE}")
         return None
@@ -252,7 +252,7 @@ def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     RunError
         If a row before the last is damaged.
     """
-    path = Path(folder) / METRICS
+    path = Path(folder) / _METRICS
     rows: list[dict[str, Any]] = []
     lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
     for number, line in enumerate(lines[:-1], start=1):
@@ -314,7 +314,7 @@ def _look(
 
 def _claim(folder: Path) -> FileLock:
     """Lock a folder, making it if need be."""
-    lock = FileLock(folder / LOCK, thread_local=False)
+    lock = FileLock(folder / _LOCK, thread_local=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
@@ -330,7 +330,7 @@ def _claim(folder: Path) -> FileLock:
 
 def _cut_metrics(folder: Path, step: int) -> None:
     """Drop the rows after a step: their work will be done again."""
-    path = folder / METRICS
+    path = folder / _METRICS
     if not path.exists():
         return
     lines = path.read_bytes().split(b"\n")

@@ -45,7 +45,7 @@ import numpy as np
 
 from tengen.errors import SpecError
 
-KEY = "tengen"
+_KEY = "tengen"
 """Where a field's metadata hold its `Setting`."""
 Chosen = TypeVar("Chosen")
 Kind = TypeVar("Kind")
@@ -100,7 +100,7 @@ def setting(
     with the default None. A `Literal` type is its own list of choices.
     """
     about = Setting(help, least, most, tuple(choices), option, changeable)
-    return dataclasses.field(default=default, metadata={KEY: about})
+    return dataclasses.field(default=default, metadata={_KEY: about})
 
 
 def fields_of(kind: type[Any]) -> tuple[SettingField, ...]:
@@ -194,7 +194,7 @@ def _fields_of(kind: type[Any]) -> tuple[SettingField, ...]:
 
 def _field(field: dataclasses.Field[Any], hint: Any) -> SettingField:
     """Take the type of a field apart."""
-    about: Setting | None = field.metadata.get(KEY)
+    about: Setting | None = field.metadata.get(_KEY)
     default = field.default
     if field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()

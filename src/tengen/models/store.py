@@ -26,7 +26,7 @@ from tengen.models.places import find_model
 
 CARD_KEY = "tengen.card"
 # Larger files are refused unread: none of our learners makes one, and a header can lie.
-MAX_BYTES = 2**30
+_MAX_BYTES = 2**30
 
 Tensors = dict[str, NDArray[Any]]
 """Arrays by name; any shape, any plain dtype of numbers or bools."""
@@ -99,8 +99,8 @@ def unpack(path: Path, names: tuple[str, ...] | None = None) -> tuple[Tensors, d
     """Read arrays (all, or those named) and texts of a safetensors file; check its size."""
     try:
         size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise ModelError(f"{path}: {size} bytes are too many for a model (limit {MAX_BYTES})")
+        if size > _MAX_BYTES:
+            raise ModelError(f"{path}: {size} bytes are too many for a model (limit {_MAX_BYTES})")
         with safe_open(os.fspath(path), framework="np") as file:
             metadata = dict(file.metadata() or {})
             wanted = sorted(file.keys()) if names is None else names

@@ -18,7 +18,7 @@ from tengen.parallel.losses import LOOKAHEAD_PER_WORKER, WorkerLostError
 # Seconds within which a cluster answers; Ray itself would go on asking for minutes.
 PATIENCE = 5.0
 # How a client greets a gRPC server, which Ray's head is: HTTP/2 with settings as they are.
-GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -91,12 +91,12 @@ def _knock(address: str) -> None:
         raise TengenError(f"{address!r} is no address of a Ray cluster: auto, local or host:port")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), PATIENCE) as line:
-            line.sendall(GREETING)
+            line.sendall(_GREETING)
             answer = line.recv(9)
     except OSError as failure:
         reason = failure.strerror or failure
         raise TengenError(f"no Ray cluster at {address}: {reason}") from None
-    if answer[3:4] != GREETING[-6:-5]:
+    if answer[3:4] != _GREETING[-6:-5]:
         raise TengenError(f"no Ray cluster at {address}: what answers there is something else")
 
 

@@ -129,7 +129,7 @@ def spawn_seeds(seed: int, count: int, *key: int | str) -> list[int]:
     ]
 
 
-Backend = Generator[tuple[int, Result], int, None]
+_Backend = Generator[tuple[int, Result], int, None]
 """Yields (job number, result); is sent the number of results that wait undelivered."""
 
 
@@ -140,7 +140,7 @@ def _backend(
     workers: int,
     ray: str | None,
     retries: int,
-) -> Backend[Result]:
+) -> _Backend[Result]:
     """Choose who does the work."""
     if ray is not None:
         from tengen.parallel.cluster import run_on_ray
@@ -153,7 +153,7 @@ def _backend(
     return _run_here(function, jobs)
 
 
-def _run_here(function: Callable[[Job], Result], jobs: Iterable[Job]) -> Backend[Result]:
+def _run_here(function: Callable[[Job], Result], jobs: Iterable[Job]) -> _Backend[Result]:
     """Do the work in this process."""
     for number, job in enumerate(jobs):
         try:
@@ -165,7 +165,7 @@ def _run_here(function: Callable[[Job], Result], jobs: Iterable[Job]) -> Backend
 
 
 def _deliver(
-    backend: Backend[Result],
+    backend: _Backend[Result],
     *,
     ordered: bool,
     on_result: Callable[[int, Result], None] | None,

@@ -30,9 +30,9 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 # Jobs that a worker holds: one under way, one waiting, so that it never waits for the parent.
-HELD = 2
+_HELD = 2
 # Libraries with threads of their own; a worker gets its share of the cores and no more.
-THREAD_SETTINGS = (
+_THREAD_SETTINGS = (
     "NUMBA_NUM_THREADS",
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -40,9 +40,9 @@ THREAD_SETTINGS = (
 )
 
 # Seconds that a worker has to close what it holds, when its work is done and when it is broken off.
-FAREWELL, BREAKING_OFF = 20.0, 3.0
+_FAREWELL, _BREAKING_OFF = 20.0, 3.0
 
-CONTEXT = multiprocessing.get_context("spawn")
+_CONTEXT = multiprocessing.get_context("spawn")
 
 
 def run_in_processes(
@@ -61,8 +61,8 @@ class _Worker:
     """One process, its pipe, and the jobs it holds."""
 
     def __init__(self, packed: bytes, workers: int) -> None:
-        self.pipe, far_end = CONTEXT.Pipe()
-        self.process = CONTEXT.Process(target=_work, args=(far_end,), daemon=True)
+        self.pipe, far_end = _CONTEXT.Pipe()
+        self.process = _CONTEXT.Process(target=_work, args=(far_end,), daemon=True)
         with _share_of_cores(workers):
             self.process.start()
         far_end.close()
@@ -78,7 +78,7 @@ class _Worker:
         """End the process, whatever it does, and return its exit status."""
         self.pipe.close()
         self.process.terminate()
-        self.process.join(BREAKING_OFF)
+        self.process.join(_BREAKING_OFF)
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
@@ -120,7 +120,7 @@ class Pool:
         """Let the workers end by themselves: their parent has no more to say."""
         for worker in self.workers:
             worker.pipe.close()
-        deadline = time.monotonic() + FAREWELL
+        deadline = time.monotonic() + _FAREWELL
         for worker in self.workers:
             worker.process.join(max(deadline - time.monotonic(), 0.0))
 
@@ -139,7 +139,7 @@ class Pool:
             idlest = min(self.workers, key=lambda w: len(w.held), default=None)
             if len(self.workers) < self.size and (idlest is None or idlest.held):
                 idlest = None
-            elif idlest is None or len(idlest.held) >= HELD:
+            elif idlest is None or len(idlest.held) >= _HELD:
                 return
             number = self._next_job(source, undelivered)
             if number is None:
@@ -242,9 +242,9 @@ def _listen(pipe: Connection, inbox: queue.SimpleQueue[Any], idle: threading.Eve
         while True:
             inbox.put(pipe.recv())
     inbox.put(None)
-    patience = FAREWELL
+    patience = _FAREWELL
     if not idle.is_set():  # nobody wants what it is working on
-        patience = BREAKING_OFF if hasattr(signal, "pthread_kill") else 0.0
+        patience = _BREAKING_OFF if hasattr(signal, "pthread_kill") else 0.0
         if patience:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
     time.sleep(patience)
@@ -277,7 +277,7 @@ def _share_of_cores(workers: int) -> Iterator[None]:
     """Limit the threads of processes started meanwhile to their share of the cores."""
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     share = str(max(1, cores // workers))
-    added = [name for name in THREAD_SETTINGS if name not in os.environ]
+    added = [name for name in _THREAD_SETTINGS if name not in os.environ]
     os.environ.update(dict.fromkeys(added, share))
     try:
         yield

@@ -22,7 +22,7 @@ from typing import IO, Any, BinaryIO, cast
 from tengen.errors import RecordError
 from tengen.records.faults import Fault
 
-RECORD_SUFFIXES = (".sgf", ".mgt", ".gib", ".ngf", ".txt")
+_RECORD_SUFFIXES = (".sgf", ".mgt", ".gib", ".ngf", ".txt")
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
 _PACKED: dict[str, Callable[[BinaryIO], Any]] = {
     ".gz": gzip.open,
@@ -73,8 +73,8 @@ def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterato
 def may_hold_games(name: str) -> bool:
     """Tell whether a folder's file of this name is read."""
     lower = name.lower()
-    packed = tuple(suffix + pack for suffix in RECORD_SUFFIXES for pack in _PACKED)
-    return lower.endswith((*RECORD_SUFFIXES, *packed, ".zip", *_TAR_SUFFIXES))
+    packed = tuple(suffix + pack for suffix in _RECORD_SUFFIXES for pack in _PACKED)
+    return lower.endswith((*_RECORD_SUFFIXES, *packed, ".zip", *_TAR_SUFFIXES))
 
 
 def _open_file(path: Path, on_fault: Callable[[Fault], None], *, asked: bool) -> Iterator[Source]:
@@ -125,7 +125,7 @@ class _Guarded(io.RawIOBase):
 def _zip_members(stream: BinaryIO, name: str) -> Iterator[Source]:
     with zipfile.ZipFile(stream) as archive:
         for member in sorted(archive.namelist()):
-            if not member.endswith("/") and member.lower().endswith(RECORD_SUFFIXES):
+            if not member.endswith("/") and member.lower().endswith(_RECORD_SUFFIXES):
                 with archive.open(member) as inner:
                     yield _guarded(f"{name}/{member}", inner)
 
@@ -135,7 +135,7 @@ def _tar_members(stream: BinaryIO, name: str) -> Iterator[Source]:
     # members would, and is emptied as we go.
     with tarfile.open(fileobj=stream, mode="r|*") as archive:
         for member in archive:
-            if member.isfile() and member.name.lower().endswith(RECORD_SUFFIXES):
+            if member.isfile() and member.name.lower().endswith(_RECORD_SUFFIXES):
                 inner = archive.extractfile(member)
                 if inner is not None:
                     yield _guarded(f"{name}/{member.name}", inner)

@@ -22,7 +22,7 @@ from tengen.records.bulk import Batch
 from tengen.records.faults import Fault
 from tengen.records.record import GameRecord
 
-MAX_FAULTS = 1000
+_MAX_FAULTS = 1000
 """How many faults a corpus keeps; it counts all of them."""
 
 _MERGE = 512  # small batches are joined in groups of so many, so that they do not pile up
@@ -36,7 +36,7 @@ class Position(NamedTuple):
     game: GameRecord
 
 
-Filter = Callable[[GameArrays], BoolArray]
+_Filter = Callable[[GameArrays], BoolArray]
 """Tells which games of a batch to keep."""
 
 
@@ -58,7 +58,7 @@ class Corpus:
         """Games (or whole files) refused in the last reading."""
         self.repaired = 0
         """Repairs made in the last reading; one game may need several."""
-        self._filters: tuple[Callable[[], Filter], ...] = ()  # made anew for each reading
+        self._filters: tuple[Callable[[], _Filter], ...] = ()  # made anew for each reading
 
     def __iter__(self) -> Iterator[GameRecord]:
         for batch in self.record_batches():
@@ -104,7 +104,7 @@ class Corpus:
                 small = []
         return arrays.concatenate(parts + small)
 
-    def where(self, keep: Filter) -> Corpus:
+    def where(self, keep: _Filter) -> Corpus:
         """Return the corpus of the games `keep` chooses, by size, result, length and so on."""
         return self._with(lambda: keep)
 
@@ -148,7 +148,7 @@ class Corpus:
                 yield record
         yield from (held[place] for place in rng.permutation(len(held)))
 
-    def _with(self, make: Callable[[], Filter]) -> Corpus:
+    def _with(self, make: Callable[[], _Filter]) -> Corpus:
         twin = Corpus(self.paths)
         twin._filters = (*self._filters, make)
         return twin
@@ -167,7 +167,7 @@ class Corpus:
     def _tell(self, fault: Fault) -> None:
         self.damaged += not fault.repaired
         self.repaired += fault.repaired
-        if len(self.faults) < MAX_FAULTS:
+        if len(self.faults) < _MAX_FAULTS:
             self.faults.append(fault)
 
 

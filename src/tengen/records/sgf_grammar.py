@@ -10,7 +10,7 @@ Lenient in, strict out. Reading forgives: text before, between and after games; 
 end of the file or before the next game (seen by FF, GM or SZ, which only a root may have); an
 unescaped `]` (the text goes on when what follows it cannot follow a value); a file that ends in
 the middle of a value; stray characters. Each is told as a `Repair` with its byte offset. A game
-with more than `MAX_REPAIRS` of them is noise and is refused, as is one beyond the limits below.
+with more than `_MAX_REPAIRS` of them is noise and is refused, as is one beyond the limits below.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Node = dict[str, list[bytes]]
 # Limits that keep memory bounded on hostile input; real games stay far below them.
 MAX_GAME_BYTES = 1 << 24
 MAX_NODES = 400_000
-MAX_DEPTH = 100_000
-MAX_REPAIRS = 50
+_MAX_DEPTH = 100_000
+_MAX_REPAIRS = 50
 TOO_LONG = f"a game longer than {MAX_GAME_BYTES:,} bytes"
 
 ROOT_NAMES = frozenset({"FF", "GM", "SZ"})
@@ -217,8 +217,8 @@ class _Reader:
         elif mark == 0x28:
             self.opened.append(self.current)
             self.parenthesis, self.since = offset, 0
-            if len(self.opened) > MAX_DEPTH:
-                raise Damage(f"variations nested more than {MAX_DEPTH:,} deep", offset)
+            if len(self.opened) > _MAX_DEPTH:
+                raise Damage(f"variations nested more than {_MAX_DEPTH:,} deep", offset)
         else:
             self.current = self.opened.pop()
             self.since = 2
@@ -270,9 +270,11 @@ class _Reader:
 
     def _note(self, reason: str, offset: int) -> None:
         self.repairs.append(Repair(reason, offset))
-        if len(self.repairs) > MAX_REPAIRS:
+        if len(self.repairs) > _MAX_REPAIRS:
             first = self.repairs[0]
-            raise Damage(f"more than {MAX_REPAIRS} errors, the first: {first.reason}", first.offset)
+            raise Damage(
+                f"more than {_MAX_REPAIRS} errors, the first: {first.reason}", first.offset
+            )
 
     def _mend(self, position: int) -> int:
         """Repair what is at `position` and return where to go on."""

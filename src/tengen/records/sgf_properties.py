@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tengen.board import BLACK, EMPTY, PASS, WHITE, Point, coordinates
 from tengen.records import encodings
 
-MIN_SIZE, MAX_SIZE = 2, 25
+_MIN_SIZE, _MAX_SIZE = 2, 25
 
 
 def parse_size(raw: bytes) -> tuple[int, int]:
@@ -27,8 +27,8 @@ def parse_size(raw: bytes) -> tuple[int, int]:
         raise ValueError("not a board size")
     cols = int(found[1])
     rows = int(found[2]) if found[2] else cols
-    if not (MIN_SIZE <= rows <= MAX_SIZE and MIN_SIZE <= cols <= MAX_SIZE):
-        raise ValueError(f"board sizes go from {MIN_SIZE} to {MAX_SIZE}")
+    if not (_MIN_SIZE <= rows <= _MAX_SIZE and _MIN_SIZE <= cols <= _MAX_SIZE):
+        raise ValueError(f"board sizes go from {_MIN_SIZE} to {_MAX_SIZE}")
     return rows, cols
 
 
@@ -110,7 +110,7 @@ def parse_komi(raw: bytes) -> float:
         komi /= 100
         if komi % 0.5:
             komi *= 2
-    return komi if abs(komi) <= MAX_SIZE**2 else 0.0
+    return komi if abs(komi) <= _MAX_SIZE**2 else 0.0
 
 
 def format_number(value: float) -> bytes:
