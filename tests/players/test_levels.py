@@ -95,7 +95,7 @@ def test_levels_that_search_look_at_as_many_positions_as_they_say() -> None:
         assert isinstance(full, NetworkPlayer)
         assert search.visits == LEVELS[number].visits(full.visits)
     *_, report = made(SEARCHING[0]).analyse(board, np.random.default_rng(1), limited=True)
-    assert report.visits == 10
+    assert report.visits == LEVELS[SEARCHING[0]].visits(full.visits) == 4
     assert [Level(share=0.05).visits(full) for full in (200, 64, 1)] == [10, 3, 2]
 
 
