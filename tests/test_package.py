@@ -54,8 +54,6 @@ def test_a_function_that_only_its_own_module_uses_is_private_or_tested() -> None
         users.update(words_of(path.read_text(encoding="utf-8")))
     lonely = []
     for path, tree in trees():
-        if path.name.endswith("kernels.py"):
-            continue  # tested through those who call them, with the JIT and without
         for item in tree.body:
             if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
                 # Commands and the web's routes are called by the names in their decorators.
@@ -63,6 +61,31 @@ def test_a_function_that_only_its_own_module_uses_is_private_or_tested() -> None
                 tried = routed or ">>> " in (ast.get_docstring(item) or "") or item.name in known
                 if not item.name.startswith("_") and not tried and users[item.name] < 2:
                     lonely.append(f"{path}:{item.lineno} {item.name}")
+    assert lonely == []
+
+
+def test_a_constant_that_only_its_own_module_uses_is_private() -> None:
+    project = ROOT.parents[1]
+    outside = [*project.glob("tests/**/*.py"), *project.glob("benchmarks/**/*.py")]
+    outside += [*project.glob("docs/**/*.md")]
+    known = {word for path in outside for word in words_of(path.read_text(encoding="utf-8"))}
+    users: Counter[str] = Counter()
+    for path in MODULES:
+        users.update(words_of(path.read_text(encoding="utf-8")))
+    lonely = []
+    for path, tree in trees():
+        if path.name == "papers.py":
+            continue  # recorded results name the papers' figures
+        for item in tree.body:
+            if isinstance(item, ast.Assign | ast.AnnAssign):
+                targets = item.targets if isinstance(item, ast.Assign) else [item.target]
+                names = [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+                lonely += [
+                    f"{path}:{item.lineno} {name}"
+                    for name in names
+                    if name.isupper() and not name.startswith("_")
+                    if name not in known and users[name] < 2
+                ]
     assert lonely == []
 
 

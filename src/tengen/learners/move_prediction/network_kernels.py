@@ -54,7 +54,7 @@ def _add_features(feats, widths, points, n, shared, n_shared, E, x):
 
 
 @inner_kernel
-def multiply(X, lo, hi, W, Y):
+def _multiply(X, lo, hi, W, Y):
     """Set Y[lo:hi] = X[lo:hi] W, in pieces."""
     for first in range(lo, hi, _PIECE):
         last = min(first + _PIECE, hi)
@@ -170,9 +170,9 @@ def forward(
         W, V, b = _layer_weights(dense, layer)
         a, after, y = acts[layer], acts[layer + 1], Y[layer]
         _look_around(a, rows, cols, room[0], room[1], room[2])
-        multiply(a, lo, hi, W[0], y)
-        multiply(room[1], lo, hi, W[1], room[3])
-        multiply(room[2], lo, hi, W[2], room[4])
+        _multiply(a, lo, hi, W[0], y)
+        _multiply(room[1], lo, hi, W[1], room[3])
+        _multiply(room[2], lo, hi, W[2], room[4])
         _column_sums(a, lo, hi, mean)
         for k in range(DIM):
             shift[k] = b[k]
@@ -284,9 +284,9 @@ def backward_dense(s, probs, target, points, n_moves, dense, grad, acts, Y, room
         _add_product(a, dy, lo, hi, part, dW[0])
         _add_product(a, room[1], lo, hi, part, dW[1])
         _add_product(a, room[2], lo, hi, part, dW[2])
-        multiply(dy, lo, hi, np.ascontiguousarray(W[0].T), room[0])
-        multiply(room[1], lo, hi, np.ascontiguousarray(W[1].T), room[3])
-        multiply(room[2], lo, hi, np.ascontiguousarray(W[2].T), room[4])
+        _multiply(dy, lo, hi, np.ascontiguousarray(W[0].T), room[0])
+        _multiply(room[1], lo, hi, np.ascontiguousarray(W[1].T), room[3])
+        _multiply(room[2], lo, hi, np.ascontiguousarray(W[2].T), room[4])
         _add_back(da, room[0], room[3], room[4], back, lo, hi)
     a, d = acts[0].reshape(-1), da.reshape(-1)
     for i in range(d.shape[0]):

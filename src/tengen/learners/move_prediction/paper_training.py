@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tengen.records.arrays import GameArrays
 
 
-def _count_job(job: tuple[Job, tuple[int, ...]]) -> Counts:
+def count_job(job: tuple[Job, tuple[int, ...]]) -> Counts:
     """Count the paper's patterns at the experts' moves of one job's games."""
     games, templates = job
     tables = Tables.of(games.rows, games.cols)
@@ -103,7 +103,7 @@ def learn_frequencies(
     rows, cols = int(games.rows[0]), int(games.cols[0])
     counter = PatternCounter()
     jobs = ((job, settings.templates) for job in cut_into_jobs(games, which, rows, cols))
-    for keys, counts in map_jobs(_count_job, jobs, workers=workers, ray=ray):
+    for keys, counts in map_jobs(count_job, jobs, workers=workers, ray=ray):
         counter.add(keys, counts)
     keys, _ = counter.chosen(settings.minimum)
     seconds = time.process_time() - began
