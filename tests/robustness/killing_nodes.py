@@ -41,9 +41,9 @@ def cluster() -> Iterator[Any]:
 def at_work(node: Any) -> bool:
     """Tell whether a node works on a job, by the titles that Ray gives its processes."""
     for entry in node.all_processes["raylet"]:
-        with suppress(psutil.Error):
+        with suppress(psutil.Error, IndexError):
             for child in psutil.Process(entry.process.pid).children(recursive=True):
-                if child.cmdline()[:1] == ["ray::_call"]:
+                if child.cmdline()[0].startswith("ray::_call"):
                     return True
     return False
 
