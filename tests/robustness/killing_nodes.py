@@ -41,9 +41,9 @@ def cluster() -> Iterator[Any]:
 def at_work(node: Any) -> bool:
     """Tell whether a node works on a job, by the titles that Ray gives its processes."""
     for entry in node.all_processes["raylet"]:
-        with suppress(psutil.Error, IndexError):
+        with suppress(psutil.Error):
             for child in psutil.Process(entry.process.pid).children(recursive=True):
-                if child.cmdline()[0].startswith("ray::_call"):
+                if "".join(child.cmdline()[:1]).startswith("ray::_call"):
                     return True
     return False
 
