@@ -215,7 +215,7 @@ def test_gogui_shows_what_experts_would_play_whoever_plays(talk) -> None:
     talk("boardsize 7", "play b d4")
     lines = [line.split() for line in talk("tengen-prediction").split("\n")]
     chances = [float(chance) for _, chance in lines]
-    assert 5 < len(lines) <= 20 and "D4" not in dict(lines)
+    assert 1 < len(lines) <= 20 and "D4" not in dict(lines)
     assert chances == sorted(chances, reverse=True) and 0.5 < sum(chances) <= 1.001
 
 
