@@ -30,6 +30,7 @@ from seen import at_most
         ("isn-early", {"mixture": {"T": 2**31, "S": -(2**31)}}),
         ("isn-early", {"mixture": 2}),
         ("isn-early", {"layers": 2**31}),
+        ("isn-early", {"steps": 2**31}),
         ("td-best-9x9", {"games_played": float("inf")}),
     ],
     ids=str,

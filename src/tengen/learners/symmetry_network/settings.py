@@ -55,7 +55,7 @@ class SymmetrySettings:
     maxlib: float = setting(0.0, "Share of games against maxlib.", least=0, most=1)
     turn: bool = setting(False, "Tell the network who has just moved.")
     layers: int = setting(1, "Stacked hidden layers.", least=1)
-    steps: int = setting(0, "Recurrent steps.", least=0)
+    steps: int = setting(0, "Recurrent steps.", least=0, most=1000)
     single: bool = setting(False, "One output instead of seven; no captures, no eyes.")
     experts: bool = False  # learned to rank experts' moves by the board after them
     anneal: float = setting(
