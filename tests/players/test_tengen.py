@@ -101,3 +101,11 @@ def test_the_shipped_network_leaves_living_stones_to_their_owner() -> None:
 def test_bad_specs(spec: str) -> None:
     with pytest.raises(SpecError, match="tengen"):
         make_player(spec)
+
+
+def test_searches_of_a_few_sizes_are_kept() -> None:
+    """A server that is asked about ever other boards must not grow."""
+    player = TengenPlayer(visits=2)
+    kept = [player.search(Board(size)) for size in range(5, 10)]
+    assert player.search(Board(9)) is kept[-1] and player.search(Board(6)) is kept[1]
+    assert player.search(Board(5)) is not kept[0]

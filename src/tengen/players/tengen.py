@@ -43,6 +43,9 @@ _VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64
 _TEMPERATURE = 0.5
 """So that openings vary, among moves that are as good as the best."""
 
+_SIZES = 4
+"""Boards whose searches are kept, with their trees."""
+
 Inner = NetworkPlayer | UnitedPlayer
 
 
@@ -128,6 +131,8 @@ class TengenPlayer:
         """Return the search for boards of this size; it keeps its tree under a clock."""
         size = (board.rows, board.cols)
         if size not in self._searches:
+            if len(self._searches) >= _SIZES:
+                del self._searches[next(iter(self._searches))]
             self._searches[size] = self._make(*size)
         return self._searches[size]
 

@@ -117,7 +117,8 @@ class Engine:
         self.last = self._norm("norm")
         self._move_fields = spread_kernel(get("move_fields.weight"), order)[..., 0, 0].T.copy()
         self._value_fields = spread_kernel(get("value_fields.weight"), order)[..., 0, 0].T.copy()
-        self._tower = lru_cache(maxsize=4)(self._transform)
+        # For two sizes of tiles: those of `tengen-large` take 57 MB each.
+        self._tower = lru_cache(maxsize=2)(self._transform)
         self._constants = lru_cache(maxsize=8)(self._whole_board)
 
     def _norm(self, name: str) -> _Affine:
