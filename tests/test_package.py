@@ -46,12 +46,7 @@ def test_every_public_function_and_class_is_documented() -> None:
 
 def test_a_function_that_only_its_own_module_uses_is_private_or_tested() -> None:
     # Nobody else needs to read it, then; or somebody should say what it promises.
-    project = ROOT.parents[1]
-    outside = [*project.glob("tests/**/*.py"), *project.glob("benchmarks/*.py")]
-    known = {word for path in outside for word in words_of(path.read_text(encoding="utf-8"))}
-    users: Counter[str] = Counter()
-    for path in MODULES:
-        users.update(words_of(path.read_text(encoding="utf-8")))
+    known, users = words_outside("tests/**/*.py", "benchmarks/*.py"), users_of_words()
     lonely = []
     for path, tree in trees():
         for item in tree.body:
@@ -65,13 +60,8 @@ def test_a_function_that_only_its_own_module_uses_is_private_or_tested() -> None
 
 
 def test_a_constant_that_only_its_own_module_uses_is_private() -> None:
-    project = ROOT.parents[1]
-    outside = [*project.glob("tests/**/*.py"), *project.glob("benchmarks/**/*.py")]
-    outside += [*project.glob("docs/**/*.md")]
-    known = {word for path in outside for word in words_of(path.read_text(encoding="utf-8"))}
-    users: Counter[str] = Counter()
-    for path in MODULES:
-        users.update(words_of(path.read_text(encoding="utf-8")))
+    known = words_outside("tests/**/*.py", "benchmarks/**/*.py", "docs/**/*.md")
+    users = users_of_words()
     lonely = []
     for path, tree in trees():
         if path.name == "papers.py":
@@ -89,8 +79,19 @@ def test_a_constant_that_only_its_own_module_uses_is_private() -> None:
     assert lonely == []
 
 
-def words_of(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text))
+def words_of(path: Path) -> set[str]:
+    return set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+
+
+def words_outside(*patterns: str) -> set[str]:
+    """Return the words of the project's files that fit one of the patterns."""
+    project = ROOT.parents[1]
+    return {word for p in patterns for path in project.glob(p) for word in words_of(path)}
+
+
+def users_of_words() -> Counter[str]:
+    """Count the modules in which each word stands."""
+    return Counter(word for path in MODULES for word in words_of(path))
 
 
 def is_overload(item: ast.stmt) -> bool:
