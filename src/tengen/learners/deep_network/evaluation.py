@@ -27,7 +27,7 @@ from tengen.learners.deep_network.shards import NO_SCORE, Shard
 _CALIBRATION_BINS = 10
 TOPS = (1, 5, 10)
 _AT_ONCE = 32
-_HALF = 0.5
+HALF = 0.5
 """Where in a game score and ownership are measured: after this share of its moves."""
 
 
@@ -132,7 +132,7 @@ def _game(
     first = int(shard.lengths[:game].sum())
     moves = shard.moves[first : first + len(codes)].astype(np.int64)
     black = shard.colours[first : first + len(codes)] == 1
-    positions = _positions_of(shard, game, codes, moves, black)
+    positions = positions_of(shard, game, codes, moves, black)
     result = Evaluation(games=1)
     began = time.thread_time()
     parts = [
@@ -153,7 +153,7 @@ def _game(
         result.chances.append(1 / (1 + np.exp(-winner)))
         result.won.append(won)
     if game in labels and shard.score[game] != NO_SCORE:
-        half = min(int(len(codes) * _HALF), len(codes) - 1)
+        half = min(int(len(codes) * HALF), len(codes) - 1)
         sign = 1.0 if black[half] else -1.0
         score = np.concatenate([part.score for part in parts])[half]
         owner = np.concatenate([part.ownership for part in parts])[half]
@@ -181,7 +181,7 @@ def _measure_moves(result: Evaluation, logits: FloatArray, moves: IntArray, poin
     result.log_loss = float(np.minimum(total - chosen, 50.0).sum())
 
 
-def _positions_of(
+def positions_of(
     shard: Shard,
     game: int,
     codes: NDArray[np.uint8],
