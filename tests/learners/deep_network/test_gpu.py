@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,6 +41,22 @@ def test_it_says_what_the_processor_says() -> None:
     there = GpuEngine(NETWORK.weights_, NETWORK.design_, "cpu")(positions())
     for one, other in zip(here, there, strict=True):
         assert one.shape == other.shape and np.allclose(one, other, atol=1e-4)
+
+
+def test_measuring_asks_the_gpu_in_single_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert NETWORK.measured() is NETWORK.engine
+    monkeypatch.setattr("tengen.learners.deep_network.learner.gpu_wanted", lambda: "cpu")
+    seen: list[bool] = []
+    real = torch.autocast
+
+    def watched(*args: Any, enabled: bool, **options: Any) -> Any:
+        seen.append(enabled)
+        return real(*args, enabled=enabled, **options)
+
+    monkeypatch.setattr(torch, "autocast", watched)
+    judge = NETWORK.measured()
+    assert isinstance(judge, GpuEngine) and len(judge(positions()).winner) == 3
+    assert seen == [False]
 
 
 def test_without_a_gpu_nothing_is_asked_of_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.learners.deep_network import inputs
+from tengen.learners.deep_network.inference import Judgement
 from tengen.learners.deep_network.inputs_kernels import HISTORY, NOWHERE
 from tengen.learners.deep_network.learner import DeepNetwork
 from tengen.learners.deep_network.replaying import replay
@@ -93,12 +94,13 @@ def evaluate(
 ) -> Evaluation:
     """Measure a network on all positions of some shards."""
     whole = Evaluation()
+    judge = network.measured()
     for shard in shards:
         codes = replay(shard, ladders=network.design_.ladders, threads=threads)
         starts = np.concatenate([[0], np.cumsum(shard.lengths, dtype=np.int64)])
         parts = [codes[starts[g] : starts[g + 1]] for g in range(len(shard))]
         labels = {int(game): row for row, game in enumerate(shard.labelled)}
-        work = partial(_game, network, shard, labels)
+        work = partial(_game, judge, shard, labels)
         with ThreadPoolExecutor(threads) as pool:
             for part in pool.map(work, range(len(shard)), parts):
                 _add(whole, part)
@@ -122,7 +124,7 @@ def _add(whole: Evaluation, part: Evaluation) -> None:
 
 
 def _game(
-    network: DeepNetwork,
+    judge: Callable[[inputs.Positions], Judgement],
     shard: Shard,
     labels: dict[int, int],
     game: int,
@@ -136,7 +138,7 @@ def _game(
     result = Evaluation(games=1)
     began = time.thread_time()
     parts = [
-        network.engine(part)
+        judge(part)
         for start in range(0, len(codes), _AT_ONCE)
         for part in [positions.part(start, start + _AT_ONCE)]
     ]

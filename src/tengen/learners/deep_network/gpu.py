@@ -1,7 +1,7 @@
 """Run a trained network on a GPU through PyTorch, where there is one; know no board and no file.
 
-It says the same as `inference.Engine` up to the rounding of half precision. A GPU that fails while
-it is asked is given up for the rest of the process, with one warning.
+It says the same as `inference.Engine` up to rounding, to half precision unless that is refused.
+A GPU that fails while it is asked is given up for the rest of the process, with one warning.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ VARIABLE = "TENGEN_DEVICE"
 AT_ONCE = 4
 """Times as many positions as a processor likes are worth asking a GPU together."""
 _MOST_AT_ONCE = 1024
+_ONE_AT_A_TIME = Lock()
+"""Threads share the GPU, and PyTorch's settings of it."""
 _FILES = (Path("/dev/nvidia0"), Path("/dev/dxg"))
 """Where a system without these has no GPU of the kind we use, PyTorch need not be loaded."""
 
@@ -60,7 +63,14 @@ def gpu_wanted() -> str | None:
 class GpuEngine:
     """A network laid out for a device of PyTorch."""
 
-    def __init__(self, weights: Mapping[str, NDArray[Any]], design: Design, device: str) -> None:
+    def __init__(
+        self,
+        weights: Mapping[str, NDArray[Any]],
+        design: Design,
+        device: str,
+        *,
+        half: bool = True,
+    ) -> None:
         import torch
 
         from tengen.learners.deep_network.network import Network
@@ -69,6 +79,7 @@ class GpuEngine:
         self._network = Network(design)
         self._network.load_state_dict({k: torch.tensor(w) for k, w in weights.items()})
         self._network.eval().to(self.device)
+        self._half = half and self.device.type == "cuda"
 
     def __call__(self, positions: Positions) -> Judgement:
         """Judge positions."""
@@ -84,8 +95,10 @@ class GpuEngine:
     def _pass(self, planes: Float32Array) -> Judgement:
         import torch
 
-        half = self.device.type == "cuda"
-        with torch.inference_mode(), torch.autocast(self.device.type, torch.float16, enabled=half):
+        half = torch.autocast(self.device.type, torch.float16, enabled=self._half)
+        # Single precision is to be what it says: these GPUs round products to ten bits otherwise.
+        products = torch.backends.cudnn.flags(enabled=True, allow_tf32=self._half)
+        with _ONE_AT_A_TIME, torch.inference_mode(), half, products:
             said = self._network(torch.from_numpy(planes).to(self.device))
             spread = torch.exp(said.spread.clamp(-4, 4)) * SCORE_SCALE
             owners = torch.tanh(said.ownership / 2)

@@ -19,7 +19,7 @@ from tengen.board import BLACK, Board
 from tengen.errors import ModelError, SpecError
 from tengen.learners.deep_network import inputs
 from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings
-from tengen.learners.deep_network.gpu import AT_ONCE, GuardedEngine, gpu_wanted
+from tengen.learners.deep_network.gpu import AT_ONCE, GpuEngine, GuardedEngine, gpu_wanted
 from tengen.learners.deep_network.inference import Engine, Judgement
 from tengen.learners.deep_network.shards import LARGEST, SMALLEST, Shard
 from tengen.models.cards import Card, Measurement
@@ -102,6 +102,13 @@ class DeepNetwork:
         if self._guarded is None:
             self._guarded = GuardedEngine(self.weights_, self.design_, device)
         return self._guarded
+
+    def measured(self) -> Engine | GpuEngine:
+        """Return who is to be asked in single precision, where half of it makes moves equal."""
+        device = gpu_wanted()
+        if device is None:
+            return self.engine
+        return GpuEngine(self.weights_, self.design_, device, half=False)
 
     @property
     def free_parameters(self) -> int:

@@ -11,7 +11,8 @@ from tengen.errors import ModelError
 from tengen.learners.deep_network.inputs_kernels import encode_games
 from tengen.learners.deep_network.shards import Shard, bordered
 
-_CHUNK = 64  # games a thread replays at a time
+_CHUNK = 8
+"""Games a thread replays at a time: few, since a shard ends when the last thread does."""
 
 
 def replay(shard: Shard, *, ladders: bool, threads: int) -> NDArray[np.uint8]:
