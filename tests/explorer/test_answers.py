@@ -106,8 +106,8 @@ def test_models_are_asked_where_they_are_there(monkeypatch: pytest.MonkeyPatch) 
     found: list[str] = []
     there = {"predictor-small", "td-best-9x9", "tengen-small"}
     monkeypatch.setattr(asking, "has_model", lambda name: name in there)
-    monkeypatch.setattr(asking, "load_policy", lambda name: found.append(name) or Even())
-    monkeypatch.setattr(asking, "load_evaluator", lambda name: found.append(name) or Even())
+    monkeypatch.setattr(asking, "load_policy", lambda name, shared: found.append(name) or Even())
+    monkeypatch.setattr(asking, "load_evaluator", lambda name, shared: found.append(name) or Even())
     asked = opinions_on(9, 9)
     assert isinstance(asked, Opinions)
     assert found == ["predictor-small", "tengen-small", "td-best-9x9"]

@@ -72,6 +72,18 @@ def test_a_model_serves_what_it_offers_and_nothing_else(folder: Path) -> None:
             load("mine")
 
 
+def test_a_shared_model_is_one_object_until_its_file_changes(folder: Path) -> None:
+    path = folder / "mine.safetensors"
+    mine = load_policy("mine", shared=True)
+    assert load_learner(path, shared=True) is mine
+    assert load_policy("mine") is not mine, "whoever does not ask to share has it alone"
+    with pytest.raises(ModelError, match="is not a model that"):
+        load_scorer("mine", shared=True)
+    card = Card(name="mine", kind="toy", what="A toy.")
+    save_model(path, {"w": np.array([0.1, 0.2, 0.7])}, card)
+    assert load_policy("mine", shared=True).priors(None).tolist() == [0.1, 0.2, 0.7]  # type: ignore[arg-type]
+
+
 def test_an_unread_kind_is_one_clear_error(folder: Path) -> None:
     save_model(folder / "odd.safetensors", {"w": np.zeros(1)}, Card(name="o", kind="odd", what=""))
     with pytest.raises(ModelError, match="nobody here reads models of kind 'odd'"):

@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from tengen.board import Board
 from tengen.errors import ModelError
 from tengen.models import find_model, load_learner
 from tengen.models.store import CARD_KEY, pack, unpack
+from tengen.web.positions import to_value
 
 sys.path.insert(0, str(Path(__file__).parent))
 from seen import at_most
@@ -45,6 +47,33 @@ def test_cards_whose_recipe_makes_no_sense(
     path.write_bytes(pack(tensors, {CARD_KEY: json.dumps(card)}))
     with pytest.raises(ModelError, match="bent"), at_most(20.0):
         load_learner(path)
+
+
+def test_a_process_of_the_web_loads_a_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every position to predict, and every size and strength of a review, had a network of its own.
+    from tengen.learners.deep_network import DeepNetwork
+    from tengen.models import registry
+    from tengen.web.tasks import TASKS
+    from tengen.web.workers import Context
+
+    loaded: list[str] = []
+
+    def load(path: Path) -> DeepNetwork:
+        loaded.append(path.stem)
+        return read(path)
+
+    read = DeepNetwork.load
+    monkeypatch.setattr(DeepNetwork, "load", load)
+    registry._shared.cache_clear()
+    ask = Context(tell=lambda part: None, stop=lambda: False)
+    for size in (5, 6):
+        board = to_value(Board(size))
+        assert TASKS["predict"]({"board": board, "top": 1}, ask)["model"] == "tengen-large"
+        assert TASKS["see"]({"board": board, "machine": "deep-network"}, ask)["wishes"]
+        for playouts in (10, 20):
+            asked = {"sgf": f"(;SZ[{size}];B[cc])", "playouts": playouts, "done": []}
+            assert TASKS["review"](asked, ask)["policy"] == "tengen-large"
+    assert loaded.count("tengen-large") == 1
 
 
 BUSY = """

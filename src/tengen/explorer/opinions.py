@@ -30,10 +30,10 @@ def opinions_on(rows: int, cols: int) -> Opinions:
     network = next((name for name in NETWORKS if has_model(name)), "")
     for asked, name in (("predictor", predictor), ("network", network)):
         if name and has_model(name):
-            found.policies[asked] = load_policy(name)
+            found.policies[asked] = load_policy(name, shared=True)
             found.names[asked] = name
     learned = _LEARNED.get((rows, cols), "")
     if learned and has_model(learned):
-        found.evaluators["opening"] = load_evaluator(learned)
+        found.evaluators["opening"] = load_evaluator(learned, shared=True)
         found.names["opening"] = learned
     return found

@@ -5,12 +5,10 @@ GoGui shows whatever `gogui-analyze_commands` lists: a line is `type/label/comma
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.contracts.protocols import Analyser, Policy
+from tengen.contracts.protocols import Analyser
 from tengen.contracts.values import Status
 from tengen.errors import ModelError
 from tengen.gtp.engine import Engine
@@ -107,25 +105,18 @@ def candidates(engine: Engine, call: Call) -> str:
 def prediction(engine: Engine, call: Call) -> str:
     """Name the moves that experts are likely to play, with their chances, whoever plays here."""
     from tengen.board import point_at
+    from tengen.models import load_policy
     from tengen.models.defaults import policy_for
 
     board = engine.game.view(engine.game.board.turn)
     rows, cols = board.rows, board.cols
     try:
-        priors = _predictor(policy_for(rows, cols)).priors(board)
+        priors = load_policy(policy_for(rows, cols), shared=True).priors(board)
     except ModelError as failure:
         raise GtpFailure(str(failure)) from None
     best = np.argsort(-priors, kind="stable")[:_CANDIDATES_SHOWN]
     shown = (int(i) for i in best if i < rows * cols and priors[i] >= _LEAST_CHANCE)
     return "\n".join(f"{engine.vertex(point_at(i, rows, cols))} {priors[i]:.3f}" for i in shown)
-
-
-@lru_cache(maxsize=2)
-def _predictor(name: str) -> Policy:
-    """Load a predictor once."""
-    from tengen.models import load_policy
-
-    return load_policy(name)
 
 
 def dead(engine: Engine, call: Call) -> str:

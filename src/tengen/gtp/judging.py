@@ -128,7 +128,7 @@ class Judge:
         from tengen.models import has_model, load_learner
 
         if self._network is None and has_model(NETWORK):
-            self._network = load_learner(NETWORK)
+            self._network = load_learner(NETWORK, shared=True)
         return self._network
 
 

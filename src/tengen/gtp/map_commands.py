@@ -5,7 +5,6 @@ The player's own network is asked if it has one that draws maps, otherwise the s
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,20 +31,14 @@ def network_map(engine: Engine, call: Call) -> str:
     name = call.args[0] if call.args else MAPS[0]
     if name not in MAPS:
         raise GtpFailure(f"no map {name}; there are {' '.join(MAPS)}")
+    from tengen.models import load_evaluator
+
     network: Any = getattr(engine.player, "model", None)
     try:
         if not hasattr(network, "heat_maps"):
-            network = _shipped(_DEFAULT_NETWORK)
+            network = load_evaluator(_DEFAULT_NETWORK, shared=True)
         values = network.heat_maps(engine.game.view(engine.game.board.turn))[name]
     except ModelError as failure:
         raise GtpFailure(str(failure)) from None
     rows = np.nan_to_num(np.asarray(values, float))
     return "\n" + "\n".join(" ".join(f"{value:.3f}" for value in row) for row in rows)
-
-
-@lru_cache(maxsize=1)
-def _shipped(name: str) -> Any:
-    """Load the shipped network once."""
-    from tengen.models import load_evaluator
-
-    return load_evaluator(name)

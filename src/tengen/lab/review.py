@@ -403,7 +403,7 @@ def find_policy(rows: int, cols: int, name: str | None) -> tuple[Policy | None, 
         return None, "", ""
     wanted = name or policy_for(rows, cols)
     try:
-        return load_policy(wanted), wanted, ""
+        return load_policy(wanted, shared=True), wanted, ""
     except ModelError as failure:
         if name is not None:
             raise

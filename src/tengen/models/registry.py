@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +28,9 @@ KINDS: dict[str, str] = {
     "opening-td": "tengen.learners.opening_td:OpeningTD",
     "opening-evolution": "tengen.learners.opening_evolution:OpeningEvolution",
 }
+
+_SHARED = 12
+"""Shared models that are kept; play, sights and reviews ask for ten of the shipped ones."""
 
 Offer = TypeVar("Offer")
 
@@ -69,8 +73,12 @@ def list_models() -> list[ModelInfo]:
     return entries
 
 
-def load_learner(path_or_name: str | os.PathLike[str]) -> Any:
+def load_learner(path_or_name: str | os.PathLike[str], *, shared: bool = False) -> Any:
     """Make the object that a model file stands for, by the kind on its card.
+
+    With `shared`, all who ask for it so get the same object, until the file changes: a network laid
+    out for the processor takes up to 150 MB. They must not train it, nor ask it from two threads at
+    once unless its kind allows that.
 
     Raises
     ------
@@ -78,6 +86,9 @@ def load_learner(path_or_name: str | os.PathLike[str]) -> Any:
         If the file is bad or nobody reads its kind.
     """
     path = find_model(path_or_name)
+    if shared:
+        now = path.stat()
+        return _shared(path.resolve(), now.st_mtime_ns, now.st_size)
     kind = read_card(path).kind
     if kind not in KINDS:
         raise ModelError(f"{path}: nobody here reads models of kind {kind!r}")
@@ -91,24 +102,32 @@ def load_learner(path_or_name: str | os.PathLike[str]) -> Any:
     return reader.load(path)
 
 
-def load_evaluator(path_or_name: str | os.PathLike[str]) -> Evaluator:
-    """Load a model that judges positions."""
-    return _offer(path_or_name, Evaluator, "judges positions (`values`)")  # type: ignore[type-abstract]
+@lru_cache(maxsize=_SHARED)
+def _shared(path: Path, changed: int, size: int) -> Any:
+    return load_learner(path)
 
 
-def load_policy(path_or_name: str | os.PathLike[str]) -> Policy:
-    """Load a model that says how likely moves are."""
-    return _offer(path_or_name, Policy, "predicts moves (`priors`)")  # type: ignore[type-abstract]
+def load_evaluator(path_or_name: str | os.PathLike[str], *, shared: bool = False) -> Evaluator:
+    """Load a model that judges positions; `shared` as of `load_learner`."""
+    what = "judges positions (`values`)"
+    return _offer(path_or_name, Evaluator, what, shared)  # type: ignore[type-abstract]
 
 
-def load_scorer(path_or_name: str | os.PathLike[str] = "scorer") -> Scorer:
-    """Load a model that says which stones are dead."""
-    return _offer(path_or_name, Scorer, "scores games (`status`)")  # type: ignore[type-abstract]
+def load_policy(path_or_name: str | os.PathLike[str], *, shared: bool = False) -> Policy:
+    """Load a model that says how likely moves are; `shared` as of `load_learner`."""
+    return _offer(path_or_name, Policy, "predicts moves (`priors`)", shared)  # type: ignore[type-abstract]
 
 
-def _offer(path_or_name: str | os.PathLike[str], protocol: type[Offer], what: str) -> Offer:
+def load_scorer(path_or_name: str | os.PathLike[str] = "scorer", *, shared: bool = False) -> Scorer:
+    """Load a model that says which stones are dead; `shared` as of `load_learner`."""
+    return _offer(path_or_name, Scorer, "scores games (`status`)", shared)  # type: ignore[type-abstract]
+
+
+def _offer(
+    path_or_name: str | os.PathLike[str], protocol: type[Offer], what: str, shared: bool
+) -> Offer:
     """Load a model and refuse it unless it keeps a protocol."""
-    loaded = load_learner(path_or_name)
+    loaded = load_learner(path_or_name, shared=shared)
     if not isinstance(loaded, protocol):
         raise ModelError(f"{os.fspath(path_or_name)}: is not a model that {what}")
     return loaded

@@ -130,8 +130,10 @@ def make_policy(name: str) -> Policy:
     return _find(name, POLICIES, make_plugged_policy, load_policy)
 
 
-def make_network(name: str) -> Network:
+def make_network(name: str, *, shared: bool = False) -> Network:
     """Return the network of this name: a model that says moves, winner, score and ownership.
+
+    With `shared`, the one that others of this process ask, too.
 
     Raises
     ------
@@ -139,7 +141,7 @@ def make_network(name: str) -> Network:
         If there is none, or the model is of another kind.
     """
     try:
-        found = load_learner(name)
+        found = load_learner(name, shared=shared)
     except ModelError as mistake:
         raise SpecError(str(mistake)) from None
     if not isinstance(found, Network):

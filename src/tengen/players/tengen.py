@@ -19,13 +19,13 @@ from tengen.contracts import Analysis, Policy, Scorer
 from tengen.contracts.protocols import Asked
 from tengen.errors import SpecError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
-from tengen.models import has_model, load_scorer
+from tengen.models import has_model, load_policy, load_scorer
 from tengen.models.defaults import predictor_for
 from tengen.players.levels import Level, find_level
 from tengen.players.network_leaves import Network
 from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
 from tengen.players.policy import SamplePlayer
-from tengen.players.sources import make_network, make_policy
+from tengen.players.sources import make_network
 from tengen.players.united import UnitedPlayer
 
 NETWORK = "tengen-small"
@@ -192,15 +192,14 @@ def _usual_visits(points: int) -> int:
 
 @cache
 def _network(name: str) -> Network:
-    return make_network(name)
+    return make_network(name, shared=True)
 
 
 @cache
 def _policy(name: str) -> Policy:
-    known = _network(name) if name == NETWORK else None
-    return known if isinstance(known, Policy) else make_policy(name)
+    return load_policy(name, shared=True)
 
 
 @cache
 def _scorer() -> Scorer | None:
-    return load_scorer("scorer") if has_model("scorer") else None
+    return load_scorer("scorer", shared=True) if has_model("scorer") else None

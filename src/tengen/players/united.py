@@ -235,14 +235,14 @@ def _predictor(board: Board) -> Policy:
 
 @cache
 def _policy(name: str) -> Policy:
-    return load_policy(name)
+    return load_policy(name, shared=True)
 
 
 @cache
 def _evaluator(name: str) -> Evaluator:
-    return load_evaluator(name)
+    return load_evaluator(name, shared=True)
 
 
 @cache
 def _scorer() -> Scorer:
-    return load_scorer("scorer")
+    return load_scorer("scorer", shared=True)

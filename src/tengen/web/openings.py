@@ -67,7 +67,7 @@ def ask(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     """Say what was played in a position, and what the models would play."""
     board = to_board(arguments["board"])
     index = _opened(arguments["path"], Path(arguments["path"]).stat().st_mtime_ns)
-    models = _opinions(board.rows, board.cols)
+    models = opinions_on(board.rows, board.cols)
     answer = explore(
         index,
         board,
@@ -105,11 +105,6 @@ def _liked(models: Opinions, board: Board) -> dict[str, Any]:
 @lru_cache(maxsize=4)
 def _opened(path: str, changed: int) -> Openings:
     return index_of_games([path])
-
-
-@lru_cache(maxsize=4)
-def _opinions(rows: int, cols: int) -> Opinions:
-    return opinions_on(rows, cols)
 
 
 def _dropped(settings: Settings) -> Path:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -137,11 +136,6 @@ def _boards(card: Any, entry: Any) -> dict[str, str]:
     return {f"{r}x{c}": entry.name for r, c in sizes} or {"": entry.name}
 
 
-@lru_cache(maxsize=8)
-def _model(name: str) -> Any:
-    return load_learner(name)
-
-
 def see(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return everything that one machine says about a position."""
     board = to_board(arguments["board"])
@@ -152,7 +146,7 @@ def see(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     if name is None:
         boards = " and ".join(machine.models)
         raise TengenError(f"{machine.title} looks only at {boards}")
-    model = _model(name)
+    model = load_learner(name, shared=True)
     found: dict[str, Any] = {"model": name}
     if hasattr(model, "views"):
         return found | _view(model, board)
