@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 import psutil
+
 from web_hour import start
 
 SIZES = (9, 13, 19)
