@@ -22,7 +22,7 @@ from pydantic import (
 from tengen.board import Rules
 from tengen.errors import SpecError, TengenError
 
-Model = TypeVar("Model", bound=BaseModel)
+_Model = TypeVar("_Model", bound=BaseModel)
 Kind = Literal["match", "round-robin", "gauntlet", "ladder", "pairs"]
 Judge = Literal["auto", "tromp-taylor", "scorer"]
 
@@ -200,7 +200,7 @@ def parse_tournament(table: dict[str, Any]) -> Tournament:
     return checked(Tournament, {**fields, **tables})
 
 
-def checked(kind: type[Model], values: dict[str, Any]) -> Model:
+def checked(kind: type[_Model], values: dict[str, Any]) -> _Model:
     """Make a model of values, turning what is wrong with them into one line.
 
     Raises

@@ -17,11 +17,11 @@ from tengen.foreign import csv_cell
 _Sheet = tuple[list[str], list[list[str]]]
 """Column heads and rows of a table, as text."""
 
-KINDS = ("csv", "json", "html", "sgf")
+_KINDS = ("csv", "json", "html", "sgf")
 
 
 def export_results(database: Database, kind: str) -> str:
-    """Return everything in a database as text of one of the `KINDS`.
+    """Return everything in a database as text of one of the `_KINDS`.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def export_results(database: Database, kind: str) -> str:
         return json.dumps(value, indent=1, allow_nan=False) + "\n"
     if kind == "html":
         return _html_page(results_of(database))
-    raise SpecError(f"no way to export {kind!r}; there are {', '.join(KINDS)}")
+    raise SpecError(f"no way to export {kind!r}; there are {', '.join(_KINDS)}")
 
 
 def _games_csv(rows: list[GameRow]) -> str:

@@ -41,7 +41,7 @@ _REASON_WORDS: dict[Reason, str] = {
 _WORTH_TELLING = 0.01
 """Seconds from which the time of a move is written into the record."""
 
-SIDES = {BLACK: "Black", WHITE: "White"}
+_SIDES = {BLACK: "Black", WHITE: "White"}
 
 
 @dataclass
@@ -114,7 +114,7 @@ class PlayedGame:
         """Say in the record who played, with what, and how it ended."""
         job = self.job
         lines = [
-            f"{SIDES[colour]}: {entrant.name} ({self.versions.get(entrant.name, '?')}), "
+            f"{_SIDES[colour]}: {entrant.name} ({self.versions.get(entrant.name, '?')}), "
             f"{entrant.spec}, {self.seconds[colour]:.3f} s"
             for colour, entrant in ((BLACK, job.black), (WHITE, job.white))
         ]
@@ -269,7 +269,7 @@ class _Referee:
     def _blame(self, colour: int, detail: str) -> None:
         job = self.game.job
         self.game.fault = (job.black if colour == BLACK else job.white).name
-        self.game.detail = f"{SIDES[colour]}, move {len(self.board.moves) + 1}: {detail}"
+        self.game.detail = f"{_SIDES[colour]}, move {len(self.board.moves) + 1}: {detail}"
 
     def _end(self, reason: Reason, result: Result) -> None:
         self.game.reason, self.game.result = reason, result

@@ -26,7 +26,7 @@ from tengen.errors import SpecError
 from tengen.gtp.client import find_program
 from tengen.models import write_atomic
 
-BLOCK = 4
+_BLOCK = 4
 """Games against one rung before the next rung is chosen; two openings, both colours."""
 LADDERS = Path(__file__).parent / "ladders"
 RECORD = LADDERS / "ratings.json"
@@ -124,9 +124,9 @@ def place(
         chosen: set[GameKey] = set()
         new: list[PairScore] = []
         stopped = False
-        for start in range(0, games, BLOCK):
+        for start in range(0, games, _BLOCK):
             rung = _next_rung(newcomer, rungs, taken, _rate(base, old, new, resamples=0))
-            count = min(BLOCK, games - start)
+            count = min(_BLOCK, games - start)
             block = jobs[rung][taken[rung] : taken[rung] + count]
             taken[rung] += count
             chosen.update(job.key for job in block)
@@ -210,7 +210,7 @@ def _next_rung(
     return min(
         (rung.name for rung in order),
         key=lambda name: (
-            abs(ratings[name].elo - own) / 100 + taken[name] / BLOCK
+            abs(ratings[name].elo - own) / 100 + taken[name] / _BLOCK
             if name in ratings
             else float("inf")
         ),

@@ -20,7 +20,7 @@ ELO_PER_NAT = 400.0 / math.log(10.0)
 """Elo points of one unit of log odds."""
 ALPHA = 1e-3
 """Weight of the prior: it costs ALPHA x strength^2 nats, strength in nats around the mean."""
-RESAMPLES = 400
+_RESAMPLES = 400
 """Resampled tournaments behind an interval."""
 
 
@@ -77,7 +77,7 @@ def rate(
     *,
     anchors: Mapping[str, float] | None = None,
     alpha: float = ALPHA,
-    resamples: int = RESAMPLES,
+    resamples: int = _RESAMPLES,
     seed: int = 0,
 ) -> list[Rating]:
     """Rate everyone on one scale, best first.

@@ -16,13 +16,13 @@ import numpy as np
 from tengen.jit import inner_kernel, kernel
 
 MAX_CELLS = 12
-TABLE = 32768  # entries of the transposition table, a power of two
+_TABLE = 32768  # entries of the transposition table, a power of two
 _BUDGET = 20000  # positions read before the defender gets the benefit of the doubt
 
 _IN_PROGRESS = 2
 
 # Columns of the search's stack; _RESULT is what the mover gets if no move is better.
-_OWN, _FOE, _SHUT, TURN, _PASSED, _SLOT, _TRIED, _RESULT = 0, 1, 2, 3, 4, 5, 6, 7
+_OWN, _FOE, _SHUT, _TURN, _PASSED, _SLOT, _TRIED, _RESULT = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @inner_kernel
@@ -39,7 +39,7 @@ def _neighbour_mask(mask, nbr):
 
 
 @inner_kernel
-def grow(seed, within, nbr):
+def _grow(seed, within, nbr):
     """Return the connected part of `within` that contains `seed`."""
     while True:
         more = (seed | _neighbour_mask(seed, nbr)) & within
@@ -71,7 +71,7 @@ def _count_eyes(own, foe, turn, shape, nbr):
     rest = cells & ~own
     eyes = 0
     while rest:
-        part = grow(rest & -rest, cells & ~own, nbr)
+        part = _grow(rest & -rest, cells & ~own, nbr)
         rest &= ~part
         if part & is_open or part & ~spent == 0:
             continue
@@ -85,7 +85,7 @@ def _count_eyes(own, foe, turn, shape, nbr):
 
 
 @inner_kernel
-def take(cell, mover, other, cells, safe_mover, safe_other, nbr):
+def _take(cell, mover, other, cells, safe_mover, safe_other, nbr):
     """Play `cell` for `mover` and return the stones taken, or -1 where the move is suicide.
 
     A chain that contains a cell of its side's safe mask can not be captured.
@@ -96,12 +96,12 @@ def take(cell, mover, other, cells, safe_mover, safe_other, nbr):
     if safe_other == cells:
         around = 0
     while around:
-        chain = grow(around & -around, other, nbr)
+        chain = _grow(around & -around, other, nbr)
         around &= ~chain
         libs = _neighbour_mask(chain, nbr) & cells & ~(mover | other)
         if libs == 0 and chain & safe_other == 0:
             taken |= chain
-    chain = grow(cell, mover, nbr)
+    chain = _grow(cell, mover, nbr)
     libs = _neighbour_mask(chain, nbr) & cells & ~(mover | (other & ~taken))
     if libs == 0 and chain & safe_mover == 0:
         return -1
@@ -111,11 +111,11 @@ def take(cell, mover, other, cells, safe_mover, safe_other, nbr):
 @inner_kernel
 def _slot_of(key, keys):
     """Return the table slot of `key`: its own or the first free one, -1 if the table is full."""
-    slot = (key ^ (key >> 7) ^ (key >> 13) ^ (key >> 23)) & (TABLE - 1)
+    slot = (key ^ (key >> 7) ^ (key >> 13) ^ (key >> 23)) & (_TABLE - 1)
     for _ in range(64):
         if keys[slot] == key or keys[slot] == -1:
             return slot
-        slot = (slot + 1) & (TABLE - 1)
+        slot = (slot + 1) & (_TABLE - 1)
     return -1
 
 
@@ -132,7 +132,7 @@ def _look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, read
         return 1
     lost = shape[2] & ~shut & foe
     if lost:
-        lost = grow(lost, foe, nbr)
+        lost = _grow(lost, foe, nbr)
     if _size_of(shape[0] & ~own & ~lost) < target:
         return 0
     reads[0] += 1
@@ -162,12 +162,12 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
     answer = _look_up(own, foe, shut, 0, 0, target, shape, nbr, keys, known, reads)
     if answer >= 0:
         return answer == 1
-    stack[0, _OWN], stack[0, _FOE], stack[0, _SHUT], stack[0, TURN] = own, foe, shut, 0
+    stack[0, _OWN], stack[0, _FOE], stack[0, _SHUT], stack[0, _TURN] = own, foe, shut, 0
     stack[0, _PASSED], stack[0, _SLOT], stack[0, _TRIED], stack[0, _RESULT] = 0, -2 - answer, 0, 0
     top = 0
     while top >= 0:
         own, foe, shut = stack[top, _OWN], stack[top, _FOE], stack[top, _SHUT]
-        turn, k = stack[top, TURN], stack[top, _TRIED]
+        turn, k = stack[top, _TURN], stack[top, _TRIED]
         new_own, new_foe, new_shut, new_passed = own, foe, shut, 0
         stack[top, _TRIED] += 1
         done = False
@@ -178,13 +178,13 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
                 continue
             immortal = is_open & ~shut
             if turn == 0:
-                taken = take(cell, own, foe, cells, wall, immortal, nbr)
+                taken = _take(cell, own, foe, cells, wall, immortal, nbr)
                 new_own = own | cell
                 new_foe = foe & ~taken
             else:
                 if shut & cell:
                     continue
-                taken = take(cell, foe, own, cells, immortal, cells, nbr)
+                taken = _take(cell, foe, own, cells, immortal, cells, nbr)
                 new_foe = foe | cell
             if taken < 0:
                 continue
@@ -212,7 +212,7 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
             if answer < 0:
                 top += 1
                 stack[top, _OWN], stack[top, _FOE], stack[top, _SHUT] = new_own, new_foe, new_shut
-                stack[top, TURN], stack[top, _PASSED] = 1 - turn, new_passed
+                stack[top, _TURN], stack[top, _PASSED] = 1 - turn, new_passed
                 stack[top, _SLOT], stack[top, _TRIED], stack[top, _RESULT] = (
                     -2 - answer,
                     0,
@@ -227,7 +227,7 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
             answer = stack[top, _RESULT]
             known[stack[top, _SLOT]] = answer
             top -= 1
-            if top < 0 or (answer == 1) != (stack[top, TURN] == 0):
+            if top < 0 or (answer == 1) != (stack[top, _TURN] == 0):
                 break
             stack[top, _RESULT] = answer
     return answer == 1
@@ -253,12 +253,12 @@ def eye_value(n, foe, wall, is_open, spent, nbr):
             if d == degree:
                 order[filled] = i
                 filled += 1
-    keys = np.empty(TABLE, np.int64)
-    known = np.empty(TABLE, np.int8)
+    keys = np.empty(_TABLE, np.int64)
+    known = np.empty(_TABLE, np.int8)
     # Every position on the stack has been read, so that it cannot be higher than the budget.
     stack = np.empty((_BUDGET + 2, 8), np.int64)
     for target in range(2, 0, -1):
-        for i in range(TABLE):
+        for i in range(_TABLE):
             keys[i] = -1
         if _can_make(0, foe, shut, target, shape, nbr, order, keys, known, stack):
             return target

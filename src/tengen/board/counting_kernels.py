@@ -138,7 +138,7 @@ def _label_parts(region, cells, n_cells, board, width, colour, node_of, first, f
 
 
 @inner_kernel
-def gather(node, node_of, start, size, cells):
+def _gather(node, node_of, start, size, cells):
     """List the points of a node of `size` points, the first of which is `start`."""
     count = 0
     p = start
@@ -311,7 +311,7 @@ def _judge_colour(board, width, colour, reach, fallen, closed, kinds):
                 continue
             if stage == 3 and (not has_false[region] or eyes[group[region]] < 2):
                 continue
-            n_cells = gather(region, node_of, start[region], size[region], cells)
+            n_cells = _gather(region, node_of, start[region], size[region], cells)
             if stage == 1 or stage == 2:
                 value[region] = _region_value(
                     cells, n_cells, board, width, colour, reach, fallen, false_at, stage == 2

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen.board.coordinates import GTP_LETTERS
 from tengen.errors import TengenError
 
-STONES = ".XO"
+_STONES = ".XO"
 """Text of EMPTY, BLACK and WHITE."""
 
 _READ = {".": 0, "+": 0, "X": 1, "x": 1, "#": 1, "O": 2, "o": 2}
@@ -55,7 +55,7 @@ def format_ascii(
     header = "   " + " ".join(GTP_LETTERS[:cols])
     lines = [header] if coordinates else []
     for r in range(rows):
-        cells = [marks.get(r * cols + c, STONES[grid[r, c]]) for c in range(cols)]
+        cells = [marks.get(r * cols + c, _STONES[grid[r, c]]) for c in range(cols)]
         text = " ".join(cells) if coordinates else "".join(cells)
         lines.append(f"{rows - r:2} {text} {rows - r}" if coordinates else text)
     if coordinates:

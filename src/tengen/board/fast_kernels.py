@@ -36,7 +36,7 @@ def near(p, k, width):
 
 
 @inner_kernel
-def diagonal(p, k, width):
+def _diagonal(p, k, width):
     """Return diagonal neighbour number k (0 to 3) of a point."""
     q = p + width if k < 2 else p - width
     return q + RECORD if k % 2 == 0 else q - RECORD
@@ -107,7 +107,7 @@ def is_playable(b, p, colour, width):
         bad = 0
         edge = 0
         for k in range(4):
-            c = b[diagonal(p, k, width)]
+            c = b[_diagonal(p, k, width)]
             edge |= c == U3
             bad += c == enemy
         return bad + edge >= 2

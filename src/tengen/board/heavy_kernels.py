@@ -39,7 +39,7 @@ _MAX_CANDIDATES = 32
 
 
 @inner_kernel
-def around(p, i, width):
+def _around(p, i, width):
     """Return neighbour number i (0 to 7, reading order from the top left) of a point."""
     if i < 3:
         q = p - width
@@ -60,7 +60,7 @@ def shape_index(b, p, colour, width):
     """
     code = U0
     for i in range(8):
-        q = around(p, i, width)
+        q = _around(p, i, width)
         c = b[q]
         if colour == U2 and (c == U1 or c == U2):
             c = U3 - c
@@ -144,7 +144,7 @@ def _shapes_near(b, v, last, colour, width, shapes, out):
     """Collect the empty points around the last move where a known shape stands; return how many."""
     count = 0
     for i in range(8):
-        q = around(last, i, width)
+        q = _around(last, i, width)
         if b[q] == U0 and q != v[V_KO] and shapes[shape_index(b, q, U1, width)]:
             if is_playable(b, q, colour, width) and liberties_after(b, q, colour, width) >= 2:
                 out[count] = q

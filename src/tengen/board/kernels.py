@@ -322,7 +322,7 @@ def _slot(table, key):
 
 
 @inner_kernel
-def seen(table, key):
+def _seen(table, key):
     """Tell whether this key was remembered."""
     return table[_slot(table, key)] != 0
 
@@ -351,11 +351,11 @@ def is_allowed(s, table, ko_rule, p, colour):
         return (
             ko_rule != KO_SIMPLE
             and _ko_only(s, p, colour)
-            and not seen(table, history_key(_hash_after(s, p, colour), 3 - colour, ko_rule))
+            and not _seen(table, history_key(_hash_after(s, p, colour), 3 - colour, ko_rule))
         )
     if ko_rule == KO_SIMPLE or p == PASS:
         return True
-    return not seen(table, history_key(_hash_after(s, p, colour), 3 - colour, ko_rule))
+    return not _seen(table, history_key(_hash_after(s, p, colour), 3 - colour, ko_rule))
 
 
 @kernel

@@ -16,7 +16,7 @@ from tengen.board.safety_kernels import MAX_READS, read_ladder, safety_scratch
 from tengen.jit import inner_kernel, kernel
 
 # What a ladder says of a move; two numbers each: blocks of one or two stones, and larger ones.
-_RUNS_IN_VAIN, RUNS, _SAVES_FROM_LADDER, CATCHES, ATARI_IN_VAIN = 0, 1, 2, 3, 4
+_RUNS_IN_VAIN, _RUNS, _SAVES_FROM_LADDER, CATCHES, ATARI_IN_VAIN = 0, 1, 2, 3, 4
 _TAKES_LOST, _TAKES_RUNNER, _BLOCKS_LADDER = 5, 6, 7
 _LADDER_READS = 200  # positions one ladder may cost
 
@@ -121,7 +121,7 @@ def read_ladders(s, mover, start, count, libs, said, stones):
             way = back[read_ladder(line, p, width, False, 0, reads, scratch)]
             stones[head] = 2 if way > 0 else 1
             if colour == mover:
-                said[first] |= 1 << (2 * (RUNS if way == first else _RUNS_IN_VAIN) + large)
+                said[first] |= 1 << (2 * (_RUNS if way == first else _RUNS_IN_VAIN) + large)
             else:
                 said[first] |= 1 << (2 * (_TAKES_RUNNER if way > 0 else _TAKES_LOST) + large)
             continue

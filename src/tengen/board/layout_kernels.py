@@ -16,7 +16,7 @@ exactly when all of them are the same point: the block is in atari, and a // n i
 from __future__ import annotations
 
 EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
-PASS, RESIGN = 0, -1
+PASS = 0
 
 # Fields: rows of a state.
 COLOUR = 0  # EMPTY, BLACK, WHITE or BORDER

@@ -15,12 +15,12 @@ from tengen.board.layout_kernels import BLACK, BORDER, COLOUR, COLS, EMPTY, KO, 
 from tengen.jit import inner_kernel, kernel
 
 # Rows of the scratch.
-_MARK, STACK, _CHANGED, _WORK = 0, 1, 2, 3
+_MARK, _STACK, _CHANGED, _WORK = 0, 1, 2, 3
 _SCRATCH_ROWS = 4
 _STAMP = 0  # _MARK[0] belongs to a border point: it holds the last stamp
 
 # Entries of a frame of the ladder reader.
-_ATTACKING, _FORBIDDEN, _LIFTED, _NEXT_MOVE, _TOTAL, _CURRENT, _NOW_LIFTED, MOVES = (
+_ATTACKING, _FORBIDDEN, _LIFTED, _NEXT_MOVE, _TOTAL, _CURRENT, _NOW_LIFTED, _MOVES = (
     0,
     1,
     2,
@@ -30,7 +30,7 @@ _ATTACKING, _FORBIDDEN, _LIFTED, _NEXT_MOVE, _TOTAL, _CURRENT, _NOW_LIFTED, MOVE
     6,
     7,
 )
-_FRAME = MOVES + 13
+_FRAME = _MOVES + 13
 _MAX_DEPTH = 512
 MAX_READS = 2000  # positions a ladder may cost before the block counts as out of it
 
@@ -45,9 +45,9 @@ def safety_scratch(n):
 
 
 @inner_kernel
-def liberties(line, p, width, limit, scratch, libs):
+def _liberties(line, p, width, limit, scratch, libs):
     """Count the liberties of the block at p, at most `limit`, and store them in `libs`."""
-    mark, stack = scratch[_MARK], scratch[STACK]
+    mark, stack = scratch[_MARK], scratch[_STACK]
     mark[_STAMP] += 1
     stamp = mark[_STAMP]
     colour = line[p]
@@ -80,7 +80,7 @@ def atari_mask(line, width, scratch, out):
     """Mark in `out` (bordered) the stones whose block has exactly one liberty."""
     libs = np.empty(2, np.int64)
     for p in range(line.shape[0]):
-        out[p] = (line[p] == BLACK or line[p] == WHITE) and liberties(
+        out[p] = (line[p] == BLACK or line[p] == WHITE) and _liberties(
             line, p, width, 2, scratch, libs
         ) == 1
 
@@ -257,9 +257,9 @@ def _try(line, p, colour, width, count, scratch, libs):
     before = count
     for k in range(4):
         q = near(p, k, width)
-        if line[q] == 3 - colour and liberties(line, q, width, 1, scratch, libs) == 0:
-            count = _lift(line, q, width, scratch[_CHANGED], count, scratch[STACK])
-    if count == before and liberties(line, p, width, 1, scratch, libs) == 0:
+        if line[q] == 3 - colour and _liberties(line, q, width, 1, scratch, libs) == 0:
+            count = _lift(line, q, width, scratch[_CHANGED], count, scratch[_STACK])
+    if count == before and _liberties(line, p, width, 1, scratch, libs) == 0:
         line[p] = EMPTY
         return -1
     return count
@@ -298,7 +298,7 @@ def _attackers_in_atari(line, p, width, scratch, saves):
     for i in range(size):
         for k in range(4):
             q = near(members[i], k, width)
-            if line[q] != 3 - colour or liberties(line, q, width, 2, scratch, libs) != 1:
+            if line[q] != 3 - colour or _liberties(line, q, width, 2, scratch, libs) != 1:
                 continue
             new = True
             for j in range(count):
@@ -313,7 +313,7 @@ def _attackers_in_atari(line, p, width, scratch, saves):
 @kernel
 def _lone_ko(line, p, width, before, after, scratch, libs):
     """Return the point that the stone just played at p forbids by simple ko, or 0."""
-    if after - before != 1 or liberties(line, p, width, 2, scratch, libs) != 1:
+    if after - before != 1 or _liberties(line, p, width, 2, scratch, libs) != 1:
         return 0
     for k in range(4):
         if line[near(p, k, width)] == line[p]:
@@ -329,7 +329,7 @@ def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
     the moves to try.
     """
     libs = np.empty(3, np.int64)
-    n = liberties(line, p, width, 3, scratch, libs)
+    n = _liberties(line, p, width, 3, scratch, libs)
     reads[0] += 1
     if reads[0] > MAX_READS or count > scratch.shape[1] // 2:
         return 0 if attacking else libs[0]
@@ -341,13 +341,13 @@ def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
     frame[_FORBIDDEN] = ko
     frame[_LIFTED] = count
     frame[_NEXT_MOVE] = 0
-    frame[MOVES] = libs[0]
+    frame[_MOVES] = libs[0]
     if attacking:
-        frame[MOVES + 1] = libs[1]
+        frame[_MOVES + 1] = libs[1]
         frame[_TOTAL] = 2
     else:
         # Running out comes first: it is what ladders are made of.
-        frame[_TOTAL] = 1 + _attackers_in_atari(line, p, width, scratch, frame[MOVES + 1 :])
+        frame[_TOTAL] = 1 + _attackers_in_atari(line, p, width, scratch, frame[_MOVES + 1 :])
     return -1
 
 
@@ -375,8 +375,8 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
         i = frame[_NEXT_MOVE]
         if i < frame[_TOTAL]:
             frame[_NEXT_MOVE] += 1
-            move = frame[MOVES + i]
-            if move == frame[_FORBIDDEN] or (i > 0 and move == frame[MOVES]):
+            move = frame[_MOVES + i]
+            if move == frame[_FORBIDDEN] or (i > 0 and move == frame[_MOVES]):
                 continue
             before = frame[_LIFTED]
             after = _try(line, move, mover, width, before, scratch, libs)
@@ -385,7 +385,7 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
             frame[_CURRENT] = move
             frame[_NOW_LIFTED] = after
             # An attack must be atari; three liberties are out of the ladder.
-            n = liberties(line, p, width, 3, scratch, libs)
+            n = _liberties(line, p, width, 3, scratch, libs)
             if attacks and n > 1:
                 child = 1
             elif n > 2 or top + 1 == _MAX_DEPTH:

@@ -23,18 +23,18 @@ from tengen.cli.printing import emit, remark
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
-Out = Annotated[
+_Out = Annotated[
     Path | None, typer.Option("--out", help="Results database; games there are not played again.")
 ]
-Size = Annotated[str, typer.Option("--size", help="9, or rows x columns as in 9x13.")]
+_Size = Annotated[str, typer.Option("--size", help="9, or rows x columns as in 9x13.")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conditions(Options):
+class _Conditions(Options):
     """What the games of a match are played under; see `arena.match.match_settings`."""
 
     games: Annotated[int, typer.Option("--games", min=1, help="Games; colours alternate.")] = 20
-    size: Size = "9"
+    size: _Size = "9"
     komi: Annotated[float, typer.Option("--komi", help="White's compensation in points.")] = 7.5
     rules: RulesName = "cgos"
     openings: Annotated[
@@ -57,10 +57,10 @@ class Conditions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Results(Shared):
+class _Results(Shared):
     """Where results are kept, and among whom the games are shared."""
 
-    out: Out = None
+    out: _Out = None
     resume: Annotated[
         bool, typer.Option("--resume", help="Insist that --out exists; it is always continued.")
     ] = False
@@ -70,8 +70,8 @@ class Results(Shared):
 def match(
     a: Annotated[str, typer.Argument(help="Spec of the first player.")],
     b: Annotated[str, typer.Argument(help="Spec of the second player.")],
-    conditions: Conditions,
-    results: Results,
+    conditions: _Conditions,
+    results: _Results,
     shown: Shown,
     sprt: str | None = option(None, "Stop early: ELO0,ELO1 of a sequential test."),
 ) -> int:
@@ -100,7 +100,7 @@ def match(
 @command(app)
 def run(
     config: Annotated[Path, typer.Argument(help="Tournament in TOML.")],
-    kept: Results,
+    kept: _Results,
     shown: Shown,
     seed: int | None = option(None, "Instead of the file's."),
 ) -> int:
@@ -146,10 +146,10 @@ def show(
 @command(app)
 def rate(
     player: str = argument("Spec of the player to place."),
-    size: Size = "9",
+    size: _Size = "9",
     games: int = option(40, "Games to play in all.", min=2),
     ladder: Path | None = option(None, "Ladder's database instead of the shipped one."),
-    out: Out = None,
+    out: _Out = None,
     keep: Path | None = option(None, "Write the rating into this JSON file, too.", "--record"),
     *,
     work: Shared,

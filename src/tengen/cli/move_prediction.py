@@ -42,7 +42,7 @@ _Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of 
 
 
 @dataclass(frozen=True)
-class Lesson:
+class _Lesson:
     """What is trained, besides the settings of its recipe."""
 
     recipe: str = setting("full", "Which recipe.", choices=("full", "paper"))
@@ -56,7 +56,7 @@ class Lesson:
 @command(app)
 def train(
     files: _Games,
-    lesson: Lesson,
+    lesson: _Lesson,
     full: FullSettings,
     paper: PaperSettings,
     training: RunOfModel,
@@ -101,7 +101,7 @@ def _refuse_others(recipe: str, full: FullSettings, paper: PaperSettings, said: 
     from tengen.models.settings import fields_of
 
     chosen, other = (paper, full) if recipe == "paper" else (full, paper)
-    known = {field.name for field in (*fields_of(type(chosen)), *fields_of(Lesson))}
+    known = {field.name for field in (*fields_of(type(chosen)), *fields_of(_Lesson))}
     for field in fields_of(type(other)):
         if field.name in said and field.name not in known:
             raise SpecError(f"--{field.option} is no setting of the {recipe} recipe")

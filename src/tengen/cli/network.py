@@ -28,10 +28,10 @@ app = typer.Typer(no_args_is_help=True, help="The deep network, tied by the boar
 
 _DEFAULT_MODEL = "tengen-large"
 
-Games = Annotated[
+_Games = Annotated[
     list[str], typer.Argument(help="SGF files, folders or archives, or folders of shards.")
 ]
-Model = Annotated[str, typer.Option("--model", help="Name or path of a network.")]
+_Model = Annotated[str, typer.Option("--model", help="Name or path of a network.")]
 _ScorerOption = Annotated[
     str, typer.Option("--scorer", help="Who confirms counted scores; 'none' leaves that out.")
 ]
@@ -39,7 +39,7 @@ _ScorerOption = Annotated[
 
 @command(app)
 def shards(
-    games: Games,
+    games: _Games,
     out: Path = option(..., "Folder for the shards."),
     scorer: _ScorerOption = "scorer",
     confirmed: Annotated[
@@ -68,7 +68,7 @@ def shards(
 
 @command(app)
 def train(
-    games: Games,
+    games: _Games,
     settings: NetworkSettings,
     training: RunOfModel,
     start: str | None = option(None, "Begin with the weights of this network."),
@@ -115,8 +115,8 @@ def train(
 
 @command(app)
 def evaluate(
-    games: Games,
-    model: Model = _DEFAULT_MODEL,
+    games: _Games,
+    model: _Model = _DEFAULT_MODEL,
     scorer: _ScorerOption = "scorer",
     workers: int | None = option(None, "Threads; as many as cores by default.", min=1),
     *,
@@ -144,7 +144,7 @@ def evaluate(
 
 
 @app.command()
-def info(model: Model = _DEFAULT_MODEL, json: Json = False) -> None:
+def info(model: _Model = _DEFAULT_MODEL, json: Json = False) -> None:
     """Tell the size of a network and how exactly it keeps the symmetries."""
     from tengen.learners.deep_network import DeepNetwork
     from tengen.learners.deep_network.information import information
@@ -157,7 +157,7 @@ def info(model: Model = _DEFAULT_MODEL, json: Json = False) -> None:
 @app.command()
 def export(
     out: Path = argument("The ONNX file to write."),
-    model: Model = _DEFAULT_MODEL,
+    model: _Model = _DEFAULT_MODEL,
 ) -> None:
     """Write a network as ONNX, for other programs."""
     from tengen.learners.deep_network import DeepNetwork

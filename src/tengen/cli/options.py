@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from tengen.models.settings import SettingField
     from tengen.records import GameRecord
 
-Settings = TypeVar("Settings")
+_Settings = TypeVar("_Settings")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
 Seed = Annotated[int, typer.Option("--seed", help="Every random choice follows from it.")]
 Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes to work side by side.")]
-Ray = Annotated[
+_Ray = Annotated[
     str | None, typer.Option("--ray", help="Address of a Ray cluster ('auto' or host:port).")
 ]
 
@@ -36,7 +36,7 @@ OwnSeed = Annotated[
 ]
 PlayerName = Annotated[str, typer.Option("--player", help="Who; `tengen players` lists the names.")]
 RulesName = Annotated[str, typer.Option("--rules", help="cgos, chinese, japanese, aga, ...")]
-Record = Annotated[str, typer.Argument(help="A game record; - reads standard input.")]
+_Record = Annotated[str, typer.Argument(help="A game record; - reads standard input.")]
 Records = Annotated[
     list[str], typer.Argument(help="Game records, folders, archives; - is standard input.")
 ]
@@ -86,14 +86,14 @@ class Shared(Options):
     """Among whom the work is shared."""
 
     workers: Workers = 1
-    ray: Ray = None
+    ray: _Ray = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Position(Options):
     """A position of a game record: the one before a move."""
 
-    file: Record
+    file: _Record
     move: _MoveNumber = None
     game: _GameNumber = 1
 
@@ -114,7 +114,7 @@ class Resumable(Options):
     resume: _Resume = False
     said: Said = field(default_factory=Said)
 
-    def settings(self, folder: Path, settings: Settings) -> Settings:
+    def settings(self, folder: Path, settings: _Settings) -> _Settings:
         """Return the settings; of a resumed run its own, where the user said nothing else."""
         from tengen.models import resumed_settings
 

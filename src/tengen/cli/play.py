@@ -30,8 +30,8 @@ _DEFAULT_PLAYER = "tengen:seconds=2"
 _REVIEW_PLAYOUTS = 100
 _HANDICAP_KOMI = 0.5
 """Komi with handicap stones when none is given."""
-BLACK, WHITE, PASS, RESIGN = 1, 2, 0, -1
-NAMES = {BLACK: "Black", WHITE: "White"}
+_BLACK, _WHITE, _PASS, _RESIGN = 1, 2, 0, -1
+_NAMES = {_BLACK: "Black", _WHITE: "White"}
 
 
 @app.command()
@@ -71,7 +71,7 @@ def play(
         watched = not table.human
         path = out or (None if watched else saving.new_place(saving.default_folder(), table.board))
     screen = Screen(sys.stderr if json else sys.stdout, plain=plain)
-    talk = Talk(table, screen, path, told=out is not None)
+    talk = _Talk(table, screen, path, told=out is not None)
     try:
         talk.run(source)
     finally:
@@ -137,7 +137,7 @@ def _new_table(
     from tengen.players import make_player
     from tengen.players.table import Table
 
-    sides = {"black": BLACK, "b": BLACK, "white": WHITE, "w": WHITE, "none": 0}
+    sides = {"black": _BLACK, "b": _BLACK, "white": _WHITE, "w": _WHITE, "none": 0}
     if colour.lower() not in sides:
         raise TengenError(f"--colour {colour}: choose black, white or none")
     if komi is None and handicap:
@@ -187,7 +187,7 @@ def _resumed(path: Path) -> Table:
 
 
 @dataclass
-class Talk:
+class _Talk:
     """What is said and shown at a table, and the words that the person may say."""
 
     table: Table
@@ -205,7 +205,7 @@ class Talk:
         table, board = self.table, self.table.board
         self.screen.say(
             f"{board.rows}x{board.cols}, komi {board.komi:g}, {board.rules.scoring} scoring. "
-            + (f"You are {NAMES[table.human]} against " if table.human else "You watch ")
+            + (f"You are {_NAMES[table.human]} against " if table.human else "You watch ")
             + f"{table.player.name}{_strength_of(table.spec, board.rows, board.cols)}. "
             + "Type help for the words I know."
         )
@@ -216,7 +216,7 @@ class Talk:
                 self._machine()
                 self._since = time.monotonic()
                 continue
-            self.screen.ask("> " if table.over else f"{NAMES[board.turn]} to play{self._left()}> ")
+            self.screen.ask("> " if table.over else f"{_NAMES[board.turn]} to play{self._left()}> ")
             line = source.readline()
             if not line:
                 self.screen.say("")
@@ -267,15 +267,15 @@ class Talk:
         self._keep()
         if self.table.over:
             self._end(side)
-        elif move != PASS:
+        elif move != _PASS:
             self.screen.draw(self.table.board)
 
     def _machine(self) -> None:
         """Let the player move and show it."""
         side, move = self.table.board.turn, self.table.answer()
         self._keep()
-        if move is not None and move != RESIGN:
-            self.screen.say(f"{NAMES[side]}: {self._name(move)}")
+        if move is not None and move != _RESIGN:
+            self.screen.say(f"{_NAMES[side]}: {self._name(move)}")
         if self.table.over:
             self._end(side)
         else:
@@ -308,11 +308,11 @@ class Talk:
 
     def _pass(self, words: list[str]) -> None:
         """Pass."""
-        self._move(PASS)
+        self._move(_PASS)
 
     def _resign(self, words: list[str]) -> None:
         """Give up."""
-        self._move(RESIGN)
+        self._move(_RESIGN)
 
     def _undo(self, words: list[str]) -> None:
         """Take moves back until it is the person's turn again."""
@@ -333,7 +333,7 @@ class Talk:
         marks: dict[int, str] = {}
         lines = []
         for letter, c in zip("abc", advice, strict=False):
-            if c.move != PASS:
+            if c.move != _PASS:
                 marks[index_of(c.move, board.rows, board.cols)] = letter
             line = " ".join(self._name(move) for move in c.pv[:6])
             lines.append(
@@ -370,7 +370,7 @@ class Talk:
         """Say how the game ended."""
         if self.table.resigned or self.table.late:
             how = "resigns" if self.table.resigned else "has no time left"
-            self.screen.say(f"{NAMES[side]} {how}. Result: {self.table.result}")
+            self.screen.say(f"{_NAMES[side]} {how}. Result: {self.table.result}")
             self.screen.say("Type review to see what each move lost.")
             return
         self.screen.say(f"The game is over. Dead stones judged {self._who_judges()}.")
@@ -382,7 +382,7 @@ class Talk:
         table = self.table
         assert table.counted is not None
         territory = table.territory()
-        marks = dict.fromkeys(territory[BLACK], "b") | dict.fromkeys(territory[WHITE], "w")
+        marks = dict.fromkeys(territory[_BLACK], "b") | dict.fromkeys(territory[_WHITE], "w")
         self.screen.draw(table.board, marks | dict.fromkeys(table.fallen(), "+"))
         names = " ".join(self._name(point) for point in sorted(table.dead))
         self.screen.say(f"Dead (+): {names or 'none'}. `dead VERTEX` changes a block's fate.")
@@ -414,10 +414,10 @@ class Talk:
         found = review_game(
             record, thinker.player, policy=thinker.policy, policy_name=thinker.policy_name
         )
-        for colour in (BLACK, WHITE):
+        for colour in (_BLACK, _WHITE):
             side = found.side(colour)
             self.screen.say(
-                f"{NAMES[colour]}: {side['mean_lost']:.2f} points lost a move, "
+                f"{_NAMES[colour]}: {side['mean_lost']:.2f} points lost a move, "
                 f"{side['mistakes']} mistakes"
             )
         for move in (*found.mistakes(3), *found.doubts(3)):
@@ -455,16 +455,16 @@ class Talk:
         self.screen.say("quit: leave")
 
 
-WORDS: dict[str, tuple[Callable[[Talk, list[str]], None], str]] = {
-    "pass": (Talk._pass, "pass; two passes end the game and it is counted"),
-    "resign": (Talk._resign, "give up"),
-    "undo": (Talk._undo, "take back your last move and what followed"),
-    "hint": (Talk._hint, "what the machine would play in your place"),
-    "score": (Talk._score, "estimate the score and who owns what"),
-    "dead": (Talk._dead, "after the game: `dead C3` changes a block's fate and counts anew"),
-    "review": (Talk._review, "what each move lost; `review 500` with more playouts"),
-    "save": (Talk._save, "`save FILE` writes the game as SGF"),
-    "board": (Talk._board, "draw the board again"),
-    "help": (Talk._help, "this list"),
+WORDS: dict[str, tuple[Callable[[_Talk, list[str]], None], str]] = {
+    "pass": (_Talk._pass, "pass; two passes end the game and it is counted"),
+    "resign": (_Talk._resign, "give up"),
+    "undo": (_Talk._undo, "take back your last move and what followed"),
+    "hint": (_Talk._hint, "what the machine would play in your place"),
+    "score": (_Talk._score, "estimate the score and who owns what"),
+    "dead": (_Talk._dead, "after the game: `dead C3` changes a block's fate and counts anew"),
+    "review": (_Talk._review, "what each move lost; `review 500` with more playouts"),
+    "save": (_Talk._save, "`save FILE` writes the game as SGF"),
+    "board": (_Talk._board, "draw the board again"),
+    "help": (_Talk._help, "this list"),
 }
 """Word -> (what does it, what help says)."""

@@ -21,10 +21,10 @@ from tengen.learners.self_play.settings import SelfPlaySettings
 
 app = typer.Typer(no_args_is_help=True, help="A network that teaches itself, told only the rules.")
 
-PARTS = ("moves", "winner", "ownership")
+_PARTS = ("moves", "winner", "ownership")
 """Parts of the loss to show."""
 _REPORT_SECONDS = 10.0
-Folder = Annotated[Path, typer.Argument(help="Folder of the run.")]
+_Folder = Annotated[Path, typer.Argument(help="Folder of the run.")]
 
 
 @command(app)
@@ -64,7 +64,7 @@ def train(
 
 @app.command()
 def show(
-    run: Folder,
+    run: _Folder,
     rows: int = option(20, "Rows to show.", min=1),
     json: Json = False,
 ) -> None:
@@ -86,7 +86,7 @@ def show(
 
 @command(app)
 def ladder(
-    run: Folder,
+    run: _Folder,
     size: int | None = option(None, "The run's first by default.", min=5, max=19),
     snapshots: int = option(6, "How many meet.", min=2),
     games: int = option(20, "Games of each pair.", min=2),
@@ -151,7 +151,7 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _shown(row: dict[str, Any]) -> list[str]:
-    losses = [f"{row['loss'][n]:.3f}" if n in row["loss"] else "" for n in PARTS]
+    losses = [f"{row['loss'][n]:.3f}" if n in row["loss"] else "" for n in _PARTS]
     ended = [f"{row['black_wins']:.0%}", f"{row['length']:.0f}"] if "length" in row else ["", ""]
     counts = [f"{row['seconds'] / 60:.1f}", str(row["games"]), str(row["positions"])]
     return [*counts, *losses, *ended]

@@ -33,11 +33,11 @@ from tengen.learners.symmetry_network.settings import (
 
 app = typer.Typer(no_args_is_help=True, help="Internal symmetry networks (Blair 2008).")
 
-Model = Annotated[str | None, typer.Option("--model", help="A shipped name or a path.")]
+_Model = Annotated[str | None, typer.Option("--model", help="A shipped name or a path.")]
 
 
 @app.command()
-def info(model: Model = None, json: Json = False) -> None:
+def info(model: _Model = None, json: Json = False) -> None:
     """Count the free numbers of a network and measure how exactly it keeps the symmetries."""
     import numpy as np
 

@@ -29,7 +29,7 @@ from tengen.errors import IllegalMoveError
 if TYPE_CHECKING:
     from tengen.board import Board, Point
 
-PASS, RESIGN, BLACK, WHITE = 0, -1, 1, 2
+_PASS, _RESIGN = 0, -1
 
 
 class ContractBroken(AssertionError):
@@ -216,7 +216,7 @@ def _try_choose(player: Player, board: Board, seed: int) -> Point:
         point = board.answer(move)
     except IllegalMoveError:
         raise ContractBroken(f"{player.name} chose {move!r}, no move {where}") from None
-    legal = point == RESIGN or board.is_legal(point)
+    legal = point == _RESIGN or board.is_legal(point)
     _need(legal, f"{player.name} chose {point}, which is illegal {where}")
     return point
 
@@ -226,8 +226,8 @@ def _try_game(player: Player, board: Board, seed: int, plies: int) -> None:
     passes = 0
     for ply in range(plies):
         move = _try_choose(player, board, seed + ply)
-        passes = passes + 1 if move == PASS else 0
-        if move == RESIGN or passes == 2:
+        passes = passes + 1 if move == _PASS else 0
+        if move == _RESIGN or passes == 2:
             break
         board.play(move)
 

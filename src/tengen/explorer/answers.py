@@ -24,7 +24,7 @@ from tengen.explorer.kernels import ELSEWHERE
 
 OPINIONS = ("predictor", "network", "opening")
 """Who is asked for an opinion where a model is there; see `opinions`."""
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Answer:
     def marks(self) -> dict[str, NextMove]:
         """Return the moves on the board by letter, most frequent first."""
         on_board = [move for move in self.moves if move.points[0] != PASS]
-        return dict(zip(LETTERS, on_board, strict=False))
+        return dict(zip(_LETTERS, on_board, strict=False))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""

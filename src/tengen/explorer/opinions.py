@@ -8,7 +8,7 @@ from tengen.contracts import Evaluator, Policy
 from tengen.models import has_model, load_evaluator, load_policy
 from tengen.models.defaults import predictor_for
 
-NETWORKS = ("tengen-large", "tengen-small")
+_NETWORKS = ("tengen-large", "tengen-small")
 """Deep networks, the first that is there is asked."""
 _LEARNED = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
 """Learned openings by the board's size."""
@@ -27,7 +27,7 @@ def opinions_on(rows: int, cols: int) -> Opinions:
     """Load the models that are there for boards of this size."""
     found = Opinions()
     predictor = predictor_for(rows, cols)
-    network = next((name for name in NETWORKS if has_model(name)), "")
+    network = next((name for name in _NETWORKS if has_model(name)), "")
     for asked, name in (("predictor", predictor), ("network", network)):
         if name and has_model(name):
             found.policies[asked] = load_policy(name, shared=True)

@@ -21,7 +21,7 @@ Dialect = Literal["lz", "kata", "cgos"]
 _Vertex = Callable[[int], str]
 """Writes a move as a GTP vertex."""
 
-COLOURS = {"b": 1, "black": 1, "w": 2, "white": 2}
+_COLOURS = {"b": 1, "black": 1, "w": 2, "white": 2}
 _BOOLEANS = {"true": True, "false": False}
 # Seconds between reports when a program names none, and bounds for what it names.
 _DEFAULT_INTERVAL, _SHORTEST_INTERVAL, _LONGEST_INTERVAL = 1.0, 0.05, 1e6
@@ -57,15 +57,15 @@ def parse_options(args: Sequence[str]) -> AnalysisOptions:
     words = iter(args)
     for word in words:
         key = word.lower()
-        if key in COLOURS:
-            found["colour"] = COLOURS[key]
+        if key in _COLOURS:
+            found["colour"] = _COLOURS[key]
         elif _is_number(key):
             found["interval"] = _interval(key)
         elif key in ("allow", "avoid"):
             rule = _restriction(word, [next(words, None) for _ in range(3)])
             found[key] = (*found.get(key, ()), rule)  # type: ignore[misc]
-        elif key in KEYS:
-            name, read = KEYS[key]
+        elif key in _KEYS:
+            name, read = _KEYS[key]
             value = next(words, None)
             if value is None:
                 raise GtpFailure(f"{word} needs a value")
@@ -80,11 +80,11 @@ def _restriction(word: str, args: Sequence[str | None]) -> tuple[int, tuple[str,
     colour, vertices, depth = args
     if colour is None or vertices is None or depth is None:
         raise GtpFailure(f"{word} needs a colour, vertices and a depth")
-    if colour.lower() not in COLOURS:
+    if colour.lower() not in _COLOURS:
         raise GtpFailure(f"{colour} is no colour")
     if not depth.isascii() or not depth.isdigit() or int(depth) < 1:
         raise GtpFailure(f"{depth} is no depth")
-    return COLOURS[colour.lower()], tuple(v for v in vertices.split(",") if v)
+    return _COLOURS[colour.lower()], tuple(v for v in vertices.split(",") if v)
 
 
 def format_report(
@@ -203,7 +203,7 @@ def _count(word: str) -> int:
     return int(word)
 
 
-KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
+_KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
     "interval": ("interval", _interval),
     "ownership": ("ownership", _boolean),
     "ownershipstdev": ("ownership_spread", _boolean),

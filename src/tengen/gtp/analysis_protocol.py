@@ -334,20 +334,20 @@ def _read_settings(query: Query, settings: dict[str, Any]) -> None:
             query.perspective = word
         elif key == "humanSLProfile":
             query.human = bool(wish)
-        elif key in LIMITS:
-            setattr(query, LIMITS[key][0], LIMITS[key][1]({name: wish}, name))
+        elif key in _LIMITS:
+            setattr(query, _LIMITS[key][0], _LIMITS[key][1]({name: wish}, name))
         elif wish:
             query.warnings.append((name, "not supported"))
 
 
-LIMITS: dict[str, tuple[str, Callable[[Mapping[str, Any], str], object]]] = {
+_LIMITS: dict[str, tuple[str, Callable[[Mapping[str, Any], str], object]]] = {
     "maxTime": ("seconds", lambda value, name: _number(value, name, 0.0, 1e20, 0.0)),
     "maxVisits": ("visits", lambda value, name: _integer(value, name, 1, 10**9)),
     "maxPlayouts": ("visits", lambda value, name: _integer(value, name, 1, 10**9)),
 }
 """Setting -> (where it goes, how it is read)."""
 
-KNOWN = frozenset(
+_KNOWN = frozenset(
     [
         "id",
         "rules",
@@ -383,5 +383,5 @@ def _note_unserved(query: Query, value: Mapping[str, Any]) -> None:
         if name in _UNSERVED:
             if wish:
                 query.warnings.append((name, _UNSERVED[name]))
-        elif name not in KNOWN:
+        elif name not in _KNOWN:
             query.warnings.append((name, "unknown field"))

@@ -30,7 +30,7 @@ from tengen.gtp.analysis_protocol import Query, QueryError, Turn, parse_query
 from tengen.gtp.words import PASS, RESIGN
 
 # A line longer than this is refused; a game of 1000 moves is far shorter.
-MAX_LINE = 1 << 22
+_MAX_LINE = 1 << 22
 _NEVER = 1e9
 # Moves to look at when a query allows none of those that the search prefers.
 _EXPLORED = 6
@@ -117,12 +117,12 @@ class AnalysisServer:
         for worker in workers:
             worker.start()
         try:
-            while (raw := source.readline(MAX_LINE)) and not self._ended:
+            while (raw := source.readline(_MAX_LINE)) and not self._ended:
                 if not raw.strip():
                     continue
-                if len(raw) >= MAX_LINE and not raw.endswith(b"\n"):
+                if len(raw) >= _MAX_LINE and not raw.endswith(b"\n"):
                     while raw and not raw.endswith(b"\n"):
-                        raw = source.readline(MAX_LINE)
+                        raw = source.readline(_MAX_LINE)
                     self._write({"error": "the line is too long"})
                 else:
                     self.handle(raw)

@@ -242,10 +242,10 @@ class _ProcessChannel:
             self._lines.append(rest.decode("utf-8", "replace")[:1000])
 
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 
 
-def _take(line: queue.SimpleQueue[Item] | queue.Queue[Item], deadline: float | None) -> Item:
+def _take(line: queue.SimpleQueue[_Item] | queue.Queue[_Item], deadline: float | None) -> _Item:
     """Take the next item of a queue, waiting for it until the deadline."""
     left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
     try:

@@ -23,7 +23,7 @@ _PLAYOUTS = 400
 _DEAD_ABOVE = 0.5
 # A board with fewer stones than this share of its points is not finished, whatever a scorer says.
 _FEWEST_STONES = 1 / 3
-NETWORK = "tengen-small"
+_NETWORK = "tengen-small"
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class Judge:
         """The network that estimates, None without one; loaded when first needed."""
         from tengen.models import has_model, load_learner
 
-        if self._network is None and has_model(NETWORK):
-            self._network = load_learner(NETWORK, shared=True)
+        if self._network is None and has_model(_NETWORK):
+            self._network = load_learner(_NETWORK, shared=True)
         return self._network
 
 

@@ -7,7 +7,7 @@ from tengen.gtp.engine import Engine
 from tengen.gtp.protocol import Call, GtpFailure
 from tengen.gtp.words import BLACK, PASS, WHITE, format_score, need
 
-TERRITORY = {"black_territory": BLACK, "white_territory": WHITE}
+_TERRITORY = {"black_territory": BLACK, "white_territory": WHITE}
 
 
 def final_score(engine: Engine, call: Call) -> str:
@@ -28,7 +28,7 @@ def final_status(engine: Engine, call: Call) -> str:
     for block in engine.judge.status(engine.game.board).blocks:
         if point in block.stones:
             return block.status.value
-    for name, colour in TERRITORY.items():
+    for name, colour in _TERRITORY.items():
         if point in _territory(engine, colour):
             return name
     return "dame"
@@ -37,8 +37,8 @@ def final_status(engine: Engine, call: Call) -> str:
 def final_status_list(engine: Engine, call: Call) -> str:
     """List the stones of one status, a block to a line, or the points of one territory."""
     word = need(call.args, 1)[0].lower()
-    if word in TERRITORY:
-        return " ".join(engine.vertex(p) for p in _territory(engine, TERRITORY[word]))
+    if word in _TERRITORY:
+        return " ".join(engine.vertex(p) for p in _territory(engine, _TERRITORY[word]))
     try:
         wanted = Status(word)
     except ValueError:

@@ -17,7 +17,7 @@ from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove
 from tengen.gtp.game import start_of
 from tengen.gtp.sgf import record_of_board
 
-LETTERS = {BLACK: "b", WHITE: "w"}
+_LETTERS = {BLACK: "b", WHITE: "w"}
 # Names by which KGS's command knows the same ko and scoring; superko is left to the engine.
 _KGS_NAMES = {"territory": "japanese", "area": "chinese"}
 
@@ -56,7 +56,7 @@ class EngineSession:
             self.client.command("komi", f"{board.komi:g}")
             self._komi = board.komi
         for colour, point in board.moves[shared:]:
-            self.client.command("play", LETTERS[colour], self._vertex(board, point))
+            self.client.command("play", _LETTERS[colour], self._vertex(board, point))
             self._moves.append((colour, point))
 
     def genmove(self, board: Board, *, seed: int | None = None) -> Point:
@@ -72,8 +72,8 @@ class EngineSession:
         self.sync(board)
         if seed is not None and self.client.known("set_random_seed"):
             self.client.command("set_random_seed", seed & 0x3FFFFFFF)
-        line = f"genmove {LETTERS[board.turn]}"
-        answer = self.client.think("genmove", LETTERS[board.turn])
+        line = f"genmove {_LETTERS[board.turn]}"
+        answer = self.client.think("genmove", _LETTERS[board.turn])
         try:
             move = parse_gtp(answer, board.rows, board.cols)
         except TengenError:
@@ -110,7 +110,7 @@ class EngineSession:
         record = record_of_board(start_of(board))
         if not record.setup:
             return
-        stones = [(LETTERS[c], self._vertex(board, point)) for c, point in record.setup]
+        stones = [(_LETTERS[c], self._vertex(board, point)) for c, point in record.setup]
         all_black = all(colour == BLACK for colour, _ in record.setup)
         if all_black and len(stones) > 1 and self.client.known("set_free_handicap"):
             self.client.command("set_free_handicap", *(vertex for _, vertex in stones))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from tengen.gtp.protocol import GtpFailure
 
 SMALLEST, LARGEST = 2, 25
-EMPTY, BLACK, WHITE = 0, 1, 2
+BLACK, WHITE = 1, 2
 PASS, RESIGN = 0, -1
 COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 COLOUR_LETTERS = {BLACK: "B", WHITE: "W"}

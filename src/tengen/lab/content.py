@@ -14,7 +14,7 @@ from typing import Any, Literal
 from tengen.errors import TengenError
 from tengen.lab.verdicts import Comparison, show
 
-Numbers = Sequence[float]
+_Numbers = Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Line:
     """One line of a plot, with a band from `low` to `high` where there are intervals."""
 
     name: str
-    x: Numbers
-    y: Numbers
-    low: Numbers | None = None
-    high: Numbers | None = None
+    x: _Numbers
+    y: _Numbers
+    low: _Numbers | None = None
+    high: _Numbers | None = None
     style: str = ""
     """How matplotlib draws it; without one, points are marked where they are few."""
 
@@ -69,8 +69,8 @@ class Series:
     """One colour of a bar chart."""
 
     name: str
-    values: Numbers
-    intervals: Sequence[Numbers] | None = None
+    values: _Numbers
+    intervals: Sequence[_Numbers] | None = None
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Replay:
     """The point of the last move of every frame, -1 for none."""
     colours: Sequence[int]
     owners: Sequence[str] = ()
-    values: Numbers = ()
+    values: _Numbers = ()
     words: str = ""
 
 
@@ -203,7 +203,7 @@ def table(
     return Table(title, list(columns), cells, note, shade)
 
 
-def line(name: str, x: Numbers, y: Numbers, intervals: Sequence[Numbers] | None = None) -> Line:
+def line(name: str, x: _Numbers, y: _Numbers, intervals: Sequence[_Numbers] | None = None) -> Line:
     """Return one line of a plot, with a band where there are intervals."""
     if intervals is None:
         return Line(name, list(x), list(y))

@@ -19,7 +19,7 @@ from tengen.models.defaults import policy_for
 
 _LIFE = "life"
 _CELL = 26
-DEAD = 0.5
+_DEAD = 0.5
 """Chance below which a block is drawn faint."""
 
 
@@ -78,7 +78,7 @@ class Fates:
         for fate in self.blocks:
             chance = fate.chances[model]
             labels[fate.stones[0]] = f"{100 * chance:.0f}"
-            if chance < DEAD:
+            if chance < _DEAD:
                 dead += list(fate.stones)
         return self.board.svg(labels=labels, dead=dead, cell=_CELL)
 

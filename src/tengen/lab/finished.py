@@ -11,7 +11,7 @@ from functools import partial
 from tengen.learners.scoring import made
 from tengen.records import GameRecord
 
-PLAYER = "mcts:playouts=60,resign=0"
+_PLAYER = "mcts:playouts=60,resign=0"
 
 
 def make_games(
@@ -26,6 +26,6 @@ def make_games(
     from tengen.players import make_player
 
     return made.make_games(
-        partial(make_player, PLAYER), PLAYER, count, size, seed, workers=workers,
+        partial(make_player, _PLAYER), _PLAYER, count, size, seed, workers=workers,
         tell=lambda done: tell(done, count),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from tengen.models import write_atomic
 from tengen.parallel import map_jobs
 
 Row = dict[str, Any]
-Job = TypeVar("Job")
+_Job = TypeVar("_Job")
 
 
 class Journal:
@@ -56,8 +56,8 @@ class Journal:
 
     def complete(
         self,
-        jobs: Mapping[str, Job],
-        work: Callable[[Job], Row],
+        jobs: Mapping[str, _Job],
+        work: Callable[[_Job], Row],
         *,
         workers: int = 1,
         ray: str | None = None,

@@ -24,7 +24,9 @@ def results_page(page: Page) -> str:
             lines += _section(section)
     lines += ["## Cost", ""]
     columns = ["step", "time", "processor time", "peak memory", "the paper's experiment"]
-    lines += grid(columns, [(c.step, c.seconds, c.processor, c.memory, c.paper) for c in page.cost])
+    lines += _grid(
+        columns, [(c.step, c.seconds, c.processor, c.memory, c.paper) for c in page.cost]
+    )
     told = ", ".join(f"{name} {number}" for name, number in page.versions)
     lines += [f"Seed {page.seed}; {told}.", ""]
     return "\n".join(lines)
@@ -46,7 +48,7 @@ def _beside(rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
     columns = ["where", "what", "paper", "this run", "recorded", "verdict", "why"]
-    return grid(
+    return _grid(
         columns,
         [
             (r.where, r.what, r.paper, r.ours, r.recorded,
@@ -61,7 +63,7 @@ def _recorded_lines(runs: Sequence[Run]) -> list[str]:
     if not runs:
         return []
     rows = [(f"`{r.command}`", r.date, r.seeds, r.games, r.page) for r in runs]
-    return ["Recorded runs:", "", *grid(["command", "date", "seeds", "games", "more"], rows)]
+    return ["Recorded runs:", "", *_grid(["command", "date", "seeds", "games", "more"], rows)]
 
 
 def _result_lines(result: Result) -> list[str]:
@@ -76,14 +78,14 @@ def _result_lines(result: Result) -> list[str]:
 
 def table_lines(table: Table) -> list[str]:
     """Return a table under its title, with its note."""
-    lines = [f"**{table.title}**", "", *grid(table.columns, table.rows)]
+    lines = [f"**{table.title}**", "", *_grid(table.columns, table.rows)]
     return [*lines, table.note, ""] if table.note else lines
 
 
-def grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+def _grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Return a Markdown table and an empty line.
 
-    >>> grid(["a", "b"], [["x|y", 1]])
+    >>> _grid(["a", "b"], [["x|y", 1]])
     ['| a | b |', '|---|---|', '| x\\\\|y | 1 |', '']
     """
     lines = [_row(columns), "|" + "---|" * len(columns)]

@@ -30,7 +30,7 @@ from tengen.learners.move_prediction.paper_training import (
 )
 from tengen.records.arrays import GameArrays
 
-Row = dict[str, Any]
+_Row = dict[str, Any]
 
 
 def hold_out(games: GameArrays, count: int, seed: int) -> tuple[GameArrays, GameArrays]:
@@ -56,14 +56,14 @@ class PaperTables:
     def __init__(self, train: GameArrays, test: GameArrays, settings: PaperSettings) -> None:
         self.train, self.test, self.settings = train, test, settings
 
-    def width(self, width: float, *, exact: bool = False) -> Row:
+    def width(self, width: float, *, exact: bool = False) -> _Row:
         """Table I: rank-1 accuracy with one width factor.
 
         With `exact` the optimum is sought by OWL-QN, which holds all samples (90 bytes each, some
         20 a move) in memory, instead of by passes of FTRL-proximal; `violation` tells how far off
         it is.
         """
-        told: Row = {}
+        told: _Row = {}
         if exact:
             model = replace(self._frequencies, top=self.settings.top)
             features, labels = self._samples
@@ -75,14 +75,14 @@ class PaperTables:
         row = {"width": width, "features": model.features, **told, **measure(model, self.test)}
         return {**row, "paper": papers.MP_WIDTHS.get(width)}
 
-    def reranked(self, top: int) -> Row:
+    def reranked(self, top: int) -> _Row:
         """Table II: cumulative accuracy with so many re-ranked candidates; 0 for none.
 
         `beyond` is the largest difference that re-ranking makes at ranks from n on: by the paper's
         rule none, but for ties by frequency, which share credit.
         """
         settings = replace(self.settings, top=top)
-        row: Row = {"top": top, "beyond": None}
+        row: _Row = {"top": top, "beyond": None}
         if top == 0:
             part_a, _ = halves(self.train, settings)
             row |= measure(learn_frequencies(self.train, part_a, settings), self.test)
@@ -92,7 +92,7 @@ class PaperTables:
             row["beyond"] = max((abs(row[rank] - self._plain[rank]) for rank in ranks), default=0.0)
         return {**row, "paper": papers.MP_RERANKED.get(top)}
 
-    def size(self, games: int, keep: Path | None = None) -> Row:
+    def size(self, games: int, keep: Path | None = None) -> _Row:
         """Tables III and IV: accuracy after so many training games, and what the training took.
 
         With `keep`, the model is written into that folder as paper-GAMES.safetensors.
@@ -112,7 +112,7 @@ class PaperTables:
             _estimator(model, settings).save(keep / f"{name}.safetensors", name=name)
         return {**row, **measure(model, self.test), "paper": papers.MP_SIZES.get(games)}
 
-    def history(self, rank: int) -> list[Row]:
+    def history(self, rank: int) -> list[_Row]:
         """Section V's worry: the re-ranker is told other earlier moves than the experts'.
 
         Rank 0 is the experts' own history. Rank k pretends that the earlier moves were what the
@@ -132,7 +132,7 @@ class PaperTables:
         return learn_frequencies(self.train, part_a, self.settings)
 
     @cached_property
-    def _plain(self) -> Row:
+    def _plain(self) -> _Row:
         """What the frequencies alone foresee."""
         return measure(self._frequencies, self.test)
 
@@ -156,7 +156,7 @@ class PaperTables:
 
 def without_family(
     train: GameArrays, test: GameArrays, settings: FullSettings, family: str = ""
-) -> Row:
+) -> _Row:
     """Beyond the paper: train the full recipe without one family of features, or with all."""
     if family:
         settings = replace(settings, without=(family,))
@@ -172,7 +172,7 @@ def without_family(
     }
 
 
-def measure(model: PaperModel, test: GameArrays) -> Row:
+def measure(model: PaperModel, test: GameArrays) -> _Row:
     """Measure a model at all ranks of the paper's tables."""
     measured = _estimator(model, PaperSettings()).evaluate(test)
     return {

@@ -23,10 +23,10 @@ from tengen.models.settings import setting
 from tengen.parallel import map_jobs
 from tengen.statistics import Rate, mean_test
 
-BASE = "paper"
+_BASE = "paper"
 
 _VARIANTS: dict[str, dict[str, Any]] = {
-    BASE: {},
+    _BASE: {},
     "scalar": {"encoding": "scalar"},
     "mixed": {"encoding": "mixed"},
     "lambda 0.6": {"trace": 0.6},
@@ -39,7 +39,7 @@ _VARIANTS: dict[str, dict[str, Any]] = {
 }
 """What each variant changes in the binary player ABCDE trained by self-play."""
 
-_OPPONENTS = ("random", "maxlib", BASE)
+_OPPONENTS = ("random", "maxlib", _BASE)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class VariantsSize(TrainingSize):
     @property
     def variants(self) -> tuple[str, ...]:
         """The variants to train, the paper's player first."""
-        return tuple(dict.fromkeys((BASE, *self.only))) if self.only else tuple(_VARIANTS)
+        return tuple(dict.fromkeys((_BASE, *self.only))) if self.only else tuple(_VARIANTS)
 
 
 def _train_job(folder: Path, size: VariantsSize, name: str, seed: int) -> TrainJob:
@@ -79,11 +79,11 @@ def _match_jobs(folder: Path, size: VariantsSize, seeds: range) -> dict[str, Mat
     """Name the comparisons."""
     jobs = {}
     for seed in seeds:
-        base = _train_job(folder, size, BASE, seed).model
+        base = _train_job(folder, size, _BASE, seed).model
         for name in size.variants:
             model = _train_job(folder, size, name, seed).model
-            for opponent in _OPPONENTS[:2] if name == BASE else _OPPONENTS:
-                other = base if opponent == BASE else opponent
+            for opponent in _OPPONENTS[:2] if name == _BASE else _OPPONENTS:
+                other = base if opponent == _BASE else opponent
                 referee, number = size.judged_by, 9_000_000 + seed
                 job = MatchJob(model, other, referee, size.match_games, number)
                 jobs[f"{name}|{seed}|{opponent}"] = job
@@ -103,10 +103,10 @@ def play_variants(context: Context, folder: Path, size: VariantsSize) -> dict[st
             _match_jobs(folder, size, seeds), play, workers=context.workers, ray=context.ray,
             tell=context.between(0.8, 1.0, "comparisons"),
         )  # fmt: skip
-    return report(size, rows)
+    return _report(size, rows)
 
 
-def report(size: VariantsSize, rows: list[Row]) -> dict[str, Any]:
+def _report(size: VariantsSize, rows: list[Row]) -> dict[str, Any]:
     """Return win rates with intervals: over seeds if there are several, else over games.
 
     `p` tests over seeds whether a variant differs from the paper's player: by the difference of
@@ -119,18 +119,18 @@ def report(size: VariantsSize, rows: list[Row]) -> dict[str, Any]:
         rates.setdefault((name, opponent), {})[int(seed)] = Rate.of(row["scores"]).win_rate
     entries: dict[str, dict[str, Any]] = {name: {} for name in size.variants}
     for opponent in _OPPONENTS:
-        base = rates.get((BASE, opponent), {})
+        base = rates.get((_BASE, opponent), {})
         for name in size.variants:
             own = rates.get((name, opponent), {})
             if not own:
                 continue
             values = list(own.values())
-            gaps = [rate - (0.5 if opponent == BASE else base[seed]) for seed, rate in own.items()]
+            gaps = [rate - (0.5 if opponent == _BASE else base[seed]) for seed, rate in own.items()]
             entries[name][opponent] = {
                 "win_rate": sum(values) / len(values),
                 "interval": list(interval_of(values, size.match_games) or (0.0, 1.0)),
                 "seeds": len(values),
-                "p": None if name == BASE else mean_test(gaps, 0.0),
+                "p": None if name == _BASE else mean_test(gaps, 0.0),
             }
         mark([entries[name][opponent] for name in size.variants if opponent in entries[name]])
     return {

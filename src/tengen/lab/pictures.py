@@ -13,7 +13,7 @@ from tengen.arrays import FloatArray
 from tengen.board import PASS, Board, index_of
 from tengen.lab.content import Replay
 
-LEVELS = 6
+_LEVELS = 6
 """Shades of each sign in a heat map."""
 OWN, ENEMY, EMPTY, OUTSIDE, UNKNOWN = "X", "O", ".", "#", "?"
 """What a cell of a pattern may be; UNKNOWN lies outside the template."""
@@ -39,7 +39,7 @@ def kernel_sheet(
         for j in range(len(cols)):
             for k, (east, north) in enumerate(offsets):
                 share = float(kernels[k, i, j]) / scale
-                level = min(int(abs(share) * LEVELS + 0.999), LEVELS)
+                level = min(int(abs(share) * _LEVELS + 0.999), _LEVELS)
                 if level == 0:
                     continue
                 x = left + j * step + (1 + east) * cell
@@ -59,7 +59,7 @@ def kernel_sheet(
     out += [f'<path d="{"".join(frames)}"/>', "</g>"]
     for (sign, level), paths in sorted(strokes.items()):
         fill = "var(--hot)" if sign > 0 else "var(--cold)"
-        opacity = level / LEVELS
+        opacity = level / _LEVELS
         out.append(f'<path fill="{fill}" fill-opacity="{opacity:.2f}" d="{"".join(paths)}"/>')
     out.append('<g fill="var(--soft)">')
     for i, name in enumerate(rows):

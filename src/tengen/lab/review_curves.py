@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 
-WIDTH, _HEIGHT = 560, 210
+_WIDTH, _HEIGHT = 560, 210
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 10, 34
 
 
@@ -28,21 +28,21 @@ def draw_curve(
     last = max(len(values) - 1, 1)
 
     def x(number: float) -> float:
-        return _LEFT + (WIDTH - _LEFT - _RIGHT) * number / last
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * number / last
 
     def y(value: float) -> float:
         inside = min(max((value - low) / (high - low), 0.0), 1.0)
         return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * inside
 
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="curve" viewBox="0 0 {WIDTH} {_HEIGHT}" '
-        f'role="img" aria-label="{label}" data-left="{_LEFT}" data-right="{WIDTH - _RIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="curve" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
+        f'role="img" aria-label="{label}" data-left="{_LEFT}" data-right="{_WIDTH - _RIGHT}" '
         f'data-last="{last}" font-family="system-ui, sans-serif" font-size="12">'
     ]
     for tick in _ticks(low, high):
         line = "middle" if tick == middle else "grid"
         out.append(
-            f'<line class="{line}" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y(tick):.1f}" '
+            f'<line class="{line}" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y(tick):.1f}" '
             f'y2="{y(tick):.1f}"/><text x="{_LEFT - 6}" y="{y(tick) + 4:.1f}" '
             f'text-anchor="end">{tick:g}</text>'
         )
@@ -51,7 +51,7 @@ def draw_curve(
             f'<text x="{x(tick):.1f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">{tick:g}'
             "</text>"
         )
-    out.append(f'<text x="{WIDTH - _RIGHT}" y="{_HEIGHT - 4}" text-anchor="end">move</text>')
+    out.append(f'<text x="{_WIDTH - _RIGHT}" y="{_HEIGHT - 4}" text-anchor="end">move</text>')
     line = " ".join(f"{x(n):.1f},{y(value):.1f}" for n, value in enumerate(values))
     out.append(f'<polyline points="{line}"/>')
     out += [

@@ -10,7 +10,7 @@ from tengen import __version__
 from tengen.lab.review_settings import ReviewSettings
 from tengen.lab.review_tables import KINDS, PHASES
 
-PLAYERS = 50
+_PLAYERS = 50
 """Players that the page shows; the others are in the summary."""
 
 
@@ -28,7 +28,7 @@ def make_index(
         settings=settings,
         games=[_line(game) for game in games],
         summary=summary,
-        players=summary["players"][:PLAYERS],
+        players=summary["players"][:_PLAYERS],
         phases=PHASES,
         kinds=[kind for kind in KINDS if kind in summary["all"]["kinds"]],
     )

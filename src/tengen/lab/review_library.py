@@ -37,8 +37,8 @@ from tengen.parallel import map_jobs
 from tengen.records import GameRecord
 from tengen.records.packed import PackedGame
 
-GAMES, SETTINGS, _LOCK = "games", "settings.json", ".lock"
-COLOURS = {1: "black", 2: "white"}
+_GAMES, _SETTINGS, _LOCK = "games", "settings.json", ".lock"
+_COLOURS = {1: "black", 2: "white"}
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _review_job(settings: ReviewSettings, job: PackedGame) -> _Done:
     value = {
         **about,
         "fault": "",
-        "sides": {name: review.side(colour) for colour, name in COLOURS.items()},
+        "sides": {name: review.side(colour) for colour, name in _COLOURS.items()},
         "final": review.ending and review.ending.count.result,
         "scores": [round(p.score, 2) for p in review.positions],
         "rows": _move_rows(review),
@@ -159,7 +159,7 @@ def _move_rows(review: Review) -> list[dict[str, Any]]:
         found.append(
             {
                 "number": move.number,
-                "colour": COLOURS[move.colour],
+                "colour": _COLOURS[move.colour],
                 "move": format_gtp(move.move, rows, cols),
                 "lost": round(move.lost, 3),
                 "error": round(move.error, 3),
@@ -187,20 +187,20 @@ def _claimed(folder: Path, settings: ReviewSettings, resume: bool) -> FileLock:
     """Lock the folder and see that its reviews, if any, may go on."""
     if folder.exists() and not folder.is_dir():
         raise RunError(f"{folder}: is not a folder; --out names another")
-    path = folder / SETTINGS
+    path = folder / _SETTINGS
     if path.exists():
         if not resume:
             raise RunError(f"{folder}: holds reviews; --resume goes on with them")
         _check_settings(path, settings)
     elif folder.is_dir() and any(each.name != _LOCK for each in folder.iterdir()):
         raise RunError(f"{folder}: holds other things; --out names another folder")
-    (folder / GAMES).mkdir(parents=True, exist_ok=True)
+    (folder / _GAMES).mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / _LOCK)
     try:
         lock.acquire(timeout=0)
     except Timeout:
         raise RunError(f"{folder}: in use by another process; --out names another") from None
-    for part in (folder, folder / GAMES):
+    for part in (folder, folder / _GAMES):
         sweep(part)
     value = {"tengen": __version__, "settings": to_plain(settings)}
     write_atomic(path, json.dumps(value, indent=1) + "\n")
@@ -222,7 +222,7 @@ def _check_settings(path: Path, settings: ReviewSettings) -> None:
 
 def _read_done(folder: Path, job: PackedGame) -> dict[str, Any] | None:
     """Return what was found about a game before; None if it is not done or was another game."""
-    path = folder / GAMES / f"{job.number:06}.json"
+    path = folder / _GAMES / f"{job.number:06}.json"
     try:
         value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -232,7 +232,7 @@ def _read_done(folder: Path, job: PackedGame) -> dict[str, Any] | None:
 
 def _write(folder: Path, done: _Done) -> None:
     """Keep a game; its JSON last, for that says that the others are whole."""
-    base = folder / GAMES / f"{done.job.number:06}"
+    base = folder / _GAMES / f"{done.job.number:06}"
     if not done.value["fault"]:
         write_atomic(base.with_suffix(".sgf"), done.sgf)
         write_atomic(base.with_suffix(".html"), done.page)

@@ -13,7 +13,7 @@ from tengen.records import GameRecord, loads
 from tengen.records.sgf_grammar import GameTree, format_tree
 from tengen.records.sgf_properties import format_number, format_text, parse_text
 
-Node = dict[str, list[bytes]]
+_Node = dict[str, list[bytes]]
 LABELS = "ABCDE"
 LABELLED = 0.03
 """Probability that a predicted move needs for a letter on the board."""
@@ -32,7 +32,7 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
     worst = {m.number for m in review.mistakes(top)}
     odd = {m.number for m in review.surprises(top)}
     unsure = {m.number for m in review.doubts(top)}
-    better: dict[int, list[Node]] = {}
+    better: dict[int, list[_Node]] = {}
     node_of = _node_of_moves(record)
     _comment(tree.nodes[0], _opening_words(review, top))
     for number, position in enumerate(review.positions):
@@ -108,13 +108,13 @@ def _opening_words(review: Review, top: int) -> str:
     return "\n".join(lines)
 
 
-def _comment(node: Node, text: str) -> None:
+def _comment(node: _Node, text: str) -> None:
     """Add words to a node's comment."""
     old = parse_text(node["C"][0], "utf-8").rstrip() + "\n\n" if node.get("C") else ""
     node["C"] = [format_text(old + text)]
 
 
-def _label(node: Node, position: Position) -> None:
+def _label(node: _Node, position: Position) -> None:
     """Put letters on the predicted next moves, unless the record has marks of its own."""
     if "LB" in node:
         return
@@ -128,7 +128,7 @@ def _label(node: Node, position: Position) -> None:
         node["LB"] = labels
 
 
-def _mark_owners(node: Node, position: Position) -> None:
+def _mark_owners(node: _Node, position: Position) -> None:
     """Mark whose each point seems to be."""
     if position.ownership is None or "TB" in node or "TW" in node:
         return
@@ -143,7 +143,7 @@ def _mark_owners(node: Node, position: Position) -> None:
             node[name] = points
 
 
-def _mark_territory(node: Node, review: Review) -> None:
+def _mark_territory(node: _Node, review: Review) -> None:
     """Mark territory, dead stones included, at the end, and tell the count."""
     assert review.ending is not None
     board, count = review.positions[-1].board, review.ending.count
@@ -166,10 +166,10 @@ def _mark_territory(node: Node, review: Review) -> None:
             node[name] = points
 
 
-def _better_line(before: Position, move: MoveReview) -> list[Node]:
+def _better_line(before: Position, move: MoveReview) -> list[_Node]:
     """Make the nodes of the line that the search prefers."""
     rows, cols = before.board.rows, before.board.cols
-    nodes: list[Node] = []
+    nodes: list[_Node] = []
     colour = move.colour
     for point in move.line[:LINE]:
         value = format_sgf(point, rows, cols).encode("ascii")
@@ -194,14 +194,14 @@ def _node_of_moves(record: GameRecord) -> list[int]:
     return found
 
 
-def _with_variations(tree: GameTree, better: dict[int, list[Node]]) -> GameTree:
+def _with_variations(tree: GameTree, better: dict[int, list[_Node]]) -> GameTree:
     """Return a copy of the tree with one more variation beside each of the given nodes."""
     children: list[list[int]] = [[] for _ in tree.nodes]
     for index, parent in enumerate(tree.parents):
         if parent >= 0:
             children[parent].append(index)
     twin = GameTree()
-    todo: list[tuple[int, int | list[Node]]] = [(-1, 0)]
+    todo: list[tuple[int, int | list[_Node]]] = [(-1, 0)]
     while todo:
         parent, item = todo.pop()
         if isinstance(item, list):

@@ -20,10 +20,10 @@ PHASES = ("opening", "middle game", "endgame")
 KINDS = ("capture", "atari", "contact", "near", "elsewhere", "pass")
 """What a move does: the first that fits. `near` is within three lines of the move before."""
 _NEAR = 3
-SIDES = ("black", "white")
+_SIDES = ("black", "white")
 
-Game = dict[str, Any]
-Row = dict[str, Any]
+_Game = dict[str, Any]
+_Row = dict[str, Any]
 
 
 def phase_of(number: int, rows: int, cols: int) -> str:
@@ -68,7 +68,7 @@ def _enemies(move: Point, after: Board) -> list[tuple[int, int]]:
     ]
 
 
-def moves_csv(games: Iterable[Game]) -> str:
+def moves_csv(games: Iterable[_Game]) -> str:
     """Write one line a move of all games."""
     out = io.StringIO()
     sheet = csv.writer(out, lineterminator="\n")
@@ -90,14 +90,14 @@ def _cell(value: Any) -> Any:
 
 
 @dataclass
-class Tally:
+class _Tally:
     """Moves of one sort, summed up."""
 
     moves: int = 0
     lost: float = 0.0
     mistakes: int = 0
 
-    def add(self, row: Row) -> None:
+    def add(self, row: _Row) -> None:
         """Count one move."""
         self.moves += 1
         self.lost += row["lost"]
@@ -118,22 +118,22 @@ class Account:
 
     games: int = 0
     ranks: dict[str, int] = field(default_factory=dict)
-    all: Tally = field(default_factory=Tally)
-    phases: dict[str, Tally] = field(default_factory=dict)
-    kinds: dict[str, Tally] = field(default_factory=dict)
+    all: _Tally = field(default_factory=_Tally)
+    phases: dict[str, _Tally] = field(default_factory=dict)
+    kinds: dict[str, _Tally] = field(default_factory=dict)
     predicted: int = 0
     first: int = 0
     per_game: list[float] = field(default_factory=list)
 
-    def add(self, rows: list[Row], rank: str) -> None:
+    def add(self, rows: list[_Row], rank: str) -> None:
         """Count one side of one game."""
         self.games += 1
         self.ranks[rank] = self.ranks.get(rank, 0) + 1
         for row in rows:
             for tally in (
                 self.all,
-                self.phases.setdefault(row["phase"], Tally()),
-                self.kinds.setdefault(row["kind"], Tally()),
+                self.phases.setdefault(row["phase"], _Tally()),
+                self.kinds.setdefault(row["kind"], _Tally()),
             ):
                 tally.add(row)
             self.predicted += row["rank"] is not None
@@ -155,7 +155,7 @@ class Account:
         }
 
 
-def summarise(games: Iterable[Game]) -> dict[str, Any]:
+def summarise(games: Iterable[_Game]) -> dict[str, Any]:
     """Sum up players and ranks, most games first, and everybody together.
 
     `against_rank` is what a player loses a move less what all players of the same rank in these
@@ -181,7 +181,7 @@ def summarise(games: Iterable[Game]) -> dict[str, Any]:
     }
 
 
-def _accounts(games: list[Game], key: Callable[[Game, str], str]) -> dict[str, Account]:
+def _accounts(games: list[_Game], key: Callable[[_Game, str], str]) -> dict[str, Account]:
     """Sort the sides of all games into accounts; sides without a key are left out."""
     found: dict[str, Account] = {}
     for name, game, side in _sides(games, key):
@@ -190,8 +190,10 @@ def _accounts(games: list[Game], key: Callable[[Game, str], str]) -> dict[str, A
     return found
 
 
-def _sides(games: list[Game], key: Callable[[Game, str], str]) -> Iterator[tuple[str, Game, str]]:
+def _sides(
+    games: list[_Game], key: Callable[[_Game, str], str]
+) -> Iterator[tuple[str, _Game, str]]:
     for game in games:
-        for side in SIDES:
+        for side in _SIDES:
             if key(game, side) and game.get("rows"):
                 yield key(game, side), game, side

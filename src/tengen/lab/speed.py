@@ -24,10 +24,10 @@ from tengen.records.bulk_replay import replay_all
 from tengen.records.record import GameRecord
 from tengen.records.sgf_properties import parse_result
 
-GAMES = 300
+_GAMES = 300
 """Games of a file that are read and replayed."""
 _ROUNDS = 3
-SECONDS = 1.0
+_SECONDS = 1.0
 """How long one round of one side lasts, about."""
 
 _Work = Callable[[], float]
@@ -64,7 +64,7 @@ def compare(names: Iterable[str], games: Path | None = None) -> Iterator[Speed]:
     if games is None:
         data = sample_games()
     else:
-        data = b"\n".join(games.read_bytes().splitlines()[:GAMES])
+        data = b"\n".join(games.read_bytes().splitlines()[:_GAMES])
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "games.sgf"
         place.write_bytes(data)
@@ -73,7 +73,7 @@ def compare(names: Iterable[str], games: Path | None = None) -> Iterator[Speed]:
 
 
 def measure(
-    contest: Contest, games: Path, *, rounds: int = _ROUNDS, seconds: float = SECONDS
+    contest: Contest, games: Path, *, rounds: int = _ROUNDS, seconds: float = _SECONDS
 ) -> Speed:
     """Run both sides in turn."""
     ours, theirs, peer_name = contest.ours(games), None, contest.peer_name

@@ -27,8 +27,8 @@ from tengen.models import write_atomic
 QUICK, FULL = "quick", "full"
 """The sizes of the laboratory: minutes without any games, days with a corpus."""
 
-Value = TypeVar("Value")
-Size = TypeVar("Size")
+_Value = TypeVar("_Value")
+_Size = TypeVar("_Size")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Context:
         place.mkdir(parents=True, exist_ok=True)
         return place
 
-    def once(self, name: str, compute: Callable[[], Value]) -> Value:
+    def once(self, name: str, compute: Callable[[], _Value]) -> _Value:
         """Compute a part of a step once: a step that was killed does not do it again.
 
         `name` is a path below the run's folder, without ending; the value must be plain data.
@@ -102,7 +102,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Experiment(Generic[Size]):
+class Experiment(Generic[_Size]):
     """A piece of work that has sizes; without `quick` or `full` it is no part of that laboratory.
 
     A size is a frozen dataclass of numbers and words, so that a command may run the experiment at
@@ -112,9 +112,9 @@ class Experiment(Generic[Size]):
     name: str
     part: str
     title: str
-    run: Callable[[Context, Size], Result]
-    quick: Size | None = None
-    full: Size | None = None
+    run: Callable[[Context, _Size], Result]
+    quick: _Size | None = None
+    full: _Size | None = None
     minutes: tuple[float, float] = (1.0, 60.0)
     """About how long the two take on two cores."""
     needs: tuple[str, ...] = ()
@@ -130,7 +130,7 @@ class Experiment(Generic[Size]):
         return Step(self.name, self.part, self.title, partial(_at, self.run, size), minutes, needs)
 
 
-def _at(run: Callable[[Context, Size], Result], size: Size, context: Context) -> Result:
+def _at(run: Callable[[Context, _Size], Result], size: _Size, context: Context) -> Result:
     return run(context, size)
 
 

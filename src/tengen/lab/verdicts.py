@@ -11,7 +11,7 @@ AGREES, BETTER, WORSE, REFUTED = "agrees", "better", "worse", "refuted"
 UNMEASURED = "not measured at this scale"
 WORDS = (AGREES, BETTER, WORSE, REFUTED, UNMEASURED)
 
-Interval = Sequence[float]
+_Interval = Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Comparison:
 class Judging(TypedDict, total=False):
     """What `verdict` may be told besides the figures."""
 
-    paper_interval: Interval | None
+    paper_interval: _Interval | None
     aim: int
     full: bool
     holds: bool | None
@@ -40,9 +40,9 @@ class Judging(TypedDict, total=False):
 def verdict(
     paper: float | None,
     ours: float | None,
-    interval: Interval | None = None,
+    interval: _Interval | None = None,
     *,
-    paper_interval: Interval | None = None,
+    paper_interval: _Interval | None = None,
     aim: int = 1,
     full: bool = True,
     holds: bool | None = None,
@@ -84,7 +84,7 @@ def verdict(
     return UNMEASURED if not full and word in (WORSE, REFUTED) else word
 
 
-def above(interval: Interval, level: float = 0.5) -> bool | None:
+def above(interval: _Interval, level: float = 0.5) -> bool | None:
     """Tell whether a claim "more than `level`" holds: None where the interval leaves it open.
 
     >>> above((0.6, 0.8)), above((0.1, 0.4)), above((0.4, 0.8))
@@ -95,7 +95,7 @@ def above(interval: Interval, level: float = 0.5) -> bool | None:
     return False if interval[1] < level else None
 
 
-def _half(value: float, towards: float, interval: Interval | None) -> float:
+def _half(value: float, towards: float, interval: _Interval | None) -> float:
     """Return the length of the interval's arm that points towards the other figure."""
     if interval is None:
         return 0.0
@@ -107,7 +107,7 @@ def compare(
     what: str,
     paper: float | None,
     ours: float | None,
-    interval: Interval | None = None,
+    interval: _Interval | None = None,
     *,
     why: str,
     unit: str = "",
@@ -130,7 +130,7 @@ def compare(
     )
 
 
-def show(value: float | None, interval: Interval | None = None, unit: str = "") -> str:
+def show(value: float | None, interval: _Interval | None = None, unit: str = "") -> str:
     """Write a figure with its interval.
 
     >>> show(0.5, (0.4, 0.6), "%"), show(714.0), show(None), show(6.02e9)

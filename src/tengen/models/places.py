@@ -15,7 +15,7 @@ _SUFFIX = ".safetensors"
 SHIPPED = Path(__file__).parent / "shipped"
 
 
-def folders() -> list[Path]:
+def _folders() -> list[Path]:
     """List the folders that are searched for names, first the user's."""
     own = os.environ.get("TENGEN_MODELS")
     return [*([Path(own)] if own else []), SHIPPED]
@@ -35,7 +35,7 @@ def find_model(path_or_name: str | os.PathLike[str]) -> Path:
         if not path.is_file():
             raise ModelError(f"{path}: no such model file")
         return path
-    for folder in folders():
+    for folder in _folders():
         candidate = folder / f"{text}{_SUFFIX}"
         if text and candidate.is_file():
             return candidate
@@ -46,7 +46,7 @@ def find_model(path_or_name: str | os.PathLike[str]) -> Path:
 def model_names() -> dict[str, Path]:
     """Map names to files; the user's folder hides shipped models of the same name."""
     found: dict[str, Path] = {}
-    for folder in reversed(folders()):
+    for folder in reversed(_folders()):
         if folder.is_dir():
             found.update({path.stem: path for path in folder.glob(f"*{_SUFFIX}")})
     return found

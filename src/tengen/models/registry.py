@@ -32,7 +32,7 @@ KINDS: dict[str, str] = {
 _SHARED = 12
 """Shared models that are kept; play, sights and reviews ask for ten of the shipped ones."""
 
-Offer = TypeVar("Offer")
+_Offer = TypeVar("_Offer")
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ def load_scorer(path_or_name: str | os.PathLike[str] = "scorer", *, shared: bool
 
 
 def _offer(
-    path_or_name: str | os.PathLike[str], protocol: type[Offer], what: str, shared: bool
-) -> Offer:
+    path_or_name: str | os.PathLike[str], protocol: type[_Offer], what: str, shared: bool
+) -> _Offer:
     """Load a model and refuse it unless it keeps a protocol."""
     loaded = load_learner(path_or_name, shared=shared)
     if not isinstance(loaded, protocol):

@@ -60,11 +60,11 @@ from tengen.models.settings import (
     to_plain,
 )
 
-CONFIG, _METRICS, _LOCK = "config.toml", "metrics.jsonl", ".lock"
+_CONFIG, _METRICS, _LOCK = "config.toml", "metrics.jsonl", ".lock"
 _CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
-ELSEWHERE = "--out names another folder"
+_ELSEWHERE = "--out names another folder"
 
-Settings = TypeVar("Settings")
+_Settings = TypeVar("_Settings")
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class RunInfo:
     """A fingerprint or name of each thing that the run learns from."""
 
 
-class Run(Generic[Settings]):
+class Run(Generic[_Settings]):
     """A run that this process holds; made by `Run.open`, let go by `close` or `with`.
 
     `start` is the state to go on from, None at the beginning; `folder` is for the learner's own
@@ -87,7 +87,7 @@ class Run(Generic[Settings]):
     """
 
     def __init__(
-        self, folder: Path, settings: Settings, checkpoints: Checkpoints, lock: FileLock
+        self, folder: Path, settings: _Settings, checkpoints: Checkpoints, lock: FileLock
     ) -> None:
         self.folder, self.settings = folder, settings
         self.start: Checkpoint | None = None
@@ -102,7 +102,7 @@ class Run(Generic[Settings]):
         cls,
         folder: str | os.PathLike[str],
         learner: str,
-        settings: Settings,
+        settings: _Settings,
         *,
         data: Mapping[str, str] | None = None,
         resume: bool = False,
@@ -205,11 +205,11 @@ class Run(Generic[Settings]):
         if found is not None:
             self.start = self._checkpoints.latest()
             if self.start is None and any((self.folder / _CHECKPOINTS).glob("*.safetensors")):
-                raise RunError(f"{self.folder}: none of its checkpoints is whole; {ELSEWHERE}")
+                raise RunError(f"{self.folder}: none of its checkpoints is whole; {_ELSEWHERE}")
         self._step = self.start.step if self.start else -1
         _cut_metrics(self.folder, self._step)
         config = {"learner": learner, "tengen": __version__, "settings": to_plain(self.settings)}
-        write_atomic(self.folder / CONFIG, tomli_w.dumps({**config, "data": data}))
+        write_atomic(self.folder / _CONFIG, tomli_w.dumps({**config, "data": data}))
         self._rows = (self.folder / _METRICS).open("ab", buffering=0)
 
 
@@ -222,13 +222,13 @@ def read_run(folder: str | os.PathLike[str]) -> RunInfo | None:
         If there is something else, or half a run.
     """
     place = Path(folder)
-    path = place / CONFIG
+    path = place / _CONFIG
     if not path.exists():
         if place.exists() and not place.is_dir():
-            raise RunError(f"{place}: is not a folder; {ELSEWHERE}")
+            raise RunError(f"{place}: is not a folder; {_ELSEWHERE}")
         left = [name for name in (_METRICS, _CHECKPOINTS) if (place / name).exists()]
         if left:
-            raise RunError(f"{place}: half a run, {left[0]} without {CONFIG}; {ELSEWHERE}")
+            raise RunError(f"{place}: half a run, {left[0]} without {_CONFIG}; {_ELSEWHERE}")
         return None
     try:
         config = tomllib.loads(path.read_text())
@@ -241,7 +241,7 @@ def read_run(folder: str | os.PathLike[str]) -> RunInfo | None:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as failure:
         raise RunError(f"{path}: damaged ({failure})") from None
     except (KeyError, TypeError, ValueError):
-        raise RunError(f"{path}: is not of a run of this tengen; {ELSEWHERE}") from None
+        raise RunError(f"{path}: is not of a run of this tengen; {_ELSEWHERE}") from None
 
 
 def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -265,8 +265,8 @@ def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def resumed_settings(
-    folder: str | os.PathLike[str], settings: Settings, said: Collection[str]
-) -> Settings:
+    folder: str | os.PathLike[str], settings: _Settings, said: Collection[str]
+) -> _Settings:
     """Return the settings of the run in a folder, with those that the user `said` as in `settings`.
 
     So that `--resume` need not repeat what the run was begun with. Without a run: `settings`. Names
@@ -276,7 +276,7 @@ def resumed_settings(
     if found is None:
         return settings
     try:
-        there = from_plain(type(settings), found.settings, where=f"{Path(folder) / CONFIG}")
+        there = from_plain(type(settings), found.settings, where=f"{Path(folder) / _CONFIG}")
     except SpecError:
         return settings  # another learner's run, or a damaged one: `Run.open` says which
     theirs = {field.name for field in fields_of(type(settings))}
@@ -292,15 +292,15 @@ def _look(
     if found is None:
         return None
     if found.learner != learner:
-        raise RunError(f"{folder}: holds a run of {found.learner}, not of {learner}; {ELSEWHERE}")
+        raise RunError(f"{folder}: holds a run of {found.learner}, not of {learner}; {_ELSEWHERE}")
     if not resume:
-        raise RunError(f"{folder}: holds a run; --resume goes on with it, {ELSEWHERE}")
+        raise RunError(f"{folder}: holds a run; --resume goes on with it, {_ELSEWHERE}")
     if found.version != __version__:
         raise RunError(
-            f"{folder}: was begun by tengen {found.version}, this is {__version__}; {ELSEWHERE}"
+            f"{folder}: was begun by tengen {found.version}, this is {__version__}; {_ELSEWHERE}"
         )
     try:
-        there = from_plain(type(settings), found.settings, where=f"{folder / CONFIG}")
+        there = from_plain(type(settings), found.settings, where=f"{folder / _CONFIG}")
     except SpecError as failure:
         raise RunError(str(failure)) from None
     if different := differences(there, settings):
@@ -321,10 +321,10 @@ def _claim(folder: Path) -> FileLock:
             raise PermissionError("no permission to write there")
         lock.acquire(timeout=0)
     except Timeout:
-        raise RunError(f"{folder}: in use by another process; {ELSEWHERE}") from None
+        raise RunError(f"{folder}: in use by another process; {_ELSEWHERE}") from None
     except (OSError, NotImplementedError) as failure:
         reason = getattr(failure, "strerror", None) or failure
-        raise RunError(f"{folder}: cannot be written ({reason}); {ELSEWHERE}") from None
+        raise RunError(f"{folder}: cannot be written ({reason}); {_ELSEWHERE}") from None
     return lock
 
 

@@ -47,8 +47,8 @@ from tengen.errors import SpecError
 
 _KEY = "tengen"
 """Where a field's metadata hold its `Setting`."""
-Chosen = TypeVar("Chosen")
-Kind = TypeVar("Kind")
+_Chosen = TypeVar("_Chosen")
+_Kind = TypeVar("_Kind")
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class SettingField:
 
 
 def setting(
-    default: Chosen,
+    default: _Chosen,
     help: str,
     *,
     least: float | None = None,
@@ -93,7 +93,7 @@ def setting(
     choices: Iterable[str] = (),
     option: str = "",
     changeable: bool = False,
-) -> Chosen:
+) -> _Chosen:
     """Make a field of a settings class; see `Setting` for what each argument means.
 
     Types are int, float, bool, str, tuples of these (`tuple[str, ...]`) and each of them `| None`
@@ -132,7 +132,7 @@ def to_plain(settings: Any) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if value is not None}
 
 
-def from_plain(kind: type[Kind], values: Mapping[str, Any], *, where: str = "settings") -> Kind:
+def from_plain(kind: type[_Kind], values: Mapping[str, Any], *, where: str = "settings") -> _Kind:
     """Make settings of what `to_plain` gave; what is missing has its default.
 
     Raises
@@ -156,7 +156,7 @@ def fixed(settings: Any) -> dict[str, Any]:
     return {name: value for name, value in to_plain(settings).items() if name not in free}
 
 
-def differences(there: Kind, asked: Kind) -> list[str]:
+def differences(there: _Kind, asked: _Kind) -> list[str]:
     """Say which settings differ that a resumed run may not change."""
     old, new = fixed(there), fixed(asked)
     return [

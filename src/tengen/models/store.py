@@ -30,7 +30,7 @@ _MAX_BYTES = 2**30
 
 Tensors = dict[str, NDArray[Any]]
 """Arrays by name; any shape, any plain dtype of numbers or bools."""
-Shape = tuple[int | None, ...]
+_Shape = tuple[int | None, ...]
 """A shape to expect; None stands for any length of that axis."""
 
 
@@ -56,7 +56,7 @@ def load_model(
     path_or_name: str | os.PathLike[str],
     *,
     kind: str | None = None,
-    expect: Mapping[str, Shape] | None = None,
+    expect: Mapping[str, _Shape] | None = None,
 ) -> tuple[Tensors, Card]:
     """Read a model by path or by name, with checks of size, checksum and numbers.
 
@@ -128,7 +128,7 @@ def _parse_card(path: Path, metadata: dict[str, str]) -> Card:
     return card
 
 
-def _check_shape(path: Path, tensors: Tensors, name: str, shape: Shape) -> None:
+def _check_shape(path: Path, tensors: Tensors, name: str, shape: _Shape) -> None:
     """Refuse a tensor that is missing or of another shape."""
     if name not in tensors:
         raise ModelError(f"{path}: has no tensor {name!r}")

@@ -20,13 +20,13 @@ PATIENCE = 5.0
 # How a client greets a gRPC server, which Ray's head is: HTTP/2 with settings as they are.
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
-Job = TypeVar("Job")
-Result = TypeVar("Result")
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
 
 
 def run_on_ray(
-    function: Callable[[Job], Result], jobs: Iterable[Job], *, address: str, retries: int
-) -> Generator[tuple[int, Result], int, None]:
+    function: Callable[[_Job], _Result], jobs: Iterable[_Job], *, address: str, retries: int
+) -> Generator[tuple[int, _Result], int, None]:
     """Yield (number, result) as jobs finish; cancel what is under way when closed."""
     ray = _connect(address)
     task = ray.remote(max_retries=retries, retry_exceptions=False)(_call)

@@ -18,20 +18,20 @@ from tengen.errors import TengenError
 if TYPE_CHECKING:
     from tengen.parallel.processes import Pool
 
-Job = TypeVar("Job")
-Result = TypeVar("Result")
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
 
 
 def map_jobs(
-    function: Callable[[Job], Result],
-    jobs: Iterable[Job],
+    function: Callable[[_Job], _Result],
+    jobs: Iterable[_Job],
     *,
     workers: int = 1,
     ray: str | None = None,
     retries: int = 2,
     ordered: bool = True,
-    on_result: Callable[[int, Result], None] | None = None,
-) -> Iterator[Result]:
+    on_result: Callable[[int, _Result], None] | None = None,
+) -> Iterator[_Result]:
     """Yield `function(job)` for every job; work starts with the first `next`.
 
     Parameters
@@ -67,7 +67,7 @@ def map_jobs(
     return _deliver(backend, ordered=ordered, on_result=on_result)
 
 
-class Team(Generic[Job, Result]):
+class Team(Generic[_Job, _Result]):
     """Give jobs of one function to the same workers, lot after lot; use it as a context.
 
     As `map_jobs`, but that processes stay: starting them anew for every lot costs seconds.
@@ -79,7 +79,7 @@ class Team(Generic[Job, Result]):
 
     def __init__(
         self,
-        function: Callable[[Job], Result],
+        function: Callable[[_Job], _Result],
         *,
         workers: int = 1,
         ray: str | None = None,
@@ -92,7 +92,7 @@ class Team(Generic[Job, Result]):
 
             self._pool = Pool(function, workers, retries)
 
-    def map(self, jobs: Iterable[Job]) -> list[Result]:
+    def map(self, jobs: Iterable[_Job]) -> list[_Result]:
         """Return the results of some jobs, in their order."""
         backend = self._begin(jobs) if self._pool is None else self._pool.run(jobs)
         return list(_deliver(backend, ordered=True, on_result=None))
@@ -129,18 +129,18 @@ def spawn_seeds(seed: int, count: int, *key: int | str) -> list[int]:
     ]
 
 
-_Backend = Generator[tuple[int, Result], int, None]
+_Backend = Generator[tuple[int, _Result], int, None]
 """Yields (job number, result); is sent the number of results that wait undelivered."""
 
 
 def _backend(
-    function: Callable[[Job], Result],
-    jobs: Iterable[Job],
+    function: Callable[[_Job], _Result],
+    jobs: Iterable[_Job],
     *,
     workers: int,
     ray: str | None,
     retries: int,
-) -> _Backend[Result]:
+) -> _Backend[_Result]:
     """Choose who does the work."""
     if ray is not None:
         from tengen.parallel.cluster import run_on_ray
@@ -153,7 +153,7 @@ def _backend(
     return _run_here(function, jobs)
 
 
-def _run_here(function: Callable[[Job], Result], jobs: Iterable[Job]) -> _Backend[Result]:
+def _run_here(function: Callable[[_Job], _Result], jobs: Iterable[_Job]) -> _Backend[_Result]:
     """Do the work in this process."""
     for number, job in enumerate(jobs):
         try:
@@ -165,13 +165,13 @@ def _run_here(function: Callable[[Job], Result], jobs: Iterable[Job]) -> _Backen
 
 
 def _deliver(
-    backend: _Backend[Result],
+    backend: _Backend[_Result],
     *,
     ordered: bool,
-    on_result: Callable[[int, Result], None] | None,
-) -> Iterator[Result]:
+    on_result: Callable[[int, _Result], None] | None,
+) -> Iterator[_Result]:
     """Put results into order, if asked, and tell the listener about each."""
-    waiting: dict[int, Result] = {}
+    waiting: dict[int, _Result] = {}
     due = 0
     try:
         finished = next(backend, None)

@@ -26,8 +26,8 @@ from typing import Any, TypeVar
 from tengen.errors import TengenError
 from tengen.parallel.losses import LOOKAHEAD_PER_WORKER, WorkerLostError
 
-Job = TypeVar("Job")
-Result = TypeVar("Result")
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
 
 # Jobs that a worker holds: one under way, one waiting, so that it never waits for the parent.
 _HELD = 2
@@ -46,8 +46,8 @@ _CONTEXT = multiprocessing.get_context("spawn")
 
 
 def run_in_processes(
-    function: Callable[[Job], Result], jobs: Iterable[Job], *, workers: int, retries: int
-) -> Generator[tuple[int, Result], int, None]:
+    function: Callable[[_Job], _Result], jobs: Iterable[_Job], *, workers: int, retries: int
+) -> Generator[tuple[int, _Result], int, None]:
     """Yield (number, result) as jobs finish; end all workers when closed."""
     pool = Pool(function, workers, retries)
     try:
@@ -104,7 +104,7 @@ class Pool:
         self.losses: dict[int, int] = {}
         self.open: dict[int, Any] = {}
 
-    def run(self, jobs: Iterable[Job]) -> Generator[tuple[int, Any], int, None]:
+    def run(self, jobs: Iterable[_Job]) -> Generator[tuple[int, Any], int, None]:
         """Yield results until all jobs are done; then other jobs may be run."""
         source = enumerate(jobs)
         undelivered = 0

@@ -44,7 +44,7 @@ def _noisy_static_move(s, weights, shapes, noise, rng, t, w, f):
 
 
 @inner_kernel
-def verdict(s0, weights, shapes, settings, seed, ownership):
+def _verdict(s0, weights, shapes, settings, seed, ownership):
     """Fill `ownership` (row-major, Black +1 to White -1, bent) and return its sum."""
     cells = s0[SCALARS, ROWS] * s0[SCALARS, COLS]
     s = np.empty_like(s0)
@@ -82,4 +82,4 @@ def verdicts(states, weights, shapes, settings, seeds, scores, ownership):
     Holds no GIL: callers may run shares of the games on threads of their own.
     """
     for g in range(states.shape[0]):
-        scores[g] = verdict(states[g], weights, shapes, settings, seeds[g], ownership[g])
+        scores[g] = _verdict(states[g], weights, shapes, settings, seeds[g], ownership[g])

@@ -133,13 +133,13 @@ def _hunt(t, w, p, width):
         head = t[HEAD, p]
         if touches_atari(t, head, width) != 0 or count_block(t, w, head, width) != 2:
             return False
-        if not chase(t, w, p, owner, width):
+        if not _chase(t, w, p, owner, width):
             return False
     return False
 
 
 @inner_kernel
-def chase(t, w, p, owner, width):
+def _chase(t, w, p, owner, width):
     """Play the better of the last two liberties against the block at `p`; tell whether in atari.
 
     That is where the owner would gain more liberties, unless the hunter cannot play there.
@@ -215,4 +215,4 @@ def escapes(s, t, w, head, width):
     place(t, out, owner)
     if count_block(t, w, t[HEAD, head], width) != 2:
         return True
-    return not chase(t, w, head, owner, width) or not _hunt(t, w, head, width)
+    return not _chase(t, w, head, owner, width) or not _hunt(t, w, head, width)

@@ -180,7 +180,7 @@ def _prior(s, b, p, colour, width, shapes, dist, scale, row_out):
 
 
 @inner_kernel
-def expand(node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v, dist, queue):
+def _expand(node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v, dist, queue):
     """Give a leaf its children: all sensible legal moves and the pass, with priors."""
     colour = s[SCALARS, TURN]
     width = U((s[SCALARS, COLS] + 1) * 8)
@@ -281,7 +281,7 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed
                     if node == 0:
                         return done
                     break
-                expand(
+                _expand(
                     node,
                     s,
                     table,

@@ -22,9 +22,9 @@ from tengen.gtp.judging import count_without
 from tengen.learners.deep_network import View
 from tengen.players.network_tree import Worth
 
-WIDTH = 64
+_WIDTH = 64
 """Moves of a position that are kept, the likeliest; the root keeps all."""
-DEAD = 0.5
+_DEAD = 0.5
 """Mean ownership by the enemy above which a block comes off when the game is counted."""
 
 
@@ -128,7 +128,7 @@ class Judge:
 
 
 def likely_moves(
-    board: Board, priors: FloatArray, *, width: int = WIDTH, only: Collection[int] | None = None
+    board: Board, priors: FloatArray, *, width: int = _WIDTH, only: Collection[int] | None = None
 ) -> tuple[IntArray, FloatArray]:
     """Return the likeliest legal moves that fill no own eye, and the pass; their sum is 1.
 
@@ -176,6 +176,6 @@ def dead_stones(board: Board, ownership: FloatArray) -> list[int]:
     for block in board.blocks():
         cells = [index_of(p, board.rows, board.cols) for p in block.stones]
         side = 1.0 if block.colour == BLACK else -1.0
-        if side * float(ownership[cells].mean()) < -DEAD:
+        if side * float(ownership[cells].mean()) < -_DEAD:
             fallen.extend(block.stones)
     return fallen

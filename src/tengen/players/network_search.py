@@ -28,12 +28,12 @@ from tengen.players.passing import Judgement, cleanup_move, only_the_count_is_le
 _USUAL = Exploring()
 _VISITS = 400
 """Visits a move when nothing else is said."""
-BATCHES = {(9, 9): 8, (13, 13): 8}
+_BATCHES = {(9, 9): 8, (13, 13): 8}
 _SMALL_BATCH = 4
 """Leaves judged at once: batches pay most on small boards (3.4 instead of 5.1 ms a leaf on 9x9)."""
 _GATHERED = 8
 """Visits for every further leaf of a batch: a young tree does not know yet where to look."""
-LINE = 24
+_LINE = 24
 """Moves of a line in a report, at most."""
 _LEAST_LEFT = 0.5
 """Share of a leaf's time that must be left to begin another."""
@@ -265,7 +265,7 @@ class NetworkPlayer:
             text = f"{self.name}: the tree is full with {tree.used} positions"
             warnings.warn(text, stacklevel=3)
             return 0
-        usual = BATCHES.get((search.board.rows, search.board.cols), _SMALL_BATCH)
+        usual = _BATCHES.get((search.board.rows, search.board.cols), _SMALL_BATCH)
         size = self.batch or usual * max(self.threads, getattr(self.network, "at_once", 1))
         size = min(size, 1 + visits // _GATHERED)
         if goal is not None:
@@ -343,7 +343,7 @@ class NetworkPlayer:
         candidates = []
         for child in tree.children().tolist():
             utility, win, score, spread = tree.means(child)
-            line = tree.line(child, LINE)
+            line = tree.line(child, _LINE)
             candidates.append(
                 Candidate(
                     move=int(tree.move[child]),

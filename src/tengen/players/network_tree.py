@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
 
-NOBODY = -1
+_NOBODY = -1
 """Parent of the root, and child of an edge that was never taken."""
 _OWNERSHIP_SCALE = 127.0
 """Ownership is kept in bytes."""
@@ -85,7 +85,7 @@ class Tree:
         self.edge_move = np.empty(0, np.int32)
         self.edge_prior = np.empty(0, np.float32)
         self.edge_child = np.empty(0, np.int32)
-        self._add(NOBODY, 0, turn)
+        self._add(_NOBODY, 0, turn)
 
     # ----- Walking -----
 
@@ -98,7 +98,7 @@ class Tree:
         while self.judged[node] and not self.over[node]:
             edge = self._best(node, how)
             child = int(self.edge_child[edge])
-            if child == NOBODY:
+            if child == _NOBODY:
                 child = self._open(node, edge)
             path.append(child)
             node = child
@@ -154,7 +154,7 @@ class Tree:
         first = self.edges
         self.edge_move[first : first + count] = moves
         self.edge_prior[first : first + count] = priors
-        self.edge_child[first : first + count] = NOBODY
+        self.edge_child[first : first + count] = _NOBODY
         self.edges += count
         self.first[node], self.count[node] = first, count
         self.own[node] = worth.utility, worth.win, worth.score, worth.square
@@ -222,21 +222,21 @@ class Tree:
     def below(self, node: int) -> Tree:
         """Return a tree of its own with this node as the root."""
         parents = self.parent[: self.used].tolist()
-        number = [NOBODY] * self.used
+        number = [_NOBODY] * self.used
         number[node] = 0
         kept = [node]
         for n in range(node + 1, self.used):
-            if number[parents[n]] != NOBODY:
+            if number[parents[n]] != _NOBODY:
                 number[n] = len(kept)
                 kept.append(n)
-        numbers = np.array([*number, NOBODY], np.int32)  # NOBODY is the last entry's index, too
+        numbers = np.array([*number, _NOBODY], np.int32)  # _NOBODY is the last entry's index, too
         made = Tree(self.ownership.shape[1], int(self.turn[node]))
         made._make_room(len(kept))
         made.used = len(kept)
         for name in _NODE_ARRAYS:
             getattr(made, name)[: made.used] = getattr(self, name)[kept]
         made.parent[: made.used] = numbers[made.parent[: made.used]]
-        made.parent[0] = NOBODY
+        made.parent[0] = _NOBODY
         counts = made.count[: made.used]
         edges = np.concatenate(
             [np.arange(f, f + c) for f, c in zip(made.first[: made.used], counts, strict=True)]

@@ -33,7 +33,7 @@ from tengen.contracts import Scorer
 _PLAYOUTS = 64
 """Playouts behind every judgement here; about 5 ms on 9x9."""
 
-SETTLED = 0.8
+_SETTLED = 0.8
 """Ownership beyond which a point or a block counts as decided."""
 
 _HOPELESS = 0.02
@@ -92,7 +92,7 @@ def can_pass_and_win(board: Board) -> bool:
 def is_settled(board: Board, judgement: Judgement | None = None) -> bool:
     """Tell whether every point clearly belongs to somebody, so that nothing is left to gain."""
     judgement = judgement or judge(board)
-    return bool((np.abs(judgement.ownership) >= SETTLED).all())
+    return bool((np.abs(judgement.ownership) >= _SETTLED).all())
 
 
 def cleanup_move(board: Board, judgement: Judgement | None = None) -> int:
@@ -107,7 +107,7 @@ def cleanup_move(board: Board, judgement: Judgement | None = None) -> int:
         if block.colour == board.turn:
             continue
         cells = [index_of(p, board.rows, board.cols) for p in block.stones]
-        if side * float(judgement.ownership[cells].mean()) < SETTLED:
+        if side * float(judgement.ownership[cells].mean()) < _SETTLED:
             continue
         for p in block.liberties:
             value = len(block.stones) + 10.0 / len(block.liberties)

@@ -38,7 +38,7 @@ def new_place(folder: Path, board: Board) -> Path:
     return next(place for n in names if not (place := folder / f"{n}.sgf").exists())
 
 
-def written(table: Table) -> bytes:
+def _written(table: Table) -> bytes:
     """Return a game as SGF with what is needed to go on."""
     [record] = loads(table.sgf())
     record.tree.nodes[0][_PROPERTY] = [format_text(json.dumps(_memo(table)))]
@@ -47,7 +47,7 @@ def written(table: Table) -> bytes:
 
 def save(table: Table, path: Path) -> None:
     """Write a game; the caller has seen to it that the file is its own."""
-    write_atomic(path, written(table))
+    write_atomic(path, _written(table))
 
 
 def refuse_other(path: Path) -> None:

@@ -24,7 +24,7 @@ class RandomPlayer:
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose a random move."""
         mask = board.legal_mask()
-        raw = random_move(board.state, board.turn, self.fill_eyes, mask, word(rng))
+        raw = random_move(board.state, board.turn, self.fill_eyes, mask, _word(rng))
         return board.answer(raw)
 
 
@@ -49,9 +49,9 @@ class MaxlibPlayer:
             return PASS
         weighting = BY_STONE if self.average == "stone" else BY_BLOCK
         mask = board.legal_mask()
-        return board.answer(maxlib_move(board.state, board.turn, weighting, mask, word(rng)))
+        return board.answer(maxlib_move(board.state, board.turn, weighting, mask, _word(rng)))
 
 
-def word(rng: np.random.Generator) -> NDArray[np.uint64]:
+def _word(rng: np.random.Generator) -> NDArray[np.uint64]:
     """Return a kernel's generator that starts from this one."""
     return rng.integers(0, 2**63, size=1, dtype=np.uint64)

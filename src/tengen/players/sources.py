@@ -22,7 +22,7 @@ from tengen.players.network_leaves import Network
 from tengen.players.passing import candidates
 from tengen.players.plugins import PREFIX, make_plugged_evaluator, make_plugged_policy
 
-Source = TypeVar("Source")
+_Source = TypeVar("_Source")
 
 
 class _PlayoutEvaluator:
@@ -151,10 +151,10 @@ def make_network(name: str, *, shared: bool = False) -> Network:
 
 def _find(
     name: str,
-    built_in: Mapping[str, Callable[[], Source]],
-    plug_in: Callable[[str], Source],
-    load: Callable[[str], Source],
-) -> Source:
+    built_in: Mapping[str, Callable[[], _Source]],
+    plug_in: Callable[[str], _Source],
+    load: Callable[[str], _Source],
+) -> _Source:
     if name in built_in:
         return built_in[name]()
     if name.startswith(PREFIX):

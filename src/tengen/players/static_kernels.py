@@ -347,7 +347,7 @@ def static_values(s, colour, weights, shapes, t, w, f):
 
 
 @inner_kernel
-def best_move(s, f, weights):
+def _best_move(s, f, weights):
     """Return the move of the highest VALUE, the first in point order among equals; or PASS."""
     best = weights[W_PASS]
     chosen = PASS
@@ -363,7 +363,7 @@ def best_move(s, f, weights):
 def _static_move(s, colour, weights, shapes, t, w, f):
     """Return the rule player's move for `colour`, or PASS; superko is the caller's."""
     static_values(s, colour, weights, shapes, t, w, f)
-    return best_move(s, f, weights)
+    return _best_move(s, f, weights)
 
 
 @inner_kernel

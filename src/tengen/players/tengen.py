@@ -46,7 +46,7 @@ _TEMPERATURE = 0.5
 _SIZES = 4
 """Boards whose searches are kept, with their trees."""
 
-Inner = NetworkPlayer | UnitedPlayer
+_Inner = NetworkPlayer | UnitedPlayer
 
 
 @dataclass(eq=False)
@@ -71,7 +71,7 @@ class TengenPlayer:
     resign: float = RESIGN_BELOW
     name: str = "tengen"
     root_moves: frozenset[int] | None = None
-    _searches: dict[tuple[int, int], Inner] = field(default_factory=dict, init=False, repr=False)
+    _searches: dict[tuple[int, int], _Inner] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.level is not None and (self.visits is not None or self.seconds is not None):
@@ -127,7 +127,7 @@ class TengenPlayer:
         """Return a player like this one that looks at none but these moves of a position."""
         return replace(self, root_moves=frozenset(int(move) for move in moves))
 
-    def search(self, board: Board) -> Inner:
+    def search(self, board: Board) -> _Inner:
         """Return the search for boards of this size; it keeps its tree under a clock."""
         size = (board.rows, board.cols)
         if size not in self._searches:
@@ -152,7 +152,7 @@ class TengenPlayer:
         temperature = level.temperature_on(min(board.rows, board.cols))
         return SamplePlayer(model=_policy(name), temperature=temperature)
 
-    def _make(self, rows: int, cols: int) -> Inner:
+    def _make(self, rows: int, cols: int) -> _Inner:
         names = (NETWORKS.get((rows, cols), NETWORK), NETWORK)
         network = next((_network(name) for name in names if has_model(name)), None)
         if network is None or not network.supports(rows, cols):

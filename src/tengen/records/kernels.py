@@ -29,7 +29,7 @@ KOMI, _KOMI_END = 8, 9  # bytes of the value of KM; both 0 when there is none
 _RESULT, _RESULT_END = 10, 11
 _RULES, _RULES_END = 12, 13
 _HANDICAP, _HANDICAP_END = 14, 15
-FIRST, _FIRST_END = 16, 17
+_FIRST, _FIRST_END = 16, 17
 ENCODED = 18  # 1 when its encoding matters: bytes beyond ASCII, or a CA that is not UTF-8
 FIELDS = 19
 
@@ -37,7 +37,7 @@ FIELDS = 19
 DONE = 0  # no further game begins in the buffer
 MORE = 1  # the game at the position touches the end of the buffer
 UNCLEAN = 2  # the game at the position needs the exact reader
-FULL = 3  # no room for further games
+_FULL = 3  # no room for further games
 
 # Property names as two packed letters.
 _B = 66
@@ -160,7 +160,7 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
             position += 1
             continue
         if n_games >= limit:
-            return n_games, n_moves, n_setup, position, FULL
+            return n_games, n_moves, n_setup, position, _FULL
         game = games[n_games]
         game[:] = 0
         game[START] = position
@@ -343,7 +343,7 @@ def _read_main_line(data, position, size, moves, colours, setup, setup_colours, 
                 elif name == _HA:
                     field = _HANDICAP
                 elif name == _PL:
-                    field = FIRST
+                    field = _FIRST
                 if field >= 0:
                     again = game[field] != 0 or (name == _PL and n_moves > game[MOVES])
                     if again or not ascii_only:
@@ -384,7 +384,7 @@ def _stir(h, value):
 
 
 @inner_kernel
-def turned(point, rows, cols, symmetry):
+def _turned(point, rows, cols, symmetry):
     """Return a row-major number for the point seen through one of eight symmetries; 0 for pass."""
     if point == 0:
         return 0
@@ -419,11 +419,11 @@ def canonical_hashes(moves, colours, offsets, setup, setup_colours, setup_offset
             h = _stir(np.uint64(1), n_rows * 64 + n_cols)
             stones = np.uint64(0)
             for i in range(setup_offsets[game], setup_offsets[game + 1]):
-                place = turned(setup[i], rows[game], cols[game], symmetry)
+                place = _turned(setup[i], rows[game], cols[game], symmetry)
                 stones ^= _stir(np.uint64(2), place * 4 + setup_colours[i])
             h = _stir(h, stones)
             for i in range(offsets[game], last):
-                place = turned(moves[i], rows[game], cols[game], symmetry)
+                place = _turned(moves[i], rows[game], cols[game], symmetry)
                 h = _stir(h, place * 4 + colours[i])
             best = min(best, h)
         out[game] = best

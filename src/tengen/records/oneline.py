@@ -14,7 +14,7 @@ from tengen.records import sgf, sgf_grammar
 from tengen.records.faults import Damage, Fault
 from tengen.records.record import GameRecord
 
-KOMI = 6.5
+_KOMI = 6.5
 _LINE = re.compile(rb"[^\t\n()\[\];]{1,200}\t\s*+;\s*+[BW]\s*+\[")
 _MAX_LINE = 1 << 20
 
@@ -44,7 +44,7 @@ def _read_line(
     if not body.startswith(b";"):
         on_fault(Fault(file, number, start, "no moves behind a tab on this line"))
         return None
-    raw = b"(;GM[1]FF[4]SZ[19]KM[%g]%b)" % (KOMI, body)
+    raw = b"(;GM[1]FF[4]SZ[19]KM[%g]%b)" % (_KOMI, body)
     shift = start + len(body) + 1 - len(raw)
     try:
         parsed = sgf_grammar.parse_game(raw)

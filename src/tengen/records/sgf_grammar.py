@@ -138,7 +138,7 @@ _SWALLOWED = re.compile(rb"(?<!\\)\(\s*+;\s*+(?:FF|GM|CA|SZ|AP)\s*+\[[^\[\]]*+\Z
 _LOWER = re.compile("[a-z]+")
 
 
-def patterns(lead: bytes = b"") -> Patterns:
+def _patterns(lead: bytes = b"") -> Patterns:
     """Return the compiled grammar for a class of lead bytes (empty: single bytes or UTF-8)."""
     if lead not in _PATTERNS:
         _PATTERNS[lead] = Patterns(lead)
@@ -166,7 +166,7 @@ def parse_game(data: bytes, start: int = 0, *, final: bool = True, lead: bytes =
     `final` says that the source ends with `data`; otherwise a game that touches the end raises
     `NeedMoreError`. Raises `Damage` for what cannot be mended. Does not look at what values mean.
     """
-    return _Reader(data, start, final, patterns(lead)).read()
+    return _Reader(data, start, final, _patterns(lead)).read()
 
 
 class _Reader:

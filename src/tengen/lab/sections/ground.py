@@ -41,7 +41,7 @@ class Size:
     """The names of the ladder's players that take part; all of them without."""
 
 
-QUICK, FULL = Size(), Size(games=None, ladder="9x9")
+_QUICK, _FULL = Size(), Size(games=None, ladder="9x9")
 
 
 def ladder(context: Context, size: Size) -> Result:
@@ -115,5 +115,5 @@ def _installed(spec: str) -> bool:
 
 
 EXPERIMENTS = (
-    Experiment("ladder", "ground", "Players that learn nothing", ladder, QUICK, FULL, (0.2, 240)),
+    Experiment("ladder", "ground", "Players that learn nothing", ladder, _QUICK, _FULL, (0.2, 240)),
 )

@@ -38,7 +38,7 @@ from tengen.models.settings import check_settings, setting
 if TYPE_CHECKING:
     from tengen.records.arrays import GameArrays
 
-TRAIN, _TEST = "tom9d-train.sgf", "tom9d-dev.sgf"
+_TRAIN, _TEST = "tom9d-train.sgf", "tom9d-dev.sgf"
 _STRONG = ("kgs6d-train.sgf", "tom9d-train.sgf")
 _STRONG_TESTS = ("kgs6d-dev.sgf", "tom9d-dev.sgf")
 
@@ -56,7 +56,7 @@ def tables(context: Context, size: Size) -> Result:
         train = sample_games(size.made, size.board, context.seed, tell)
         test = sample_games(size.test_games, size.board, context.seed + 1)
     else:
-        train, test = (_read(context, (name,), size.board) for name in (TRAIN, _TEST))
+        train, test = (_read(context, (name,), size.board) for name in (_TRAIN, _TEST))
     settings = PaperSettings(games=size.games, seed=context.seed)
     found = measure_tables(context, size, train, test, settings)
     context.at(0.9, "patterns")
@@ -105,7 +105,7 @@ def _read(context: Context, names: Sequence[str], size: int) -> GameArrays:
 
 def _about(size: Size, found: Tables) -> str:
     if not size.made:
-        return f"Training and test games: {TRAIN}, {_TEST} (the paper: GoGoD)."
+        return f"Training and test games: {_TRAIN}, {_TEST} (the paper: GoGoD)."
     return (
         f"The paper's recipe learns from {size.made} games of our rule player against "
         f"itself on {size.board}x{size.board} and foresees the moves of {size.test_games} others "
@@ -184,7 +184,7 @@ class MatchSize:
 
 def match(context: Context, size: MatchSize) -> Result:
     """Let the top move of the paper's recipe, trained on the corpus, play GNU Go."""
-    return _match(context, size, lambda: _read(context, (TRAIN,), size.board))
+    return _match(context, size, lambda: _read(context, (_TRAIN,), size.board))
 
 
 def _match(context: Context, size: MatchSize, train: Callable[[], GameArrays]) -> Result:
@@ -346,7 +346,7 @@ def _families(
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "move-prediction", "move-prediction", "Tables I to IV", tables, quick=QUICK, full=FULL,
-        minutes=(0.3, 90), needs=(TRAIN, _TEST),
+        minutes=(0.3, 90), needs=(_TRAIN, _TEST),
     ),
     Experiment(
         "move-prediction-strong", "move-prediction", "Beyond the paper", strong,
@@ -354,6 +354,6 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     ),
     Experiment(
         "move-prediction-match", "move-prediction", "Against GNU Go", match, full=MatchSize(),
-        minutes=(1, 30), needs=(TRAIN,),
+        minutes=(1, 30), needs=(_TRAIN,),
     ),
 )  # fmt: skip

@@ -22,7 +22,7 @@ from tengen.models.runs import read_metrics
 from tengen.models.settings import check_settings, setting, to_plain
 from tengen.statistics import Rate, Trend
 
-TABLES = {"dense": "Table I", "spatial": "Table II"}
+_TABLES = {"dense": "Table I", "spatial": "Table II"}
 CHAMPIONS = ("evolved-minimax-13x13", "evolved-tied-13x13", "evolved-spatial-13x13")
 """The shipped networks, the strongest first."""
 
@@ -230,12 +230,12 @@ def _panel_plot(runs: list[dict[str, Any]]) -> Plot:
 def _comparisons(data: dict[str, Any], size: BreedingSize) -> list[Comparison]:
     """Judge the paper's claim that points rise, and that openings get better."""
     rows = []
-    paper = size.method == "paper" and size.network in TABLES
+    paper = size.method == "paper" and size.network in _TABLES
     for run in data["runs"] if paper else ():
         trend = run["round_robin"]["trend"]
         rows.append(
             compare(
-                TABLES[size.network], f"points rise with generations, {run['folder']}", None, None,
+                _TABLES[size.network], f"points rise with generations, {run['folder']}", None, None,
                 holds=trend["p"] < 0.05 and trend["slope"] > 0, paper_text="rising line",
                 our_text=f"slope {trend['slope']:+.3g}, p = {trend['p']:.2g}",
                 why=f"{size.starts} random starts a pair, both colours.",
@@ -306,7 +306,7 @@ def _paper_table() -> Table:
     for name, points in papers.EVOLUTION_POINTS.items():
         trend = paper_trend(name)
         shown = " ".join(f"{v:d}" for v in points)
-        row = [TABLES[name], name, shown, number(trend.slope), f"{trend.r:.2f}", f"{trend.p:.2f}"]
+        row = [_TABLES[name], name, shown, number(trend.slope), f"{trend.r:.2f}", f"{trend.p:.2f}"]
         rows.append(row)
     columns = ["table", "network", "points by generation", "slope", "r", "p"]
     note = "A straight line through the paper's points; p is the chance of such a slope from none."
@@ -318,14 +318,14 @@ def _paper_plot() -> Plot:
     lines = []
     for name, points in papers.EVOLUTION_POINTS.items():
         x = [papers.EVOLUTION_EVERY[name] * i for i in range(len(points))]
-        lines.append(line(f"{TABLES[name]}, {name}", x, points))
+        lines.append(line(f"{_TABLES[name]}, {name}", x, points))
     return Plot("The paper's points: is there a trend?", "generation", "points", lines)
 
 
 def _paper_claims() -> list[Comparison]:
     """Judge the paper's claim of learning by its own numbers."""
     rows = []
-    for name, where in TABLES.items():
+    for name, where in _TABLES.items():
         trend = paper_trend(name)
         rows.append(
             compare(

@@ -22,7 +22,7 @@ from tengen.learners.opening_td import SETS, TDSettings
 from tengen.models import has_model
 from tengen.statistics import wilson
 
-SHIPPED = ("td-abcde-9x9", "td-best-9x9")
+_SHIPPED = ("td-abcde-9x9", "td-best-9x9")
 _SMALL_SETS = ("A", "ABCD", "ABCE", "ABDE", "ACDE", "ABCDE")
 """Everything, everything but one feature, and nothing: the least that shows what a feature adds."""
 _PAPER_GAMES = 3000
@@ -86,7 +86,7 @@ def learning(context: Context, size: CurveSize) -> Result:
 def _shipped(context: Context, games: int) -> dict[tuple[str, str], dict[str, Any]]:
     """Measure the shipped players' openings, each pair once."""
     found = {}
-    pairs = [(n, o) for n in SHIPPED if has_model(n) for o in ("random", "maxlib")]
+    pairs = [(n, o) for n in _SHIPPED if has_model(n) for o in ("random", "maxlib")]
     for number, (name, opponent) in enumerate(pairs):
         context.at(0.6 + 0.4 * number / len(pairs), f"{name} against {opponent}")
         job = MatchJob(name, opponent, "builtin", games, context.seed)

@@ -24,7 +24,7 @@ class Size:
     level_games: int = 12
 
 
-QUICK, FULL = Size(), Size(playouts=500, games=((9, 100), (13, 40), (19, 20)))
+_QUICK, _FULL = Size(), Size(playouts=500, games=((9, 100), (13, 40), (19, 20)))
 _TOO_FEW = "cannot be judged by so few games"
 
 
@@ -182,8 +182,8 @@ def shipped_ladder(context: Context) -> Result:
 
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
-    Experiment("player", "player", "What every part adds", parts, QUICK, FULL, (0.7, 300)),
-    Experiment("levels", "player", "Levels for people", levels, QUICK, FULL, (0.3, 1)),
+    Experiment("player", "player", "What every part adds", parts, _QUICK, _FULL, (0.7, 300)),
+    Experiment("levels", "player", "Levels for people", levels, _QUICK, _FULL, (0.3, 1)),
     Experiment(
         "shipped-ladder", "player", "The ladder", lambda context, _: shipped_ladder(context),
         quick=True, full=True, minutes=(0.1, 0.1),

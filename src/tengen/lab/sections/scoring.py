@@ -49,8 +49,8 @@ class Size:
     folds: int = 3
 
 
-QUICK = Size()
-FULL = Size(
+_QUICK = Size()
+_FULL = Size(
     made=0, test_games=0, board=19, counts=(500, 3000), members=4, epochs=100, rounds=3
 )  # fmt: skip
 
@@ -365,7 +365,7 @@ def study(
 ) -> Result:
     """Make one table; `data` are its numbers. `made` gives positions of known dead stones."""
     if wanted.table == "failure":
-        return _failure_of(context, games, wanted.games or FULL.counts, wanted.steps)
+        return _failure_of(context, games, wanted.games or _FULL.counts, wanted.steps)
     from tengen.lab.scoring_parts import compare_parts
     from tengen.learners.scoring.settings import ScorerSettings
     from tengen.learners.scoring.training import described, fingerprint_scored
@@ -403,11 +403,11 @@ def _parts_table(answer: dict[str, Any]) -> Table:
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
-        "scoring-failure", "scoring", "A failure, and why", failure, quick=QUICK, full=FULL,
+        "scoring-failure", "scoring", "A failure, and why", failure, quick=_QUICK, full=_FULL,
         minutes=(0.8, 10), needs=(TRAIN,),
     ),
     Experiment(
-        "scoring", "scoring", "Scorers on unseen games", scorer, quick=QUICK, full=FULL,
+        "scoring", "scoring", "Scorers on unseen games", scorer, quick=_QUICK, full=_FULL,
         minutes=(0.6, 30), needs=(TRAIN, *TESTS),
     ),
 )  # fmt: skip

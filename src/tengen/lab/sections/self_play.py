@@ -13,12 +13,12 @@ from tengen.lab.content import Dot, Dots, Result, percent, table
 from tengen.lab.steps import Context, Experiment
 from tengen.statistics import wilson
 
-FILE = Path(__file__).parents[1] / "from_nothing.json"
+_FILE = Path(__file__).parents[1] / "from_nothing.json"
 PAGE = "docs/results/self-play.md"
 
 
 @dataclass(frozen=True)
-class Learned:
+class _Learned:
     """A network after two million positions of its own games, and what it won, of so many."""
 
     network: str
@@ -34,11 +34,11 @@ class Learned:
     """The same against static."""
 
 
-def learned() -> list[Learned]:
+def learned() -> list[_Learned]:
     """Return the recorded trainings, in the order of the story."""
     from pydantic import TypeAdapter
 
-    return TypeAdapter(list[Learned]).validate_json(FILE.read_bytes())
+    return TypeAdapter(list[_Learned]).validate_json(_FILE.read_bytes())
 
 
 def story(context: Context, size: bool) -> Result:
@@ -74,7 +74,7 @@ def _share(won: tuple[int, int] | None) -> str:
     return "" if won is None else percent(won[0] / won[1], wilson(*won))
 
 
-def _dots(title: str, rows: list[Learned], name: str) -> Dots:
+def _dots(title: str, rows: list[_Learned], name: str) -> Dots:
     found = [(row.network, won) for row in rows if (won := getattr(row, name)) is not None]
     return Dots(
         title,

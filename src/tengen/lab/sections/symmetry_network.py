@@ -47,9 +47,9 @@ class Size:
     large_games: int  # on 19x19
 
 
-QUICK = Size(3000, 600, 5e-5, 500, 20, 100, 10)
+_QUICK = Size(3000, 600, 5e-5, 500, 20, 100, 10)
 """A few minutes, at ten times the paper's rate."""
-FULL = Size(papers.ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)
+_FULL = Size(papers.ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)
 """As the paper."""
 
 
@@ -79,7 +79,7 @@ def numbers(context: Context, boards: Sequence[int]) -> Result:
                 note=f"With the colours tied as well: {tied.weights}.",
             )
         ],
-        figures=kernels(),
+        figures=_kernels(),
         comparisons=[
             compare(
                 "Section III", "free weights", papers.ISN_WEIGHTS, architecture.weights, aim=0,
@@ -101,7 +101,7 @@ def numbers(context: Context, boards: Sequence[int]) -> Result:
     )  # fmt: skip
 
 
-def kernels() -> list[Picture]:
+def _kernels() -> list[Picture]:
     """Draw the shipped paper's network: what every hidden unit sees, what every output takes."""
     from tengen.learners.symmetry_network import SymmetryNetwork
     from tengen.learners.symmetry_network.representations import SQUARE
@@ -177,7 +177,7 @@ def training(context: Context, size: Size) -> Result:
             table("Matches, moves drawn with beta 20, komi 3.5",
                   ["network", "against", "board", "games", "wins"], rows)
         ],
-        figures=[_curve_plot(curve), *views()],
+        figures=[_curve_plot(curve), *_views()],
         comparisons=[*_trend(curve, size), *comparisons],
         data=curve,
     )  # fmt: skip
@@ -258,7 +258,7 @@ def _curve_plot(curve: dict[str, Any]) -> Plot:
     )  # fmt: skip
 
 
-def views() -> list[Picture]:
+def _views() -> list[Picture]:
     """Draw the seven outputs of a shipped network over one position, and who it thinks owns it."""
     from tengen.board import Board
     from tengen.learners.symmetry_network import SymmetryNetwork
@@ -277,15 +277,15 @@ def views() -> list[Picture]:
     return figures
 
 
-BOARDS = (5, 9, 13)
+_BOARDS = (5, 9, 13)
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "symmetry-weights", "symmetry-network", "714 weights, drawn", numbers,
-        quick=BOARDS, full=BOARDS, minutes=(0.1, 0.1),
+        quick=_BOARDS, full=_BOARDS, minutes=(0.1, 0.1),
     ),
     Experiment(
         "symmetry-network", "symmetry-network", "Self-play and Figure 1", training,
-        quick=QUICK, full=FULL, minutes=(1.3, 300),
+        quick=_QUICK, full=_FULL, minutes=(1.3, 300),
     ),
 )  # fmt: skip

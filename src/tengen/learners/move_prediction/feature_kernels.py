@@ -156,7 +156,7 @@ def _line_class(row, col, rows, cols):
 
 
 @inner_kernel
-def phase_of(plies, area):
+def _phase_of(plies, area):
     """Return 0 to 3 by the plies played, scaled to the board."""
     n = plies * 361 // area
     return 0 if n < 30 else 1 if n < 80 else 2 if n < 160 else 3
@@ -396,7 +396,7 @@ def move_features(s, rings, marks, table, values, recent, absolute, points, feat
     last_head = _near_last(s, mover, recent[0], start, count, libs, of_last, of_attacked)
     read_ladders(s, mover, start, count, libs, said, stones)
     n_shared = _position(s, rings, marks, table, values, recent, mover, count, absolute, shared)
-    phase = phase_of(s[SCALARS, PLIES], area)
+    phase = _phase_of(s[SCALARS, PLIES], area)
     stamp[:] = -1
     n_moves = 0
     n_others = 0

@@ -63,7 +63,7 @@ def _begin_game(follower, tables):
 
 
 @inner_kernel
-def playable(follower, p, colour):
+def _playable(follower, p, colour):
     """Give `colour` the turn and tell whether it may play `p`; a pass may be played."""
     s = follower[0]
     s[SCALARS, TURN] = colour
@@ -123,7 +123,7 @@ def count_games(points, colours, offsets, games, rows, cols, tables, used, unuse
         _begin_game(follower, tables)
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
-            if not playable(follower, p, colour):
+            if not _playable(follower, p, colour):
                 break
             if p > 0:
                 _add_waiting(colour - 1, matches, False, waiting, unused)
@@ -165,7 +165,7 @@ def learn_games(
         _begin_game(follower, tables)
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
-            if not playable(follower, p, colour):
+            if not _playable(follower, p, colour):
                 break
             if p > 0:
                 _find_largest(follower, tables, frequency, colour)
@@ -233,7 +233,7 @@ def measure_games(
         weaker[:] = earlier
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
-            if not playable(follower, p, colour):
+            if not _playable(follower, p, colour):
                 break
             weak = p
             if p > 0:

@@ -43,7 +43,7 @@ WIDTH = 2 + 2 * EARLIER
 
 
 @inner_kernel
-def folded(dr, dc):
+def _folded(dr, dc):
     """Return the class of an offset with its signs and order forgotten."""
     a, b = abs(dr), abs(dc)
     if a < b:
@@ -201,7 +201,7 @@ def candidate_features(n_patterns, pattern, p, earlier, earlier_patterns, rows, 
         if q > 0:
             dr, dc = q // (cols + 1) - 1 - row, q % (cols + 1) - 1 - col
             out[2 + j] = base + j * n_patterns + earlier_patterns[j]
-            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * _OFFSETS + folded(dr, dc)
+            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * _OFFSETS + _folded(dr, dc)
         else:
             # "None" shares the number of no pattern with the class of offset that says so.
             out[2 + j] = base + j * n_patterns

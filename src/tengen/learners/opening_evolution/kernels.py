@@ -23,13 +23,13 @@ _NEVER = -1e300
 
 
 @inner_kernel
-def point_of(index, cols):
+def _point_of(index, cols):
     """Return the bordered point of a row-major index."""
     return (index // cols + 1) * (cols + 1) + index % cols + 1
 
 
 @inner_kernel
-def index_of(p, cols):
+def _index_of(p, cols):
     """Return the row-major index of a bordered point."""
     return (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
 
@@ -39,19 +39,19 @@ def _read_inputs(s, colour, x):
     """Fill `x` with what a network playing `colour` sees."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for i in range(rows * cols):
-        c = s[COLOUR, point_of(i, cols)]
+        c = s[COLOUR, _point_of(i, cols)]
         x[i] = 0.0 if c == EMPTY else 1.0 if c == colour else -1.0
 
 
 @inner_kernel
-def changes(s, p, colour, where, how, me):
+def _changes(s, p, colour, where, how, me):
     """List the inputs that change when `colour` plays the legal point `p`, as `me` sees them.
 
     Writes indices and differences, returns how many: the stone itself and every stone it captures.
     Suicide is not foreseen; under the rules of these games it is illegal.
     """
     cols = s[SCALARS, COLS]
-    where[0] = index_of(p, cols)
+    where[0] = _index_of(p, cols)
     how[0] = 1.0 if colour == me else -1.0
     count = 1
     enemy = 3 - colour
@@ -70,7 +70,7 @@ def changes(s, p, colour, where, how, me):
             continue
         x = head
         while True:
-            where[count] = index_of(x, cols)
+            where[count] = _index_of(x, cols)
             how[count] = 1.0 if enemy != me else -1.0
             count += 1
             x = s[NEXT, x]
@@ -80,7 +80,7 @@ def changes(s, p, colour, where, how, me):
 
 
 @inner_kernel
-def bend(values, n):
+def _bend(values, n):
     """Replace the first `n` values by their tanh, to within 1e-13.
 
     The library's tanh is a call a value; plain arithmetic runs in vector registers. exp(2x) is the
@@ -104,7 +104,7 @@ def _output(hidden, w2):
     The last entry of `w2` is the bias. Four sums at a time: one alone waits for itself.
     """
     n = hidden.shape[0]
-    bend(hidden, n)
+    _bend(hidden, n)
     a = b = c = d = 0.0
     for i in range(n // 4):
         h = 4 * i
@@ -145,9 +145,9 @@ def _candidate(s, i, me, free, where, how):
 
     With `free` an illegal point is a candidate too, seen as if a stone stood there.
     """
-    p = point_of(i, s[SCALARS, COLS])
+    p = _point_of(i, s[SCALARS, COLS])
     if is_legal(s, p, me):
-        return changes(s, p, me, where, how, me)
+        return _changes(s, p, me, where, how, me)
     if not free:
         return 0
     where[0], how[0] = i, 1.0
@@ -157,7 +157,7 @@ def _candidate(s, i, me, free, where, how):
 @kernel
 def _play_candidate(s, t, i, me):
     """Write to `t` the position after `me` chose cell `i`; an illegal choice is a pass."""
-    p = point_of(i, s[SCALARS, COLS])
+    p = _point_of(i, s[SCALARS, COLS])
     t[:, :] = s
     play_move(t, p if is_legal(s, p, me) else PASS, me)
 
@@ -210,7 +210,7 @@ def spatial_value(s, me, weights, windows):
     sums, hidden = np.empty(starts.shape[0]), np.empty(w1.shape[1])
     _read_inputs(s, me, x)
     _window_sums(x, w0, starts, sizes, offsets, s[SCALARS, COLS], sums)
-    bend(sums, sums.shape[0])
+    _bend(sums, sums.shape[0])
     _dense_sums(sums, w1, hidden)
     return _output(hidden, w2)
 
@@ -236,7 +236,7 @@ def _read_windows(x, weights, windows, cover, sums, bent, base):
             sums[u] += x[i] * w0[places[i, j]]
     for u in range(sums.shape[0]):
         bent[u] = sums[u]
-    bend(bent, bent.shape[0])
+    _bend(bent, bent.shape[0])
     _dense_sums(bent, w1, base)
 
 
@@ -266,7 +266,7 @@ def _touch(w0, cover, where, how, count, sums, slot, touched, fresh):
 @kernel
 def _carry(w1, touched, fresh, n, bent, base, out):
     """Write to `out` the second layer's sums after `n` windows got `fresh` sums; spoil those."""
-    bend(fresh, n)
+    _bend(fresh, n)
     for k in range(n):
         fresh[k] -= bent[touched[k]]
     for h in range(out.shape[0]):
@@ -353,7 +353,7 @@ def best_move(s, weights, windows, cover, free, width):
             second[i] = _output(work, w2)
     if width == 0:
         best = np.argmax(first)
-        return point_of(best, cols) if first[best] > _NEVER else PASS
+        return _point_of(best, cols) if first[best] > _NEVER else PASS
     # The most promising moves and replies first, so that alpha-beta cuts early.
     order, replies = np.argsort(-first, kind="mergesort"), np.argsort(second, kind="mergesort")
     t = np.empty_like(s)
@@ -377,10 +377,10 @@ def best_move(s, weights, windows, cover, free, width):
                 break
             if cell < 0 or (k >= 0 and cell == killer):
                 continue
-            p = point_of(cell, cols)
+            p = _point_of(cell, cols)
             if not is_legal(t, p, 3 - me):
                 continue
-            count = changes(t, p, 3 - me, where, how, me)
+            count = _changes(t, p, 3 - me, where, how, me)
             if dense:
                 _add_rows(w1, where, how, count, base2, work)
             else:
@@ -392,7 +392,7 @@ def best_move(s, weights, windows, cover, free, width):
             if value < worst:
                 worst, reply = value, cell
         if worst > best_value:
-            best, best_value = point_of(i, cols), worst
+            best, best_value = _point_of(i, cols), worst
         elif reply >= 0:
             killer = reply
     return best

@@ -113,7 +113,7 @@ class GenerationGames:
     hall: list[FloatArray | None]
     """For each start the weights of an earlier best, or None for the settings' opponent."""
 
-    def play(self, weights: FloatArray, opponent: Opponent, expert: Expert) -> float:
+    def play(self, weights: FloatArray, opponent: _Opponent, expert: Expert) -> float:
         """Return the fitness of one individual."""
         settings = self.settings
         shape = settings.shape()
@@ -134,11 +134,11 @@ Measure = Callable[[Breeding], FloatArray]
 """Returns the fitness of a breeding's pending individuals."""
 
 
-Opponent = Player | Sequence[Player]
+_Opponent = Player | Sequence[Player]
 """One player, or several that take the starts in turn."""
 
 
-def measure_with(opponents: Sequence[Opponent], expert: Expert) -> Measure:
+def measure_with(opponents: Sequence[_Opponent], expert: Expert) -> Measure:
     """Return a measure that shares the individuals among as many threads as there are opponents.
 
     Kernels run without the GIL, so threads are workers; each has an opponent (or several) of its
@@ -164,7 +164,7 @@ def measure_with(opponents: Sequence[Opponent], expert: Expert) -> Measure:
 
 
 def measure_on(
-    address: str, make_opponent: Callable[[], Opponent], make_expert: Callable[[], Expert]
+    address: str, make_opponent: Callable[[], _Opponent], make_expert: Callable[[], Expert]
 ) -> Measure:
     """Return a measure that gives each individual to a Ray cluster.
 
@@ -180,7 +180,7 @@ def measure_on(
 
 
 def _play_there(
-    make_opponent: Callable[[], Opponent],
+    make_opponent: Callable[[], _Opponent],
     make_expert: Callable[[], Expert],
     job: tuple[GenerationGames, FloatArray],
 ) -> float:

@@ -255,7 +255,7 @@ def _join_facts(moves, cell, facing, s, colour, blocks, head, facts, spread, mas
 
 
 @inner_kernel
-def stone_inputs(facts, row, cell, slots, index, value):
+def _stone_inputs(facts, row, cell, slots, index, value):
     """List the inputs of one friendly stone; return how many."""
     index[0], value[0] = slots[A_OCCUPIED] + cell, 1.0
     index[1], value[1] = slots[A_FRIENDLY] + cell, 1.0
@@ -286,7 +286,7 @@ def _sum_quiet(moves, cell, facing, joint, hidden, s, colour, blocks, head, fact
             continue
         c = cell[i]
         word, bit = c >> 6, np.uint64(1) << np.uint64(c & 63)
-        n = stone_inputs(joint, i, turned[o, c], slots, index, value)
+        n = _stone_inputs(joint, i, turned[o, c], slots, index, value)
         first, second = index[0], index[1]
         for h in range(units):
             hidden[i, h] = base[o, h] + w1[first, h] + w1[second, h]

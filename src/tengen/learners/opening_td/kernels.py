@@ -235,7 +235,7 @@ def extract(s, friend, komi, orientation, geometry, layout, masks, scratch, inde
 
 
 @inner_kernel
-def sigmoid(x):
+def _sigmoid(x):
     """Squash a number to between 0 and 1."""
     return 1.0 / (1.0 + np.exp(-x))
 
@@ -265,19 +265,19 @@ def finish_forward(net, sums, activity, output):
     """Turn the hidden layer's sums into its activity and the outputs; return the mean output."""
     total = 0.0
     for h in range(sums.shape[0]):
-        activity[h] = sigmoid(sums[h])
+        activity[h] = _sigmoid(sums[h])
     if output.shape[0] == 1:
         x = net.b2[0]
         for h in range(sums.shape[0]):
             x += activity[h] * net.w2[h, 0]
-        output[0] = sigmoid(x)
+        output[0] = _sigmoid(x)
         return output[0]
     output[:] = net.b2
     for h in range(sums.shape[0]):
         for m in range(output.shape[0]):
             output[m] += activity[h] * net.w2[h, m]
     for m in range(output.shape[0]):
-        output[m] = sigmoid(output[m])
+        output[m] = _sigmoid(output[m])
         total += output[m]
     return total / output.shape[0]
 

@@ -23,7 +23,7 @@ from tengen.errors import TengenError
 _THREADS = 128
 
 
-class CudaError(TengenError):
+class _CudaError(TengenError):
     """CUDA text that could not be compiled or launched."""
 
 
@@ -41,7 +41,7 @@ class Module:
 
     def _check(self, status: int) -> None:
         if status:
-            raise CudaError(f"CUDA's driver answered {status}")
+            raise _CudaError(f"CUDA's driver answered {status}")
 
     def load(self, name: str) -> None:
         """Find a kernel by its name."""
@@ -82,16 +82,16 @@ def _compiled(text: str, options: Sequence[str]) -> bytes:
     for compiler in (_by_nvrtc, _by_nvcc):
         try:
             return compiler(text, target, options)
-        except (CudaError, OSError, AttributeError) as failure:
+        except (_CudaError, OSError, AttributeError) as failure:
             reasons.append(str(failure))
-    raise CudaError(f"no CUDA compiler works here: {'; '.join(reasons)}")
+    raise _CudaError(f"no CUDA compiler works here: {'; '.join(reasons)}")
 
 
 def _by_nvrtc(text: str, target: str, options: Sequence[str]) -> bytes:
     library = _nvrtc()
     program = ctypes.c_void_p()
     if library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"rules.cu", 0, None, None):
-        raise CudaError("NVRTC takes no program")
+        raise _CudaError("NVRTC takes no program")
     flags = [f"--gpu-architecture={target}".encode(), *(option.encode() for option in options)]
     failed = library.nvrtcCompileProgram(
         program, len(flags), (ctypes.c_char_p * len(flags))(*flags)
@@ -101,9 +101,9 @@ def _by_nvrtc(text: str, target: str, options: Sequence[str]) -> bytes:
         library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
         log = ctypes.create_string_buffer(size.value + 1)
         library.nvrtcGetProgramLog(program, log)
-        raise CudaError(f"NVRTC: {log.value.decode(errors='replace').strip()[:500]}")
+        raise _CudaError(f"NVRTC: {log.value.decode(errors='replace').strip()[:500]}")
     if library.nvrtcGetCUBINSize(program, ctypes.byref(size)):
-        raise CudaError("NVRTC gives no machine code")
+        raise _CudaError("NVRTC gives no machine code")
     image = ctypes.create_string_buffer(size.value)
     library.nvrtcGetCUBIN(program, image)
     library.nvrtcDestroyProgram(ctypes.byref(program))
@@ -124,7 +124,7 @@ def _nvrtc() -> Any:
             return ctypes.CDLL(name)
         except OSError:
             continue
-    raise CudaError("NVRTC is not found")
+    raise _CudaError("NVRTC is not found")
 
 
 def _by_nvcc(text: str, target: str, options: Sequence[str]) -> bytes:
@@ -135,5 +135,5 @@ def _by_nvcc(text: str, target: str, options: Sequence[str]) -> bytes:
         command = [nvcc, "-O3", "-cubin", f"-arch={target}", *options, "-o", str(made), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise CudaError(f"nvcc: {done.stderr.strip()[:500]}")
+            raise _CudaError(f"nvcc: {done.stderr.strip()[:500]}")
         return made.read_bytes()

@@ -25,7 +25,7 @@ from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.learners.self_play.window import Lesson, Window, join
 from tengen.parallel import Team, spawn_seeds
 
-CPU = torch.device("cpu")
+_CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ def play_piece(piece: Piece) -> Played:
     """Play games side by side until all have ended."""
     network = Network(design_of(piece.settings))
     network.load_state_dict({k: torch.tensor(v) for k, v in piece.weights.items()})
-    judge = Judge(network, CPU, torch.float32)
-    generator = torch.Generator(CPU)
+    judge = Judge(network, _CPU, torch.float32)
+    generator = torch.Generator(_CPU)
     generator.manual_seed(piece.seed)
     player = make_player(piece.settings, piece.lines, judge, generator, endless=False)
     lessons = []
@@ -79,7 +79,7 @@ def _closed_up(player: Player, piece: Piece, judge: Judge) -> Player:
     return smaller
 
 
-class Farm:
+class _Farm:
     """Games of one size that workers play, a round at a time."""
 
     def __init__(
@@ -115,14 +115,14 @@ class Farm:
 
 def make_farmed_loop(settings: SelfPlaySettings, team: Team[Piece, Played]) -> Loop:
     """Make a loop that learns here and has its games played by others, by `play_piece`."""
-    pupil = make_pupil(settings, CPU)
-    generator = torch.Generator(CPU)
+    pupil = make_pupil(settings, _CPU)
+    generator = torch.Generator(_CPU)
     generator.manual_seed(settings.seed)
     rooms = [
         Room(
             lines,
-            Farm(settings, lines, pupil, team),
-            Window(lines * lines, settings.window, CPU),
+            _Farm(settings, lines, pupil, team),
+            Window(lines * lines, settings.window, _CPU),
         )
         for lines in settings.size
     ]

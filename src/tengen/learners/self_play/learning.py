@@ -21,7 +21,7 @@ from tengen.learners.self_play.judge import Judge, see
 from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.learners.self_play.window import Lesson
 
-PARTS = ("moves", "winner", "ownership", "score")
+_PARTS = ("moves", "winner", "ownership", "score")
 
 
 def rate_at(step: int, progress: float, settings: SelfPlaySettings) -> float:
@@ -49,7 +49,7 @@ class Pupil:
         self.optimizer = Both(self.network, settings.rate, settings.decay)
         self._table = plane_table(device).to(dtype)
         self._loss = compiled(self._whole_loss)
-        self._sums = torch.zeros(len(PARTS) + 1, device=device)
+        self._sums = torch.zeros(len(_PARTS) + 1, device=device)
         """Of the parts of the loss since the last report, and how many."""
 
     def _whole_loss(self, lesson: Lesson) -> tuple[Tensor, Tensor]:
@@ -101,7 +101,7 @@ class Pupil:
         self._sums.zero_()
         if not count:
             return {}
-        return {name: round(value / count, 5) for name, value in zip(PARTS, sums, strict=True)}
+        return {name: round(value / count, 5) for name, value in zip(_PARTS, sums, strict=True)}
 
     def load_weights(self, weights: Mapping[str, Any]) -> None:
         """Begin with the weights of another network of the same design."""

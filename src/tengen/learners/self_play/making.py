@@ -56,7 +56,7 @@ def make_player(
     )
     player = Player(settings, search, generator, endless=endless)
     if device.type == "cuda":
-        player.run_search = captured(search.run)
+        player.run_search = _captured(search.run)
     return player
 
 
@@ -87,7 +87,7 @@ def make_loop(settings: SelfPlaySettings, device: torch.device) -> Loop:
     return Loop(settings, pupil, rooms, generator)
 
 
-def captured(work: Callable[[], None]) -> Callable[[], None]:
+def _captured(work: Callable[[], None]) -> Callable[[], None]:
     """Capture work on a GPU that asks the host nothing as one graph; return what runs it again.
 
     Where capturing fails, the work itself is returned: slower, and right.

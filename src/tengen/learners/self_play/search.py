@@ -45,7 +45,7 @@ def visit_plan(considered: int, simulations: int) -> list[int]:
     return plan[:simulations]
 
 
-def completed(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
+def _completed(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
     """Return a value for every move: its mean if looked at, else what the others let expect."""
     odds = torch.softmax(logits, 1)
     seen = visits > 0
@@ -68,13 +68,13 @@ def _choose_first(
     """Return the root's move to look at next: of those with `due` visits the most promising."""
     ready = considered & (visits == due)
     ready = torch.where(ready.any(1, keepdim=True), ready, considered)
-    hopes = drawn + _weighed(completed(logits, visits, totals, value), visits)
+    hopes = drawn + _weighed(_completed(logits, visits, totals, value), visits)
     return torch.where(ready, hopes, -math.inf).argmax(1)
 
 
 def _choose_below(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
     """Return the move of an inner node that brings visits closest to the corrected odds."""
-    hopes = logits + _weighed(completed(logits, visits, totals, value), visits)
+    hopes = logits + _weighed(_completed(logits, visits, totals, value), visits)
     lacking = torch.softmax(hopes, 1) - visits / (1 + visits.sum(1, keepdim=True))
     return torch.where(logits > _NEVER / 2, lacking, -math.inf).argmax(1)
 
@@ -135,7 +135,7 @@ class Search:
         for number, due in enumerate(self.plan, start=1):
             self._simulate(number, due, drawn, considered)
         visits = self._visits[:, 0]
-        values = completed(logits, visits, self._totals[:, 0], self._values[:, 0])
+        values = _completed(logits, visits, self._totals[:, 0], self._values[:, 0])
         gains = _weighed(values, visits)
         most = torch.where(considered, visits, -1.0).amax(1, keepdim=True)
         best = torch.where(considered & (visits == most), drawn + gains, -math.inf)

@@ -8,7 +8,7 @@ from tengen.errors import SpecError
 from tengen.learners.deep_network.design import DESIGNS, Design
 from tengen.models.settings import check_settings, setting
 
-_SMALLEST, LARGEST = 5, 19
+_SMALLEST, _LARGEST = 5, 19
 """Lines of the boards that self-play knows."""
 FIRST_BATCHES = 8
 """Batches that a window must hold before anything is learned from it."""
@@ -19,7 +19,7 @@ class SelfPlaySettings:
     """How games are played and what is learned from them."""
 
     size: tuple[int, ...] = setting(
-        (9,), "Lines of the board; several sizes if repeated.", least=_SMALLEST, most=LARGEST
+        (9,), "Lines of the board; several sizes if repeated.", least=_SMALLEST, most=_LARGEST
     )
     design: str = setting("zero", "Shape of the network.", choices=tuple(DESIGNS))
     positions: int = setting(1_000_000, "Positions to play in all.", least=1)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LEARNER = "self-play"
 CLOCK, MODEL = "clock.jsonl", "model.safetensors"
-ROWS, _SNAPSHOTS = 200, 20
+_ROWS, _SNAPSHOTS = 200, 20
 """Rows of metrics and snapshots in a run."""
 SAVE_SECONDS = 60.0
 """A killed run loses no more than this, and the work of one row."""
@@ -78,18 +78,18 @@ def _carry_on(
     while done < 1:
         loop.advance(done)
         after = _progress(settings, loop, clock)
-        if int(after * ROWS) > int(done * ROWS) or after >= 1:
+        if int(after * _ROWS) > int(done * _ROWS) or after >= 1:
             row = reporter.row()
             run.note(loop.rounds, **row)
             clock.note(loop.rounds)
             on_report({**row, **reporter.pace(clock.seconds, after)})
             if int(after * _SNAPSHOTS) > int(done * _SNAPSHOTS) or after >= 1:
-                save(loop, run.snapshot(loop.rounds), settings)
+                _save(loop, run.snapshot(loop.rounds), settings)
             if run.due(SAVE_SECONDS) or after >= 1:
                 state = {"counts": loop.counts(), "seconds": clock.seconds}
                 run.save(loop.rounds, loop.tensors(_WINDOW_ON_DISK), state)
         done = after
-    return save(loop, run.folder / MODEL, settings)
+    return _save(loop, run.folder / MODEL, settings)
 
 
 def check(
@@ -131,7 +131,7 @@ def _progress(settings: SelfPlaySettings, loop: Loop, clock: _Clock) -> float:
     return min(1.0, loop.moves / settings.positions)
 
 
-def save(loop: Loop, path: Path, settings: SelfPlaySettings) -> DeepNetwork:
+def _save(loop: Loop, path: Path, settings: SelfPlaySettings) -> DeepNetwork:
     """Write the network as it is now and return it."""
     from tengen.learners.deep_network.training import network_arrays
 

@@ -28,7 +28,7 @@ from tengen.learners.symmetry_network.representations import (
     swapped_pair,
 )
 
-WHITE_STONE, BLACK_STONE, _EMPTY_POINT, OFF_BOARD = 0, 6, 12, 13
+_WHITE_STONE, _BLACK_STONE, _EMPTY_POINT, OFF_BOARD = 0, 6, 12, 13
 INPUTS = 14
 CATEGORIES = 6
 
@@ -112,7 +112,7 @@ def input_order(*, colour: bool, categories: int = CATEGORIES) -> list[int]:
 def stone_inputs(category: int) -> tuple[int, int]:
     """Return the inputs of a white and of a black stone of a category, counted from 0."""
     if category < CATEGORIES:
-        return WHITE_STONE + category, BLACK_STONE + category
+        return _WHITE_STONE + category, _BLACK_STONE + category
     return INPUTS + category - CATEGORIES, INPUTS + category
 
 

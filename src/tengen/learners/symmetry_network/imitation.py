@@ -42,7 +42,7 @@ else:
     except ImportError:  # only using it needs torch; `TorchNetwork` says so
         torch = None
 
-Batch = tuple[NDArray[np.uint8], IntArray]
+_Batch = tuple[NDArray[np.uint8], IntArray]
 
 _FIRST_BETA = 2.0
 """What a point of value counts in the softmax before training; learned along."""
@@ -73,7 +73,7 @@ class ImitationReport:
     seconds: float
 
 
-def initial(architecture: Architecture, seed: int) -> FloatArray:
+def _initial(architecture: Architecture, seed: int) -> FloatArray:
     """Draw first numbers that neither let signals die nor saturate, whatever the depth."""
     rng = np.random.default_rng(seed)
     free = np.zeros(architecture.size)
@@ -111,7 +111,7 @@ class Imitator:
         self.workers, self.steps = max(1, workers), 0
         self.half = settings.half and device.startswith("cuda")
         architecture = settings.network.architecture
-        start = initial(architecture, settings.seed)
+        start = _initial(architecture, settings.seed)
         self.network = TorchNetwork(architecture, start).to(_device(device))
         if device.startswith("cuda"):
             # The products of convolutions are rounded to 11 bits, sums are not.
@@ -125,10 +125,10 @@ class Imitator:
 
     # ----- Batches -----
 
-    def batches(self, until: int) -> Iterator[Batch]:
+    def batches(self, until: int) -> Iterator[_Batch]:
         """Yield the batches from the step at hand, made by the workers ahead of their use."""
         with ThreadPoolExecutor(self.workers) as pool:
-            waiting: deque[Future[Batch]] = deque()
+            waiting: deque[Future[_Batch]] = deque()
             following = self.steps
             while waiting or following < until:
                 while following < until and len(waiting) < 2 * self.workers + 1:
@@ -136,7 +136,7 @@ class Imitator:
                     following += 1
                 yield waiting.popleft().result()
 
-    def batch(self, step: int) -> Batch:
+    def batch(self, step: int) -> _Batch:
         """Return the boards of a step, (positions, 1 + negatives, points), and how many count."""
         visits = self.settings.batch // self.settings.draws
         first = step * visits
@@ -151,7 +151,7 @@ class Imitator:
 
     def _choices(
         self, games: GameArrays, which: list[int], draws: int, others: int, every: bool, first: int
-    ) -> Batch:
+    ) -> _Batch:
         size = self.settings.size
         boards = np.zeros((len(which) * draws, 1 + others, size * size), np.uint8)
         counts = np.zeros(len(which) * draws, np.int64)
@@ -164,7 +164,7 @@ class Imitator:
 
     # ----- Learning -----
 
-    def step(self, batch: Batch, rate: float) -> tuple[torch.Tensor, torch.Tensor]:
+    def step(self, batch: _Batch, rate: float) -> tuple[torch.Tensor, torch.Tensor]:
         """Take one step of Adam; return the mean loss and share of hits, still on the device."""
         logits, sound = self._logits(batch)
         losses = -torch.log_softmax(logits, 1)[:, 0]
@@ -183,7 +183,7 @@ class Imitator:
             hits = (logits[:, :1] > logits[:, 1:]).all(1) * sound
         return loss.detach(), hits.sum() / sound.sum().clamp(min=1)
 
-    def _logits(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    def _logits(self, batch: _Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Return beta * value of all boards, -inf where there is none, and which rows count."""
         boards, counts = (torch.as_tensor(part) for part in batch)
         device = self.free.device

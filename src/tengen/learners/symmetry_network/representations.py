@@ -26,12 +26,12 @@ from tengen.arrays import FloatArray, IntArray
 Offset = tuple[int, int]
 """A step [a, b] from a cell to another: a to the east, b to the north."""
 
-Matrix = tuple[tuple[int, ...], ...]
+_Matrix = tuple[tuple[int, ...], ...]
 """A small square matrix of integers."""
 
 
 # How each generator moves an offset: 2x2 matrices on the column (a, b). `x` exchanges colours only.
-_GENERATORS: dict[str, Matrix] = {
+_GENERATORS: dict[str, _Matrix] = {
     "r": ((0, -1), (1, 0)),
     "s": ((-1, 0), (0, 1)),
     "x": ((1, 0), (0, 1)),
@@ -50,7 +50,7 @@ class Irreducible:
     """One way in which one number (or a pair of them) turns under the generators."""
 
     name: str
-    matrices: Mapping[str, Matrix]
+    matrices: Mapping[str, _Matrix]
 
     @property
     def size(self) -> int:

@@ -21,12 +21,12 @@ CLASSES = ("white_point", "white_stone", "nobody", "black_stone", "black_point")
 # Outputs that are trained and read in each state: (the Z, the As), places in features.OUTPUTS.
 APPLIES: dict[str, tuple[int, ...]] = {"empty": (0, 3, 4), "white": (1, 5), "black": (2, 6)}
 
-Number = Fraction | int
+_Number = Fraction | int
 
 
-def reward(state: str, final: str, c: Number, s: Number) -> Fraction | None:
+def reward(state: str, final: str, c: _Number, s: _Number) -> Fraction | None:
     """Return table I's reward, or None where the paper leaves a blank."""
-    base: dict[str, Number] = dict(zip(CLASSES, (1, s, 0, -s, -1), strict=True))
+    base: dict[str, _Number] = dict(zip(CLASSES, (1, s, 0, -s, -1), strict=True))
     if state == "empty":
         return Fraction(base[final])
     if final == f"{state}_point":
@@ -36,12 +36,12 @@ def reward(state: str, final: str, c: Number, s: Number) -> Fraction | None:
     return Fraction(base[final]) + captured
 
 
-def target(output: int, final: str, c: Number) -> Fraction:
+def target(output: int, final: str, c: _Number) -> Fraction:
     """Return table IV's target of an output for a final class."""
     column = CLASSES.index(final)
     c = Fraction(c)
     two = 2 + c
-    rows: tuple[tuple[Number, ...], ...] = (
+    rows: tuple[tuple[_Number, ...], ...] = (
         (1, 1, Fraction(1, 2), 0, 0),
         (1, 1, 1 / two, 0, 0),
         (1, 1, (1 + c) / two, 0, 0),
@@ -54,7 +54,7 @@ def target(output: int, final: str, c: Number) -> Fraction:
 
 
 def to_rewards(
-    state: str, z: Number, a: Number, a2: Number, c: Number
+    state: str, z: _Number, a: _Number, a2: _Number, c: _Number
 ) -> tuple[Fraction, Fraction]:
     """Return (R1, R0), the rewards for s = 1 and s = 0, from a vertex's outputs (table III).
 
@@ -69,7 +69,7 @@ def to_rewards(
 
 
 def to_targets(
-    state: str, r1: Number, r0: Number, c: Number
+    state: str, r1: _Number, r0: _Number, c: _Number
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Return (Z, A, A2) from a final vertex's rewards: table III the other way round."""
     r1, r0, c = Fraction(r1), Fraction(r0), Fraction(c)

@@ -16,8 +16,8 @@ from tengen.learners.symmetry_network.evaluation_kernels import OUT, make_view, 
 from tengen.learners.symmetry_network.network import Architecture
 from tengen.learners.symmetry_network.packing import MUTE
 
-Weights = Float32Array
-State = IntArray
+_Weights = Float32Array
+_State = IntArray
 
 _SIDE_BY_SIDE = 24
 """Candidates that are followed at once: enough for matrix products, few enough for the cache."""
@@ -48,7 +48,7 @@ class WideNetwork:
         last[:, outs] = dense["OH"]
         kernels = [dense[f"H{i}"] for i in range(1, len(self.widths))] + [last]
         # (in, 9 * out): what a unit gives to the nine cells that see it.
-        self.spreads: list[Weights] = [
+        self.spreads: list[_Weights] = [
             np.ascontiguousarray(k.transpose(2, 0, 1).reshape(k.shape[2], -1), np.float32)
             for k in kernels
         ]
@@ -57,7 +57,7 @@ class WideNetwork:
 class WidePosition:
     """A position seen by its mover: all layers of it, and what candidate moves would change."""
 
-    def __init__(self, network: WideNetwork, state: State, mover: int, width: int) -> None:
+    def __init__(self, network: WideNetwork, state: _State, mover: int, width: int) -> None:
         self.network, self.state, self.mover = network, state, mover
         n = state.shape[1]
         self._view, self._work = make_view(n), make_work(n, width)
@@ -66,8 +66,8 @@ class WidePosition:
         offset = self._work.offset
         first = np.zeros((n, len(network.bias)), np.float32)
         wk.look_up_all(state, self.x, offset, network.table, network.bias, first)
-        self.nets: list[Weights] = [first]
-        self.units: list[Weights] = []
+        self.nets: list[_Weights] = [first]
+        self.units: list[_Weights] = []
         direct = np.ascontiguousarray(first[:, network.widths[0] :])
         sizes = [*network.widths[1:], OUT]
         for k, size in enumerate(sizes):
