@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core import event, ir
 
 from tengen import compiling, numba_shortcuts
 from tengen.board import kernels
@@ -198,6 +199,24 @@ def test_the_garbage_collector_is_as_before_after_compiling() -> None:
     before = gc.get_threshold()
     assert kernel(twice)(4) == 8
     assert gc.get_threshold() == before
+
+
+def test_the_cache_folder_is_told_to_numba_and_to_child_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watchers: list[object] = []
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "before")
+    monkeypatch.setattr(compiling.config, "CACHE_DIR", "before")
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiling.event, "register", lambda kind, who: watchers.append(who))
+    compiling.prepare()
+    assert compiling.config.CACHE_DIR == os.environ["NUMBA_CACHE_DIR"] == str(tmp_path)
+    assert len(watchers) == 1
+
+
+def test_shortcuts_are_taken_when_the_first_kernel_is_made() -> None:
+    for changed in (ir.Inst._rec_list_vars, event.start_event, event.end_event):
+        assert changed.__module__ == numba_shortcuts.take_shortcuts.__module__
 
 
 def test_a_folder_that_others_may_write_to_is_refused(

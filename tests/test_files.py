@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tengen.errors import TengenError
-from tengen.files import neighbour, refuse_inputs, replacing
+from tengen.files import TEMPORARY, neighbour, refuse_inputs, replacing
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
@@ -18,6 +18,8 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path
     def fail() -> None:
         with replacing(path) as file:
             file.write(b"half")
+            (beside,) = set(os.listdir(tmp_path)) - {"a"}
+            assert beside.endswith(TEMPORARY)
             raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="space"):

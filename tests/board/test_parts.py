@@ -16,10 +16,12 @@ from tengen.board import (
     handicap_points,
     playouts,
 )
-from tengen.board.coordinates import point_of_move
+from tengen.board.colours import COLOUR_NAMES
+from tengen.board.coordinates import GTP_LETTERS, point_of_move
 from tengen.board.counting import count_board, count_by_rules
 from tengen.board.drawing import format_svg
 from tengen.board.planes import PLANES, stack_planes
+from tengen.board.safety import Safe, unconditional
 from tengen.board.setups import refuse_dead_blocks
 from tengen.errors import IllegalMoveError, TengenError
 
@@ -30,6 +32,20 @@ def test_a_move_is_named_in_three_ways_and_a_number_in_none() -> None:
     assert point_of_move("pass", 5, 5) == PASS
     with pytest.raises(IllegalMoveError):
         point_of_move(7, 5, 5)  # type: ignore[arg-type]
+
+
+def test_columns_have_letters_without_i_and_colours_have_names() -> None:
+    assert len(set(GTP_LETTERS)) == len(GTP_LETTERS) >= 25 and "I" not in GTP_LETTERS.upper()
+    assert str(Board(25).point((24, 24))) == f"{GTP_LETTERS[24].upper()}1"
+    assert COLOUR_NAMES == {BLACK: "Black", WHITE: "White"}
+
+
+def test_what_cannot_be_lost_is_stones_and_the_points_of_their_eyes() -> None:
+    safe = unconditional(
+        Board.from_ascii(". X . X .\nX X X X X\n. . . . .\n. . . . .").grid(), BLACK
+    )
+    assert isinstance(safe, Safe)
+    assert (safe.stones.sum(), safe.points.sum()) == (7, 3)
 
 
 def test_handicap_stones_lie_on_their_usual_points() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
-from tengen.cli.options import Position
-from tengen.cli.printing import emit_result, standard_input, tell_faults
+from tengen.board import Board
+from tengen.cli.options import Position, Resumable
+from tengen.cli.printing import Progress, emit_result, standard_input, tell_faults
+from tengen.cli.screen import Screen
 from tengen.errors import TengenError
 from tengen.lab.content import Result, Table
 
@@ -41,6 +45,33 @@ def test_a_result_is_one_json_value_or_its_tables(capsys: Out) -> None:
     assert json.loads(capsys.readouterr().out) == [1]
     emit_result(result, json=False)
     assert "wins" in capsys.readouterr().out
+
+
+def test_progress_counts_and_is_silent_where_it_should_be(capsys: Out) -> None:
+    steps = Progress("games", 10, quiet=True)
+    steps.advance(3)
+    steps.advance()
+    steps.close()
+    assert steps.done == 4 and capsys.readouterr().err == ""
+    slow = Progress("games", 10)
+    slow._clock = lambda: slow._start + 20.0
+    slow.advance(5, "now")
+    assert capsys.readouterr().err == "games: 5/10, 0.2/s, 20 s left now\n"
+
+
+def test_a_screen_that_is_no_terminal_shows_plain_text() -> None:
+    stream = io.StringIO()
+    screen = Screen(stream)
+    screen.ask("move? ")
+    screen.draw(Board(2, moves="B A2"), {3: "z"})
+    shown = stream.getvalue()
+    assert not screen.fancy and shown.startswith("move? ")
+    assert "X" in shown and "z" in shown and "\x1b" not in shown
+
+
+def test_settings_are_the_runs_own_only_when_it_goes_on(tmp_path: Path) -> None:
+    asked = object()
+    assert Resumable().settings(tmp_path, asked) is asked
 
 
 def test_a_position_is_the_one_before_its_move(tmp_path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import tengen
 from tengen.cli import COMMANDS, run
+from tengen.errors import Terminated
 
 ROOT = Path(__file__).parents[2]
 Out = pytest.CaptureFixture[str]
@@ -53,19 +54,27 @@ def test_help_shows_flags_as_flags(capsys: Out, monkeypatch: pytest.MonkeyPatch)
         assert re.search(r"--help +Show this message", out), command
 
 
-def test_an_interrupted_user_is_told_what_the_work_left(
-    capsys: Out, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("stop", "status", "word"),
+    [(KeyboardInterrupt, 3, "interrupted"), (Terminated, 143, "terminated")],
+)
+def test_a_stopped_user_is_told_what_the_work_left(
+    capsys: Out,
+    monkeypatch: pytest.MonkeyPatch,
+    stop: type[KeyboardInterrupt],
+    status: int,
+    word: str,
 ) -> None:
     import tengen.cli.doctor as doctor
 
-    def interrupted() -> None:
-        stop = KeyboardInterrupt()
-        stop.add_note("runs/x stands at step 5")
-        raise stop
+    def stopped() -> None:
+        told = stop()
+        told.add_note("runs/x stands at step 5")
+        raise told
 
-    monkeypatch.setattr(doctor, "examine", interrupted)
-    assert run(["doctor"]) == 3
-    assert capsys.readouterr().err == "tengen: interrupted; runs/x stands at step 5\n"
+    monkeypatch.setattr(doctor, "examine", stopped)
+    assert run(["doctor"]) == status
+    assert capsys.readouterr().err == f"tengen: {word}; runs/x stands at step 5\n"
 
 
 def test_every_package_that_is_imported_is_declared_and_no_other() -> None:

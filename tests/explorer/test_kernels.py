@@ -6,7 +6,9 @@ import numpy as np
 
 from tengen.board import Board
 from tengen.explorer import kernels as k
+from tengen.explorer.answers import OPINIONS, NextMove
 from tengen.explorer.geometry import Geometry, geometry
+from tengen.explorer.index import SUFFIX, cached_path
 from tengen.records import GameRecord
 from tengen.records.arrays import from_records
 
@@ -75,3 +77,15 @@ def test_the_root_tells_the_date_and_later_nodes_do_not() -> None:
     dates = np.empty(3, np.int32)
     k.read_dates(np.frombuffer(data, np.uint8), spans, dates)
     assert dates.tolist() == [20030601, 0, 17800000]
+
+
+def test_an_index_nobody_named_is_kept_under_its_games_and_depth() -> None:
+    here, deeper = cached_path(["a.sgf"], 9), cached_path(["a.sgf"], 10)
+    assert here.name.endswith(SUFFIX) and here != deeper and here == cached_path(["a.sgf"], 9)
+
+
+def test_a_move_has_a_place_for_every_opinion() -> None:
+    move = NextMove((Board(5).point("C3"),), 3, 0.5, 1, 1, "", "", ("a.sgf", 1), {OPINIONS[0]: 0.5})
+    told = move.to_dict()
+    assert told[OPINIONS[0]] == 0.5 and all(told[name] is None for name in OPINIONS[1:])
+    assert move.win_rate_black == 0.5

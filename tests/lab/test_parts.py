@@ -15,6 +15,7 @@ from tengen.contracts import Analysis, Candidate
 from tengen.errors import RunError, SpecError, TengenError
 from tengen.lab import pictures
 from tengen.lab.fates import Fate, Fates, usual_models
+from tengen.lab.opening_evolution import METHODS, PANEL
 from tengen.lab.opening_td import curve_of
 from tengen.lab.opening_td_experiment import TrainingSize, players_of
 from tengen.lab.papers import PAPERS, Paper
@@ -37,6 +38,7 @@ from tengen.lab.review_library import headline, review_library
 from tengen.lab.review_settings import DEFAULT_PLAYER, ReviewSettings
 from tengen.lab.review_sgf import LABELLED, LABELS, move_words
 from tengen.lab.review_tables import PHASES, Account, summarise
+from tengen.lab.sections.symmetry_network import POSITION
 from tengen.lab.self_ladder import ANCHORS, Plan, Step, plan_ladder, play_ladder
 from tengen.lab.speed import CONTESTS, Contest, Speed, measure
 from tengen.learners.move_prediction.settings import PaperSettings
@@ -194,6 +196,16 @@ def test_patterns_that_tell_are_drawn_likeliest_first() -> None:
 def test_cells_of_pictures_are_told_apart() -> None:
     cells = {pictures.OWN, pictures.ENEMY, pictures.OUTSIDE, pictures.UNKNOWN}
     assert len(cells) == 4
+
+
+def test_every_method_of_evolution_and_every_opponent_of_the_panel_is_there() -> None:
+    for make, generations in METHODS.values():
+        assert generations > 0 and make("dense", 3, 7, 5).seed == 3
+    assert [make_player(name).name for name in PANEL] == list(PANEL)
+
+
+def test_the_position_to_look_at_is_a_game_so_far() -> None:
+    assert len(Board(9, moves=POSITION).moves) == len(POSITION.split()) // 2
 
 
 def test_papers_are_named_once_and_say_what_they_claim() -> None:

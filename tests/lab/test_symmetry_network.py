@@ -12,6 +12,7 @@ from tengen.cli import run
 from tengen.errors import SpecError
 from tengen.lab.symmetry_network import (
     DESIGNS,
+    DesignRow,
     DesignTable,
     LearningCurve,
     SnapshotTournament,
@@ -96,6 +97,7 @@ def test_a_table_keeps_its_reference_whatever_rows_are_wanted(tmp_path):
     plan = DesignTable(train_games=4, games=2, size=5, only=("one",))
     rows = compare_designs("outputs", plan, folder=tmp_path)
     assert [row.name for row in rows] == ["seven", "one"]
+    assert all(isinstance(row, DesignRow) and row.seeds == 1 for row in rows)
     assert rows[0].against_first is None and rows[1].weights == 342
     sheet = design_table("outputs", plan, rows)
     assert [row[0] for row in sheet.rows] == ["seven", "one"]

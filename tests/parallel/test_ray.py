@@ -10,7 +10,7 @@ import pytest
 
 from tengen.errors import TengenError
 from tengen.parallel import map_jobs, spawn_seeds
-from tengen.parallel.cluster import _knock
+from tengen.parallel.cluster import _knock, run_on_ray
 
 sys.path.insert(0, str(Path(__file__).parent))
 from functions_for_workers import draw, draw_slowly, fail_on_three
@@ -43,6 +43,8 @@ def test_a_cluster_gives_the_same_and_survives_a_lost_node(
     _knock(cluster.address)  # type: ignore[attr-defined]
     seeds = spawn_seeds(3, 30)
     assert list(map_jobs(draw, seeds, ray="auto")) == [draw(seed) for seed in seeds]
+    numbered = dict(run_on_ray(draw, seeds[:3], address="auto", retries=0))
+    assert numbered == {number: draw(seed) for number, seed in enumerate(seeds[:3])}
     results = map_jobs(draw_slowly, seeds, ray="auto")
     first = [next(results) for _ in range(8)]
     cluster.remove_node(second, allow_graceful=False)  # type: ignore[attr-defined]

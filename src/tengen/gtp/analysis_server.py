@@ -39,7 +39,7 @@ PLAYOUTS_A_VISIT = 8
 
 
 @dataclass
-class Task:
+class _Task:
     """One turn of a query in the line or under way."""
 
     query: Query
@@ -103,9 +103,9 @@ class AnalysisServer:
         self._making = threading.Lock()
         self._writing = threading.Lock()
         self._changed = threading.Condition()
-        self._line: list[tuple[float, int, Task]] = []
+        self._line: list[tuple[float, int, _Task]] = []
         self._counter = itertools.count()
-        self._running: list[Task] = []
+        self._running: list[_Task] = []
         self._ended = False
         self._warned: set[str] = set()
         self._target: BinaryIO | None = None
@@ -174,7 +174,7 @@ class AnalysisServer:
                 self._write({"warning": text, "field": name, "id": query.id})
         with self._changed:
             for turn in query.turns:
-                entry = (-turn.priority, next(self._counter), Task(query, turn))
+                entry = (-turn.priority, next(self._counter), _Task(query, turn))
                 heapq.heappush(self._line, entry)
             self._changed.notify_all()
 
@@ -205,7 +205,7 @@ class AnalysisServer:
             self._refuse(value, "must be a list of integers", "turnNumbers")
             return
 
-        def meant(task: Task) -> bool:
+        def meant(task: _Task) -> bool:
             return (which is None or task.query.id == which) and (
                 numbers is None or task.turn.number in numbers
             )
@@ -240,7 +240,7 @@ class AnalysisServer:
                     if task in self._running:
                         self._running.remove(task)
 
-    def _next(self) -> Task | None:
+    def _next(self) -> _Task | None:
         """Wait for the next task; None when there will be none."""
         with self._changed:
             while not self._line and not self._ended:
@@ -251,7 +251,7 @@ class AnalysisServer:
             self._running.append(task)
             return task
 
-    def _analyse(self, task: Task) -> dict[str, Any]:
+    def _analyse(self, task: _Task) -> dict[str, Any]:
         """Think about one turn, reporting meanwhile if that was asked, and return the answer."""
         query, turn = task.query, task.turn
         board = turn.board
@@ -276,7 +276,7 @@ class AnalysisServer:
         shares = self._policy(query, report, board)
         return format_result(query, turn, report, policy=shares)
 
-    def _explore(self, player: Player, task: Task, report: Analysis) -> Analysis:
+    def _explore(self, player: Player, task: _Task, report: Analysis) -> Analysis:
         """Search below moves that a query allows and the search passed over.
 
         They are the policy's likeliest, or drawn by chance; each gets an equal share of visits.
@@ -293,7 +293,7 @@ class AnalysisServer:
             after = board.copy()
             after.play(move)
             turn = Turn(task.turn.number, after, 0.0)
-            *_, below = self._reports(shallow, Task(query, turn, task.stopped))
+            *_, below = self._reports(shallow, _Task(query, turn, task.stopped))
             if below.visits:
                 line = below.candidates[0].pv if below.candidates else ()
                 found.append(
@@ -302,7 +302,7 @@ class AnalysisServer:
         found.sort(key=lambda c: -c.winrate)
         return replace(report, candidates=(*found, *report.candidates))
 
-    def _reports(self, player: Player, task: Task) -> Iterator[Analysis]:
+    def _reports(self, player: Player, task: _Task) -> Iterator[Analysis]:
         """Ask a player that can analyse, or make one report of another's choice."""
         query, board = task.query, task.turn.board
         rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number])
@@ -362,7 +362,7 @@ class AnalysisServer:
             self._changed.notify_all()
 
 
-def _nothing(task: Task) -> dict[str, Any]:
+def _nothing(task: _Task) -> dict[str, Any]:
     """Answer a turn that was terminated before there was a result."""
     return {
         "id": task.query.id,
@@ -372,5 +372,5 @@ def _nothing(task: Task) -> dict[str, Any]:
     }
 
 
-def _age(entry: tuple[float, int, Task]) -> int:
+def _age(entry: tuple[float, int, _Task]) -> int:
     return entry[1]

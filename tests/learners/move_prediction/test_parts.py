@@ -9,7 +9,13 @@ import pytest
 from prediction_games import tasteful_games
 
 from tengen.board import Board
-from tengen.learners.move_prediction import MovePredictor, feature_kernels, tactics_kernels
+from tengen.learners.move_prediction import (
+    MovePredictor,
+    feature_kernels,
+    network_kernels,
+    paper_kernels,
+    tactics_kernels,
+)
 from tengen.learners.move_prediction import family_kernels as families
 from tengen.learners.move_prediction.dictionary import Job
 from tengen.learners.move_prediction.evaluation import TOPS, Measured
@@ -98,8 +104,9 @@ def test_features_of_a_move_follow_each_other_without_overlap() -> None:
     assert starts == sorted(set(starts))
     shared = [f.LAST_COORDINATE, f.LAST_STEP, f.OWN_ATARI]
     assert shared == sorted(set(shared)) and shared[0] >= f.MOVE_END
-    stones = [f.STONE, f.STONE_LADDER]
+    stones = [f.STONE, f.STONE_LADDER, f.FORBIDDEN]
     assert stones == sorted(set(stones)) and stones[0] > shared[-1]
+    assert f.FORBIDDEN == f.DIRECT - 1
 
 
 def test_tactical_facts_have_a_place_each() -> None:
@@ -110,6 +117,13 @@ def test_tactical_facts_have_a_place_each() -> None:
         *(t.ENEMY_LIBERTIES, t.ENEMY_SIZE, t.EMPTY_NEIGHBOURS),
     ]
     assert sorted(facts) == list(range(len(facts)))
+
+
+def test_the_networks_layers_fill_its_vector() -> None:
+    n = network_kernels
+    layer = n.SEEN * n.DIM + n.DIM * n.DIM + n.DIM
+    assert n.DENSE_SIZE == n.LAYERS * layer + n.DIM
+    assert paper_kernels.WIDTH == 2 + 2 * paper_kernels.EARLIER
 
 
 def test_families_of_patterns_have_a_number_each() -> None:

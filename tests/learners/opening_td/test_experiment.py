@@ -219,6 +219,9 @@ def test_other_judges_get_openings_of_all_players_and_both_colours(tmp_path: Pat
     for key, job in jobs.items():
         match, game = key.rsplit(" ", 1)
         assert matches[match]["scores"][int(game)] == job.first
+    said = judges.second_opinions(Context(tmp_path, 0, 1), played, "playouts:1")
+    firsts = {row["key"]: row["first"] for row in said}
+    assert {key: firsts[key] for key in jobs} == {key: job.first for key, job in jobs.items()}
 
 
 def test_judges_play_on_the_board_of_the_experiment(monkeypatch: pytest.MonkeyPatch) -> None:

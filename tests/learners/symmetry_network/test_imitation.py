@@ -11,6 +11,7 @@ from tengen.board import BLACK, EMPTY, PASS, Board, index_of, point_at
 from tengen.cli import run
 from tengen.errors import RunError, SpecError
 from tengen.learners.symmetry_network import Categories, SymmetryNetwork, SymmetrySettings
+from tengen.learners.symmetry_network.imitation import ImitationReport, Ranking
 from tengen.learners.symmetry_network.imitation_kernels import choices
 from tengen.learners.symmetry_network.network import Architecture, equivariance_error, forward
 from tengen.learners.symmetry_network.settings import ImitationSettings, mixture_of
@@ -243,6 +244,7 @@ def test_a_training_is_a_function_of_its_seed_and_resumes_exactly(tmp_path):
         pass
 
     def stop(report):
+        assert isinstance(report, ImitationReport) and report.positions > 0
         if report.step == 3:
             raise Stop
 
@@ -285,6 +287,7 @@ def test_it_learns_to_prefer_what_experts_play():
     before = learner.rank(test, 60)
     free = imitate(learner)
     after = learner.rank(test, 60)
+    assert isinstance(after, Ranking) and after.top1 <= after.top5
     assert after.loss < before.loss - 0.15
     assert 0 <= after.top1 <= after.top5 <= 1
     network = SymmetryNetwork.from_free(free, plan.network)

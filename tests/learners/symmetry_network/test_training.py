@@ -28,7 +28,7 @@ from tengen.learners.symmetry_network.learner import load_snapshots
 from tengen.learners.symmetry_network.matches import play_games, play_match
 from tengen.learners.symmetry_network.pictures import TITLES, colour_of, format_maps
 from tengen.learners.symmetry_network.settings import EvolutionSettings
-from tengen.learners.symmetry_network.training import SelfPlay, open_run
+from tengen.learners.symmetry_network.training import SelfPlay, SelfPlayReport, open_run
 from tengen.models.runs import read_metrics
 
 SMALL = SymmetrySettings(games=24, linear_games=8, batch=4, rate=1e-4, size=5, seed=3)
@@ -89,6 +89,7 @@ def test_a_stopped_training_goes_on_as_if_nothing_had_happened(tmp_path):
         pass
 
     def stop(report):
+        assert isinstance(report, SelfPlayReport) and 0 <= report.ended <= 1
         if report.games == 12:
             raise Stop
 
