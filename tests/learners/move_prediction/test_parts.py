@@ -122,7 +122,7 @@ def test_tactical_facts_have_a_place_each() -> None:
 def test_the_networks_layers_fill_its_vector() -> None:
     n = network_kernels
     layer = n.SEEN * n.DIM + n.DIM * n.DIM + n.DIM
-    assert n.DENSE_SIZE == n.LAYERS * layer + n.DIM
+    assert n.LAYERS * layer + n.DIM == n.DENSE_SIZE
     assert paper_kernels.WIDTH == 2 + 2 * paper_kernels.EARLIER
 
 
