@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Unpack
 
 import numpy as np
 
 from tengen.board import Board, Point
-from tengen.contracts import Analysis, Policy, Scorer
+from tengen.contracts import Analysis
 from tengen.contracts.protocols import Asked
 from tengen.errors import SpecError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
@@ -150,7 +149,7 @@ class TengenPlayer:
         by_network = level.draws_from == "network"
         name = NETWORK if by_network else predictor_for(board.rows, board.cols)
         temperature = level.temperature_on(min(board.rows, board.cols))
-        return SamplePlayer(model=_policy(name), temperature=temperature)
+        return SamplePlayer(model=load_policy(name, shared=True), temperature=temperature)
 
     def _make(self, rows: int, cols: int) -> _Inner:
         names = (NETWORKS.get((rows, cols), NETWORK), NETWORK)
@@ -176,7 +175,7 @@ class TengenPlayer:
             clock=self.clock,
             resign=self.resign,
             temperature=_TEMPERATURE,
-            scorer=_scorer(),
+            scorer=load_scorer("scorer", shared=True) if has_model("scorer") else None,
             root_moves=self.root_moves,
         )
 
@@ -187,19 +186,5 @@ def _usual_visits(points: int) -> int:
     return _VISITS_13 if points >= 13 * 13 else _VISITS
 
 
-# Models are read, never written, so every player of a process shares them.
-
-
-@cache
 def _network(name: str) -> Network:
     return make_network(name, shared=True)
-
-
-@cache
-def _policy(name: str) -> Policy:
-    return load_policy(name, shared=True)
-
-
-@cache
-def _scorer() -> Scorer | None:
-    return load_scorer("scorer", shared=True) if has_model("scorer") else None

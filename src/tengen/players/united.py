@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Unpack
 
 import numpy as np
 
 from tengen.arrays import FloatArray
 from tengen.board import PASS, Board, Point, index_of
-from tengen.contracts import Analysis, Evaluator, Policy, Scorer
+from tengen.contracts import Analysis, Evaluator, Policy
 from tengen.contracts.protocols import Asked
 from tengen.errors import SpecError
 from tengen.models import load_evaluator, load_policy, load_scorer
@@ -202,9 +201,9 @@ class UnitedPlayer:
         policy: Policy | None = None
         if "predictor" not in self.without:
             name = None if "opening" in self.without else _OPENINGS.get((board.rows, board.cols))
-            policy = RootPolicy(_predictor(board), None if name is None else _evaluator(name))
+            policy = RootPolicy(_predictor(board), _evaluator(name))
         name = None if "network" in self.without else NETWORKS.get((board.rows, board.cols))
-        network = None if name is None else _evaluator(name)
+        network = _evaluator(name)
         playouts = LEVELS[self.level].playouts if self.level is not None else self.playouts
         return MctsPlayer(
             playouts=playouts or _PLAYOUTS,
@@ -222,27 +221,16 @@ class UnitedPlayer:
 
     def _is_over(self, board: Board) -> bool:
         """Tell whether only the count is left, under rules where playing on costs points."""
-        return "scorer" not in self.without and only_the_count_is_left(board, _scorer())
+        if "scorer" in self.without:
+            return False
+        return only_the_count_is_left(board, load_scorer("scorer", shared=True))
 
 
 def _predictor(board: Board) -> Policy:
     """Return the move predictor for a board of this size."""
-    return _policy(predictor_for(board.rows, board.cols))
+    return load_policy(predictor_for(board.rows, board.cols), shared=True)
 
 
-# Models are read, never written, so every player of a process shares them.
-
-
-@cache
-def _policy(name: str) -> Policy:
-    return load_policy(name, shared=True)
-
-
-@cache
-def _evaluator(name: str) -> Evaluator:
-    return load_evaluator(name, shared=True)
-
-
-@cache
-def _scorer() -> Scorer:
-    return load_scorer("scorer", shared=True)
+def _evaluator(name: str | None) -> Evaluator | None:
+    """Return the evaluator of this name; None for nobody."""
+    return None if name is None else load_evaluator(name, shared=True)

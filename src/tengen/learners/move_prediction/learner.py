@@ -17,7 +17,7 @@ import numpy as np
 
 from tengen.arrays import FloatArray
 from tengen.errors import ModelError, SpecError, TengenError
-from tengen.learners.move_prediction.evaluation import TOPS, Measured
+from tengen.learners.move_prediction.evaluation import Measured
 from tengen.learners.move_prediction.reading import refuse_unsuitable
 from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
 from tengen.models import (
@@ -241,11 +241,9 @@ class MovePredictor:
         for rows, cols in sorted(set(zip(games.rows, games.cols, strict=True))):
             self.check_size(int(rows), int(cols))
         # Compile before the clock starts.
-        self.model_.evaluate(games.take([0]), np.array(TOPS), spare.hits, spare.counts)
+        self.model_.evaluate(games.take([0]), spare)
         began = time.process_time()
-        measured.loss = self.model_.evaluate(
-            games, np.array(TOPS), measured.hits, measured.counts, first_ply
-        )
+        self.model_.evaluate(games, measured, first_ply)
         measured.seconds = time.process_time() - began
         return measured
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tengen.arrays import Float32Array, FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import network_kernels as net
+from tengen.learners.move_prediction.evaluation import Measured
 from tengen.learners.move_prediction.feature_kernels import DIRECT, RECENT
 from tengen.learners.move_prediction.tables import Dictionary, Tables
 
@@ -145,25 +146,17 @@ class FullModel:
         n = kernels.priors_kernel(board.state, recent_moves(board), model, room, points, priors)
         return points[:n], priors[:n]
 
-    def evaluate(
-        self,
-        games: GameArrays,
-        tops: IntArray,
-        hits: FloatArray,
-        counts: FloatArray,
-        first_ply: int = 0,
-    ) -> float:
-        """Add credit and counts over all moves from a ply on; return the loss."""
+    def evaluate(self, games: GameArrays, measured: Measured, first_ply: int = 0) -> None:
+        """Add what all moves from a ply on give to what was measured before."""
         from tengen.learners.move_prediction.training_kernels import evaluate_games
 
-        loss = 0.0
         for rows, cols in sorted(set(zip(games.rows.tolist(), games.cols.tolist(), strict=True))):
             which = np.flatnonzero((games.rows == rows) & (games.cols == cols))
-            loss += evaluate_games(
+            measured.loss += evaluate_games(
                 games.moves, games.colours, games.offsets, which, rows, cols,
-                self.arrays(rows, cols), first_ply, tops, hits, counts,
+                self.arrays(rows, cols), first_ply, measured.tops, measured.hits,
+                measured.counts,
             )  # fmt: skip
-        return loss
 
 
 def recent_moves(board: Board) -> IntArray:

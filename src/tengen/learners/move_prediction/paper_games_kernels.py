@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import clear, is_legal, new_state
-from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, ROWS, SCALARS, TURN
+from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, ROWS, SCALARS
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.paper_kernels import (
     EARLIER,
@@ -26,7 +26,7 @@ from tengen.learners.move_prediction.paper_kernels import (
     push_earlier,
     rank_candidates,
 )
-from tengen.learners.move_prediction.pattern_kernels import RINGS, play_with_rings
+from tengen.learners.move_prediction.pattern_kernels import RINGS, play_with_rings, takes_turn
 
 _PLIES_A_PHASE = 30
 
@@ -60,14 +60,6 @@ def _begin_game(follower, tables):
     matches[5][:] = start[5]
     earlier[0] = -1
     earlier[1] = 0
-
-
-@inner_kernel
-def _playable(follower, p, colour):
-    """Give `colour` the turn and tell whether it may play `p`; a pass may be played."""
-    s = follower[0]
-    s[SCALARS, TURN] = colour
-    return p <= 0 or is_legal(s, p, colour)
 
 
 @inner_kernel
@@ -123,7 +115,7 @@ def count_games(points, colours, offsets, games, rows, cols, tables, used, unuse
         _begin_game(follower, tables)
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
-            if not _playable(follower, p, colour):
+            if not takes_turn(s, p, colour):
                 break
             if p > 0:
                 _add_waiting(colour - 1, matches, False, waiting, unused)
@@ -165,7 +157,7 @@ def learn_games(
         _begin_game(follower, tables)
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
-            if not _playable(follower, p, colour):
+            if not takes_turn(s, p, colour):
                 break
             if p > 0:
                 _find_largest(follower, tables, frequency, colour)
@@ -233,7 +225,7 @@ def measure_games(
         weaker[:] = earlier
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
-            if not _playable(follower, p, colour):
+            if not takes_turn(s, p, colour):
                 break
             weak = p
             if p > 0:

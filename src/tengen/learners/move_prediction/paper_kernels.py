@@ -32,6 +32,7 @@ from tengen.learners.move_prediction.pattern_kernels import (
     lookup,
     play_with_rings,
     rings_of_state,
+    takes_turn,
 )
 
 _SIEVE_SHIFT = 24  # the sieve looks at other bits of a key than the table does
@@ -73,8 +74,7 @@ def expert_patterns(
         rings[:] = empty
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
-            s[SCALARS, TURN] = colour
-            if p > 0 and not is_legal(s, p, colour):
+            if not takes_turn(s, p, colour):
                 break
             if p > 0:
                 i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tengen.arrays import FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import paper_kernels
+from tengen.learners.move_prediction.evaluation import Measured
 from tengen.learners.move_prediction.paper_games_kernels import measure_games
 from tengen.learners.move_prediction.pattern_kernels import RINGS
 from tengen.learners.move_prediction.tables import Dictionary, Tables
@@ -78,25 +79,17 @@ class PaperModel:
             sieve,
         )  # fmt: skip
 
-    def evaluate(
-        self,
-        games: GameArrays,
-        tops: IntArray,
-        hits: FloatArray,
-        counts: FloatArray,
-        first_ply: int = 0,
-    ) -> float:
-        """Add credit and counts over all moves of the games; return the loss."""
+    def evaluate(self, games: GameArrays, measured: Measured, first_ply: int = 0) -> None:
+        """Add what all moves of the games give to what was measured before."""
         if first_ply:
             raise TengenError("the paper's recipe is measured on whole games only")
         rows, cols = int(games.rows[0]), int(games.cols[0])
         which = np.arange(len(games))
-        loss = measure_games(
+        measured.loss += measure_games(
             games.moves, games.colours, games.offsets, which, rows, cols,
-            self.tables(rows, cols), self.frequency, self.weights, self.top, tops, hits, counts,
-            self.history_rank,
+            self.tables(rows, cols), self.frequency, self.weights, self.top, measured.tops,
+            measured.hits, measured.counts, self.history_rank,
         )  # fmt: skip
-        return float(loss)
 
     def priors(
         self, board: Board, rooms: dict[tuple[int, int], Any]

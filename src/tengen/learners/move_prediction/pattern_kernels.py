@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import play_move
-from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS
+from tengen.board.kernels import is_legal, play_move
+from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS, TURN
 from tengen.jit import inner_kernel, kernel
 
 REACH = 24  # the farthest offset in a row or column: boards have at most 25 lines
@@ -128,6 +128,13 @@ def rings_of_state(s, rings, empty, keys, ring_of):
         colour = s[COLOUR, p]
         if colour != EMPTY and colour != BORDER:
             toggle_stone(rings, keys, ring_of, rows, cols, p, colour)
+
+
+@inner_kernel
+def takes_turn(s, p, colour):
+    """Give `colour` the turn and tell whether it may play `p`; a pass may be played."""
+    s[SCALARS, TURN] = colour
+    return p <= 0 or is_legal(s, p, colour)
 
 
 @kernel

@@ -28,7 +28,12 @@ from tengen.learners.move_prediction.network_kernels import (
     step_dense,
     step_features,
 )
-from tengen.learners.move_prediction.pattern_kernels import ORIENTATIONS, RINGS, play_with_rings
+from tengen.learners.move_prediction.pattern_kernels import (
+    ORIENTATIONS,
+    RINGS,
+    play_with_rings,
+    takes_turn,
+)
 
 # Points whose gradient is smaller everywhere do not move their features' vectors.
 _FLOOR = 2e-4
@@ -64,8 +69,7 @@ def expert_keys(points, colours, offsets, games, rows, cols, empty, hash_keys, r
         recent[:] = -1
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
-            s[SCALARS, TURN] = colour
-            if p > 0 and not is_legal(s, p, colour):
+            if not takes_turn(s, p, colour):
                 break
             if p > 0:
                 read_blocks(s, start, count, libs, stamp)
@@ -232,8 +236,7 @@ def evaluate_games(
         recent[:] = -1
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
-            s[SCALARS, TURN] = colour
-            if p > 0 and not is_legal(s, p, colour):
+            if not takes_turn(s, p, colour):
                 break
             if p > 0 and k - offsets[g] >= first_ply:
                 target, n_moves, _n, _n_shared = _predict_move(
