@@ -31,7 +31,7 @@ def test_the_table_goes_from_chance_to_search() -> None:
     for model in ("predictor", "network"):
         for lines in (9, 19):
             drawing = [LEVELS[n] for n in DRAWING if LEVELS[n].draws_from == model]
-            drawn = [level.temperature_on(lines) for level in drawing]
+            drawn = [level.on(lines).temperature for level in drawing]
             assert drawn == sorted(drawn, reverse=True)
     with pytest.raises(SpecError, match="no level 99; there are 1 to"):
         find_level(99)
@@ -44,8 +44,12 @@ def test_the_table_goes_from_chance_to_search() -> None:
         (Level(share=1.0), "searches at full strength"),
         (Level(temperature=0.5), "draws from the network, temperature 0.5"),
         (
-            Level(temperature=1.8, on_large=1.4),
+            Level(temperature=1.8, on_large=Level(temperature=1.4)),
             "draws from the network, temperature 1.8 (1.4 from 13x13 on)",
+        ),
+        (
+            Level(share=0.02, on_large=Level(temperature=0.2)),
+            "searches, 2 % of the visits (draws from the network, temperature 0.2 from 13x13 on)",
         ),
         (Level(temperature=0.0), "the network's likeliest move"),
         (Level(draws_from="predictor"), "draws from the predictor, temperature 1"),
@@ -65,10 +69,11 @@ def test_a_level_that_draws_plays_the_same_when_it_reports(number: int, size: in
     assert report.choice == move and board.is_legal(move)
 
 
-def test_a_large_board_has_a_temperature_of_its_own() -> None:
-    level = Level(temperature=1.8, on_large=1.4)
-    assert [level.temperature_on(lines) for lines in (9, 12, 13, 19)] == [1.8, 1.8, 1.4, 1.4]
-    assert Level(temperature=0.5).temperature_on(19) == 0.5
+def test_a_large_board_has_a_way_of_its_own() -> None:
+    level = Level(temperature=1.8, on_large=Level(temperature=1.4))
+    assert [level.on(lines).temperature for lines in (9, 12, 13, 19)] == [1.8, 1.8, 1.4, 1.4]
+    assert Level(temperature=0.5).on(19).temperature == 0.5
+    assert made(7)._drawer(Board(9)) is None and made(7)._drawer(Board(19)) is not None
     for size, temperature in ((9, 1.8), (13, 1.4)):
         drawer = made(4)._drawer(Board(size))
         assert drawer is not None and drawer.temperature == temperature

@@ -8,7 +8,7 @@ knows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tengen.errors import SpecError
 
@@ -28,12 +28,13 @@ class Level:
     """`predictor` or `network`: whose moves are drawn."""
     temperature: float = 1.0
     """Below 1 the likelier moves come more often, above 1 more rarely; 0 takes the likeliest."""
-    on_large: float | None = None
-    """The temperature from 13 lines on, where it is another: longer games forgive less chance."""
+    on_large: Level | None = None
+    """How it plays from 13 lines on, where that is another way: longer games forgive less chance,
+    and there any search is far stronger than any draw."""
 
-    def temperature_on(self, lines: int) -> float:
-        """Return the temperature on a board whose shorter side has so many lines."""
-        return self.temperature if self.on_large is None or lines < _LARGE else self.on_large
+    def on(self, lines: int) -> Level:
+        """Return how it plays on a board whose shorter side has so many lines."""
+        return self if self.on_large is None or lines < _LARGE else self.on_large
 
     @property
     def searches(self) -> bool:
@@ -47,23 +48,26 @@ class Level:
     @property
     def about(self) -> str:
         """What it does, in a few words for people."""
+        if self.on_large is not None:
+            same = self.searches == self.on_large.searches
+            large = f"{self.on_large.temperature:g}" if same else self.on_large.about
+            return f"{replace(self, on_large=None).about} ({large} from {_LARGE}x{_LARGE} on)"
         if self.searches:
             few = f", {100 * self.share:g} % of the visits"
             return "searches at full strength" if self.share == 1 else f"searches{few}"
         if self.temperature == 0:
             return f"the {self.draws_from}'s likeliest move"
-        large = "" if self.on_large is None else f" ({self.on_large:g} from {_LARGE}x{_LARGE} on)"
-        return f"draws from the {self.draws_from}, temperature {self.temperature:g}{large}"
+        return f"draws from the {self.draws_from}, temperature {self.temperature:g}"
 
 
 LEVELS: dict[int, Level] = {
     1: Level(draws_from="predictor", temperature=2.0),
     2: Level(draws_from="predictor", temperature=1.5),
     3: Level(draws_from="predictor", temperature=1.0),
-    4: Level(temperature=1.8, on_large=1.4),
+    4: Level(temperature=1.8, on_large=Level(temperature=1.4)),
     5: Level(temperature=1.0),
     6: Level(temperature=0.5),
-    7: Level(share=0.02),
+    7: Level(share=0.02, on_large=Level(temperature=0.2)),
     8: Level(share=0.15),
     9: Level(share=0.4),
     10: Level(share=1.0),

@@ -135,21 +135,19 @@ class TengenPlayer:
             self._searches[size] = self._make(*size)
         return self._searches[size]
 
-    @property
-    def _level(self) -> Level | None:
-        return None if self.level is None else find_level(self.level)
+    def _level(self, rows: int, cols: int) -> Level | None:
+        return None if self.level is None else find_level(self.level).on(min(rows, cols))
 
     def _drawer(self, board: Board) -> SamplePlayer | None:
         """Return who draws the moves of this level; None where it searches."""
-        level = self._level
+        level = self._level(board.rows, board.cols)
         if level is None or level.searches or self.root_moves is not None:
             return None
         if not isinstance(self.search(board), NetworkPlayer):
             return None  # which has levels of its own
         by_network = level.draws_from == "network"
         name = NETWORK if by_network else predictor_for(board.rows, board.cols)
-        temperature = level.temperature_on(min(board.rows, board.cols))
-        return SamplePlayer(model=load_policy(name, shared=True), temperature=temperature)
+        return SamplePlayer(model=load_policy(name, shared=True), temperature=level.temperature)
 
     def _make(self, rows: int, cols: int) -> _Inner:
         names = (NETWORKS.get((rows, cols), NETWORK), NETWORK)
@@ -165,8 +163,9 @@ class TengenPlayer:
                 root_moves=self.root_moves,
             )
         visits = self.visits or _usual_visits(rows * cols)
-        if self._level is not None and self._level.searches:
-            visits = self._level.visits(visits)
+        level = self._level(rows, cols)
+        if level is not None and level.searches:
+            visits = level.visits(visits)
         return NetworkPlayer(
             network,
             visits=visits,
