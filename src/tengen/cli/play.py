@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from tengen.cli.options import Json, OwnSeed, PlayerName, RulesName, flag, option
+from tengen.cli.options import Json, Options, OwnSeed, PlayerName, RulesName, command, flag, option
 from tengen.cli.printing import emit, standard_input
 from tengen.cli.screen import Screen
 from tengen.errors import IllegalMoveError, TengenError
@@ -34,19 +34,39 @@ _BLACK, _WHITE, _PASS, _RESIGN = 1, 2, 0, -1
 _NAMES = {_BLACK: "Black", _WHITE: "White"}
 
 
-@app.command()
+@dataclass(frozen=True, kw_only=True)
+class _Game(Options):
+    """The game that was asked for."""
+
+    player: PlayerName = _DEFAULT_PLAYER
+    size: Annotated[int, typer.Option("--size", min=2, max=25, help="Rows and columns.")] = 9
+    komi: Annotated[
+        float | None, typer.Option("--komi", help="White's points; the rules' usual ones.")
+    ] = None
+    colour: Annotated[
+        str,
+        typer.Option("--colour", "--color", help="Yours: black, white, or none to watch."),
+    ] = "black"
+    handicap: Annotated[
+        int, typer.Option("--handicap", min=0, max=9, help="Black's stones on the usual points.")
+    ] = 0
+    my_level: Annotated[
+        int | None,
+        typer.Option("--my-level", help="Yours: take the handicap that makes the game even."),
+    ] = None
+    rules: RulesName = "cgos"
+    clock: Annotated[
+        str | None,
+        typer.Option("--clock", help="Minutes for each side, as 10, or 10+5: 5 s more a move."),
+    ] = None
+    seed: OwnSeed = None
+
+
+@command(app)
 def play(
-    player: PlayerName = _DEFAULT_PLAYER,
-    size: int = option(9, "Rows and columns.", min=2, max=25),
-    komi: float | None = option(None, "White's points; the rules' usual ones."),
-    colour: str = option("black", "Yours: black, white, or none to watch.", "--colour", "--color"),
-    handicap: int = option(0, "Black's stones on the usual points.", min=0, max=9),
-    my_level: int | None = option(None, "Yours: take the handicap that makes the game even."),
-    rules: RulesName = "cgos",
-    clock: str | None = option(None, "Minutes for each side, as 10, or 10+5: 5 s more a move."),
+    game: _Game,
     out: Path | None = option(None, "Keep the game there; never over another one."),
     resume: bool = flag("--resume", "Go on with the last game, or the one in --out."),
-    seed: OwnSeed = None,
     plain: bool = flag("--plain", "No colours, ASCII only."),
     json: Json = False,
 ) -> None:
@@ -63,9 +83,7 @@ def play(
         path = out or saving.latest(saving.default_folder())
         table = _resumed(path)
     else:
-        if my_level is not None:
-            colour, handicap, komi = _evened(player, my_level, size, colour, handicap, komi)
-        table = _new_table(player, size, komi, colour, handicap, rules, seed, clock)
+        table = _new_table(game if game.my_level is None else _evened(game, game.my_level))
         if out is not None:
             saving.refuse_other(out)
         watched = not table.human
@@ -83,21 +101,21 @@ def play(
     emit(table.summary(), json=json)
 
 
-def _evened(
-    player: str, mine: int, size: int, colour: str, handicap: int, komi: float | None
-) -> tuple[str, int, float | None]:
-    """Return colour, stones and komi for a fair game of somebody's level with the player's."""
+def _evened(game: _Game, mine: int) -> _Game:
+    """Return the game with what makes it fair between somebody's level and the player's."""
     from tengen.arena.ranks import advise
 
-    level = _level_of(player)
+    level = _level_of(game.player)
     if level is None:
-        raise TengenError(f"--my-level {mine}: {player} has no level; say --player tengen:level=N")
-    if handicap or komi is not None:
+        raise TengenError(
+            f"--my-level {mine}: {game.player} has no level; say --player tengen:level=N"
+        )
+    if game.handicap or game.komi is not None:
         raise TengenError(f"--my-level {mine} sets handicap and komi; leave --handicap, --komi out")
-    given = advise(min(mine, level), max(mine, level), size)
+    given, colour = advise(min(mine, level), max(mine, level), game.size), game.colour
     if mine != level and given.komi is not None:
         colour = "black" if mine < level else "white"  # the weaker side is Black
-    return colour, given.stones, given.komi
+    return replace(game, colour=colour, handicap=given.stones, komi=given.komi)
 
 
 def _level_of(player: str) -> int | None:
@@ -120,16 +138,7 @@ def _strength_of(player: str, rows: int, cols: int) -> str:
     return ""
 
 
-def _new_table(
-    player: str,
-    size: int,
-    komi: float | None,
-    colour: str,
-    handicap: int,
-    rules: str,
-    seed: int | None,
-    clock: str | None,
-) -> Table:
+def _new_table(game: _Game) -> Table:
     """Set up a game as it was asked for."""
     import secrets
 
@@ -138,20 +147,19 @@ def _new_table(
     from tengen.players.table import Table
 
     sides = {"black": _BLACK, "b": _BLACK, "white": _WHITE, "w": _WHITE, "none": 0}
-    if colour.lower() not in sides:
-        raise TengenError(f"--colour {colour}: choose black, white or none")
-    if komi is None and handicap:
-        komi = _HANDICAP_KOMI
-    board = Board(size, rules=rules, komi=komi)
-    if handicap:
-        board.place_handicap(handicap)
+    if game.colour.lower() not in sides:
+        raise TengenError(f"--colour {game.colour}: choose black, white or none")
+    komi = _HANDICAP_KOMI if game.komi is None and game.handicap else game.komi
+    board = Board(game.size, rules=game.rules, komi=komi)
+    if game.handicap:
+        board.place_handicap(game.handicap)
     return Table(
         board,
-        make_player(player),
-        human=sides[colour.lower()],
-        seed=secrets.randbits(31) if seed is None else seed,
-        spec=player,
-        clock=None if clock is None else _clock(clock),
+        make_player(game.player),
+        human=sides[game.colour.lower()],
+        seed=secrets.randbits(31) if game.seed is None else game.seed,
+        spec=game.player,
+        clock=None if game.clock is None else _clock(game.clock),
     )
 
 
