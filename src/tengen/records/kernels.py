@@ -39,21 +39,11 @@ MORE = 1  # the game at the position touches the end of the buffer
 UNCLEAN = 2  # the game at the position needs the exact reader
 _FULL = 3  # no room for further games
 
-# Property names as two packed letters.
-_B = 66
-_W = 87
-_AB = 65 * 256 + 66
-_AW = 65 * 256 + 87
-_AE = 65 * 256 + 69
-_SZ = 83 * 256 + 90
-_GM = 71 * 256 + 77
-_FF = 70 * 256 + 70
-_CA = 67 * 256 + 65
-_KM = 75 * 256 + 77
-_RE = 82 * 256 + 69
-_RU = 82 * 256 + 85
-_HA = 72 * 256 + 65
-_PL = 80 * 256 + 76
+# Property names as one or two packed letters.
+_B, _W, _AB, _AW, _AE, _SZ, _GM, _FF, _CA, _KM, _RE, _RU, _HA, _PL = (
+    int.from_bytes(name.encode())
+    for name in ("B", "W", "AB", "AW", "AE", "SZ", "GM", "FF", "CA", "KM", "RE", "RU", "HA", "PL")
+)
 
 
 @inner_kernel
