@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tengen.board import PASS, RESIGN, Board, index_of, play_random
 from tengen.board import layout_kernels as layout
 from tengen.board.shapes import shape_table
+from tengen.contracts import Analysis
 from tengen.errors import SpecError
 from tengen.players import make_player
 from tengen.players import mcts_kernels as k
@@ -22,6 +24,7 @@ from tengen.players.network_leaves import Leaf, Taste
 from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
 from tengen.players.network_tree import Worth
 from tengen.players.options import PLAIN_READERS, Option
+from tengen.players.pace import Pace, Searching
 from tengen.players.passing import Judgement, judge, score_as_it_stands
 from tengen.players.plugins import (
     PREFIX,
@@ -98,6 +101,30 @@ def test_a_leaf_is_worth_what_the_taste_says() -> None:
     assert leaf.worth(Taste(0.0, 0.0, 3.0)) == Worth(0.5, 0.75, 3.0, 13.0)
     by_points = leaf.worth(Taste(1.0, 0.0, 3.0))
     assert by_points.utility == pytest.approx(0.5)  # `reach` points are half of all
+
+
+# ----- Clocks -----
+
+
+def test_a_pace_tells_what_is_left_and_when_a_report_is_due() -> None:
+    clock = iter([0.0, 0.4, 1.1, 1.2, 2.5, 4.0, 4.0]).__next__
+    pace = Pace(clock, 3.0, True, lambda: False, 1.0)
+    assert [pace.due() for _ in range(4)] == [False, True, False, True]
+    assert pace.left() == -1.0 and pace.spent() == 4.0
+    assert Pace(lambda: 0.0, None, False, lambda: False, 1.0).left() is None
+
+
+def test_a_search_chooses_what_its_last_report_says() -> None:
+    class Twice(Searching):
+        seconds, clock = None, "wall"
+
+        def _think(self, board: Board, rng: object, pace: Pace) -> Iterator[Analysis]:
+            assert pace.limited and pace.budget is None
+            for move in (board.point("A1"), board.point("B2")):
+                yield Analysis((), move, 1, 0.5, 0.0)
+
+    board = Board(3)
+    assert str(Twice().choose(board, rng())) == "B2"
 
 
 # ----- Rules and experts -----

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray, IntArray
-from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, Point
+from tengen.board import BLACK, PASS, RESIGN, WHITE, Board
 from tengen.board.rules import KO_NUMBERS
 from tengen.board.shapes import shape_table
 from tengen.contracts import Analysis, Candidate, Evaluator, Policy, win_probability
 from tengen.errors import SpecError
 from tengen.players import mcts_kernels as k
+from tengen.players.pace import Pace, Searching
 
 _SLICE_SECONDS = 0.05
 """How long a thread searches before it looks at the clock."""
@@ -113,7 +114,7 @@ class Tree:
 
 
 @dataclass(eq=False)
-class MctsPlayer:
+class MctsPlayer(Searching):
     """Choose the move that most playouts went through.
 
     Parameters
@@ -166,11 +167,6 @@ class MctsPlayer:
         if self.clock == "processor" and self.threads > 1:
             raise SpecError("the processor's clock is for one thread")
 
-    def choose(self, board: Board, rng: np.random.Generator) -> Point:
-        """Search and return the most visited move, a pass that wins, or a resignation."""
-        *_, last = self.analyse(board, rng, interval=1e9, limited=True)
-        return board.answer(last.choice)
-
     def within(self, seconds: float) -> MctsPlayer:
         """Return a player like this one that takes at most `seconds` for a move."""
         return replace(self, seconds=seconds, _kept=self._kept)
@@ -179,34 +175,18 @@ class MctsPlayer:
         """Return a player like this one that looks at none but these moves of a position."""
         return replace(self, root_moves=frozenset(moves), _kept=[])
 
-    def analyse(
-        self,
-        board: Board,
-        rng: np.random.Generator,
-        *,
-        interval: float = 1.0,
-        limited: bool = False,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Analysis]:
-        """Yield what the search says every `interval` seconds; with `limited` until the budget
-        ends.
-        """
+    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Analysis]:
         trees = self._trees(board, rng)
-        clock = time.thread_time if self.clock == "processor" else time.monotonic
-        start = reported = clock()
-        budget = self.seconds if limited else None
-        goal = self.playouts if limited and self.seconds is None else None
+        goal = self.playouts if pace.limited and self.seconds is None else None
         with ThreadPoolExecutor(self.threads) as pool:
-            while True:
-                now = clock()
-                left = _SLICE_SECONDS if budget is None else budget - (now - start)
+            while not pace.stop():
+                left = pace.left()
                 done = sum(tree.tf[0, k.F_N] for tree in trees)
                 if goal is not None and done >= goal:
                     break
-                if left <= 0 or stop() or self._decided(trees, budget, now - start):
+                if left is not None and (left <= 0 or self._decided(trees, pace, left)):
                     break
-                if now - reported >= interval:
-                    reported = now
+                if pace.due():
                     yield self._report(board, trees)
                 wanted = [self._slice(tree, left, goal, len(trees)) for tree in trees]
                 ran = (
@@ -236,8 +216,9 @@ class MctsPlayer:
             self._kept[:] = trees
         return trees
 
-    def _slice(self, tree: Tree, left: float, goal: int | None, trees: int) -> int:
-        count = max(int(tree.rate * min(_SLICE_SECONDS, left)), 1)
+    def _slice(self, tree: Tree, left: float | None, goal: int | None, trees: int) -> int:
+        seconds = _SLICE_SECONDS if left is None else min(_SLICE_SECONDS, left)
+        count = max(int(tree.rate * seconds), 1)
         if goal is not None:
             share = -(-goal // trees)
             count = min(max(count, 256), share - int(tree.tf[0, k.F_N]))
@@ -312,13 +293,13 @@ class MctsPlayer:
         settings[k.C_EXPLORE] = self.explore
         return settings
 
-    def _decided(self, trees: list[Tree], budget: float | None, spent: float) -> bool:
+    def _decided(self, trees: list[Tree], pace: Pace, left: float) -> bool:
         """Tell whether no other move can catch up in the time that is left."""
-        if budget is None or spent < 0.2 * budget:
+        if pace.budget is None or left > 0.8 * pace.budget:
             return False
         visits = np.sort(self._sum(trees)[1][:, k.F_N])
         rate = sum(tree.rate for tree in trees)
-        return len(visits) < 2 or bool(visits[-1] - visits[-2] > rate * (budget - spent))
+        return len(visits) < 2 or bool(visits[-1] - visits[-2] > rate * left)
 
     # ----- Reporting -----
 

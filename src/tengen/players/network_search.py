@@ -8,21 +8,21 @@ reached by playing the moves that lead there on a board that knows the game.
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.board import BLACK, PASS, RESIGN, Board, Point, indices_of
+from tengen.board import BLACK, PASS, RESIGN, Board, indices_of
 from tengen.contracts import Analysis, Candidate, Scorer
 from tengen.errors import SpecError
 from tengen.gtp import judging
 from tengen.players.network_leaves import Judge, Leaf, Network, Taste, likely_moves
 from tengen.players.network_tree import Exploring, Tree
+from tengen.players.pace import Pace, Searching
 from tengen.players.passing import Judgement, cleanup_move, only_the_count_is_left, points_left
 
 _USUAL = Exploring()
@@ -91,7 +91,7 @@ class Search:
 
 
 @dataclass(eq=False)
-class NetworkPlayer:
+class NetworkPlayer(Searching):
     """Choose the move that most of the search went through.
 
     Parameters
@@ -162,11 +162,6 @@ class NetworkPlayer:
         """Tell whether the network judges boards of this size."""
         return self.network.supports(rows, cols)
 
-    def choose(self, board: Board, rng: np.random.Generator) -> Point:
-        """Search and return a move, a pass when the game is over, or a resignation."""
-        *_, last = self.analyse(board, rng, interval=1e9, limited=True)
-        return board.answer(last.choice)
-
     def within(self, seconds: float) -> NetworkPlayer:
         """Return a player like this one that takes at most `seconds` for a move."""
         return replace(self, seconds=seconds, _kept=self._kept)
@@ -175,40 +170,24 @@ class NetworkPlayer:
         """Return a player like this one that looks at none but these moves of a position."""
         return replace(self, root_moves=frozenset(int(m) for m in moves), _kept=[])
 
-    def analyse(
-        self,
-        board: Board,
-        rng: np.random.Generator,
-        *,
-        interval: float = 1.0,
-        limited: bool = False,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Analysis]:
-        """Yield what the search says every `interval` seconds; with `limited` until the budget
-        ends.
-        """
+    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Analysis]:
         if not self.supports(board.rows, board.cols):
             raise SpecError(f"{self.name} does not play on {board.rows}x{board.cols}")
-        clock = time.thread_time if self.clock == "processor" else time.monotonic
-        start = reported = clock()
-        seconds = self.seconds if limited else None
-        goal = self.visits if limited and self.seconds is None else None
+        goal = self.visits if pace.limited and self.seconds is None else None
         with ThreadPoolExecutor(self.threads) as pool:
             workers = pool if self.threads > 1 else None
             search = self._begin(board, rng)
-            search.pace = search.pace or clock() - start
+            search.pace = search.pace or pace.spent()
             search.final = self._final_owners(board)
-            while not stop():
-                now = clock()
-                left = None if seconds is None else seconds - (now - start)
+            while not pace.stop():
+                begin, left = pace.now(), pace.left()
                 room = self._room(search, left, goal)
                 if room < 1 or self._decided(search, left):
                     break
-                if now - reported >= interval:
-                    reported = now
+                if pace.due():
                     yield self._report(search, rng)
                 if judged := self._grow(search, room, workers):
-                    search.pace = 0.7 * search.pace + 0.3 * (clock() - now) / judged
+                    search.pace = 0.7 * search.pace + 0.3 * (pace.now() - begin) / judged
         yield self._report(search, rng)
 
     @property
