@@ -22,8 +22,25 @@ from victims import Victim, make_games, tengen
 
 GAP = 8.0
 """Most seconds that a node works; a job that loses three workers in a row is given up."""
+ATTEMPTS = 3
+"""How often the start of a node is tried."""
 START = 60.0
 """Seconds that a node has to be given its first job."""
+
+
+NODE = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_log_monitor": False}
+"""As little as a node of these jobs needs."""
+
+
+def patiently(start: Callable[[], Any]) -> Any:
+    """Start a node, again if it did not start in the 30 s that Ray gives it on a busy machine."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return start()
+        except Exception as failure:  # Ray has no class for it
+            if "timed out" not in str(failure):
+                raise
+    return start()
 
 
 @contextmanager
@@ -31,7 +48,8 @@ def cluster() -> Iterator[Any]:
     """Run the head of a cluster on this machine; a process that lends its core to jobs, too."""
     from ray.cluster_utils import Cluster
 
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    head = {**NODE, "include_dashboard": False}
+    nodes = patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
     try:
         yield nodes
     finally:
@@ -57,7 +75,7 @@ def kill_nodes_until_done(
     """
     process = victim.start()
     while process.poll() is None and seen.go_on(kills):
-        node = nodes.add_node(num_cpus=1)
+        node = patiently(lambda: nodes.add_node(**NODE))
         deadline = time.monotonic() + START
         while process.poll() is None and not at_work(node) and time.monotonic() < deadline:
             time.sleep(0.1)
