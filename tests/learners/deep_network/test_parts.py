@@ -1,0 +1,144 @@
+"""Smaller parts of the deep network, each by its own name."""
+
+from __future__ import annotations
+
+import builtins
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tengen.board import BLACK, Board, index_of, play_random
+from tengen.errors import SpecError
+from tengen.learners.deep_network import design, inputs
+from tengen.learners.deep_network.evaluation import Evaluation, positions_of
+from tengen.learners.deep_network.fitting import torch_or_refuse
+from tengen.learners.deep_network.inputs_kernels import (
+    CATCHES_BIT,
+    ENEMY,
+    KO_BIT,
+    LIBERTIES,
+    OWN,
+    TAKES,
+)
+from tengen.learners.deep_network.winograd import Winograd, winograd
+from tengen.learners.deep_network.winograd_kernels import ADD, CLIP, STORE
+
+torch = pytest.importorskip("torch")
+
+from tengen.learners.deep_network.lessons import (  # noqa: E402
+    Lessons,
+    plane_table,
+    planes_of,
+)
+from tengen.learners.deep_network.network import FieldNorm, merge  # noqa: E402
+from tengen.learners.deep_network.optimizer import Muon  # noqa: E402
+from tengen.learners.deep_network.training import GRADIENT  # noqa: E402
+
+CPU = torch.device("cpu")
+
+
+def test_planes_of_the_whole_board_come_last_and_komi_first_of_them() -> None:
+    assert inputs.PLANES[-len(inputs.BOARD_PLANES) :] == inputs.BOARD_PLANES
+    assert inputs.PLANES[inputs.KOMI_PLANE] == inputs.BOARD_PLANES[0]
+    board = Board(9, komi=inputs.KOMI_SCALE, moves="B E5")
+    planes = inputs.of_boards([board], ladders=False).planes()
+    assert (planes[0, inputs.KOMI_PLANE] == 1).all()  # White is to move and is given it
+
+
+def test_bits_of_a_point_do_not_overlap() -> None:
+    liberties = 3 << LIBERTIES
+    parts = (OWN | ENEMY, liberties, TAKES, CATCHES_BIT, KO_BIT)
+    assert sum(parts) == np.bitwise_or.reduce(parts) < 256
+
+
+def test_planes_are_the_same_on_the_device() -> None:
+    boards = [play_random(Board(7), n, np.random.default_rng(n)) for n in (5, 20)]
+    seen = inputs.of_boards(boards, ladders=False)
+    names = ("codes", "history", "komi", "territory", "passed")
+    given = {name: torch.from_numpy(np.ascontiguousarray(getattr(seen, name))) for name in names}
+    batch: Any = SimpleNamespace(rows=7, cols=7, **given)
+    laid = planes_of(batch, plane_table(CPU), torch.float32)
+    np.testing.assert_allclose(laid.numpy(), seen.planes())
+
+
+def test_positions_of_a_game_are_those_of_its_boards() -> None:
+    board, boards = Board(5, komi=2.5), []
+    moves = ["C3", "B2", "pass", "D4", "C4", "B3", "A1"]
+    for move in moves:
+        boards.append(board.copy())
+        board.play(move)
+    seen = inputs.of_boards(boards, ladders=False)
+    played = np.array([index_of(point, 5, 5) for _, point in board.moves])
+    black = np.array([b.turn == BLACK for b in boards])
+    shard: Any = SimpleNamespace(rows=5, cols=5, komi=[2.5], territory=[False])
+    packed = positions_of(shard, 0, seen.codes, played, black)
+    np.testing.assert_array_equal(packed.planes(), seen.planes())
+
+
+def test_sources_share_a_batch_by_the_roots_of_their_sizes() -> None:
+    class Source:
+        def __init__(self, count: int) -> None:
+            self.train = range(count)
+
+    assert Lessons([Source(100), Source(400)]).shares.tolist() == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_orientations_of_a_field_are_normalised_and_merged_together() -> None:
+    norm = FieldNorm(2, 4).train()
+    x = torch.randn(5, 8, 3, 3, generator=torch.Generator().manual_seed(1)) * 3 + 7
+    fields = norm(x).view(5, 2, 4, 9)
+    assert torch.allclose(fields.mean((0, 2, 3)), torch.zeros(2), atol=1e-4)
+    assert torch.allclose(fields.var((0, 2, 3), unbiased=False), torch.ones(2), atol=1e-3)
+    merged = merge(x, 4)
+    assert merged.shape == (5, 2, 3, 3) and torch.allclose(merged[:, 0], x[:, :4].mean(1))
+    assert merge(x, 1) is x
+
+
+def test_muon_steps_alike_in_all_directions_of_a_kernel() -> None:
+    weight = torch.nn.Parameter(torch.zeros(4, 4))
+    weight.grad = torch.diag(torch.tensor([100.0, 10.0, 1.0, 0.1]))
+    Muon([weight], 0.1).step()
+    steps = -torch.diagonal(weight.detach())
+    assert (steps > 0).all() and steps.max() < 2 * steps[:3].min()
+    assert GRADIENT > 0
+
+
+def test_tiles_convolve_as_the_definition_says() -> None:
+    made = winograd(4)
+    assert isinstance(made, Winograd) and made.output.shape == (4, 6)
+    rng = np.random.default_rng(1)
+    tile, kernel = rng.normal(size=(6, 6)), rng.normal(size=(3, 3))
+    product = (made.input @ tile @ made.input.T) * (made.kernel @ kernel @ made.kernel.T)
+    wanted = [[(tile[r : r + 3, c : c + 3] * kernel).sum() for c in range(4)] for r in range(4)]
+    np.testing.assert_allclose(made.output @ product @ made.output.T, wanted, atol=1e-4)
+    assert len({STORE, CLIP, ADD}) == 3
+
+
+def test_sizes_and_scales_of_a_design() -> None:
+    assert design.LIFTING_SIZE % 2 == 1  # has a centre
+    scaled = [(lines - design.USUAL_SIZE) / design.SIZE_SCALE for lines in (9, 13, 19)]
+    assert scaled == sorted(scaled) and max(map(abs, scaled)) < 1
+    assert design.SCORE_SCALE > 0
+
+
+def test_an_evaluation_of_nothing_measures_nothing() -> None:
+    empty = Evaluation().summary()
+    assert empty["positions"] == 0 and empty["top1"] is None and empty["ownership"] is None
+    some = Evaluation(positions=4, hits=dict.fromkeys(Evaluation().hits, 2.0), log_loss=6.0)
+    assert (some.summary()["top1"], some.summary()["log_loss"]) == (0.5, 1.5)
+
+
+def test_who_has_no_pytorch_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert torch_or_refuse() is torch
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any, **more: Any) -> Any:
+        if name == "torch":
+            raise ImportError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(SpecError, match=r"tengen\[torch\]"):
+        torch_or_refuse()
