@@ -30,7 +30,7 @@ from tengen.web.positions import (
 
 _HANDICAP_KOMI = 0.5
 """Komi with handicap stones when none is given."""
-LONGEST = 3
+_LONGEST = 3
 """Plies for each point of the board after which a game is counted."""
 
 
@@ -123,7 +123,7 @@ class Table:
     def is_counting(self) -> bool:
         """Whether nothing is left but to agree on the dead stones."""
         points = self.board.rows * self.board.cols
-        ended = self.board.is_over or len(self.board.moves) >= LONGEST * points
+        ended = self.board.is_over or len(self.board.moves) >= _LONGEST * points
         return ended and not self.is_over
 
     @property

@@ -1,0 +1,253 @@
+"""The parts of the web server by themselves: no process is started, no browser is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from pydantic import ValidationError
+
+from tengen.board import Board
+from tengen.errors import RecordError, TengenError
+from tengen.lab.review import Position
+from tengen.web import openings
+from tengen.web.app import make_app
+from tengen.web.ladder import Rung, rungs
+from tengen.web.look_routes import Scored
+from tengen.web.openings import index_upload
+from tengen.web.play_routes import NewGame, Toggle
+from tengen.web.reviews import UnknownReviewError
+from tengen.web.room import StaleMoveError, UnknownGameError
+from tengen.web.security import Guard
+from tengen.web.services import Services, services_of
+from tengen.web.settings import LOOPBACK, Settings, default_database
+from tengen.web.shelves import Found, UnknownItemError, pick
+from tengen.web.sights import Machine
+from tengen.web.store import Store
+from tengen.web.studies import export_sgf, to_value
+from tengen.web.uploads import unpacked
+from tengen.web.waiting import parts_of, result_of
+from tengen.web.workers import BRIEF, CancelledJob, Context, Job, WorkerDiedError
+
+HERE = f"http://{LOOPBACK[0]}:8361"
+CONTEXT = Context(tell=lambda part: None, stop=lambda: False)
+
+
+def get(app: FastAPI, path: str, base: str = HERE) -> httpx.Response:
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url=base) as client:
+            return await client.get(path)
+
+    return asyncio.run(ask())
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(tmp_path / "web.sqlite", runs=tmp_path / "runs")
+
+
+# ----- What is kept -----
+
+
+def test_items_come_back_latest_first_and_go_with_their_parts(settings: Settings) -> None:
+    store = Store(settings.database)
+    store.put("game", "a", {"size": 9}, {"moves": []})
+    store.put("game", "b", {"size": 13}, {"moves": ["E5"]})
+    store.put("game", "a", {"size": 9}, {"moves": ["C3"]})
+    for number in (10, 2):
+        store.put_part("game", "a", number, {"number": number})
+    assert [item["id"] for item in store.list("game")] == ["a", "b"]
+    assert store.get("game", "a") == {"moves": ["C3"]} and store.get("review", "a") is None
+    assert [part["number"] for part in store.parts("game", "a")] == [2, 10]
+    assert store.delete("game", "a") and not store.delete("game", "a")
+    assert store.parts("game", "a") == [] and len(store.list("game")) == 1
+    store.close()
+
+
+def test_other_databases_are_refused(settings: Settings) -> None:
+    settings.database.write_text("no database")
+    with pytest.raises(TengenError, match="not a database of games"):
+        Store(settings.database)
+    settings.database.unlink()
+    store = Store(settings.database)
+    with store._connection as connection:
+        connection.execute("UPDATE meta SET value='99' WHERE key='format'")
+    store.close()
+    with pytest.raises(TengenError, match="newer version"):
+        Store(settings.database)
+
+
+def test_games_are_kept_where_the_system_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert default_database() == tmp_path / "tengen" / "web.sqlite"
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert default_database() == tmp_path / ".local" / "share" / "tengen" / "web.sqlite"
+
+
+# ----- Who may ask, and what is answered -----
+
+
+def test_the_page_is_given_to_its_own_names_only(settings: Settings) -> None:
+    app = make_app(settings)
+    page = get(app, "/")
+    policy = page.headers["content-security-policy"]
+    assert page.status_code == 200 and "default-src 'none'" in policy
+    assert get(app, "/", "http://elsewhere.example").status_code == 421
+
+
+def test_whoever_lacks_the_token_is_stopped_before_the_routes() -> None:
+    reached: list[str] = []
+
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        reached.append(scope["path"])
+
+    async def ask(query: bytes) -> list[int]:
+        sent: list[Any] = []
+        scope = {"type": "http", "path": "/api/games", "query_string": query}
+        scope |= {"headers": [(b"host", b"127.0.0.1:8361")]}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b""}
+
+        await Guard(inner, Settings(Path("x"), token="word"))(scope, receive, send)
+        return [m["status"] for m in sent if "status" in m]
+
+    assert asyncio.run(ask(b"")) == [401] and reached == []
+    assert asyncio.run(ask(b"token=word")) == [] and reached == ["/api/games"]
+
+
+def test_what_is_not_there_is_told_as_such(settings: Settings) -> None:
+    services = Services(settings, Store(settings.database))
+    app = make_app(settings)
+    app.state.services = services
+    request: Any = SimpleNamespace(app=app)
+    assert services_of(request) is services
+    for path in ("games/none", "reviews/none", "trainings/none"):
+        assert get(app, f"/api/{path}").status_code == 404
+    with pytest.raises(UnknownReviewError):
+        services.reviews.get("none")
+    with pytest.raises(UnknownGameError):
+        services.room.state("none")
+    there = Found("mine", settings.database)
+    assert pick([there], there.id) is there
+    with pytest.raises(UnknownItemError):
+        pick([there], "other")
+    for kind in (UnknownGameError, UnknownReviewError, UnknownItemError, StaleMoveError):
+        assert issubclass(kind, TengenError)
+    assert issubclass(WorkerDiedError, TengenError)
+    services.close()
+
+
+def test_requests_beyond_their_limits_are_refused() -> None:
+    too_much: list[Callable[[], Any]] = [
+        lambda: NewGame(size=4),
+        lambda: NewGame(handicap=10),
+        lambda: Toggle(vertex="A" * 9),
+        lambda: Scored(size=9, dead=["A1"] * 401),
+    ]
+    for make in too_much:
+        with pytest.raises(ValidationError):
+            make()
+    assert NewGame().size == 9 and Scored(size=9, alive=["A1"]).dead == []
+
+
+# ----- What is sent -----
+
+
+def test_packed_games_are_unpacked_within_limits() -> None:
+    small = Settings(Path("x"), upload_bytes=100)
+    game = b"(;SZ[9];B[ee])"
+    assert unpacked(game, "a.sgf", small) == (game, ".sgf")
+    assert unpacked(gzip.compress(game), "a.gib.gz", small) == (game, ".gib")
+    with pytest.raises(RecordError, match="an empty file"):
+        unpacked(b" \n", "a.sgf", small)
+    with pytest.raises(RecordError, match="grows beyond 800 bytes"):
+        unpacked(gzip.compress(b"x" * 10_000), "a.gz", small)
+    with pytest.raises(RecordError, match="damaged archive"):
+        unpacked(gzip.compress(game)[:-9], "a.gz", small)
+
+
+def test_what_is_wrong_with_a_dropped_collection_names_no_folder(tmp_path: Path) -> None:
+    path = tmp_path / "mine.sgf"
+    path.write_text("no game")
+    out = tmp_path / f"index{openings.SUFFIX}"
+    with pytest.raises(RecordError) as told:
+        index_upload({"games": str(path), "out": str(out)}, CONTEXT)
+    assert "mine.sgf" in str(told.value) and str(tmp_path) not in str(told.value)
+
+
+# ----- What machines say -----
+
+
+def test_a_machine_looks_at_the_boards_of_its_models() -> None:
+    machine = Machine("m", "M", "about", "paper", "guide", {"9x9": "nine", "": "any"})
+    assert (machine.model_for(9, 9), machine.model_for(13, 13)) == ("nine", "any")
+    assert Machine("m", "M", "", "", "", {"9x9": "nine"}).model_for(13, 13) is None
+
+
+def test_the_first_rungs_give_stones() -> None:
+    assert rungs(2, {}, 81)[:2] == [Rung(1, 4), Rung(1, 3)]
+
+
+def test_a_finished_review_is_written_into_its_record() -> None:
+    board = Board(5)
+    judged = Position(board, 0.5, 0.0, 0.0, board.point("C3"), (), 1.0, 10)
+    parts = [{"position": to_value(judged), "move": None}]
+    arguments = {"sgf": "(;SZ[5]KM[0])", "parts": parts}
+    arguments |= {"summary": {"player": "somebody", "policy": ""}}
+    assert "somebody" in export_sgf(arguments, CONTEXT)
+
+
+# ----- Waiting -----
+
+
+class Instant:
+    """A lane that does its work in a thread, at once."""
+
+    def submit(self, task: str, arguments: Any, on_part: Any) -> Job:
+        job = Job(task, arguments, on_part)
+
+        def work() -> None:
+            on_part(1)
+            on_part(2)
+            job.future.set_result("all")
+
+        threading.Thread(target=work).start()
+        return job
+
+
+def test_parts_come_before_the_result() -> None:
+    async def gather() -> list[tuple[str, Any]]:
+        lane: Any = Instant()
+        return [part async for part in parts_of(lane, "count", {})]
+
+    assert asyncio.run(gather()) == [("part", 1), ("part", 2), ("done", "all")]
+
+
+def test_a_job_ends_when_nobody_waits_for_it() -> None:
+    job = Job("long", {}, grace=BRIEF)
+    assert job.grace > Job("short", {}).grace
+
+    async def gone() -> bool:
+        job.future.set_exception(CancelledJob())
+        return True
+
+    request: Any = SimpleNamespace(is_disconnected=gone)
+    with pytest.raises(CancelledJob):
+        asyncio.run(result_of(job, request))
+    assert job.is_cancelled
