@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from tengen.board import PASS, Board
+from tengen.board import PASS, WHITE, Board
 from tengen.board.symmetry import transform
 from tengen.contracts import check_scorer
 from tengen.errors import ModelError
 from tengen.learners.scoring import BlockScorer
+from tengen.learners.scoring.features import describe
 from tengen.learners.scoring.frames import standard_frame
+from tengen.learners.scoring.judgement import judge
 from tengen.models import load_scorer
 
 FINISHED = """
@@ -116,6 +118,17 @@ def test_both_sides_of_a_seki_live(scorer):
     reading = scorer.read(grid_of(SEKI))
     assert not reading.dead.any()
     assert reading.seki[0, 2] and reading.seki[0, 4]
+
+
+@pytest.mark.parametrize(("logit", "dead"), [(-0.2, False), (-2.0, True)])
+def test_a_lopsided_count_turns_only_a_doubtful_verdict_over(logit, dead):
+    walls = ". O . O . O X . .\nO O O O O O X . .\nX X X X X X X . .\n"
+    described = describe(Board.from_ascii(walls + 6 * ". . . . . . . . .\n").grid())
+    logits = np.where(described.colour == WHITE, logit, 9.0)
+    found = judge(described, logits)
+    assert found.dead.any() == dead
+    # Whoever was turned over stays in doubt.
+    assert (found.doubts[2] < 0) == (not dead)
 
 
 @pytest.mark.parametrize("seed", range(6))

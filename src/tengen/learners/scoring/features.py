@@ -26,8 +26,8 @@ from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks
 from tengen.learners.scoring.blocks_playout_kernels import finish
 from tengen.learners.scoring.settings import FAMILIES
 
-_LIGHT, _HEAVY = 48, 40
-"""Playouts of each kind for each side to begin."""
+FEW, MANY = (24, 20), (48, 40)
+"""Light and heavy playouts for each side to begin: at the end of a game, and in its middle."""
 _SEED = 11
 _WIDTHS = dict(zip(FAMILIES, (PAPER, SURROUNDINGS, GROUPS, BONDS, ATTACKS), strict=True))
 """How many features each family has."""
@@ -97,14 +97,15 @@ def first_opinion(features: FloatArray) -> FloatArray:
     return opinion
 
 
-def describe(grid: NDArray[np.int8]) -> Described:
+def describe(grid: NDArray[np.int8], playouts: tuple[int, int] = FEW) -> Described:
     """Describe every block of a position given as a grid of EMPTY, BLACK, WHITE."""
+    light, heavy = playouts
     rows, cols = grid.shape
     line = bordered(grid.astype(np.int64), 3).astype(np.int64)
     n = len(line)
     counts = np.zeros((4, rows * cols), np.int32)
-    sound = bool(finish(line, rows, cols, _LIGHT, _HEAVY, _SEED, shape_table(), counts))
-    means = counts / np.array([[_LIGHT], [_LIGHT], [_HEAVY], [_HEAVY]])
+    sound = bool(finish(line, rows, cols, light, heavy, _SEED, shape_table(), counts))
+    means = counts / np.array([[light], [light], [heavy], [heavy]])
     owned = np.stack([bordered(mean.reshape(rows, cols), 0.0) for mean in means])
     part, chain = np.empty(n, np.int64), np.zeros(n, np.int64)
     colour, size = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -119,9 +120,9 @@ def describe(grid: NDArray[np.int8]) -> Described:
     describe_groups(line, rows, cols, part, colour, size, count, opinion, groups)
     bonds, attacks = np.zeros((count, BONDS)), np.zeros((count, ATTACKS))
     bond = np.zeros(count, np.int64)
-    heavy, light = features[:, HEAVY_MEAN].copy(), features[:, LIGHT_MEAN].copy()
-    describe_bonds(line, rows, cols, part, colour, size, count, heavy, light, bond, bonds)
-    describe_attacks(line, rows, cols, part, colour, size, count, bond, heavy, light, attacks)
+    mean_h, mean_l = features[:, HEAVY_MEAN].copy(), features[:, LIGHT_MEAN].copy()
+    describe_bonds(line, rows, cols, part, colour, size, count, mean_h, mean_l, bond, bonds)
+    describe_attacks(line, rows, cols, part, colour, size, count, bond, mean_h, mean_l, attacks)
     features[:, PAPER + SURROUNDINGS :] = np.concatenate([groups, bonds, attacks], axis=1)
     return Described(
         grid, line, part, colour[:count].copy(), size[:count].copy(), bond, features,

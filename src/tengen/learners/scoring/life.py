@@ -21,7 +21,7 @@ from tengen.board.symmetry import inverse, transform
 from tengen.errors import ModelError, SpecError, TengenError
 from tengen.learners.scoring import network
 from tengen.learners.scoring.ensemble import Ensemble, shapes, train
-from tengen.learners.scoring.features import Described, describe
+from tengen.learners.scoring.features import MANY, Described, describe
 from tengen.learners.scoring.frames import standard_frame
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.learners.scoring.life_data import Owners, Samples, collect, moments, truth
@@ -187,7 +187,7 @@ class LifeEvaluator:
     def foresee(self, grid: NDArray[np.int8], turn: int) -> Foresight:
         """Say of a position what will live and who will own what, given whose turn it is."""
         frame = standard_frame(np.ascontiguousarray(grid, dtype=np.int8))
-        described = describe(frame.grid)
+        described = describe(frame.grid, MANY)
         blocks, part = described.blocks, described.part_grid
         views: dict[int, tuple[FloatArray, FloatArray]] = {}
         alives, owners = [], []

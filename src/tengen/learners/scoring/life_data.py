@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tengen.arrays import BoolArray, Float32Array, IntArray
 from tengen.board import BLACK
 from tengen.board import counting_kernels as k
-from tengen.learners.scoring.features import Described, describe
+from tengen.learners.scoring.features import MANY, Described, describe
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.learners.scoring.life_features import block_inputs, grids_at
 from tengen.records import GameArrays
@@ -122,7 +122,7 @@ def collect(
         for g, (padded, turn) in enumerate(zip(*grids_at(games, some), strict=True)):
             advance(1)
             rows, cols = int(games.rows[g]), int(games.cols[g])
-            described = describe(np.ascontiguousarray(padded[:rows, :cols]))
+            described = describe(np.ascontiguousarray(padded[:rows, :cols]), MANY)
             if not len(described.blocks):
                 continue
             fate, open_ = block_fate(described, owners[g, :rows, :cols])
