@@ -50,8 +50,6 @@ def test_every_public_name_is_in_a_test() -> None:
     commands = {handler.__name__ for handler in COMMANDS.values()}  # sent by tests/gtp
     untested = []
     for path, tree in trees():
-        if path.parts[1:2] == ("scoring",):
-            continue  # until its tests are written
         for item in tree.body:
             for name in public_names(item):
                 # A kernel is called by what is tested; `test_without_jit` finds one that is not.

@@ -1,0 +1,186 @@
+"""The scorer's pieces by themselves: inputs, ensembles, doubts, simple ways to count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.board import BLACK, PASS, Board
+from tengen.errors import ModelError
+from tengen.learners.scoring import network
+from tengen.learners.scoring.baselines import measure_simple
+from tengen.learners.scoring.bootstrap import Trained, bootstrap
+from tengen.learners.scoring.bundle import gather
+from tengen.learners.scoring.cases import read_cases
+from tengen.learners.scoring.ensemble import Ensemble
+from tengen.learners.scoring.features import (
+    FEW,
+    HEAVY_MEAN,
+    INPUTS,
+    LIGHT_MEAN,
+    MANY,
+    UNCONDITIONAL,
+    Described,
+    describe,
+    first_opinion,
+)
+from tengen.learners.scoring.frames import Frame, standard_frame
+from tengen.learners.scoring.judgement import DOUBTS, judge
+from tengen.learners.scoring.life import Foresight, LifeEvaluator
+from tengen.learners.scoring.life_data import Sample, Samples
+from tengen.learners.scoring.life_evaluation import SHARES
+from tengen.learners.scoring.life_features import (
+    BLOCK_INPUTS,
+    POINT_INPUTS,
+    block_inputs,
+    point_inputs,
+)
+from tengen.learners.scoring.network import LIMIT, Scaling
+from tengen.learners.scoring.settings import LifeSettings, ScorerSettings
+from tengen.learners.scoring.sheet import Sheet, score_record
+from tengen.learners.scoring.training import LIFE_MODEL, train_life
+from tengen.models import load_learner, load_scorer
+from tengen.records import GameRecord
+from tengen.records.arrays import from_records
+from tengen.records.sgf_properties import Result
+
+# Two walls, a white stone that is dead in Black's corner, one that lives at home.
+PICTURE = """
+. . X O . . .
+. O X O . . .
+. . X O . . .
+. . X O . O .
+. . X O . . .
+. . X O . . .
+. . X O . . .
+"""
+SCORE = 14 + 1 - 20 - 0.5
+
+
+def finished() -> GameRecord:
+    board = Board.from_ascii(PICTURE)
+    return GameRecord(
+        rows=7,
+        cols=7,
+        setup=[(block.colour, p) for block in board.blocks() for p in block.stones],
+        moves=[(1, PASS), (2, PASS)],
+        komi=0.5,
+        result=Result("score", 2, -SCORE),
+    )
+
+
+@pytest.fixture(scope="module")
+def described() -> Described:
+    return describe(np.ascontiguousarray(Board.from_ascii(PICTURE).grid()))
+
+
+def test_playouts_speak_of_every_block(described: Described) -> None:
+    blocks = described.blocks
+    assert described.sound and len(blocks) == 4 and described.features.shape[1] == INPUTS
+    opinion = first_opinion(described.features)[blocks]
+    for column in (LIGHT_MEAN, HEAVY_MEAN):
+        assert described.features[blocks[2], column] < described.features[blocks[0], column]
+    assert opinion[2] < 0.5 < opinion[0], "the stone in the corner is captured, the wall is not"
+    assert FEW < MANY, "the middle of a game is less clear than its end"
+    eyes = Board.from_ascii("X X X X X\n. X . X X\nX X X X X\n. . . . .\n. . O . .")
+    alive = describe(np.ascontiguousarray(eyes.grid()))
+    own = alive.features[alive.blocks]
+    assert own[0, UNCONDITIONAL] == 1.0 and own[-1, UNCONDITIONAL] == 0.0
+
+
+def test_an_answer_comes_with_its_doubts(described: Described) -> None:
+    logit = np.full(len(described.colour), 5.0)
+    logit[described.blocks[2]] = -5.0
+    found = judge(described, logit)
+    assert found.doubts.shape == (DOUBTS,) and found.dead.sum() == 1
+    logit[described.blocks[2]] = -0.1
+    assert not np.array_equal(judge(described, logit).doubts, found.doubts)
+
+
+def test_members_of_an_ensemble_vote() -> None:
+    rng = np.random.default_rng(1)
+    features = rng.normal(0, 5, (50, 3))
+    features[:, 2] = 4.0
+    scaling = Scaling.of(features)
+    scaled = scaling.apply(features)
+    assert np.allclose(scaled[:, :2].std(axis=0), 1, atol=0.1)
+    assert not scaled[:, 2].any(), "what never changes says nothing"
+    members = [network.initial(3, 4, seed) for seed in (1, 2)]
+    both = Ensemble.of(scaling, members)
+    alone = [Ensemble.of(scaling, [member]).vote(features) for member in members]
+    assert np.allclose(both.vote(features), np.mean(alone, axis=0)) and both.inputs == 3
+    tensors = both.tensors("x.")
+    assert np.allclose(Ensemble.read(tensors, "x.").vote(features), both.vote(features))
+    with pytest.raises(ModelError, match="do not fit"):
+        Ensemble.read(tensors | {"x.mean": np.zeros(9)}, "x.")
+    assert np.isfinite(np.exp(LIMIT))
+
+
+def test_simple_ways_are_tallied(tmp_path: Path) -> None:
+    path = tmp_path / "games.sgf"
+    path.write_bytes(finished().utf8_sgf())
+    cases = read_cases([path])
+    told: list[tuple[str, int, int]] = []
+    alive = measure_simple("all alive", cases, "careful", lambda *words: told.append(words))
+    played = measure_simple("playout majority", cases, "careful")
+    assert (alive["exact"], played["exact"]) == (0.0, 1.0)
+    assert told == [("all alive", 1, 1)]
+
+
+def test_what_is_trained_names_the_living() -> None:
+    bundle = gather(from_records([finished()] * 4))
+    trained = bootstrap(bundle, ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1))
+    assert isinstance(trained, Trained) and trained.believed.all()
+    assert (trained.logits(bundle)[:4] > 0).tolist() == trained.labels[:4].tolist()
+
+
+def test_a_scored_game_is_a_sheet() -> None:
+    sheet = score_record(load_scorer(), finished())
+    assert isinstance(sheet, Sheet) and sheet.to_dict()["finished"]
+    assert sheet.to_dict()["dead"] == ["B6"] and sheet.territory.score == SCORE
+
+
+def test_a_frame_leads_back() -> None:
+    grid = np.array([[0, 1, 0], [0, 2, 0], [0, 0, 0]], np.int8)
+    frame = standard_frame(grid)
+    assert isinstance(frame, Frame)
+    back = frame.back(frame.grid)
+    swapped = np.array([0, 2, 1], np.int8)[back] if frame.swapped else back
+    assert np.array_equal(swapped, grid)
+
+
+# ----- Life and death on the way -----
+
+
+def test_inputs_have_the_widths_they_say(described: Described) -> None:
+    assert block_inputs(described, BLACK).shape == (4, BLOCK_INPUTS)
+    chances = np.full(len(described.colour), 0.5)
+    assert point_inputs(described, chances, BLACK).shape == (49, POINT_INPUTS)
+    assert SHARES[-1] == 1.0 and list(SHARES) == sorted(SHARES)
+
+
+def test_samples_find_their_blocks(described: Described) -> None:
+    found = [Sample(0, BLACK, described, slice(0, 2)), Sample(1, BLACK, described, slice(2, 5))]
+    table = np.zeros((5, 1), np.float32)
+    samples = Samples(found, table, np.ones(5, np.bool_), np.zeros(5, np.bool_))
+    assert samples.rows_of(np.array([False, True])).tolist() == [False, False, True, True, True]
+
+
+def test_the_future_is_foreseen_in_grids() -> None:
+    shipped = load_learner("life")
+    seen = shipped.foresee(np.ascontiguousarray(Board.from_ascii(PICTURE).grid()), BLACK)
+    assert isinstance(seen, Foresight) and seen.ownership.shape == (7, 7)
+    assert seen.alive[1, 1] < seen.alive[0, 2] and seen.alive[0, 0] == 0
+
+
+def test_an_evaluator_of_life_is_trained_into_a_folder(tmp_path: Path) -> None:
+    scorer = load_scorer()
+    games = from_records([finished()] * 6)
+    settings = LifeSettings(positions=1, members=1, hidden=3, epochs=5)
+    told: list[str] = []
+    model = train_life(games, settings, scorer, tmp_path, sources="walls", report=told.append)  # type: ignore[arg-type]
+    read = LifeEvaluator.load(tmp_path / LIFE_MODEL)
+    board = Board.from_ascii(PICTURE)
+    assert read.values([board]) == pytest.approx(model.values([board]), abs=1e-4) and told
