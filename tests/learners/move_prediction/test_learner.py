@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -100,6 +101,15 @@ def test_a_stopped_training_goes_on_exactly(tmp_path, monkeypatch) -> None:
             wrong.open_run(tmp_path, lessons, resume=goes_on)
     with pytest.raises(RunError, match="begun with other start"):
         learner.open_run(tmp_path, games, start=learner, resume=True)
+
+
+def test_threads_that_share_a_predictor_do_not_disturb_each_other(trained: MovePredictor) -> None:
+    boards = [Board(7, moves=moves) for moves in ("B C3 W D4", "B E5", "B C3 W D4 B D3")]
+    alone = [trained.priors(board) for board in boards]
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(trained.priors, boards * 200))
+    for i, priors in enumerate(together):
+        assert np.array_equal(priors, alone[i % len(boards)])
 
 
 def test_the_kernel_gives_the_priors_of_the_policy(trained: MovePredictor) -> None:

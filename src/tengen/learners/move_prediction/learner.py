@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from tengen.records.arrays import GameArrays
 
 KIND = "move-prediction"
+_ONE_AT_A_TIME = Lock()
+"""Workspaces are written to, and players on several threads share a predictor."""
 _PASS_PRIOR = 1e-4
 """What is left for a pass while there are other legal moves: passes are not predicted."""
 _RECIPES: dict[str, type[FullSettings | PaperSettings]] = {
@@ -208,7 +211,8 @@ class MovePredictor:
         self.check_size(board.rows, board.cols)
         out: FloatArray = np.zeros(board.rows * board.cols + 1)
         legal = board.legal_mask()
-        points, priors = self.model_.priors(board, self._rooms)
+        with _ONE_AT_A_TIME:
+            points, priors = self.model_.priors(board, self._rooms)
         width = board.cols + 1
         index = (points // width - 1) * board.cols + points % width - 1
         out[index] = priors
