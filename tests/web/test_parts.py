@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -37,8 +38,15 @@ from tengen.web.uploads import unpacked
 from tengen.web.waiting import parts_of, result_of
 from tengen.web.workers import BRIEF, CancelledJob, Context, Job, WorkerDiedError
 
+Answer = TypeVar("Answer")
 HERE = f"http://{LOOPBACK[0]}:8361"
 CONTEXT = Context(tell=lambda part: None, stop=lambda: False)
+
+
+def run(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
+    """Run it on a thread of its own: a browser's tests may have left a loop on this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 def get(app: FastAPI, path: str, base: str = HERE) -> httpx.Response:
@@ -47,7 +55,7 @@ def get(app: FastAPI, path: str, base: str = HERE) -> httpx.Response:
         async with httpx.AsyncClient(transport=transport, base_url=base) as client:
             return await client.get(path)
 
-    return asyncio.run(ask())
+    return run(ask())
 
 
 @pytest.fixture
@@ -127,8 +135,8 @@ def test_whoever_lacks_the_token_is_stopped_before_the_routes() -> None:
         await Guard(inner, Settings(Path("x"), token="word"))(scope, receive, send)
         return [m["status"] for m in sent if "status" in m]
 
-    assert asyncio.run(ask(b"")) == [401] and reached == []
-    assert asyncio.run(ask(b"token=word")) == [] and reached == ["/api/games"]
+    assert run(ask(b"")) == [401] and reached == []
+    assert run(ask(b"token=word")) == [] and reached == ["/api/games"]
 
 
 def test_what_is_not_there_is_told_as_such(settings: Settings) -> None:
@@ -236,7 +244,7 @@ def test_parts_come_before_the_result() -> None:
         lane: Any = Instant()
         return [part async for part in parts_of(lane, "count", {})]
 
-    assert asyncio.run(gather()) == [("part", 1), ("part", 2), ("done", "all")]
+    assert run(gather()) == [("part", 1), ("part", 2), ("done", "all")]
 
 
 def test_a_job_ends_when_nobody_waits_for_it() -> None:
@@ -249,5 +257,5 @@ def test_a_job_ends_when_nobody_waits_for_it() -> None:
 
     request: Any = SimpleNamespace(is_disconnected=gone)
     with pytest.raises(CancelledJob):
-        asyncio.run(result_of(job, request))
+        run(result_of(job, request))
     assert job.is_cancelled
