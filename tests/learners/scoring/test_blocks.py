@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from blocks_reference import Bonds, Context, Groups, Reference, grid_of, line_of, random_grid
 
 from tengen.board.shapes import shape_table
 from tengen.learners.scoring.blocks_attack_kernels import FALLS, HOLDS, attack
@@ -20,9 +18,6 @@ from tengen.learners.scoring.blocks_context_kernels import (
 )
 from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
 from tengen.learners.scoring.blocks_playout_kernels import finish
-
-sys.path.insert(0, str(Path(__file__).parent))
-from blocks_reference import Bonds, Context, Groups, Reference, grid_of, line_of, random_grid
 
 
 def ours(grid, below=1):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from finished_games import lone_stone
 from typer.testing import CliRunner
 
 from tengen.contracts import check_learner
@@ -22,9 +21,6 @@ from tengen.learners.scoring.features import INPUTS, columns
 from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
 from tengen.models.store import load_model, save_model
 from tengen.records.arrays import from_records
-
-sys.path.insert(0, str(Path(__file__).parent))
-from test_training import lone_stone
 
 QUICK = ScorerSettings(hidden=3, members=1, epochs=8, rounds=2, seed=1)
 

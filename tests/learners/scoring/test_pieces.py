@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from finished_games import SCORE, WALLS, lone_stone
 
-from tengen.board import BLACK, PASS, Board
+from tengen.board import BLACK, Board
 from tengen.errors import ModelError
 from tengen.learners.scoring import network
 from tengen.learners.scoring.baselines import measure_simple
@@ -42,38 +43,12 @@ from tengen.learners.scoring.settings import LifeSettings, ScorerSettings
 from tengen.learners.scoring.sheet import Sheet, score_record
 from tengen.learners.scoring.training import LIFE_MODEL, train_life
 from tengen.models import load_learner, load_scorer
-from tengen.records import GameRecord
 from tengen.records.arrays import from_records
-from tengen.records.sgf_properties import Result
-
-# Two walls, a white stone that is dead in Black's corner, one that lives at home.
-PICTURE = """
-. . X O . . .
-. O X O . . .
-. . X O . . .
-. . X O . O .
-. . X O . . .
-. . X O . . .
-. . X O . . .
-"""
-SCORE = 14 + 1 - 20 - 0.5
-
-
-def finished() -> GameRecord:
-    board = Board.from_ascii(PICTURE)
-    return GameRecord(
-        rows=7,
-        cols=7,
-        setup=[(block.colour, p) for block in board.blocks() for p in block.stones],
-        moves=[(1, PASS), (2, PASS)],
-        komi=0.5,
-        result=Result("score", 2, -SCORE),
-    )
 
 
 @pytest.fixture(scope="module")
 def described() -> Described:
-    return describe(np.ascontiguousarray(Board.from_ascii(PICTURE).grid()))
+    return describe(np.ascontiguousarray(Board.from_ascii(WALLS).grid()))
 
 
 def test_playouts_speak_of_every_block(described: Described) -> None:
@@ -120,7 +95,7 @@ def test_members_of_an_ensemble_vote() -> None:
 
 def test_simple_ways_are_tallied(tmp_path: Path) -> None:
     path = tmp_path / "games.sgf"
-    path.write_bytes(finished().utf8_sgf())
+    path.write_bytes(lone_stone().utf8_sgf())
     cases = read_cases([path])
     told: list[tuple[str, int, int]] = []
     alive = measure_simple("all alive", cases, "careful", lambda *words: told.append(words))
@@ -130,14 +105,14 @@ def test_simple_ways_are_tallied(tmp_path: Path) -> None:
 
 
 def test_what_is_trained_names_the_living() -> None:
-    bundle = gather(from_records([finished()] * 4))
+    bundle = gather(from_records([lone_stone()] * 4))
     trained = bootstrap(bundle, ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1))
     assert isinstance(trained, Trained) and trained.believed.all()
     assert (trained.logits(bundle)[:4] > 0).tolist() == trained.labels[:4].tolist()
 
 
 def test_a_scored_game_is_a_sheet() -> None:
-    sheet = score_record(load_scorer(), finished())
+    sheet = score_record(load_scorer(), lone_stone())
     assert isinstance(sheet, Sheet) and sheet.to_dict()["finished"]
     assert sheet.to_dict()["dead"] == ["B6"] and sheet.territory.score == SCORE
 
@@ -170,17 +145,17 @@ def test_samples_find_their_blocks(described: Described) -> None:
 
 def test_the_future_is_foreseen_in_grids() -> None:
     shipped = load_learner("life")
-    seen = shipped.foresee(np.ascontiguousarray(Board.from_ascii(PICTURE).grid()), BLACK)
+    seen = shipped.foresee(np.ascontiguousarray(Board.from_ascii(WALLS).grid()), BLACK)
     assert isinstance(seen, Foresight) and seen.ownership.shape == (7, 7)
     assert seen.alive[1, 1] < seen.alive[0, 2] and seen.alive[0, 0] == 0
 
 
 def test_an_evaluator_of_life_is_trained_into_a_folder(tmp_path: Path) -> None:
     scorer = load_scorer()
-    games = from_records([finished()] * 6)
+    games = from_records([lone_stone()] * 6)
     settings = LifeSettings(positions=1, members=1, hidden=3, epochs=5)
     told: list[str] = []
     model = train_life(games, settings, scorer, tmp_path, sources="walls", report=told.append)  # type: ignore[arg-type]
     read = LifeEvaluator.load(tmp_path / LIFE_MODEL)
-    board = Board.from_ascii(PICTURE)
+    board = Board.from_ascii(WALLS)
     assert read.values([board]) == pytest.approx(model.values([board]), abs=1e-4) and told

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from finished_games import lone_stone
 
-from tengen.board import PASS, Board
 from tengen.learners.scoring import network
 from tengen.learners.scoring.paper import PaperGames, energy_and_gradient, initial
 from tengen.learners.scoring.rprop import Momentum, Rprop
-from tengen.records import GameRecord
 from tengen.records.arrays import from_records
-from tengen.records.sgf_properties import Result
 
 SHIFT = (3.0, -2.0, 0.5)
 
@@ -119,34 +117,6 @@ def test_the_printed_gradient_diverges_and_the_right_one_does_not():
     good = train_paper(games, printed=False, steps=60)
     assert bad["last_error"] > 1e4 > 1e2 > good["last_error"]
     assert bad["exact"] == 0.0
-
-
-def game_record(picture, score):
-    """Return a record whose last position is the picture, by setup and two passes."""
-    board = Board.from_ascii(picture)
-    setup = [(block.colour, p) for block in board.blocks() for p in block.stones]
-    return GameRecord(
-        rows=board.rows,
-        cols=board.cols,
-        setup=setup,
-        moves=[(1, PASS), (2, PASS)],
-        komi=0.5,
-        result=Result("score", 1 if score > 0 else 2, abs(score)),
-    )
-
-
-def lone_stone(dead):
-    """Return a 7x7 game with a white stone in Black's corner, and its score if it is dead."""
-    picture = """
-    . . X O . . .
-    . O X O . . .
-    . . X O . . .
-    . . X O . O .
-    . . X O . . .
-    . . X O . . .
-    . . X O . . .
-    """
-    return game_record(picture, 14 + 1 - 20 - 0.5 if dead else 0.5)
 
 
 def test_bootstrap_believes_games_that_add_up_and_no_others():
