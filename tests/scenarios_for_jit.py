@@ -42,7 +42,7 @@ def record(function: Any) -> Any:
 
 
 if OFF:
-    tengen.jit.kernel = tengen.jit.hot_kernel = record
+    tengen.jit.kernel = tengen.jit.inner_kernel = tengen.jit.hot_kernel = record
     warnings.simplefilter("ignore", RuntimeWarning)  # unsigned words wrap around by design
 
 # Only now: modules with kernels take their decorator when they are imported.

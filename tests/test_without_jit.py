@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 PROGRAM = ROOT / "tests" / "scenarios_for_jit.py"
 SCENARIOS = re.findall(r"^def (\w+)\(\) -> list\[Any\]:", PROGRAM.read_text(), re.M)
 QUICK = ("board", "counting", "records")
-KERNEL = re.compile(r"^@(?:hot_)?kernel\b.*\n(?:@.*\n)*def (\w+)", re.M)
+KERNEL = re.compile(r"^@(?:hot_|inner_)?kernel\b.*\n(?:@.*\n)*def (\w+)", re.M)
 
 
 @cache
