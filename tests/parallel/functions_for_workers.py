@@ -83,3 +83,11 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+def wait_for_word(folder: str) -> str:
+    """Say that it has begun, and end when the word is given."""
+    (Path(folder) / "begun").touch()
+    while not (Path(folder) / "word").exists():
+        time.sleep(0.05)
+    return folder

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tengen.errors import TengenError
-from tengen.parallel import map_jobs, spawn_seeds
+from tengen.parallel import WorkerLostError, map_jobs, spawn_seeds
 from tengen.parallel.cluster import _knock, run_on_ray
 
 sys.path.insert(0, str(Path(__file__).parent))
-from functions_for_workers import draw, draw_slowly, fail_on_three
+from functions_for_workers import die_always, draw, draw_slowly, fail_on_three, wait_for_word
 
 pytestmark = [
     pytest.mark.slow,
@@ -23,31 +26,59 @@ pytestmark = [
 
 
 @pytest.fixture
-def two_nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[object, object]]:
+def start_cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], Any]]:
+    """Start a cluster by the number of its head's cores, and join it."""
     ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
     from ray.cluster_utils import Cluster
 
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-    second = cluster.add_node(num_cpus=1)
-    ray.init(address=cluster.address, log_to_driver=False)
-    yield cluster, second
+    clusters = []
+
+    def start(cores: int) -> Any:
+        monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+        clusters.append(Cluster(initialize_head=True, head_node_args={"num_cpus": cores}))
+        ray.init(address=clusters[-1].address, log_to_driver=False)
+        return clusters[-1]
+
+    yield start
     ray.shutdown()
-    cluster.shutdown()
+    for cluster in clusters:
+        cluster.shutdown()
 
 
 def test_a_cluster_gives_the_same_and_survives_a_lost_node(
-    two_nodes: tuple[object, object],
+    start_cluster: Callable[[int], Any],
 ) -> None:
-    cluster, second = two_nodes
-    _knock(cluster.address)  # type: ignore[attr-defined]
+    cluster = start_cluster(1)
+    second = cluster.add_node(num_cpus=1)
+    _knock(cluster.address)
     seeds = spawn_seeds(3, 30)
     assert list(map_jobs(draw, seeds, ray="auto")) == [draw(seed) for seed in seeds]
     numbered = dict(run_on_ray(draw, seeds[:3], address="auto", retries=0))
     assert numbered == {number: draw(seed) for number, seed in enumerate(seeds[:3])}
     results = map_jobs(draw_slowly, seeds, ray="auto")
     first = [next(results) for _ in range(8)]
-    cluster.remove_node(second, allow_graceful=False)  # type: ignore[attr-defined]
+    cluster.remove_node(second, allow_graceful=False)
     assert first + list(results) == [draw(seed) for seed in seeds]
     with pytest.raises(TengenError, match="three is wrong"):
         list(map_jobs(fail_on_three, range(6), ray="auto"))
+
+
+def test_a_job_outlives_more_nodes_than_workers(
+    start_cluster: Callable[[int], Any], tmp_path: Path
+) -> None:
+    """A node's end is not the job's fault, as a worker's may be."""
+    cluster = start_cluster(0)  # so that the job is on the node that is killed
+    begun = tmp_path / "begun"
+    with ThreadPoolExecutor(1) as aside:
+        work = aside.submit(lambda: list(map_jobs(wait_for_word, [str(tmp_path)], ray="auto")))
+        for _ in range(4):
+            node = cluster.add_node(num_cpus=1)
+            while not begun.exists() and not work.done():
+                time.sleep(0.05)
+            cluster.remove_node(node, allow_graceful=False)
+            begun.unlink(missing_ok=True)
+        (tmp_path / "word").touch()
+        cluster.add_node(num_cpus=1)
+        assert work.result() == [str(tmp_path)]
+    with pytest.raises(WorkerLostError, match="job 0 lost 3 workers"):
+        list(map_jobs(die_always, [1], ray="auto"))

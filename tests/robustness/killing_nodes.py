@@ -21,7 +21,7 @@ from seen import Seen
 from victims import Victim, make_games, tengen
 
 GAP = 8.0
-"""Most seconds that a node works; a job that loses three workers in a row is given up."""
+"""Most seconds that a node works after its first job has come."""
 ATTEMPTS = 3
 """How often the start of a node is tried."""
 START = 60.0

@@ -1,6 +1,6 @@
 """Run jobs on a Ray cluster, an optional extra; the only module that imports Ray.
 
-Every node needs tengen installed. Ray itself gives the jobs of lost nodes and workers to others.
+Every node needs tengen installed. Jobs of lost nodes and workers are given to others.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import importlib
 import signal
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
@@ -17,6 +18,8 @@ from tengen.parallel.losses import LOOKAHEAD_PER_WORKER, WorkerLostError
 
 # Seconds within which a cluster answers; Ray itself would go on asking for minutes.
 PATIENCE = 5.0
+# How often a job may be lost by no fault of its own, as on nodes that are lent for an hour.
+ACCIDENTS = 20
 # How a client greets a gRPC server, which Ray's head is: HTTP/2 with settings as they are.
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
@@ -29,11 +32,13 @@ def run_on_ray(
 ) -> Generator[tuple[int, _Result], int, None]:
     """Yield (number, result) as jobs finish; cancel what is under way when closed."""
     ray = _connect(address)
-    task = ray.remote(max_retries=retries, retry_exceptions=False)(_call)
+    # Given out again here: Ray would count the end of a node as it counts a worker's.
+    task = ray.remote(max_retries=0, retry_exceptions=False)(_call)
     shared = ray.put(function)
     cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
     source = enumerate(jobs)
-    running: dict[Any, int] = {}
+    running: dict[Any, tuple[int, _Job]] = {}
+    losses: Counter[tuple[int, str]] = Counter()
     undelivered = 0
     try:
         while True:
@@ -42,12 +47,21 @@ def run_on_ray(
                 entry = next(source, None)
                 if entry is None:
                     break
-                running[task.remote(shared, entry[1])] = entry[0]
+                running[task.remote(shared, entry[1])] = entry
             if not running:
                 return
             ready, _ = ray.wait(list(running), num_returns=1)
-            number = running.pop(ready[0])
-            undelivered = (yield number, _get(ray, ready[0], number, retries)) or 0
+            number, job = running.pop(ready[0])
+            try:
+                failure, result = ray.get(ready[0])
+            except ray.exceptions.RayError as trouble:
+                _count_loss(losses, ray.exceptions, trouble, number, retries)
+                running[task.remote(shared, job)] = number, job
+                continue
+            if failure is not None:
+                failure.add_note(f"while working on job {number}")
+                raise failure
+            undelivered = (yield number, result) or 0
     finally:
         for reference in running:
             ray.cancel(reference, force=True)
@@ -108,15 +122,27 @@ def _call(function: Callable[[Any], Any], job: Any) -> tuple[Exception | None, A
         return failure, None
 
 
-def _get(ray: Any, reference: Any, number: int, retries: int) -> Any:
-    """Fetch one result and raise what the job raised."""
-    try:
-        failure, result = ray.get(reference)
-    except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError) as lost:
-        raise WorkerLostError(f"job {number} lost {retries + 1} workers: {lost}") from None
-    except ray.exceptions.RayError as trouble:
+def _count_loss(
+    losses: Counter[tuple[int, str]], errors: Any, trouble: Exception, number: int, retries: int
+) -> None:
+    """Count what became of a job that is to be given out again.
+
+    A worker that ends may be the job's fault; the end of a node, with the results that it keeps,
+    or a lack of memory on it mostly is another's.
+
+    Raises
+    ------
+    WorkerLostError
+        If it was lost too often, or Ray has another trouble with it.
+    """
+    if isinstance(trouble, errors.WorkerCrashedError):
+        what, most = "workers", retries
+    elif isinstance(
+        trouble, (errors.NodeDiedError, errors.ObjectLostError, errors.OutOfMemoryError)
+    ):
+        what, most = "nodes", ACCIDENTS
+    else:
         raise WorkerLostError(f"job {number} failed on the cluster: {trouble}") from None
-    if failure is not None:
-        failure.add_note(f"while working on job {number}")
-        raise failure
-    return result
+    losses[number, what] += 1
+    if losses[number, what] > most:
+        raise WorkerLostError(f"job {number} lost {most + 1} {what}: {trouble}") from None

@@ -43,8 +43,9 @@ def map_jobs(
         Address of a Ray cluster (`auto`, `host:port`, or `local` to start one here); wins over
         `workers`. Needs the extra: `pip install tengen[ray]`.
     retries
-        How often a job is given to another worker after its worker was lost. A job that raises is
-        not tried again: its exception is raised here, with a note that names the job.
+        How often a job is given to another worker after its worker was lost; the loss of a whole
+        node is not held against it. A job that raises is not tried again: its exception is raised
+        here, with a note that names the job.
     ordered
         Yield in the order of the jobs; otherwise as they finish.
     on_result
