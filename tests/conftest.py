@@ -1,11 +1,12 @@
-"""What all tests share: Ctrl-C means what it means to a user; scripts can be imported."""
+"""What all tests share: Ctrl-C as a user means it, scripts to import, an end to slow tests."""
 
 from __future__ import annotations
 
 import importlib.util
 import signal
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +15,40 @@ import pytest
 # A shell that starts the tests in the background leaves SIGINT ignored, for all children too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+BEGAN = time.monotonic()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the bounds of the slow tests be chosen."""
+    parser.addoption("--slow-seconds", type=float, default=900.0, help="for each slow test")
+    parser.addoption("--slow-minutes", type=float, default=150.0, help="begin none after that")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail the slow tests for which no time is left: skipped ones would look well."""
+    minutes = item.config.getoption("--slow-minutes")
+    if item.get_closest_marker("slow") and time.monotonic() - BEGAN > 60.0 * minutes:
+        pytest.fail(f"not begun: those before took {minutes:g} minutes", pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
+    """Break off a slow test that takes too long, on systems that have an alarm."""
+    if item.get_closest_marker("slow") is None or sys.platform == "win32":
+        return (yield)
+    seconds = item.config.getoption("--slow-seconds")
+
+    def too_long(*_: object) -> None:
+        pytest.fail(f"broken off after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(scope="session")

@@ -16,16 +16,22 @@ import killing
 import page
 import victims
 
-INPUTS, KILLS = 1000, 3
+INPUTS, KILLS, SECONDS = 1000, 3, "120"
 
 
 def attack(name: str, count: int, seed: int) -> None:
     """Attack in a process of its own; the output has the seed."""
-    words = [name, "--count", str(count), "--seed", str(seed), "--seconds", "300"]
+    words = [name, "--count", str(count), "--seed", str(seed), "--seconds", SECONDS]
     command = [sys.executable, str(Path(__file__).with_name("attack.py")), *words]
-    done = subprocess.run(command, capture_output=True, text=True)
-    print(done.stderr)
-    seen = json.loads(done.stdout)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as done:
+        try:
+            told, errors = done.communicate()
+        except BaseException:
+            done.terminate()  # not killed: it ends its victims
+            raise
+    print(errors)
+    seen = json.loads(told)
     assert seen["faults"] == []
     assert seen["tried"] > 0
     assert done.returncode == 0
