@@ -17,7 +17,7 @@ import killing
 import page
 import victims
 
-INPUTS, KILLS, SECONDS = 1000, 3, "120"
+INPUTS, KILLS, SECONDS = 1000, 3, "300"
 
 
 def attack(name: str, count: int, seed: int) -> None:
