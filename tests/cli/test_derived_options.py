@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 from tengen.cli.options import Options, RunFolder, RunOfModel, Shared, Shown, derived_options
 from tengen.cli.printing import emit, study_context
-from tengen.models import Run, check_settings, setting, to_plain
+from tengen.models import CheckedSettings, Run, setting, to_plain
 
 
 @dataclass(frozen=True)
-class Walk:
+class Walk(CheckedSettings):
     """Settings of a random walk, as a learner declares them."""
 
     steps: int = setting(20, "How far to walk.", least=0, changeable=True)
@@ -29,9 +29,6 @@ class Walk:
     safe: bool = setting(True, "Whether to look both ways.")
     seed: int = setting(0, "Every random choice follows from it.")
     secret: int = 5
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 app = typer.Typer(add_completion=False)

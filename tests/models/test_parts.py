@@ -16,17 +16,14 @@ from tengen.models.defaults import policy_for, predictor_for
 from tengen.models.places import model_names
 from tengen.models.registry import ModelInfo, list_models
 from tengen.models.runs import SNAPSHOTS, RunInfo, read_run
-from tengen.models.settings import Setting, SettingField, check_settings, fields_of, setting
+from tengen.models.settings import CheckedSettings, Setting, SettingField, fields_of, setting
 
 
 @dataclass(frozen=True)
-class Small:
+class Small(CheckedSettings):
     steps: int = setting(5, "Steps.", least=1, changeable=True)
     rate_end: float | None = setting(None, "Last rate.", option="last-rate")
     plain: str = "x"
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 def test_a_setting_knows_its_bounds_its_name_for_people_and_whether_it_may_change() -> None:

@@ -16,8 +16,8 @@ import pytest
 
 from tengen.errors import RunError
 from tengen.models import (
+    CheckedSettings,
     Run,
-    check_settings,
     fingerprint,
     generator_state,
     read_metrics,
@@ -29,15 +29,12 @@ from tengen.models import (
 
 
 @dataclass(frozen=True)
-class Walk:
+class Walk(CheckedSettings):
     """Settings of a random walk."""
 
     steps: int = setting(50, "How far.", changeable=True)
     rate: float = setting(0.1, "Length of a step.")
     seed: int = setting(0, "Every random choice follows from it.")
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 def walk(run: Run[Walk], pause: float = 0.0) -> np.ndarray:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tengen.errors import SpecError
 from tengen.models.settings import (
-    check_settings,
+    CheckedSettings,
     differences,
     fields_of,
     fingerprint,
@@ -33,7 +33,7 @@ class Inner:
 
 
 @dataclass(frozen=True)
-class Walk:
+class Walk(CheckedSettings):
     steps: int = setting(100, "How far.", least=0, changeable=True)
     rate: float = setting(0.1, "Length of a step.", least=0, most=10)
     rate_end: float | None = setting(None, "The same at the end.", least=0)
@@ -44,9 +44,6 @@ class Walk:
     far: bool = setting(False, "Whether far.")
     inner: Inner = field(default_factory=Inner)
     mixture: dict[str, int] = field(default_factory=lambda: {"T": 4})
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 walks = st.builds(

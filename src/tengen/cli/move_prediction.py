@@ -23,7 +23,7 @@ from tengen.cli.options import (
 from tengen.cli.printing import emit, emit_result, remark, study_context, table
 from tengen.lab.sections.move_prediction import Study
 from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 
 if TYPE_CHECKING:
     from tengen.learners.move_prediction.reading import LeftOut
@@ -42,15 +42,12 @@ _Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of 
 
 
 @dataclass(frozen=True)
-class _Lesson:
+class _Lesson(CheckedSettings):
     """What is trained, besides the settings of its recipe."""
 
     recipe: str = setting("full", "Which recipe.", choices=("full", "paper"))
     size: int = setting(19, "Use games of this board size.", least=2, most=25)
     start: str | None = setting(None, "full: go on from this model's weights.")
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 @command(app)

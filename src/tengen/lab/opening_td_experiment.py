@@ -15,14 +15,14 @@ from tengen.lab.opening_td import MatchJob, TrainJob, play, train
 from tengen.lab.steps import Context
 from tengen.learners.opening_td import KIND, SETS, FeatureSet, TDSettings
 from tengen.models.runs import Run
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 from tengen.parallel import map_jobs
 
 ENCODINGS = ("scalar", "binary")
 
 
 @dataclass(frozen=True)
-class TrainingSize:
+class TrainingSize(CheckedSettings):
     """How players are trained: which board, how long, by which expert, judged by which referee."""
 
     games: int = setting(3000, "Training games a player.", least=1)
@@ -33,9 +33,6 @@ class TrainingSize:
     rows: int = setting(9, "Board size.", least=2, most=25, option="size")
     komi: float = setting(5.5, "White's compensation.")
     seeds: int = setting(1, "Independent repetitions.", least=1, changeable=True)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
     @property
     def terms(self) -> TDSettings:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 
 DEFAULT_PLAYER = "tengen"
 
 
 @dataclass(frozen=True)
-class ReviewSettings:
+class ReviewSettings(CheckedSettings):
     """Who judges positions and moves, how long, and how much of it is shown."""
 
     playouts: int = setting(200, "Playouts a position; more scatter less.", least=1)
@@ -19,6 +19,3 @@ class ReviewSettings:
     top: int = setting(5, "Mistakes and surprises to show.", least=0)
     ownership: bool = setting(False, "Mark ownership on every node of the SGF (TB, TW).")
     seed: int = setting(0, "Every random choice follows from it.")
-
-    def __post_init__(self) -> None:
-        check_settings(self)

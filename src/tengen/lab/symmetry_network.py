@@ -18,7 +18,7 @@ import numpy as np
 
 from tengen.errors import SpecError
 from tengen.lab.content import Table, percent, table
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 from tengen.statistics import Rate, Trend, spearman, wilson
 
 if TYPE_CHECKING:  # kernels are loaded when an experiment runs, not when a command is described
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # kernels are loaded when an experiment runs, not when a comm
 
 
 @dataclass(frozen=True)
-class SnapshotTournament:
+class SnapshotTournament(CheckedSettings):
     """How snapshots meet: the paper's conditions by default."""
 
     games: int = setting(10, "Games a pair.", least=1)
@@ -36,10 +36,6 @@ class SnapshotTournament:
     komi: float = setting(3.5, "Komi.")
     beta: float = setting(20.0, "Moves are drawn by exp(beta value).", least=0)
     seed: int = setting(0, "Every random choice follows from it.")
-
-    def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
-        check_settings(self)
 
 
 @dataclass(frozen=True)
@@ -165,7 +161,7 @@ DESIGNS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 @dataclass(frozen=True)
-class DesignTable:
+class DesignTable(CheckedSettings):
     """How much every design of a table is trained and plays."""
 
     train_games: int = setting(10_000, "Games of every training in a comparison.", least=1)
@@ -175,10 +171,6 @@ class DesignTable:
     games: int = setting(200, "Games a match.", least=1)
     size: int = setting(9, "Size of the board.", least=3, most=25)
     seed: int = setting(0, "Seed of the first training.")
-
-    def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
-        check_settings(self)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from tengen.models.registry import (
 )
 from tengen.models.runs import Run, RunInfo, read_metrics, read_run, resumed_settings
 from tengen.models.settings import (
+    CheckedSettings,
     check_settings,
     fingerprint,
     from_plain,
@@ -39,6 +40,7 @@ from tengen.models.store import load_model, read_card, save_model
 __all__ = [
     "KINDS",
     "Card",
+    "CheckedSettings",
     "Checkpoint",
     "Checkpoints",
     "Measurement",

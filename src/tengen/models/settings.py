@@ -7,17 +7,14 @@ command offers it. Nothing here knows a learner.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
-... class Walk:
-...     '''Settings of a random walk.'''
+... class Walk(CheckedSettings):
+...     '''How a random walk goes.'''
 ...
 ...     steps: int = setting(100, "How far to walk.", least=0, changeable=True)
 ...     rate: float = setting(0.1, "Length of a step.", least=0)
 ...     trace: float = setting(0.0, "The lambda of TD(lambda).", least=0, most=1, option="lambda")
 ...     kind: str = setting("normal", "What steps are drawn from.", choices=("normal", "flat"))
 ...     seed: int = setting(0, "Every random choice follows from it.")
-...
-...     def __post_init__(self) -> None:
-...         check_settings(self)
 >>> Walk(trace=2)
 Traceback (most recent call last):
 tengen.errors.SpecError: lambda is 2, more than 1
@@ -103,16 +100,22 @@ def setting(
     return dataclasses.field(default=default, metadata={_KEY: about})
 
 
+@dataclass(frozen=True)
+class CheckedSettings:
+    """Settings that cannot be made wrong: a base for frozen dataclasses of `setting` fields."""
+
+    def __post_init__(self) -> None:
+        """Check every field by itself; a subclass adds what two fields owe each other."""
+        check_settings(self)
+
+
 def fields_of(kind: type[Any]) -> tuple[SettingField, ...]:
     """List the fields of a settings class, in order."""
     return _fields_of(kind)  # type: ignore[arg-type]  # mypy: classes are hashable
 
 
 def check_settings(settings: Any) -> None:
-    """Raise `SpecError` for the first field whose value has a wrong type, bound or choice.
-
-    Meant as the first line of `__post_init__`.
-    """
+    """Raise `SpecError` for the first field whose value has a wrong type, bound or choice."""
     for field in fields_of(type(settings)):
         value = getattr(settings, field.name)
         if value is None and field.optional:

@@ -33,7 +33,7 @@ from tengen.lab.prediction_tables import (
 )
 from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import compare
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 
 if TYPE_CHECKING:
     from tengen.records.arrays import GameArrays
@@ -237,7 +237,7 @@ _STUDIES = ("widths", "reranked", "sizes", "history", "families", "match")
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(CheckedSettings):
     """One table of the paper, or of what goes beyond it, on any games."""
 
     table: str = setting("sizes", "Which table.", choices=_STUDIES)
@@ -248,9 +248,6 @@ class Study:
     alpha: float = setting(0.3, "Learning rate of the re-ranker.", least=0.001)
     opponent: str = setting("", "match: spec of the other player; GNU Go, level 10, if empty.")
     seed: int = setting(0, "Every random choice follows from it.")
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
     def rows(self) -> list[Any]:
         """Return the rows that `values` asks for: families, widths or whole numbers.

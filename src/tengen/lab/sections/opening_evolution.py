@@ -19,7 +19,7 @@ from tengen.lab.verdicts import Comparison, compare, number
 from tengen.learners.opening_evolution import SHAPES, Breeding, EvolutionSettings
 from tengen.models import has_model
 from tengen.models.runs import read_metrics
-from tengen.models.settings import check_settings, setting, to_plain
+from tengen.models.settings import CheckedSettings, setting, to_plain
 from tengen.statistics import Rate, Trend
 
 _TABLES = {"dense": "Table I", "spatial": "Table II"}
@@ -31,7 +31,7 @@ CHAMPIONS = ("evolved-minimax-13x13", "evolved-tied-13x13", "evolved-spatial-13x
 
 
 @dataclass(frozen=True)
-class BreedingSize:
+class BreedingSize(CheckedSettings):
     """What is bred, for how long, and how much is played to judge it."""
 
     network: str = setting(
@@ -54,9 +54,6 @@ class BreedingSize:
     noise: int = setting(0, "Also correlate fitness with the panel, of so many networks.", least=0)
     changes: tuple[tuple[str, Any], ...] = ()
     """What differs from the method's settings, as pairs, e.g. the board."""
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
     @property
     def length(self) -> int:

@@ -16,7 +16,7 @@ from tengen.lab.content import Picture, Plot, Result, Table, line, percent, tabl
 from tengen.lab.recorded import card_results
 from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, compare, number
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 
 if TYPE_CHECKING:
     from tengen.board.counting import Method
@@ -342,7 +342,7 @@ def _ownership(judge: Any, cases: list[Any], name: str) -> list[Picture]:
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(CheckedSettings):
     """Which experiment on any games, and how long."""
 
     table: str = setting(
@@ -355,9 +355,6 @@ class Study:
     members: int = setting(4, "parts: networks that vote.", least=1)
     only: tuple[str, ...] = setting((), "parts: row to measure beside all families; repeatable.")
     seed: int = setting(0, "Every random choice follows from it.")
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 def study(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tengen.errors import SpecError
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 
 LIFTING_SIZE = 5
 """Side of the first layer's kernels."""
@@ -71,7 +71,7 @@ many weights, and with as many operations. `zero` is for self-play, where ladder
 
 
 @dataclass(frozen=True)
-class NetworkSettings:
+class NetworkSettings(CheckedSettings):
     """Everything that decides what a network learns from its games."""
 
     design: str = setting("small", "Shape of the network.", choices=tuple(DESIGNS))
@@ -86,6 +86,3 @@ class NetworkSettings:
     score_weight: float = setting(0.1, "Weight of the score.", least=0)
     muon: bool = setting(True, "Orthogonalise the steps of kernels.")
     seed: int = setting(1, "Every random choice follows from it.")
-
-    def __post_init__(self) -> None:
-        check_settings(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 
 PAPER_TEMPLATES = (0, 1, 2, 3, 5, 7, 9, 11)
 """The paper's eight templates as rings: d <= 2, 3, 4, 5, 7, 9, 12 and the whole board."""
@@ -17,7 +17,7 @@ FAMILIES = (
 
 
 @dataclass(frozen=True)
-class FullSettings:
+class FullSettings(CheckedSettings):
     """The full recipe: a dictionary of patterns, then gradient steps over the games."""
 
     games: int | None = setting(None, "Train on the first so many, shuffled.", least=2)
@@ -42,12 +42,9 @@ class FullSettings:
     side: int = 32
     """Games that are played side by side."""
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True)
-class PaperSettings:
+class PaperSettings(CheckedSettings):
     """The recipe of Araki et al. 2007: frequencies of patterns, then a re-ranker."""
 
     games: int | None = setting(None, "Train on the first so many, shuffled.", least=2)
@@ -59,6 +56,3 @@ class PaperSettings:
     alpha: float = setting(0.3, "paper: learning rate of the re-ranker.", least=0.001)
     seed: int = setting(0, "Every random choice follows from it.")
     templates: tuple[int, ...] = PAPER_TEMPLATES
-
-    def __post_init__(self) -> None:
-        check_settings(self)

@@ -11,14 +11,14 @@ from tengen.errors import SpecError
 from tengen.learners.opening_evolution.games import COLOURS, OpeningTerms
 from tengen.learners.opening_evolution.networks import SHAPES, Shape
 from tengen.learners.opening_evolution.strategy import STRATEGIES
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 
 _DENSE = ("dense", "tied", "tiled")
 """The networks of the paper's first experiment, which bred 10 individuals; the second bred 20."""
 
 
 @dataclass(frozen=True)
-class EvolutionSettings:
+class EvolutionSettings(CheckedSettings):
     """How openings are evolved.
 
     `opponent` and `expert` are names for the record and for commands: `OpeningEvolution.fit` is
@@ -77,7 +77,7 @@ class EvolutionSettings:
     seed: int = setting(0, "Every random choice follows from it.")
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        super().__post_init__()
         if self.population % 2:
             raise SpecError(f"a population of {self.population} has no half")
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from tengen.errors import SpecError
 from tengen.learners.opening_td.features import ENCODINGS, FeatureSet
 from tengen.learners.opening_td.network import TARGETS, largest_score
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 
 SELF = "self"
 """The opponent of a player that is trained by playing against itself."""
 
 
 @dataclass(frozen=True)
-class TDSettings:
+class TDSettings(CheckedSettings):
     """How an opening player is built and trained.
 
     `expert`, `referee` and `opponent` are names for the record and for commands: `OpeningTD.fit` is
@@ -63,7 +63,7 @@ class TDSettings:
     seed: int = setting(0, "Every random choice follows from it.")
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        super().__post_init__()
         _ = self.chosen
         if self.temperature == 0:
             raise SpecError("temperature is 0, not above it")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 
 FAMILIES = ("paper", "surroundings", "groups", "bonds", "attacks")
 """Families of features, in the order of their columns."""
 
 
 @dataclass(frozen=True)
-class ScorerSettings:
+class ScorerSettings(CheckedSettings):
     """How a scorer is learned from final scores."""
 
     hidden: int = setting(16, "Hidden units.", least=1)
@@ -23,12 +23,9 @@ class ScorerSettings:
     seed: int = setting(0, "Every random choice follows from it.")
     folds: int = setting(3, "Parts of the games, each judged by networks of the others.", least=2)
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True)
-class LifeSettings:
+class LifeSettings(CheckedSettings):
     """How an evaluator of life and death is learned from whole games."""
 
     games: int | None = setting(None, "Games to learn from, drawn by the seed.", least=1)
@@ -43,6 +40,3 @@ class LifeSettings:
     """Empty points of each position to learn from."""
     held_out: float = 0.1
     """Share of the games from which the scale of win probabilities is learned."""
-
-    def __post_init__(self) -> None:
-        check_settings(self)

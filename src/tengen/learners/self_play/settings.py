@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from tengen.errors import SpecError
 from tengen.learners.deep_network.design import DESIGNS, Design
-from tengen.models.settings import check_settings, setting
+from tengen.models.settings import CheckedSettings, setting
 
 _SMALLEST, _LARGEST = 5, 19
 """Lines of the boards that self-play knows."""
@@ -15,7 +15,7 @@ FIRST_BATCHES = 8
 
 
 @dataclass(frozen=True)
-class SelfPlaySettings:
+class SelfPlaySettings(CheckedSettings):
     """How games are played and what is learned from them."""
 
     size: tuple[int, ...] = setting(
@@ -50,7 +50,7 @@ class SelfPlaySettings:
     seed: int = setting(1, "Every random choice follows from it.")
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        super().__post_init__()
         if not self.size or len(set(self.size)) < len(self.size):
             raise SpecError(f"size is {list(self.size)}: one size or more, each named once")
         if self.window < FIRST_BATCHES * self.batch:

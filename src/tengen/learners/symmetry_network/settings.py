@@ -13,7 +13,7 @@ from typing import Any
 from tengen.errors import SpecError
 from tengen.learners.symmetry_network.features import CATEGORY_MODES, Categories
 from tengen.learners.symmetry_network.network import Architecture
-from tengen.models.settings import check_settings, from_plain, setting, to_plain
+from tengen.models.settings import CheckedSettings, from_plain, setting, to_plain
 
 _SELF_PLAY = ("games", "linear_games", "batch", "rate", "decay", "trace", "beta", "hidden_scale",
              "maxlib", "anneal")  # fmt: skip
@@ -27,7 +27,7 @@ _RETIRED = ("augment", "taught")
 
 
 @dataclass(frozen=True)
-class SymmetrySettings:
+class SymmetrySettings(CheckedSettings):
     """Everything that decides what self-play learns, and what is kept; defaults are the paper's."""
 
     games: int = setting(860_000, "Games of self-play.", least=1, changeable=True)
@@ -70,7 +70,7 @@ class SymmetrySettings:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        check_settings(self)
+        super().__post_init__()
         for name in ("eyes", "openings"):
             if len(getattr(self, name)) != 2:
                 raise SpecError(f"{name} has two thresholds, not {len(getattr(self, name))}")
@@ -129,7 +129,7 @@ class SymmetrySettings:
 
 
 @dataclass(frozen=True)
-class ImitationSettings:
+class ImitationSettings(CheckedSettings):
     """Everything that decides what is learned from experts' games, besides the games."""
 
     layers: int = setting(5, "Stacked hidden layers.", least=1)
@@ -145,7 +145,7 @@ class ImitationSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        check_settings(self)
+        super().__post_init__()
         if self.batch % self.draws:
             raise SpecError(f"a batch of {self.batch} is no multiple of {self.draws} positions")
 
@@ -178,7 +178,7 @@ _WARM = 200
 
 
 @dataclass(frozen=True)
-class EvolutionSettings:
+class EvolutionSettings(CheckedSettings):
     """Everything that decides an evolution, besides the network and its opponents."""
 
     generations: int = setting(400, "Generations.", least=1, changeable=True)
@@ -194,10 +194,6 @@ class EvolutionSettings:
     openings: int = setting(4, "Random plies before each game.", least=0)
     size: int = setting(9, "Size of the board.", least=3, most=25)
     seed: int = setting(0, "Every random choice follows from it.")
-
-    def __post_init__(self) -> None:
-        """Refuse settings that make no sense."""
-        check_settings(self)
 
 
 def mixture_of(units: int) -> dict[str, int]:
