@@ -16,7 +16,7 @@ from tengen.arena.game import PlayedGame, Reason, void_game
 from tengen.arena.ranks import ELO_A_RANK, Handicap, fair_handicap
 from tengen.arena.ratings import Sprt, SprtVerdict
 from tengen.arena.results import MatchResult, Standing
-from tengen.arena.runner import lend_players, run_jobs
+from tengen.arena.runner import lend_players, run_tournament
 from tengen.arena.schedule import schedule
 from tengen.board import PASS, Board
 from tengen.errors import EngineError, SpecError
@@ -78,10 +78,10 @@ def test_lent_players_play_for_their_names_alone_and_only_then(tournament) -> No
     lent = {entrant.name: Passer() for entrant in plan.entrants}
     with Database.open(None, plan) as database, lend_players(lent):
         jobs = schedule(plan)[:2]
-        summary = run_jobs(jobs, database)
+        summary = run_tournament(plan, database, jobs=jobs)
         assert (summary.played, summary.left) == (2, 0)
         assert sum(player.asked for player in lent.values()) >= 4
-        assert run_jobs(jobs, database).played == 0  # they are there
+        assert run_tournament(plan, database, jobs=jobs).played == 0  # they are there
         results = results_of(database)
         value, (head, rows) = results_value(results), standings_table(results)
         assert value["games"] + value["duplicates"] == 2

@@ -20,7 +20,7 @@ from tengen.arena.database import Database, reading
 from tengen.arena.match import parse_board_size
 from tengen.arena.ratings import PairScore, Rating, rate
 from tengen.arena.results import pair_scores, unique_games
-from tengen.arena.runner import run_jobs
+from tengen.arena.runner import run_tournament
 from tengen.arena.schedule import GameKey, schedule
 from tengen.errors import SpecError
 from tengen.gtp.client import find_program
@@ -131,9 +131,7 @@ def place(
             taken[rung] += count
             chosen.update(job.key for job in block)
             say(f"games {start + 1} to {start + count} of {games}: against {rung}")
-            summary = run_jobs(
-                block, database, workers=workers, ray=ray, max_failures=plan.max_failures
-            )
+            summary = run_tournament(plan, database, jobs=block, workers=workers, ray=ray)
             # Only what was chosen so far: games kept from an interrupted run must not change
             # which rungs are chosen now.
             rows = [row for row in database.games() if row.key in chosen]

@@ -77,8 +77,9 @@ def run_tournament(
     ray: str | None = None,
     listener: Listener | None = None,
     enough: Callable[[PlayedGame], bool] | None = None,
+    jobs: list[GameJob] | None = None,
 ) -> Summary:
-    """Play all games of the tournament that are not in the database yet.
+    """Play all games of the tournament, or some of its `jobs`, that are not in the database yet.
 
     The first interrupt (Ctrl-C) ends the run after the games under way, the second at once.
     `enough` is asked after each game and ends the run likewise.
@@ -90,31 +91,9 @@ def run_tournament(
     WorkerLostError
         If one game keeps killing its workers.
     """
-    jobs = schedule(tournament)
-    return run_jobs(
-        jobs,
-        database,
-        workers=workers,
-        ray=ray,
-        listener=listener,
-        enough=enough,
-        max_failures=tournament.max_failures,
-    )
-
-
-def run_jobs(
-    jobs: list[GameJob],
-    database: Database,
-    *,
-    workers: int = 1,
-    ray: str | None = None,
-    listener: Listener | None = None,
-    enough: Callable[[PlayedGame], bool] | None = None,
-    max_failures: int = 3,
-) -> Summary:
-    """Play those of these games that are not in the database yet; see `run_tournament`."""
+    jobs = schedule(tournament) if jobs is None else jobs
     stop = _Stop(database.path, listener)
-    failures = _Failures(max_failures)
+    failures = _Failures(tournament.max_failures)
     wanted = {job.key for job in jobs}
     played = 0
     before = len(wanted & database.finished())

@@ -76,6 +76,68 @@ def load(s, b, empty, v):
 
 
 @inner_kernel
+def load_line(line, cols, b, empty, v):
+    """Copy a bordered line of colours into the fast layout; tell whether all blocks have liberties.
+
+    There is no ko and no last move, and the blocks are found here.
+    """
+    n = line.shape[0]
+    width = cols + 1
+    b[:] = U0
+    seen = np.zeros(n, np.bool_)
+    stack = np.empty(n, np.int64)
+    count = U0
+    sound = True
+    for p in range(n):
+        b[U(p) * RECORD] = U(line[p])
+    for start in range(n):
+        colour = line[start]
+        if colour == 0:
+            o = U(start) * RECORD
+            empty[count] = o
+            b[o + EPOS_] = count
+            count += U1
+        if colour == 0 or colour == 3 or seen[start]:
+            continue
+        head = U(start) * RECORD
+        seen[start] = True
+        stack[0] = start
+        top = 1
+        last = head
+        size, libs, total, squares = U0, U0, U0, U0
+        while top > 0:
+            top -= 1
+            p = stack[top]
+            o = U(p) * RECORD
+            size += U1
+            b[o + HEAD_] = head
+            b[last + NEXT_] = o
+            last = o
+            for q in (p + 1, p - 1, p + width, p - width):
+                if line[q] == 0:
+                    z = U(q) * RECORD
+                    libs += U1
+                    total += z
+                    squares += z * z
+                elif line[q] == colour and not seen[q]:
+                    seen[q] = True
+                    stack[top] = q
+                    top += 1
+        b[last + NEXT_] = head
+        b[head + SIZE_] = size
+        b[head + PLIB_] = libs
+        b[head + PSUM_] = total
+        b[head + PSQ_] = squares
+        if libs == U0:
+            sound = False
+    v[V_EMPTY] = count
+    v[V_KO] = U0
+    v[V_LAST] = U0
+    v[V_LAST2] = U0
+    return sound
+
+
+@inner_kernel
 def draw_below(v, n):
     """Return a random offset from 0 to n - 1."""
     v[V_RNG] += _GOLDEN
@@ -224,6 +286,19 @@ def put(b, empty, v, p, colour, width):
 
 
 @inner_kernel
+def set_aside(b, empty, i, left):
+    """Swap a refused candidate out of the first `left` empty points; return how many are left."""
+    p = empty[i]
+    left -= U1
+    last = empty[left]
+    empty[left] = p
+    b[p + EPOS_] = left
+    empty[i] = last
+    b[last + EPOS_] = i
+    return left
+
+
+@inner_kernel
 def light_playout(b, empty, v, colour, width, limit, trace):
     """Play uniformly random moves until both sides pass or `limit` plies; return plies played.
 
@@ -248,12 +323,7 @@ def light_playout(b, empty, v, colour, width, limit, trace):
                 move = p
                 passes = 0
                 break
-            left -= U1
-            last = empty[left]
-            empty[left] = p
-            b[p + EPOS_] = left
-            empty[i] = last
-            b[last + EPOS_] = i
+            left = set_aside(b, empty, i, left)
         if move == U0:
             ko = U0
         trace[U(plies)] = move

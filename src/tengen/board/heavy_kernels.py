@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.fast_kernels import (
-    EPOS_,
     HEAD_,
     NEXT_,
     PLIB_,
@@ -32,6 +31,7 @@ from tengen.board.fast_kernels import (
     is_playable,
     near,
     put,
+    set_aside,
 )
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
@@ -165,12 +165,7 @@ def _careful_random(b, empty, v, colour, width):
                 put(b, empty, v, p, colour, width)
                 return True
             spare = p
-        left -= U1
-        moved = empty[left]
-        empty[left] = p
-        b[p + EPOS_] = left
-        empty[i] = moved
-        b[moved + EPOS_] = i
+        left = set_aside(b, empty, i, left)
     if spare != U0:
         put(b, empty, v, spare, colour, width)
         return True

@@ -16,27 +16,33 @@ from typing import Literal
 from tengen.arrays import FloatArray
 from tengen.contracts.values import Analysis, Candidate
 from tengen.gtp.protocol import GtpFailure
+from tengen.gtp.words import COLOURS
 
 Dialect = Literal["lz", "kata", "cgos"]
 _Vertex = Callable[[int], str]
 """Writes a move as a GTP vertex."""
 
-_COLOURS = {"b": 1, "black": 1, "w": 2, "white": 2}
 _BOOLEANS = {"true": True, "false": False}
 # Seconds between reports when a program names none, and bounds for what it names.
 _DEFAULT_INTERVAL, _SHORTEST_INTERVAL, _LONGEST_INTERVAL = 1.0, 0.05, 1e6
 
 
 @dataclass(frozen=True)
-class AnalysisOptions:
-    """What a program asked of an analysis."""
+class Wishes:
+    """What a report is to tell besides the moves, if the player knows it."""
 
-    colour: int | None = None
-    interval: float = _DEFAULT_INTERVAL
     ownership: bool = False
     ownership_spread: bool = False
     moves_ownership: bool = False
     pv_visits: bool = False
+
+
+@dataclass(frozen=True)
+class AnalysisOptions(Wishes):
+    """What a program asked of an analysis."""
+
+    colour: int | None = None
+    interval: float = _DEFAULT_INTERVAL
     root_info: bool = False
     max_moves: int = 1 << 20
     min_moves: int = 0
@@ -57,8 +63,8 @@ def parse_options(args: Sequence[str]) -> AnalysisOptions:
     words = iter(args)
     for word in words:
         key = word.lower()
-        if key in _COLOURS:
-            found["colour"] = _COLOURS[key]
+        if key in COLOURS:
+            found["colour"] = COLOURS[key]
         elif _is_number(key):
             found["interval"] = _interval(key)
         elif key in ("allow", "avoid"):
@@ -80,11 +86,11 @@ def _restriction(word: str, args: Sequence[str | None]) -> tuple[int, tuple[str,
     colour, vertices, depth = args
     if colour is None or vertices is None or depth is None:
         raise GtpFailure(f"{word} needs a colour, vertices and a depth")
-    if colour.lower() not in _COLOURS:
+    if colour.lower() not in COLOURS:
         raise GtpFailure(f"{colour} is no colour")
     if not depth.isascii() or not depth.isdigit() or int(depth) < 1:
         raise GtpFailure(f"{depth} is no depth")
-    return _COLOURS[colour.lower()], tuple(v for v in vertices.split(",") if v)
+    return COLOURS[colour.lower()], tuple(v for v in vertices.split(",") if v)
 
 
 def format_report(

@@ -37,14 +37,14 @@ def format_result(
         "moveInfos": [_move_info(query, board, view, c, i, policy) for i, c in enumerate(shown)],
         "rootInfo": _root_info(board, view, report),
     }
-    if query.ownership and report.ownership is not None:
+    if query.wishes.ownership and report.ownership is not None:
         answer["ownership"] = view.points(report.ownership)
-    if query.ownership_spread and report.ownership_spread is not None:
+    if query.wishes.ownership_spread and report.ownership_spread is not None:
         answer["ownershipStdev"] = view.spreads(report.ownership_spread)
     if policy is not None:
         answer["policy"] = _legal(policy, board)
     human = report.raw_policy if report.human_policy is None else report.human_policy
-    if (query.policy or query.human) and human is not None:
+    if (query.wishes.policy or query.human) and human is not None:
         answer["humanPolicy"] = _legal(human, board)
     return answer
 
@@ -100,12 +100,12 @@ def _move_info(
         found["scoreStdev"] = round(c.spread, 4)
     if query.human:
         found["humanPrior"] = round(c.prior, 8)
-    if query.pv_visits and c.pv_visits:
+    if query.wishes.pv_visits and c.pv_visits:
         found["pvVisits"] = list(c.pv_visits[: query.pv_length])
         found["pvEdgeVisits"] = found["pvVisits"]
-    if query.moves_ownership and c.owners is not None:
+    if query.wishes.moves_ownership and c.owners is not None:
         found["ownership"] = view.points(c.owners[0])
-    if query.moves_ownership_spread and c.owners is not None:
+    if query.wishes.moves_ownership_spread and c.owners is not None:
         found["ownershipStdev"] = view.spreads(c.owners[1])
     return found
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from tengen.board import BLACK, WHITE, Board, Point, Rules, parse_gtp
 from tengen.errors import IllegalMoveError, TengenError
+from tengen.gtp.analysis import Wishes
 from tengen.gtp.game_commands import rule_change
 from tengen.gtp.words import COLOURS, LARGEST, RESIGN, SMALLEST
 
@@ -62,6 +63,14 @@ class Turn:
     priority: float
 
 
+@dataclass(frozen=True)
+class QueryWishes(Wishes):
+    """What an answer is to tell besides the moves; this protocol knows more to wish for."""
+
+    moves_ownership_spread: bool = False
+    policy: bool = False
+
+
 @dataclass
 class Query:
     """What one line asks for."""
@@ -71,12 +80,7 @@ class Query:
     visits: int | None = None
     seconds: float | None = None
     perspective: str = _DEFAULT_PERSPECTIVE
-    ownership: bool = False
-    ownership_spread: bool = False
-    moves_ownership: bool = False
-    moves_ownership_spread: bool = False
-    pv_visits: bool = False
-    policy: bool = False
+    wishes: QueryWishes = QueryWishes()
     human: bool = False
     """Whether the moves that people are likely to play were asked for by name."""
     report_every: float | None = None
@@ -114,8 +118,7 @@ def parse_query(value: Mapping[str, Any]) -> Query:
     if "reportDuringSearchEvery" in value:
         query.report_every = _number(value, "reportDuringSearchEvery", 0.001, 1e6, 1.0)
     query.pv_length = _integer(value, "analysisPVLen", 1, 1000, _DEFAULT_PV)
-    for name, wish in _WISHES.items():
-        setattr(query, name, _boolean(value, wish))
+    query.wishes = QueryWishes(**{name: _boolean(value, wish) for name, wish in _WISHES.items()})
     stones = _stones(value, "initialStones", rows, cols)
     moves = _stones(value, "moves", rows, cols, needed=True)
     query.turns = _turns(value, (rows, cols, rules, komi), stones, moves)

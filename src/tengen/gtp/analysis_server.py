@@ -320,7 +320,7 @@ class AnalysisServer:
 
     def _policy(self, query: Query, report: Analysis, board: Board) -> FloatArray | None:
         """Say how likely moves are, if asked: by the player's network, a model, or visits."""
-        if not query.policy:
+        if not query.wishes.policy:
             return None
         if report.raw_policy is not None and not self.policy_first:
             return report.raw_policy

@@ -408,7 +408,8 @@ def selection_noise(
     with `starts` common random starts of both colours, by each of the judges), and correlates it
     with the rate over `games` games against each of the panel, finished by `static`.
     """
-    drawn = Breeding.begin(replace(settings, population=individuals + individuals % 2)).weights
+    even = individuals + individuals % 2
+    drawn = Breeding.begin(replace(settings, population=even)).breeder.weights
     shape, terms = settings.shape(), settings.terms(_START_PLIES)
     seeds = spawn_seeds(1, (games + 1) // 2)
     won = np.zeros(len(drawn))

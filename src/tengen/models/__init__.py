@@ -32,6 +32,7 @@ from tengen.models.settings import (
     check_settings,
     fingerprint,
     from_plain,
+    from_recipe,
     setting,
     to_plain,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "find_model",
     "fingerprint",
     "from_plain",
+    "from_recipe",
     "generator_state",
     "has_model",
     "list_models",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from tengen.players.passing import candidates, sensible
 from tengen.players.policy import SamplePlayer, playable_priors
 
 
+@dataclass(eq=False, kw_only=True)
 class GreedyPlayer:
     """Play the best move by an evaluator after one ply, or a policy's likeliest move.
 
@@ -23,25 +25,18 @@ class GreedyPlayer:
     policy only the policy's best `width` moves are tried. Own eyes are never filled.
     """
 
-    def __init__(
-        self,
-        *,
-        model: Evaluator | None = None,
-        policy: Policy | None = None,
-        temperature: float = 0.0,
-        width: int | None = None,
-        resign: bool = False,
-    ) -> None:
-        if model is None and policy is None:
+    model: Evaluator | None = None
+    policy: Policy | None = None
+    temperature: float = 0.0
+    width: int | None = None
+    resign: bool = False
+    name: str = "greedy"
+
+    def __post_init__(self) -> None:
+        if self.model is None and self.policy is None:
             raise SpecError("greedy needs model=... or policy=...")
-        if width is not None and policy is None:
+        if self.width is not None and self.policy is None:
             raise SpecError("width=... needs policy=...")
-        self.name = "greedy"
-        self.model = model
-        self.policy = policy
-        self.temperature = temperature
-        self.width = width
-        self.resign = resign
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the best move, or draw one by its value."""

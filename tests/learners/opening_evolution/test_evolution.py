@@ -146,7 +146,7 @@ def test_remembering_spares_half_the_games() -> None:
     run = Breeding.begin(replace(PLAN, remember=True))
     assert len(run.pending) == 6
     run.step(measure_with([Corner()], Counter()))
-    assert len(run.pending) == 3 and len(run.weights) == 6
+    assert len(run.pending) == 3 and len(run.breeder.weights) == 6
 
 
 @pytest.mark.parametrize("strategy", ["cma", "mirror"])

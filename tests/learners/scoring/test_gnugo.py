@@ -13,7 +13,7 @@ from tengen.board import Board
 from tengen.errors import TengenError
 from tengen.learners.scoring import gnugo
 from tengen.learners.scoring.baselines import measure_gnugo
-from tengen.learners.scoring.cases import Tally, read_cases
+from tengen.learners.scoring.cases import Comparison, read_cases
 from tengen.records import loads
 
 ENGINE = """#!{python}
@@ -162,16 +162,18 @@ def test_the_answers_file_holds_plain_json(engine, tmp_path):
     assert json.loads(line)["dead"] == ["B5", "G4"]
 
 
-def test_a_tally_has_an_interval(tmp_path):
+def test_a_comparison_has_an_interval_and_counts_what_failed(tmp_path):
     file = tmp_path / "games.sgf"
     file.write_text(sgf(0.5, "B+6.5"))
     [case] = read_cases([file])
-    tally = Tally()
-    assert tally.add(6.5, case) and not tally.add(7.5, case) and not tally.add(-6.5, case)
-    rates = tally.rates()
-    assert rates["exact"] == pytest.approx(1 / 3) and tally.close == 2
+    found = Comparison()
+    assert found.add(6.5, case) and not found.add(7.5, case) and not found.add(-6.5, case)
+    found.fail()
+    rates = found.rates()
+    assert rates["exact"] == 1 / 4 and rates["winner"] == 2 / 4
+    assert found.within(0) == 1 and found.within(1) == 2 and found.games == 4
     low, high = rates["exact_interval"]
-    assert 0 < low < 1 / 3 < high < 1
+    assert 0 < low < 1 / 4 < high < 1
     with pytest.raises(TengenError, match="no games"):
         resigned = tmp_path / "resigned.sgf"
         resigned.write_text(sgf(0.5, "B+R"))

@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 from tengen.learners.self_play.making import make_loop  # noqa: E402
 from tengen.learners.self_play.resigning import ENOUGH, NOBODY, Resigning  # noqa: E402
+from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
 from tengen.learners.self_play.settings import SelfPlaySettings  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -49,10 +50,12 @@ def test_of_a_resigned_game_only_the_winner_is_learned() -> None:
     for _ in range(40):
         player.play()
         boards, roots, komi = player.search.boards, player.search.roots, player.search.komi
-        gone, to_move = player._resigned, boards.side[roots]
+        gone, to_move = player._resigned, boards.facts[roots, SIDE]
         assert not (gone & resigning.played_out).any()
-        over = (boards.passes[roots] >= 2) | (boards.ply[roots] >= player.search.limit)
-        black_wins += int((over & (boards.score[roots] > komi)).sum())
+        over = (boards.facts[roots, PASSES] >= 2) | (
+            boards.facts[roots, PLY] >= player.search.limit
+        )
+        black_wins += int((over & (boards.facts[roots, SCORE] > komi)).sum())
         black_wins += int((~over & gone & (to_move == 1)).sum())  # White has just resigned
         lesson = player.collect()
         rows += 0 if lesson is None else int((~lesson.counted).sum())

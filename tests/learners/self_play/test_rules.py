@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 from tengen.board import PASS, Board, Rules  # noqa: E402
 from tengen.learners.deep_network.inputs import of_boards  # noqa: E402
 from tengen.learners.self_play.boards import SOURCE, Boards, legal  # noqa: E402
+from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
 
 CPU = torch.device("cpu")
 SIMPLE = Rules(ko="simple", scoring="area")
@@ -36,8 +37,8 @@ def test_positions_are_those_of_the_board_game_by_game(lines: int) -> None:
         seen = of_boards(boards, ladders=False)
         assert np.array_equal(slots.codes.numpy(), seen.codes)
         assert np.array_equal(slots.history.numpy(), seen.history)
-        assert np.array_equal((slots.passes > 0).numpy(), seen.passed)
-        assert np.array_equal(slots.side.numpy(), [board.turn for board in boards])
+        assert np.array_equal((slots.facts[:, PASSES] > 0).numpy(), seen.passed)
+        assert np.array_equal(slots.facts[:, SIDE].numpy(), [board.turn for board in boards])
         masks = np.array([board.legal_mask() for board in boards])
         assert np.array_equal(legal(slots.codes).numpy(), masks)
         kos += int((slots.codes & 64 > 0).sum())
@@ -45,9 +46,9 @@ def test_positions_are_those_of_the_board_game_by_game(lines: int) -> None:
         slots.play(everyone, moves, everyone)
         for board, move in zip(boards, moves.tolist(), strict=True):
             board.play(PASS if move == lines * lines else divmod(move, lines))
-        assert slots.score.tolist() == [board.area_score() for board in boards]
-        owned = slots.owners(everyone).sum(1) * torch.where(slots.side == 1, 1, -1)
-        assert owned.tolist() == slots.score.tolist()
+        assert slots.facts[:, SCORE].tolist() == [board.area_score() for board in boards]
+        owned = slots.owners(everyone).sum(1) * torch.where(slots.facts[:, SIDE] == 1, 1, -1)
+        assert owned.tolist() == slots.facts[:, SCORE].tolist()
     assert kos > 0
 
 
@@ -106,4 +107,4 @@ def test_a_move_from_one_slot_to_another_leaves_the_first() -> None:
     slots.play(torch.tensor([0]), torch.tensor([12]), torch.tensor([1]))
     assert torch.equal(slots.codes[0], before) and slots.codes[1, 12] & 3 == 2
     assert slots.history[1].tolist() == [12, -1, -1, -1, -1]
-    assert (slots.side.tolist(), slots.ply.tolist()) == ([1, 2], [0, 1])
+    assert (slots.facts[:, SIDE].tolist(), slots.facts[:, PLY].tolist()) == ([1, 2], [0, 1])

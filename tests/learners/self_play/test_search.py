@@ -15,6 +15,7 @@ from tengen.learners.deep_network.network import Network  # noqa: E402
 from tengen.learners.self_play.boards import Boards, legal  # noqa: E402
 from tengen.learners.self_play.judge import Judge, Said, see  # noqa: E402
 from tengen.learners.self_play.playing import traced  # noqa: E402
+from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
 from tengen.learners.self_play.search import Search, visit_plan  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -43,14 +44,16 @@ class Node:
     def __init__(self, board: Boards, komi: float, limit: int, share: float) -> None:
         self.board, self.visits, self.totals = board, np.zeros(MOVES), np.zeros(MOVES)
         self.children: dict[int, Node] = {}
-        sign = 1.0 if int(board.side[0]) == 1 else -1.0
-        said = Fixed()(board.codes, board.history, board.passes > 0, torch.tensor([-sign * komi]))
+        sign = 1.0 if int(board.facts[0, SIDE]) == 1 else -1.0
+        said = Fixed()(
+            board.codes, board.history, board.facts[:, PASSES] > 0, torch.tensor([-sign * komi])
+        )
         self.legal = legal(board.codes)[0].numpy()
         self.logits = np.where(self.legal, said.moves[0].double().numpy(), -1e9)
-        self.over = int(board.passes[0]) >= 2 or int(board.ply[0]) >= limit
+        self.over = int(board.facts[0, PASSES]) >= 2 or int(board.facts[0, PLY]) >= limit
         lead, win = float(said.score[0]), math.tanh(float(said.winner[0]) / 2)
         if self.over:
-            lead = sign * (int(board.score[0]) - komi)
+            lead = sign * (int(board.facts[0, SCORE]) - komi)
             win = float(np.sign(lead))
         self.value = (1 - share) * win + share * math.tanh(lead / 10)
 
@@ -125,7 +128,7 @@ def test_all_games_are_searched_as_each_alone(plies: int) -> None:
         weights[:, -1] *= 0.05
         boards.play(roots, torch.multinomial(weights, 1, generator=generator)[:, 0], roots)
     search.komi.copy_(torch.arange(games) * 3.0 - 6)
-    search.limit.copy_(boards.ply[roots] + torch.tensor([1, 2, 3, 9, 9, 9]))
+    search.limit.copy_(boards.facts[roots, PLY] + torch.tensor([1, 2, 3, 9, 9, 9]))
     search.noise.copy_(torch.randn((games, MOVES), generator=generator))
     search.run()
     for game in range(games):
@@ -153,7 +156,7 @@ def test_the_judge_says_what_the_network_says() -> None:
         boards.play(everyone, moves, everyone)
     judge = Judge(network, CPU, torch.float32)
     komi = torch.tensor([-7.0, 0.0, 3.5, 7.0])
-    seen = boards.codes, boards.history, boards.passes > 0, komi
+    seen = boards.codes, boards.history, boards.facts[:, PASSES] > 0, komi
     with torch.no_grad():
         said = judge(*seen)
         output = network(see(*seen, judge.table, 21))

@@ -11,14 +11,14 @@ import numpy as np
 
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board, Point
-from tengen.errors import ModelError, TengenError
+from tengen.errors import ModelError
 from tengen.learners.opening_evolution.games import NetworkPlayer
 from tengen.learners.opening_evolution.networks import Shape, Weights
 from tengen.learners.opening_evolution.settings import DEFAULTS, EvolutionSettings
 from tengen.learners.opening_evolution.training import Breeding, Measure, evolve
 from tengen.models import Card, load_model, save_model
 from tengen.models.runs import Run
-from tengen.models.settings import fields_of, from_plain, to_plain
+from tengen.models.settings import from_recipe, to_plain
 
 KIND = "opening-evolution"
 
@@ -85,16 +85,9 @@ class OpeningEvolution:
         ModelError
             For any other file.
         """
-        tensors, card = load_model(path, kind=KIND)
-        # Recipes of older versions name settings that are gone.
-        known = {field.name for field in fields_of(EvolutionSettings)}
-        recipe = {key: value for key, value in card.recipe.items() if key in known}
-        try:
-            model = cls(settings=from_plain(EvolutionSettings, recipe, where="recipe"))
-            model.weights_ = np.asarray(tensors["weights"], np.float64)
-        except (KeyError, TypeError, ValueError, TengenError) as fault:
-            raise ModelError(f"{fspath(path)}: no evolved network in it ({fault})") from None
-        model.card = card
+        tensors, card = load_model(path, kind=KIND, expect={"weights": (None,)})
+        model = cls(settings=from_recipe(EvolutionSettings, card.recipe, path))
+        model.weights_, model.card = np.asarray(tensors["weights"], np.float64), card
         if model.weights_.shape != (model.shape.n_weights,):
             raise ModelError(
                 f"{fspath(path)}: {model.weights_.shape} weights for a network of "

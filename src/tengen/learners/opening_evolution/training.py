@@ -59,11 +59,6 @@ class Breeding:
         return {**arrays, "hall": np.array(self.hall)} if self.hall else arrays
 
     @property
-    def weights(self) -> FloatArray:
-        """The individuals of this generation, one a row."""
-        return self.breeder.weights
-
-    @property
     def best(self) -> FloatArray:
         """The weights that the strategy holds for the best so far."""
         return self.breeder.best
@@ -71,7 +66,8 @@ class Breeding:
     @property
     def pending(self) -> FloatArray:
         """The individuals that have to be measured."""
-        return self.weights[len(self.breeder.known) :] if self.settings.remember else self.weights
+        weights = self.breeder.weights
+        return weights[len(self.breeder.known) :] if self.settings.remember else weights
 
     def step(self, measure: Measure) -> None:
         """Measure who has to be, select, breed."""
@@ -80,7 +76,7 @@ class Breeding:
         self.fitness = np.concatenate([known, measured])
         hall_every = self.settings.hall_every
         if self.generation == 0:
-            self.first_best = self.weights[int(self.fitness.argmax())].copy()
+            self.first_best = self.breeder.weights[int(self.fitness.argmax())].copy()
             if hall_every:
                 self.hall.append(self.first_best)
         self.generation += 1

@@ -16,7 +16,7 @@ from tengen.learners.opening_td.settings import TDSettings
 from tengen.learners.opening_td.training import train
 from tengen.models import Card, Measurement, load_model, save_model
 from tengen.models.runs import Run
-from tengen.models.settings import fields_of, from_plain, to_plain
+from tengen.models.settings import from_recipe, to_plain
 
 KIND = "opening-td"
 
@@ -79,11 +79,8 @@ class OpeningTD(OpeningModel):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; raise `ModelError` for anything else."""
         tensors, card = load_model(path, kind=KIND)
-        # Recipes of older versions name settings that are gone.
-        known = {field.name for field in fields_of(TDSettings)}
+        settings = from_recipe(TDSettings, card.recipe, path)
         try:
-            recipe = {key: value for key, value in card.recipe.items() if key in known}
-            settings = from_plain(TDSettings, recipe, where="recipe")
             games = int(card.recipe["games_played"])
         except (KeyError, OverflowError, TypeError, ValueError) as failure:
             raise ModelError(f"{os.fspath(path)}: its recipe makes no sense ({failure})") from None

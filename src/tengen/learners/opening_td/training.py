@@ -43,11 +43,11 @@ class TrainedOpening:
 def train(
     model: OpeningModel,
     expert: Expert,
-    opponent: Player | None = None,
+    opponent: Player | None,
     *,
-    referee: Expert | None = None,
-    run: Run[TDSettings] | None = None,
-    on_game: Callable[[int], None] = lambda games: None,
+    referee: Expert | None,
+    run: Run[TDSettings] | None,
+    on_game: Callable[[int], None],
 ) -> None:
     """Play all openings of the model's settings, from where the run stands; see `OpeningTD.fit`."""
     settings = model.settings

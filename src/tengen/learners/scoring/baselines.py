@@ -19,7 +19,7 @@ from tengen.board.counting import Method
 from tengen.board.safety import unconditional
 from tengen.errors import TengenError
 from tengen.learners.scoring import gnugo
-from tengen.learners.scoring.cases import Case, Tally
+from tengen.learners.scoring.cases import Case, Comparison
 
 _Way = Callable[[Case], BoolArray]
 Tell = Callable[[str, int, int], None]
@@ -56,14 +56,14 @@ SIMPLE: dict[str, _Way] = {
 def measure_simple(
     name: str, cases: Sequence[Case], method: Method, tell: Tell = lambda name, done, of: None
 ) -> dict[str, Any]:
-    """Tally one of the simple ways."""
-    tally = Tally()
+    """Measure one of the simple ways."""
+    found = Comparison()
     begin = time.process_time()
     for case in cases:
-        tally.add(case.margin(SIMPLE[name](case), method), case)
-        tell(name, tally.games, len(cases))
-    tally.seconds = time.process_time() - begin
-    return {"name": name, **tally.rates(), "failed": 0}
+        found.add(case.margin(SIMPLE[name](case), method), case)
+        tell(name, found.games, len(cases))
+    found.seconds = time.process_time() - begin
+    return {"name": name, **found.rates(), "failed": 0}
 
 
 def measure_gnugo(
@@ -75,19 +75,19 @@ def measure_gnugo(
     limit: float = gnugo.PATIENCE,
     tell: Tell = lambda name, done, of: None,
 ) -> dict[str, Any]:
-    """Tally GNU Go's dead lists; a game on which it fails counts as wrong, and is counted."""
+    """Measure GNU Go's dead lists; a game on which it fails counts as wrong, and is counted."""
     lists = gnugo.DeadLists(level, kept=kept, limit=limit)
-    tally, failed = Tally(), 0
+    found, failed = Comparison(), 0
     for case in cases:
         answer = lists.ask(case.record())
-        tally.seconds += answer.seconds
+        found.seconds += answer.seconds
         if answer.dead is None:
             failed += 1
-            tally.games += 1
+            found.fail()
         else:
-            tally.add(case.margin(_mask(case, answer.dead), method), case)
-        tell(lists.engine, tally.games, len(cases))
-    return {"name": lists.engine, **tally.rates(), "failed": failed}
+            found.add(case.margin(_mask(case, answer.dead), method), case)
+        tell(lists.engine, found.games, len(cases))
+    return {"name": lists.engine, **found.rates(), "failed": failed}
 
 
 def _mask(case: Case, vertices: Sequence[str]) -> BoolArray:

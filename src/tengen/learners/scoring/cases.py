@@ -1,4 +1,4 @@
-"""Hold finished games as they are measured: the last position, the recorded score, a tally.
+"""Hold finished games as they are measured: last position, recorded score, and how counts compare.
 
 A game counts as exact if counting with somebody's dead stones gives the recorded score, under
 the rules its RU names. Nothing here judges stones.
@@ -7,7 +7,7 @@ the rules its RU names. Nothing here judges stones.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from tengen.records.replay import rules_named
 from tengen.statistics import wilson
 
 Grid = NDArray[np.int8]
+_ROUNDING = 0.01
+"""Scores that differ by less are equal."""
 
 
 @dataclass
@@ -75,30 +77,40 @@ def read_cases(files: Sequence[str | Path]) -> list[Case]:
 
 
 @dataclass
-class Tally:
-    """Right and wrong counts of one way of scoring."""
+class Comparison:
+    """How one way of scoring compares with the recorded results."""
 
-    right: int = 0
-    close: int = 0
-    winner: int = 0
-    games: int = 0
+    off: list[float] = field(default_factory=list)
+    """By how many points the count of each game is off; infinite where there is none."""
+    winners: int = 0
+    """Games whose winner is right."""
     seconds: float = 0.0
+
+    @property
+    def games(self) -> int:
+        """How many games were compared, those without a count too."""
+        return len(self.off)
 
     def add(self, margin: float, case: Case) -> bool:
         """Compare one count with the record; return whether it is exact."""
-        exact = abs(margin - case.score) < 0.01
-        self.games += 1
-        self.right += exact
-        self.close += abs(margin - case.score) < 1.01
-        self.winner += bool(np.sign(margin) == np.sign(case.score))
-        return exact
+        self.off.append(abs(margin - case.score))
+        self.winners += bool(np.sign(margin) == np.sign(case.score))
+        return self.off[-1] < _ROUNDING
+
+    def fail(self) -> None:
+        """Note a game that could not be counted."""
+        self.off.append(np.inf)
+
+    def within(self, points: int) -> int:
+        """Return how many counts are off by no more than so many points."""
+        return sum(off < points + _ROUNDING for off in self.off)
 
     def rates(self) -> dict[str, Any]:
         """Return the fractions of exact games (with Wilson's interval) and right winners."""
         n = max(self.games, 1)
         return {
-            "exact": self.right / n,
-            "exact_interval": list(wilson(self.right, self.games)),
-            "winner": self.winner / n,
+            "exact": self.within(0) / n,
+            "exact_interval": list(wilson(self.within(0), self.games)),
+            "winner": self.winners / n,
             "seconds_per_game": self.seconds / n,
         }

@@ -15,7 +15,7 @@ import numpy as np
 from tengen.board.counting import Method
 from tengen.learners.scoring import gnugo
 from tengen.learners.scoring.baselines import SIMPLE, Tell, measure_gnugo, measure_simple
-from tengen.learners.scoring.cases import Tally, read_cases
+from tengen.learners.scoring.cases import Comparison, read_cases
 from tengen.learners.scoring.learner import BlockScorer
 
 
@@ -36,7 +36,7 @@ def evaluate(
     it is installed: at most `limit` seconds a game, its answers kept in the file `kept`.
     """
     scorer.read(np.array([[0, 1, 2], [1, 1, 2], [0, 1, 2]], np.int8))  # load kernels untimed
-    ours = Tally()
+    ours = Comparison()
     begin = time.process_time()
     cases = read_cases(files)
     safe = exact_when_safe = 0
@@ -50,7 +50,7 @@ def evaluate(
     found: dict[str, Any] = {
         "games": ours.games,
         **ours.rates(),
-        "within1": ours.close / ours.games,
+        "within1": ours.within(1) / ours.games,
         "safe": safe / ours.games,
         "exact_when_safe": exact_when_safe / safe if safe else None,
         "count": method,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from tengen.board import BLACK, Board, index_of
 from tengen.board import counting_kernels as k
 from tengen.board.counting import count_board
 from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
-from tengen.errors import ModelError, SpecError, TengenError
+from tengen.errors import ModelError, TengenError
 from tengen.learners.scoring import network
 from tengen.learners.scoring.bootstrap import Labelled, Report, bootstrap
 from tengen.learners.scoring.bundle import Bundle, gather
@@ -30,7 +30,7 @@ from tengen.learners.scoring.judgement import DOUBTS, Judgement, judge
 from tengen.learners.scoring.safety import Evidence, Safety, fit_safety
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.models.cards import Card, Measurement
-from tengen.models.settings import from_plain, to_plain
+from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import load_model, save_model
 from tengen.records import GameArrays
 
@@ -159,13 +159,7 @@ class BlockScorer:
         where = os.fspath(path)
         if card.recipe.get("cascade"):
             raise ModelError(f"{where}: was trained with a second round, which is no longer known")
-        known = {item.name for item in fields(ScorerSettings)} & set(card.recipe)
-        try:
-            settings = from_plain(
-                ScorerSettings, {name: card.recipe[name] for name in known}, where=where
-            )
-        except SpecError as wrong:
-            raise ModelError(str(wrong)) from None
+        settings = from_recipe(ScorerSettings, card.recipe, path)
         made = cls(settings=settings)
         made.columns_ = columns(settings.families)
         made.networks_ = Ensemble.read(tensors, path=where)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tengen.arrays import BoolArray, FloatArray
 from tengen.board import BLACK, Board
 from tengen.board.symmetry import inverse, transform
-from tengen.errors import ModelError, SpecError, TengenError
+from tengen.errors import TengenError
 from tengen.learners.scoring import network
 from tengen.learners.scoring.ensemble import Ensemble, shapes, train
 from tengen.learners.scoring.features import MANY, Described, describe
@@ -34,7 +34,7 @@ from tengen.learners.scoring.life_features import (
 )
 from tengen.learners.scoring.settings import LifeSettings
 from tengen.models.cards import Card, Measurement
-from tengen.models.settings import from_plain, to_plain
+from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import load_model, save_model
 from tengen.records import GameArrays
 
@@ -249,10 +249,7 @@ class LifeEvaluator:
         }
         tensors, card = load_model(path, kind=KIND, expect=expected)
         where = os.fspath(path)
-        try:
-            made = cls(settings=from_plain(LifeSettings, card.recipe, where=where))
-        except SpecError as wrong:
-            raise ModelError(str(wrong)) from None
+        made = cls(settings=from_recipe(LifeSettings, card.recipe, path))
         made.blocks_ = Ensemble.read(tensors, scale=_SCALING, path=where)
         made.points_ = Ensemble.read(tensors, "point_", scale=_SCALING, path=where)
         made.scale_, made.data_ = card.scale or 1.0, card.data

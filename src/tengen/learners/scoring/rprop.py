@@ -15,20 +15,19 @@ import numpy as np
 
 from tengen.arrays import FloatArray
 
+# Riedmiller and Braun's: what a step is multiplied by where signs agree and where they flip, and
+# how small it may become.
+_STEP_UP, _STEP_DOWN, _LEAST_STEP = 1.2, 0.5, 1e-6
+# What a rate is multiplied by when the error falls and when it rises beyond the tolerance, and the
+# share of its speed that a number keeps.
+_RATE_UP, _RATE_DOWN, _TOLERANCE, _KEPT = 1.05, 0.7, 1.04, 0.9
+
 
 class Rprop:
-    """iRprop- with the factors and bounds of Riedmiller and Braun."""
+    """iRprop-; every step begins as `first` and stays below `most`."""
 
-    def __init__(
-        self,
-        *,
-        up: float = 1.2,
-        down: float = 0.5,
-        first: float = 0.1,
-        least: float = 1e-6,
-        most: float = 50.0,
-    ) -> None:
-        self.up, self.down, self.first, self.least, self.most = up, down, first, least, most
+    def __init__(self, *, first: float = 0.1, most: float = 50.0) -> None:
+        self.first, self.most = first, most
         self._steps: list[FloatArray] = []
         self._last: list[FloatArray] = []
 
@@ -43,28 +42,19 @@ class Rprop:
             arrays, gradients, self._steps, self._last, strict=True
         ):
             agreement = gradient * last
-            steps[agreement > 0] *= self.up
-            steps[agreement < 0] *= self.down
-            np.clip(steps, self.least, self.most, out=steps)
+            steps[agreement > 0] *= _STEP_UP
+            steps[agreement < 0] *= _STEP_DOWN
+            np.clip(steps, _LEAST_STEP, self.most, out=steps)
             kept = np.where(agreement < 0, 0.0, gradient)
             array -= np.sign(kept) * steps
             last[...] = kept
 
 
 class Momentum:
-    """Gradient descent with momentum and an adaptive rate."""
+    """Gradient descent with momentum and a rate that adapts, from `rate` on."""
 
-    def __init__(
-        self,
-        *,
-        rate: float = 0.01,
-        momentum: float = 0.9,
-        up: float = 1.05,
-        down: float = 0.7,
-        tolerance: float = 1.04,
-    ) -> None:
-        self.rate, self.momentum = rate, momentum
-        self.up, self.down, self.tolerance = up, down, tolerance
+    def __init__(self, *, rate: float) -> None:
+        self.rate = rate
         self._speed: list[FloatArray] = []
         self._error = np.inf
 
@@ -74,14 +64,14 @@ class Momentum:
         """Change the arrays in place; `error` is the batch's, by which the rate adapts."""
         if not self._speed:
             self._speed = [np.zeros(a.shape) for a in arrays]
-        if error > self._error * self.tolerance:
-            self.rate *= self.down
+        if error > self._error * _TOLERANCE:
+            self.rate *= _RATE_DOWN
             for speed in self._speed:
                 speed[...] = 0.0
         elif error < self._error:
-            self.rate *= self.up
+            self.rate *= _RATE_UP
         self._error = error
         for array, gradient, speed in zip(arrays, gradients, self._speed, strict=True):
-            speed *= self.momentum
-            speed -= self.rate * (1 - self.momentum) * gradient
+            speed *= _KEPT
+            speed -= self.rate * (1 - _KEPT) * gradient
             array += speed

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tengen.learners.deep_network.inputs_kernels import HISTORY, NOWHERE
 from tengen.learners.self_play import rules_kernels
-from tengen.learners.self_play.rules_kernels import FACTS, PASSES, PLY, SCORE, SIDE
+from tengen.learners.self_play.rules_kernels import FACTS
 
 SOURCE = Path(__file__).with_name("rules.cu")
 
@@ -29,6 +29,7 @@ class Boards:
         self.history = torch.full((slots, HISTORY), NOWHERE, dtype=torch.int16, device=device)
         """Where the last moves were, latest first; NOWHERE for a pass or none."""
         self.facts = torch.zeros((slots, FACTS), dtype=torch.int32, device=device)
+        """Columns SIDE, PASSES, PLY and SCORE of `rules_kernels`."""
         self._empty = _empty_codes(lines).to(device)
         self._new = torch.tensor([1, 0, 0, 0], dtype=torch.int32, device=device)
         self._cuda = None
@@ -39,26 +40,6 @@ class Boards:
             words = 3 * -(-lines * (lines + 1) // 64) + 1
             self._sets = torch.zeros((slots, words), dtype=torch.int64, device=device)
         self.clear(torch.arange(slots, device=device))
-
-    @property
-    def side(self) -> Tensor:
-        """The side to move, 1 Black, 2 White."""
-        return self.facts[:, SIDE]
-
-    @property
-    def passes(self) -> Tensor:
-        """How many of the last moves were passes."""
-        return self.facts[:, PASSES]
-
-    @property
-    def ply(self) -> Tensor:
-        """How many moves were played."""
-        return self.facts[:, PLY]
-
-    @property
-    def score(self) -> Tensor:
-        """Black's area less White's, komi not included."""
-        return self.facts[:, SCORE]
 
     def clear(self, slots: Tensor) -> None:
         """Make empty boards, Black to move."""

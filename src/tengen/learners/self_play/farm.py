@@ -7,7 +7,7 @@ a worker that is lost costs only its unfinished games, which another plays again
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -62,8 +62,8 @@ def play_piece(piece: Piece) -> Played:
         if lesson is not None:
             lessons.append(lesson)
             player = _closed_up(player, piece, judge)
-    player.tally.moves = player.tally.positions  # of the games that count
-    return Played(player.tally, tuple(part.numpy() for part in join(lessons)))
+    tally = player.tally._replace(moves=player.tally.positions)  # of the games that count
+    return Played(tally, tuple(part.numpy() for part in join(lessons)))
 
 
 def _closed_up(player: Player, piece: Piece, judge: Judge) -> Player:
@@ -99,9 +99,7 @@ class _Farm:
         pieces = [Piece(self.settings, self.lines, weights, seed) for seed in seeds]
         played = self.team.map(pieces)
         self.round += 1
-        for name in asdict(self.tally):
-            more = sum(getattr(each.tally, name) for each in played)
-            setattr(self.tally, name, getattr(self.tally, name) + more)
+        self.tally = self.tally.plus(*(each.tally for each in played))
         return join([Lesson(*map(torch.from_numpy, each.lesson)) for each in played])
 
     def tensors(self) -> dict[str, Tensor]:

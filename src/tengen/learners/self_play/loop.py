@@ -8,7 +8,7 @@ and put back. Nothing here touches a file.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
@@ -113,7 +113,7 @@ class Loop:
         """Return the numbers that belong to `tensors`, as JSON can hold them."""
         rooms = {
             str(room.lines): {
-                "tally": asdict(room.games.tally),
+                "tally": room.games.tally._asdict(),
                 "added": room.window.total,
                 "debt": room.debt,
             }

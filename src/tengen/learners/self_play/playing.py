@@ -9,8 +9,7 @@ two passes or is cut, and is then counted by area. Knows the search, not what le
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -29,9 +28,8 @@ _FAR_KOMI = 0.2
 """Share of the games whose komi is far from even."""
 
 
-@dataclass
-class Tally:
-    """What was played so far."""
+class Tally(NamedTuple):
+    """What was played, in numbers that add up."""
 
     moves: int = 0
     """In all games."""
@@ -41,6 +39,10 @@ class Tally:
     """Of games that ended."""
     black_wins: int = 0
     resigned: int = 0
+
+    def plus(self, *others: Tally) -> Tally:
+        """Return all of them together."""
+        return Tally(*map(sum, zip(self, *others, strict=True)))
 
 
 def traced(judged: Tensor, plies: Tensor, result: Tensor, trace: float) -> Tensor:
@@ -142,7 +144,7 @@ class Player:
         if self.resigning is not None:
             self._resigned = self.resigning.note(facts[:, SIDE], search.value)
         boards.play(roots, self._with_random_moves(codes, ply), roots)
-        self.tally.moves += search.games
+        self.tally = self.tally.plus(Tally(moves=search.games))
 
     @torch.no_grad()
     def collect(self) -> Lesson | None:
@@ -183,10 +185,13 @@ class Player:
         game = ended[row]
         black = self._hopes(ended, facts[:, PLY], lead)[row, ply]
         sign = torch.where(ply % 2 == 0, 1.0, -1.0)  # Black moves first
-        self.tally.games += len(ended)
-        self.tally.positions += len(row)
-        self.tally.black_wins += int((lead > 0).sum())
-        self.tally.resigned += int((~counted).sum())
+        now = Tally(
+            games=len(ended),
+            positions=len(row),
+            black_wins=int((lead > 0).sum()),
+            resigned=int((~counted).sum()),
+        )
+        self.tally = self.tally.plus(now)
         if self.resigning is not None:
             self.resigning.ended(ended, lead)
         return Lesson(

@@ -26,6 +26,7 @@ from tengen.errors import RunError, SpecError
 from tengen.files import write_atomic
 from tengen.learners.deep_network import DeepNetwork
 from tengen.learners.deep_network.fitting import chosen_device, torch_or_refuse
+from tengen.learners.self_play.playing import Tally
 from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.models.runs import Run, read_metrics, read_run
 from tengen.models.settings import fields_of
@@ -215,9 +216,7 @@ class _Reporter:
         self._first, self._began = self._seen, time.monotonic()
 
     def _counts(self) -> dict[str, int]:
-        tallies = [room.games.tally for room in self._loop.rooms]
-        names = ("moves", "games", "positions", "black_wins", "resigned")
-        return {name: sum(getattr(tally, name) for tally in tallies) for name in names}
+        return Tally().plus(*(room.games.tally for room in self._loop.rooms))._asdict()
 
     def row(self) -> dict[str, Any]:
         now = self._counts()
