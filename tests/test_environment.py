@@ -63,3 +63,11 @@ def test_bad_actions_are_told() -> None:
         with pytest.raises(TengenError, match="none of 0 to 25"):
             env.step(wrong)
     assert np.count_nonzero(env.board.grid()) == 1
+
+
+def test_agents_see_planes_and_a_mask_and_choose_a_point_or_pass() -> None:
+    env = GoEnvironment(Board(4, 6))
+    env.reset()
+    for agent in env.possible_agents:
+        assert env.observation_space(agent).contains(env.observe(agent))
+        assert env.action_space(agent).n == 4 * 6 + 1

@@ -58,7 +58,35 @@ def test_every_public_name_is_in_a_test() -> None:
                 tried |= path.name == "papers.py" or name in commands or name in known
                 if not tried:
                     untested.append(f"{path}:{item.lineno} {name}")
+            for method in public_methods(item):
+                if method.name not in known:
+                    untested.append(f"{path}:{method.lineno} {method.name}")
     assert untested == []
+
+
+def public_methods(item: ast.stmt) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """List the methods of a public class that have no underscore."""
+    if not isinstance(item, ast.ClassDef) or item.name.startswith("_"):
+        return []
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [m for m in item.body if isinstance(m, kinds) and not m.name.startswith("_")]
+
+
+def test_modules_and_functions_can_be_read_at_a_glance() -> None:
+    # Kernels may be longer and take more: they work on arrays where others have objects.
+    long = []
+    for path, tree in trees():
+        if (lines := (ROOT / path).read_text(encoding="utf-8").count("\n")) > 520:
+            long.append(f"{path}: {lines} lines")
+        if path.name.endswith("kernels.py"):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                taken = [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
+                if lines > 80 or len([a for a in taken if a not in ("self", "cls")]) > 12:
+                    long.append(f"{path}:{node.lineno} {node.name}: {lines} lines, takes {taken}")
+    assert long == []
 
 
 def public_names(item: ast.stmt) -> list[str]:

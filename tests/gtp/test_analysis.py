@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 
 import pytest
 
-from tengen.gtp.analysis import AnalysisOptions, parse_options
+from tengen.gtp.analysis import AnalysisOptions, Wishes, parse_options
+from tengen.gtp.analysis_protocol import QueryWishes, parse_query
 from tengen.gtp.protocol import Call, GtpFailure, parse_request
 
 
@@ -25,6 +27,19 @@ from tengen.gtp.protocol import Call, GtpFailure, parse_request
 )
 def test_arguments_come_in_any_order(args: str, options: AnalysisOptions) -> None:
     assert parse_options(args.split()) == options
+
+
+def test_programs_wish_for_the_same_in_both_protocols() -> None:
+    asked = parse_options(["ownershipStdev", "true", "movesOwnership", "true", "pvVisits", "true"])
+    query = {"id": "a", "boardXSize": 5, "boardYSize": 5, "rules": "chinese", "moves": []}
+    wishes = ("includeOwnershipStdev", "includeMovesOwnership", "includePVVisits", "includePolicy")
+    wanted = parse_query(query | dict.fromkeys(wishes, True)).wishes
+    assert wanted == QueryWishes(
+        ownership_spread=True, moves_ownership=True, pv_visits=True, policy=True
+    )
+    for field in fields(Wishes):
+        assert getattr(asked, field.name) == getattr(wanted, field.name)
+    assert parse_query(query).wishes == QueryWishes()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,12 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from tengen.board import PASS, Board
+from tengen.gtp.commands import COMMANDS
+from tengen.gtp.engine import Engine
 
 
 def test_sessions_start_with_names(talk) -> None:
@@ -258,3 +263,24 @@ def test_a_safe_engine_touches_no_files(make_talk, tmp_path) -> None:
         assert talk.refused(line) == "no files in safe mode"
     assert path.read_text() == "(;SZ[9])" and not (tmp_path / "new.sgf").exists()
     assert "SZ[19]" in talk("printsgf")
+
+
+def test_another_player_takes_over_and_the_first_is_closed() -> None:
+    closed: list[str] = []
+
+    class Closing:
+        name = "closing"
+
+        def __init__(self, spec: str) -> None:
+            self.spec = spec
+
+        def choose(self, board: Board, rng: np.random.Generator) -> int:
+            return PASS
+
+        def close(self) -> None:
+            closed.append(self.spec)
+
+    engine = Engine(Closing, "one", COMMANDS)
+    assert engine.player.spec == "one"
+    engine.change_player("two")
+    assert (engine.player.spec, engine.spec, closed) == ("two", "two", ["one"])

@@ -149,6 +149,8 @@ def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
     expected = [("better", 1), ("not measured at this scale", 1)]
     assert section.places == [("Table 1", expected)]
     assert len(section.comparisons) == 2 and not page.complete
+    assert [row.what for row in section.decided] == ["that's it"]
+    assert [row.what for row in section.open] == ["open"]
     assert len(page.comparisons) == sum(count for _, count in page.words)
     assert page.cost[0].paper
     block: Block = section.blocks[0]

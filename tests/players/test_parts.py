@@ -22,7 +22,7 @@ from tengen.players.greedy import best_by_policy
 from tengen.players.ladder_kernels import WORK_ROWS
 from tengen.players.network_leaves import Leaf, Taste
 from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
-from tengen.players.network_tree import Worth
+from tengen.players.network_tree import Exploring, Tree, Worth
 from tengen.players.options import PLAIN_READERS, Option
 from tengen.players.pace import Pace, Searching
 from tengen.players.passing import Judgement, judge, score_as_it_stands
@@ -51,6 +51,26 @@ def rng() -> np.random.Generator:
 
 
 # ----- Trees -----
+
+
+def test_a_way_that_is_given_up_leaves_no_trace_and_nodes_know_their_branch() -> None:
+    tree, nobody = Tree(4, 1), np.zeros(4)
+    even = Worth(0.0, 0.5, 0.0, 0.0)
+    for _ in range(3):
+        path = tree.descend(Exploring())
+        tree.judge(path[-1], even, nobody, [1, 2], np.array([0.6, 0.4]))
+        tree.back_up(path)
+    path = tree.descend(Exploring())
+    assert tree.waiting[path].tolist() == [1] * len(path)
+    visits, sums = tree.visits.copy(), tree.sums.copy()
+    tree.give_up(path)
+    assert not tree.waiting.any()
+    assert (tree.visits == visits).all() and (tree.sums == sums).all()
+    for node, branch in enumerate(tree.branches().tolist()):
+        above = node
+        while above and tree.parent[above] != 0:
+            above = int(tree.parent[above])
+        assert branch == above
 
 
 def test_every_column_of_the_search_has_a_place_of_its_own() -> None:

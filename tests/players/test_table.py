@@ -9,6 +9,7 @@ import pytest
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, parse_gtp
 from tengen.errors import IllegalMoveError
+from tengen.learners.scoring import BlockScorer
 from tengen.players.table import Table
 from tengen.records import read_game
 
@@ -39,6 +40,7 @@ def test_a_game_is_counted_after_two_passes(tmp_path: Path) -> None:
     assert game.result == "W+0.5" and game.fallen() == [12] and game.summary()["dead"] == ["C3"]
     game.turn_over("C3")
     assert game.result == "B+24.5" and game.dead == set()
+    assert game.judge_learned is isinstance(game.judge.scorer, BlockScorer)
     (tmp_path / "game.sgf").write_bytes(game.sgf())
     record = read_game(tmp_path / "game.sgf")
     assert str(record.result) == "B+24.5" and len(record.tree.nodes[-1]["TB"]) == 24

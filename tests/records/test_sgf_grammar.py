@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tengen.records import sgf_grammar
 from tengen.records.faults import Damage
-from tengen.records.sgf_grammar import GameTree, format_tree, parse_collection, parse_game
+from tengen.records.sgf_grammar import GameTree, Window, format_tree, parse_collection, parse_game
 
 
 def games(data: bytes) -> list[sgf_grammar.ParsedGame | Damage]:
@@ -174,3 +174,13 @@ def test_scrambled_syntax_never_crashes(pieces: list[bytes]) -> None:
     for game in games(b"".join(pieces)):
         if not isinstance(game, Damage):
             assert 0 <= game.start < game.end <= len(b"".join(pieces))
+
+
+def test_a_window_slides_over_what_is_no_game_and_keeps_a_bracket_at_its_end() -> None:
+    chunk = 1 << 20
+    window = Window(io.BytesIO(b"x" * (chunk - 3) + b"(;a" + b"y" * 10))
+    assert window.slide() and (window.base, len(window.data)) == (0, chunk)
+    window.position = 5  # so far no game was found
+    assert window.slide() and window.base == chunk - 3
+    assert window.data == b"(;a" + b"y" * 10  # what may begin a game is kept
+    assert window.final and not window.slide()

@@ -24,6 +24,7 @@ from tengen.web.app import make_app
 from tengen.web.ladder import Rung, rungs
 from tengen.web.look_routes import Scored
 from tengen.web.openings import index_upload
+from tengen.web.opponents import list_opponents
 from tengen.web.play_routes import NewGame, Toggle
 from tengen.web.reviews import UnknownReviewError
 from tengen.web.room import StaleMoveError, UnknownGameError
@@ -34,6 +35,7 @@ from tengen.web.shelves import Found, UnknownItemError, pick
 from tengen.web.sights import Machine
 from tengen.web.store import Store
 from tengen.web.studies import export_sgf, to_value
+from tengen.web.table import Table
 from tengen.web.uploads import unpacked
 from tengen.web.waiting import parts_of, result_of
 from tengen.web.workers import BRIEF, CancelledJob, Context, Job, WorkerDiedError
@@ -259,3 +261,65 @@ def test_a_job_ends_when_nobody_waits_for_it() -> None:
     with pytest.raises(CancelledJob):
         run(result_of(job, request))
     assert job.is_cancelled
+
+
+# ----- A game at the table -----
+
+
+def game(**more: Any) -> Table:
+    return Table.start(size=5, human="black", opponent="random", **more)
+
+
+def test_a_game_goes_from_turns_to_counting_to_its_result() -> None:
+    table = game(komi=0.5)
+    with pytest.raises(TengenError, match="after both sides have passed"):
+        table.toggle("C3")
+    table.play("C3", 0.0)
+    assert table.waits_for_machine and not table.is_counting
+    table.play("pass", 0.0)
+    assert not table.waits_for_machine
+    table.play("pass", 0.0)
+    assert table.is_counting and not table.is_over and not table.waits_for_machine
+    table.judge([])
+    assert table.count().result == "B+24.5"
+    table.toggle("C3")
+    assert table.count().result == "W+0.5"
+    again = Table.from_body(table.body(0.0))
+    assert again.body(0.0) == table.body(0.0) and again.count().result == "W+0.5"
+    table.accept()
+    assert table.is_over and not table.is_counting and table.result == "W+0.5"
+
+
+def test_a_clock_runs_for_the_side_to_move_and_ends_the_game() -> None:
+    table = game(minutes=1.0, increment=2.0)
+    clock = table.clock
+    assert clock is not None and not table.check_clock(1e9)  # nobody has begun
+    clock.since = 100.0
+    assert (clock.remaining(1, 1, 110.0), clock.remaining(2, 1, 110.0)) == (50.0, 60.0)
+    table.play("C3", 110.0)
+    assert clock.remaining(1, 2, 120.0) == 52.0 and not table.check_clock(169.0)
+    assert table.check_clock(170.0) and table.result == "B+T"
+
+
+def test_watchers_hear_of_changes_until_they_leave(settings: Settings) -> None:
+    async def watch() -> None:
+        services = Services(settings, Store(settings.database))
+        key = services.room.add(game())["id"]
+        staying, leaving = services.room.watch(key), services.room.watch(key)
+        services.room.unwatch(key, leaving)
+        services.room.change(key, None, lambda table, now: table.play("resign", now))
+        assert (staying.qsize(), leaving.qsize()) == (1, 0)
+        services.room.unwatch("another", leaving)  # gone meanwhile
+        services.reviews.unwatch("another", leaving)
+        assert services.reviews.watch("another") is None
+        services.close()
+
+    run(watch())
+
+
+def test_a_server_is_local_and_an_opponent_plays_where_it_can() -> None:
+    assert all(Settings(Path("x"), host=host).is_local for host in LOOPBACK)
+    assert not Settings(Path("x"), host="0.0.0.0").is_local
+    everybody = list_opponents()
+    assert everybody["random"].plays_on(5) and everybody["predictor"].plays_on(19)
+    assert not everybody["predictor"].plays_on(9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -32,9 +33,13 @@ from tengen.learners.deep_network.lessons import (  # noqa: E402
     plane_table,
     planes_of,
 )
-from tengen.learners.deep_network.network import FieldNorm, merge  # noqa: E402
-from tengen.learners.deep_network.optimizer import Muon  # noqa: E402
-from tengen.learners.deep_network.training import GRADIENT  # noqa: E402
+from tengen.learners.deep_network.network import FieldNorm, Network, merge  # noqa: E402
+from tengen.learners.deep_network.optimizer import Both, Muon  # noqa: E402
+from tengen.learners.deep_network.training import (  # noqa: E402
+    GRADIENT,
+    Trainer,
+    network_arrays,
+)
 
 CPU = torch.device("cpu")
 
@@ -142,3 +147,52 @@ def test_who_has_no_pytorch_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(SpecError, match=r"tengen\[torch\]"):
         torch_or_refuse()
+
+
+def test_a_norm_is_a_factor_and_an_addend_of_every_channel() -> None:
+    norm = FieldNorm(2, 4).eval()
+    with torch.no_grad():
+        norm.gain.copy_(torch.tensor([2.0, 3.0]))
+        norm.bias.copy_(torch.tensor([0.5, -1.0]))
+        norm.mean.copy_(torch.tensor([1.0, -2.0]))
+    factor, addend = norm.affine(norm.mean, norm.variance)
+    assert factor.shape == addend.shape == (8,)
+    x = torch.randn(3, 8, 2, 2, generator=torch.Generator().manual_seed(2))
+    assert torch.allclose(norm(x), x * factor[:, None, None] + addend[:, None, None])
+    assert torch.allclose(addend, torch.tensor([-1.5] * 4 + [5.0] * 4), atol=1e-4)
+
+
+def test_some_blocks_of_a_tower_look_at_the_whole_board() -> None:
+    small = design.DESIGNS["small"]
+    network = Network(small)
+    pooling = [small.pools(i) for i in range(small.blocks)]
+    assert pooling == [block.pool is not None for block in network.blocks]
+    assert not pooling[0] and sum(pooling) == small.blocks // 3
+
+
+def test_one_rate_is_set_for_both_optimizers() -> None:
+    network = Network(design.DESIGNS["tiny"])
+    both = Both(network, 0.1, 0.0)
+    before = [weight.detach().clone() for weight in network.parameters()]
+    both.set_rate(0.0)
+    for weight in network.parameters():
+        weight.grad = torch.ones_like(weight)
+    both.step()
+    assert len(both.parts) == 2
+    assert all(map(torch.equal, before, network.parameters()))  # nothing moves at rate 0
+
+
+def test_a_trainer_begins_with_the_weights_of_another() -> None:
+    settings = design.NetworkSettings(design="tiny", seed=1)
+    one = Trainer(design.DESIGNS["tiny"], settings, CPU)
+    two = Trainer(design.DESIGNS["tiny"], replace(settings, seed=2), CPU)
+    given = {name: array.copy() for name, array in network_arrays(one.network).items()}
+
+    def equal() -> bool:
+        return all((given[name] == a).all() for name, a in network_arrays(two.network).items())
+
+    assert not equal()
+    two.load_weights(network_arrays(one.network))
+    with torch.no_grad():
+        next(one.network.parameters()).add_(1)  # what was taken over is a copy
+    assert equal() and two.step == 0

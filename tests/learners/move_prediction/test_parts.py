@@ -20,6 +20,7 @@ from tengen.learners.move_prediction import family_kernels as families
 from tengen.learners.move_prediction.dictionary import Job
 from tengen.learners.move_prediction.evaluation import TOPS, Measured
 from tengen.learners.move_prediction.maxent import Solution, solve
+from tengen.learners.move_prediction.model import FullModel
 from tengen.learners.move_prediction.paper_kernels import fill_sieve
 from tengen.learners.move_prediction.paper_model import PaperModel
 from tengen.learners.move_prediction.paper_training import (
@@ -28,6 +29,7 @@ from tengen.learners.move_prediction.paper_training import (
     halves,
     learn_frequencies,
     learn_reranker,
+    train_paper,
 )
 from tengen.learners.move_prediction.pattern_kernels import (
     ORIENTATIONS,
@@ -195,3 +197,19 @@ def test_what_was_left_out_is_told_by_reason() -> None:
     out = LeftOut(damaged=2, first_damage="a.sgf: cut", illegal=1)
     assert out.total == 3 and len(out.lines()) == 2 and "a.sgf: cut" in out.lines()[0]
     assert LeftOut().lines() == []
+
+
+def test_models_come_back_from_their_tensors_and_strange_tensors_are_refused() -> None:
+    games = tasteful_games(3)
+    full = train_full(games, FullSettings(minimum=2, side=2))
+    again = FullModel.from_tensors(full.exact(), absolute=full.absolute)
+    assert all((again.exact()[name] == array).all() for name, array in full.exact().items())
+    with pytest.raises(ValueError, match="do not fit"):
+        FullModel.from_tensors({**full.exact(), "weights": full.weights[:-1]}, absolute=True)
+    paper = train_paper(games, PaperSettings(minimum=1, passes=1, top=3))
+    back = PaperModel.from_tensors(paper.tensors(), paper.sizes)
+    assert all((back.tensors()[name] == array).all() for name, array in paper.tensors().items())
+    with pytest.raises(ValueError, match="frequencies"):
+        PaperModel.from_tensors(
+            {**paper.tensors(), "keys": paper.dictionary.keys[:-1]}, paper.sizes
+        )

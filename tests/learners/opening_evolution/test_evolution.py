@@ -80,7 +80,7 @@ def evolve_in(folder: Path, settings: EvolutionSettings, measure: Measure) -> Br
 def weights_after(generations: int, workers: int = 1, **changes: object) -> np.ndarray:
     plan = replace(PLAN, generations=generations, **changes)  # type: ignore[arg-type]
     run = evolve(plan, measure_with([Corner() for _ in range(workers)], Counter()))
-    return run.weights
+    return run.breeder.weights
 
 
 def test_selection_keeps_the_better_half_and_mutates_it() -> None:
@@ -341,3 +341,10 @@ def test_as_an_opening_player_it_looks_ahead_itself() -> None:
 def test_senseless_settings_are_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(TengenError, match=message):
         replace(PLAN, **changes)  # type: ignore[arg-type]
+
+
+def test_later_generations_may_play_more_games() -> None:
+    same, more = EvolutionSettings(starts=2), EvolutionSettings(starts=2, more_starts_every=10)
+    assert [same.starts_at(g) for g in (0, 10, 100)] == [2, 2, 2]
+    assert [more.starts_at(g) for g in (0, 9, 10, 25)] == [2, 2, 3, 4]
+    assert [len(more.game_seeds(g)) for g in (0, 25)] == [2, 4]

@@ -159,3 +159,23 @@ def test_an_evaluator_of_life_is_trained_into_a_folder(tmp_path: Path) -> None:
     read = LifeEvaluator.load(tmp_path / LIFE_MODEL)
     board = Board.from_ascii(WALLS)
     assert read.values([board]) == pytest.approx(model.values([board]), abs=1e-4) and told
+
+
+def test_points_of_a_part_are_one_block_or_one_region(described: Described) -> None:
+    part, grid = described.part_grid, described.grid
+    assert part.shape == grid.shape and part.min() == 0
+    for number in range(part.max() + 1):
+        assert set(grid[part == number].tolist()) == {described.colour[number]}
+        assert (part == number).sum() == described.size[number]
+
+
+def test_what_is_said_of_a_symmetric_position_is_evened_out() -> None:
+    grid = np.zeros((3, 3), np.int8)
+    grid[1, 1] = BLACK
+    frame = standard_frame(grid)
+    corner = np.zeros((3, 3))
+    corner[0, 0] = 1.0
+    even = frame.even_out(corner)
+    assert even[[0, 0, 2, 2], [0, 2, 0, 2]].tolist() == [0.25] * 4 and even.sum() == 1
+    grid[0, 1], grid[0, 0] = BLACK, 2
+    assert standard_frame(grid).even_out(corner) is corner  # looks like nothing else

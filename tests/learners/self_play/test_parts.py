@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from tengen.learners.deep_network.design import DESIGNS  # noqa: E402
+from tengen.learners.deep_network.training import network_arrays  # noqa: E402
 from tengen.learners.self_play import rules_kernels  # noqa: E402
 from tengen.learners.self_play.learning import Pupil  # noqa: E402
 from tengen.learners.self_play.loop import Room  # noqa: E402
 from tengen.learners.self_play.making import make_loop  # noqa: E402
+from tengen.learners.self_play.playing import Tally  # noqa: E402
 from tengen.learners.self_play.settings import (  # noqa: E402
     FIRST_BATCHES,
     SelfPlaySettings,
@@ -56,3 +60,19 @@ def test_every_size_has_a_room_with_a_window_of_its_own() -> None:
 def test_facts_of_a_position_have_a_column_each() -> None:
     columns = (rules_kernels.SIDE, rules_kernels.PASSES, rules_kernels.PLY, rules_kernels.SCORE)
     assert sorted(columns) == list(range(rules_kernels.FACTS))
+
+
+def test_a_judge_learns_the_weights_of_another_network() -> None:
+    one, two = Pupil(SMALL, CPU), Pupil(replace(SMALL, seed=7), CPU)
+    two.judge.learn_from(one.network)
+    for name, value in one.judge._laid_out(one.network).items():
+        assert torch.equal(getattr(two.judge, name), value)
+    two.load_weights(network_arrays(one.network))
+    there = two.network.state_dict()
+    assert all(torch.equal(value, there[name]) for name, value in one.network.state_dict().items())
+
+
+def test_tallies_add_up() -> None:
+    some = Tally(moves=5, games=1, resigned=1)
+    assert some.plus() == some
+    assert Tally(moves=2, black_wins=3).plus(some, some) == Tally(12, 2, 0, 3, 2)

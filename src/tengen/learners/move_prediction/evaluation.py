@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tengen.arrays import FloatArray, IntArray
+from tengen.arrays import FloatArray
 from tengen.statistics import wilson
 
 TOPS = (1, 5, 10, 20, 40, 60, 80)
@@ -27,11 +27,6 @@ class Measured:
     counts: FloatArray = field(default_factory=lambda: np.zeros(_PHASES))
     loss: float = 0.0
     seconds: float = 0.0  # of processor time
-
-    @property
-    def tops(self) -> IntArray:
-        """The ranks of `hits`, as the kernels take them."""
-        return np.array(TOPS)
 
     @property
     def positions(self) -> int:

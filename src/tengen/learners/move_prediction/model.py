@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen.arrays import Float32Array, FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import network_kernels as net
-from tengen.learners.move_prediction.evaluation import Measured
+from tengen.learners.move_prediction.evaluation import TOPS, Measured
 from tengen.learners.move_prediction.feature_kernels import DIRECT, RECENT
 from tengen.learners.move_prediction.tables import Dictionary, Tables
 
@@ -154,7 +154,7 @@ class FullModel:
             which = np.flatnonzero((games.rows == rows) & (games.cols == cols))
             measured.loss += evaluate_games(
                 games.moves, games.colours, games.offsets, which, rows, cols,
-                self.arrays(rows, cols), first_ply, measured.tops, measured.hits,
+                self.arrays(rows, cols), first_ply, np.array(TOPS), measured.hits,
                 measured.counts,
             )  # fmt: skip
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen.arrays import FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import paper_kernels
-from tengen.learners.move_prediction.evaluation import Measured
+from tengen.learners.move_prediction.evaluation import TOPS, Measured
 from tengen.learners.move_prediction.paper_games_kernels import measure_games
 from tengen.learners.move_prediction.pattern_kernels import RINGS
 from tengen.learners.move_prediction.tables import Dictionary, Tables
@@ -87,7 +87,7 @@ class PaperModel:
         which = np.arange(len(games))
         measured.loss += measure_games(
             games.moves, games.colours, games.offsets, which, rows, cols,
-            self.tables(rows, cols), self.frequency, self.weights, self.top, measured.tops,
+            self.tables(rows, cols), self.frequency, self.weights, self.top, np.array(TOPS),
             measured.hits, measured.counts, self.history_rank,
         )  # fmt: skip
 

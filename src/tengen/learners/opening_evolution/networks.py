@@ -138,7 +138,7 @@ class Spatial:
         return np.array(found, np.int64)
 
     @cached_property
-    def cover(self) -> tuple[IntArray, IntArray]:
+    def _cover(self) -> tuple[IntArray, IntArray]:
         """Which windows lie over each cell (-1 behind the last), and where its weight stands."""
         over: list[list[tuple[int, int]]] = [[] for _ in range(self.rows * self.cols)]
         for u, (start, m, place) in enumerate(self.windows):
@@ -176,7 +176,7 @@ class Spatial:
 
     def move(self, weights: Weights, board: Board) -> int:
         """Choose the point after which the network likes the position best."""
-        parts = self.cut(weights), self._columns, self.cover
+        parts = self.cut(weights), self._columns, self._cover
         args = board.state, *parts, self.free
         return int(kernels.best_move(*args, self.rows * self.cols * (self.plies - 1)))
 

@@ -91,7 +91,7 @@ class SymmetryNetwork:
             type(self).from_free(so_far.free, so_far.settings, so_far.done).save(path)
 
         training.train(until=games, run=run, keep=keep, watch=watch)
-        for name in ("nets", "wide"):
+        for name in ("_nets", "wide"):
             self.__dict__.pop(name, None)
         self.free_, self.games_ = training.free.copy(), training.done
         return self
@@ -243,7 +243,7 @@ class SymmetryNetwork:
         return WideNetwork(architecture, self._learned, self.cats)
 
     @cached_property
-    def nets(self) -> tuple[Net, Net]:
+    def _nets(self) -> tuple[Net, Net]:
         """Return the weights as the kernels take them: after White's moves, after Black's."""
         packing = Packing(self.architecture)
         flat = packing.flat(self._learned)
@@ -252,11 +252,11 @@ class SymmetryNetwork:
 
     def side(self, beta: float) -> Side:
         """Return what the kernels want to know of a side that plays by this network."""
-        return Side(self.nets, self.cats, self.table, self._chosen.rewards[0], float(beta))
+        return Side(self._nets, self.cats, self.table, self._chosen.rewards[0], float(beta))
 
     def _net_after(self, mover: int) -> Net:
         """Return the weights for positions in which this colour has just moved."""
-        return self.nets[1 if mover == BLACK else 0]
+        return self._nets[1 if mover == BLACK else 0]
 
     @property
     def architecture(self) -> Architecture:
