@@ -106,7 +106,7 @@ def test_resuming_gives_the_same_as_never_stopping(tmp_path: Path) -> None:
     evolve_in(tmp_path, replace(PLAN, generations=3), measure)
     resumed = evolve_in(tmp_path, PLAN, measure)
     assert resumed.generation == 6
-    assert (resumed.weights == weights_after(6)).all()
+    assert (resumed.breeder.weights == weights_after(6)).all()
     with pytest.raises(TengenError, match="moves 4 there, 3 asked"):
         evolve_in(tmp_path, replace(PLAN, moves=3), measure)
 
@@ -159,10 +159,11 @@ def test_other_strategies_go_on_where_they_stopped(
     whole = evolve(plan, measure)
     evolve_in(tmp_path, replace(plan, generations=3), measure)
     resumed = evolve_in(tmp_path, plan, measure_with([Corner()] * 2, Counter()))
-    assert (resumed.weights == whole.weights).all() and (resumed.best == whole.best).all()
+    assert (resumed.breeder.weights == whole.breeder.weights).all()
+    assert (resumed.best == whole.best).all()
     assert len(resumed.hall) == len(whole.hall) == (4 if changes else 0)
     # They start as widely as the paper's does.
-    first = Breeding.begin(replace(plan, population=40)).weights
+    first = Breeding.begin(replace(plan, population=40)).breeder.weights
     assert np.std(first) == pytest.approx(FIRST_SPREAD, rel=0.1)
 
 
@@ -247,7 +248,7 @@ def test_who_is_not_in_the_hall_takes_turns() -> None:
     plan = replace(PLAN, generations=1, hall_every=9, starts=4)
     run = evolve(plan, measure_with([Corner()], Counter()))
     both = [Asked(), Asked()]
-    run.games().play(run.weights[0], both, Counter())
+    run.games().play(run.breeder.weights[0], both, Counter())
     assert [other.games for other in both] == [2, 2]
 
 

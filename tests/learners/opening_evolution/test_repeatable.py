@@ -33,7 +33,7 @@ REAL = (
 
 def weights_of(plan: EvolutionSettings, workers: int) -> np.ndarray:
     opponents = [make_player("static") for _ in range(workers)]
-    return evolve(plan, measure_with(opponents, make_expert("static"))).weights
+    return evolve(plan, measure_with(opponents, make_expert("static"))).breeder.weights
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def cluster() -> Iterator[None]:
 
 def on_ray(plan: EvolutionSettings) -> np.ndarray:
     measure = measure_on("auto", partial(make_player, "static"), partial(make_expert, "static"))
-    return evolve(plan, measure).weights
+    return evolve(plan, measure).breeder.weights
 
 
 def command(plan: EvolutionSettings, folder: Path) -> list[str]:
