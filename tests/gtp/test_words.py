@@ -10,9 +10,11 @@ from tengen.contracts import Analysis, Candidate
 from tengen.gtp.analysis_answers import is_wanted, visit_shares
 from tengen.gtp.analysis_protocol import Query
 from tengen.gtp.game import start_of
+from tengen.gtp.judging import count_without
 from tengen.gtp.protocol import GtpFailure
-from tengen.gtp.sgf import record_of_board
+from tengen.gtp.sgf import record_of_board, sgf_of_game
 from tengen.gtp.words import format_score, read_colour, read_integer, read_number
+from tengen.records import loads
 
 
 def test_colours_are_read_in_either_case() -> None:
@@ -89,3 +91,15 @@ def test_the_record_of_a_board_plays_to_the_same_board() -> None:
     again = board_at(record)
     assert (again.grid() == board.grid()).all() and again.turn == board.turn
     assert record.komi == 2.5 and len(record.setup) == 2 and len(record.moves) == 4
+
+
+def test_a_counted_game_is_written_with_names_result_and_territory() -> None:
+    board = Board(3, komi=0.5, moves="B B2 W pass B pass")
+    count = count_without(board, ())
+    text = sgf_of_game(board, {1: "A]", 2: "B"}, count.result, count)
+    [record] = loads(text)
+    names = [record.properties[name] for name in ("PB", "PW")]
+    assert (str(record.result), names) == (count.result, [["A]"], ["B"]])
+    last = record.tree.nodes[-1]
+    assert len(last["TB"]) == 8 and "TW" not in last
+    assert b"TB" not in sgf_of_game(board, {1: "A", 2: "B"}, "W+R", None)

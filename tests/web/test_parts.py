@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from pydantic import ValidationError
 
 from tengen.board import Board
+from tengen.board.setups import HANDICAP_KOMI
 from tengen.errors import RecordError, TengenError
 from tengen.lab.review import Position
 from tengen.web import openings
@@ -288,6 +289,12 @@ def test_a_game_goes_from_turns_to_counting_to_its_result() -> None:
     assert again.body(0.0) == table.body(0.0) and again.count().result == "W+0.5"
     table.accept()
     assert table.is_over and not table.is_counting and table.result == "W+0.5"
+
+
+def test_a_handicap_leaves_white_half_a_point_unless_told_otherwise() -> None:
+    nine: dict[str, Any] = {"size": 9, "human": "black", "opponent": "random", "handicap": 2}
+    assert Table.start(**nine).board.komi == HANDICAP_KOMI == 0.5
+    assert Table.start(**nine, komi=3.5).board.komi == 3.5
 
 
 def test_a_clock_runs_for_the_side_to_move_and_ends_the_game() -> None:

@@ -51,6 +51,8 @@ class Board:
         Rows of `.`, `X`, `O` from the top, joined by `/`, on the board before the first move.
     to_play
         Who moves first.
+    handicap
+        How many stones of `setup` are a handicap; `place_handicap` puts some and counts them.
     moves
         Moves to play at once, as `"B D4 W pass"`.
     """

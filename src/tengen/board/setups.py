@@ -9,6 +9,9 @@ from tengen.board.colours import BLACK, COLOUR_NAMES, WHITE
 from tengen.board.coordinates import Point, format_gtp, point_of, point_of_move
 from tengen.errors import TengenError
 
+HANDICAP_KOMI = 0.5
+"""Komi of a game with handicap stones when nobody names one."""
+
 
 def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:
     """Return the usual points for handicap stones (GTP's fixed handicap).

@@ -28,8 +28,6 @@ app = typer.Typer(add_completion=False)
 
 _DEFAULT_PLAYER = "tengen:seconds=2"
 _REVIEW_PLAYOUTS = 100
-_HANDICAP_KOMI = 0.5
-"""Komi with handicap stones when none is given."""
 _BLACK, _WHITE, _PASS, _RESIGN = 1, 2, 0, -1
 _NAMES = {_BLACK: "Black", _WHITE: "White"}
 
@@ -143,13 +141,14 @@ def _new_table(game: _Game) -> Table:
     import secrets
 
     from tengen.board import Board
+    from tengen.board.setups import HANDICAP_KOMI
     from tengen.players import make_player
     from tengen.players.table import Table
 
     sides = {"black": _BLACK, "b": _BLACK, "white": _WHITE, "w": _WHITE, "none": 0}
     if game.colour.lower() not in sides:
         raise TengenError(f"--colour {game.colour}: choose black, white or none")
-    komi = _HANDICAP_KOMI if game.komi is None and game.handicap else game.komi
+    komi = HANDICAP_KOMI if game.komi is None and game.handicap else game.komi
     board = Board(game.size, rules=game.rules, komi=komi)
     if game.handicap:
         board.place_handicap(game.handicap)

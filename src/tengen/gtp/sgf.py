@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from tengen.board import Board, Rules
+from collections.abc import Mapping
+
+import numpy as np
+
+from tengen.board import BLACK, WHITE, Board, Rules, format_sgf, point_at
+from tengen.board.counting import Count
 from tengen.gtp.game import start_of
 from tengen.records import GameRecord
+from tengen.records.sgf_properties import format_text, parse_result
 
 
 def record_of_board(board: Board) -> GameRecord:
@@ -27,6 +33,23 @@ def record_of_board(board: Board) -> GameRecord:
 def sgf_of_board(board: Board) -> str:
     """Write a board's game as SGF."""
     return record_of_board(board).sgf().decode("utf-8")
+
+
+def sgf_of_game(board: Board, names: Mapping[int, str], result: str, count: Count | None) -> bytes:
+    """Write a board's game as SGF for people: players by colour, result, territory if counted."""
+    record = record_of_board(board)
+    record.result = parse_result(result)
+    first, last = record.tree.nodes[0], record.tree.nodes[-1]
+    first["PB"], first["PW"] = [format_text(names[BLACK])], [format_text(names[WHITE])]
+    first["AP"] = [b"tengen"]
+    for name, colour in (("TB", BLACK), ("TW", WHITE)) if count is not None else ():
+        points = [
+            point_at(int(index), board.rows, board.cols)
+            for index in np.flatnonzero(count.territory(colour))
+        ]
+        if points:
+            last[name] = [format_sgf(p, board.rows, board.cols).encode("ascii") for p in points]
+    return record.sgf() + b"\n"
 
 
 def _rules_name(rules: Rules) -> str:

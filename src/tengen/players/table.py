@@ -20,17 +20,14 @@ from tengen.board import (
     WHITE,
     Board,
     format_gtp,
-    format_sgf,
     index_of,
-    point_at,
 )
 from tengen.board.counting import Count
 from tengen.contracts import Analyser, Candidate, Player, Status, TimedPlayer
 from tengen.errors import IllegalMoveError
 from tengen.gtp.clock import Clock
 from tengen.gtp.judging import Judge, Outlook, PlayoutScorer, count_without
-from tengen.gtp.sgf import record_of_board
-from tengen.records.sgf_properties import format_text, parse_result
+from tengen.gtp.sgf import sgf_of_game
 
 _OWNED = 0.6
 """Ownership beyond which an estimate gives a point to somebody."""
@@ -232,17 +229,5 @@ class Table:
 
     def sgf(self) -> bytes:
         """Return the game as SGF, with names, result, and territory when it was counted."""
-        b = self.board
-        record = record_of_board(b)
-        record.result = parse_result(self.result)
-        root, machine = record.tree.nodes[0], format_text(self.player.name)
-        root["PB"] = [b"You" if self.human == BLACK else machine]
-        root["PW"] = [b"You" if self.human == WHITE else machine]
-        root["AP"] = [b"tengen"]
-        if self.counted is not None:
-            last, territory = record.tree.nodes[-1], self.territory()
-            for name, indices in (("TB", territory[BLACK]), ("TW", territory[WHITE])):
-                points = [format_sgf(point_at(i, b.rows, b.cols), b.rows, b.cols) for i in indices]
-                if points:
-                    last[name] = [point.encode("ascii") for point in points]
-        return record.sgf() + b"\n"
+        names = {c: "You" if c == self.human else self.player.name for c in (BLACK, WHITE)}
+        return sgf_of_game(self.board, names, self.result, self.counted)

@@ -10,11 +10,11 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
-from tengen.board import BLACK, WHITE, Board, IllegalMoveError, format_sgf, point_at
+from tengen.board import BLACK, WHITE, Board, IllegalMoveError
 from tengen.board.counting import Count
+from tengen.board.setups import HANDICAP_KOMI
 from tengen.gtp.judging import count_without
-from tengen.gtp.sgf import record_of_board
-from tengen.records.sgf_properties import format_text, parse_result
+from tengen.gtp.sgf import sgf_of_game
 from tengen.web.positions import (
     COLOURS,
     NAMES,
@@ -28,8 +28,6 @@ from tengen.web.positions import (
     vertices,
 )
 
-_HANDICAP_KOMI = 0.5
-"""Komi with handicap stones when none is given."""
 _LONGEST = 3
 """Plies for each point of the board after which a game is counted."""
 
@@ -98,7 +96,7 @@ class Table:
             For rules, handicaps and boards that do not exist.
         """
         if komi is None and handicap:
-            komi = _HANDICAP_KOMI
+            komi = HANDICAP_KOMI
         board = Board(size, rules=rules, komi=komi)
         if handicap:
             board.place_handicap(handicap)
@@ -352,22 +350,9 @@ class Table:
 
     def sgf(self, machine: str) -> bytes:
         """Write the game as SGF, with names, result, and territory when it was counted."""
-        board = self.board
-        record = record_of_board(board)
-        record.result = parse_result(self.result)
-        root = record.tree.nodes[0]
-        names = {self.human: b"You", BLACK + WHITE - self.human: format_text(machine)}
-        root["PB"], root["PW"], root["AP"] = [names[BLACK]], [names[WHITE]], [b"tengen"]
-        if self.accepted:
-            for name, colour in (("TB", BLACK), ("TW", WHITE)):
-                points = [
-                    format_sgf(point_at(i, board.rows, board.cols), board.rows, board.cols)
-                    for i, mine in enumerate(self.count().territory(colour).ravel())
-                    if mine
-                ]
-                if points:
-                    record.tree.nodes[-1][name] = [p.encode("ascii") for p in points]
-        return record.sgf() + b"\n"
+        names = {c: "You" if c == self.human else machine for c in (BLACK, WHITE)}
+        count = self.count() if self.accepted else None
+        return sgf_of_game(self.board, names, self.result, count)
 
 
 def _new_id() -> str:
