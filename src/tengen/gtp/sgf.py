@@ -39,16 +39,18 @@ def sgf_of_game(board: Board, names: Mapping[int, str], result: str, count: Coun
     """Write a board's game as SGF for people: players by colour, result, territory if counted."""
     record = record_of_board(board)
     record.result = parse_result(result)
-    first, last = record.tree.nodes[0], record.tree.nodes[-1]
-    first["PB"], first["PW"] = [format_text(names[BLACK])], [format_text(names[WHITE])]
-    first["AP"] = [b"tengen"]
-    for name, colour in (("TB", BLACK), ("TW", WHITE)) if count is not None else ():
-        points = [
-            point_at(int(index), board.rows, board.cols)
-            for index in np.flatnonzero(count.territory(colour))
-        ]
-        if points:
-            last[name] = [format_sgf(p, board.rows, board.cols).encode("ascii") for p in points]
+    root = record.tree.nodes[0]
+    root["PB"], root["PW"] = [format_text(names[BLACK])], [format_text(names[WHITE])]
+    root["AP"] = [b"tengen"]
+    if count is not None:
+        last = record.tree.nodes[-1]
+        for name, colour in (("TB", BLACK), ("TW", WHITE)):
+            points = [
+                format_sgf(point_at(int(i), board.rows, board.cols), board.rows, board.cols)
+                for i in np.flatnonzero(count.territory(colour))
+            ]
+            if points:
+                last[name] = [point.encode("ascii") for point in points]
     return record.sgf() + b"\n"
 
 
