@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tengen.errors import SpecError
+from tengen.errors import ModelError, SpecError
 from tengen.models.settings import (
     CheckedSettings,
     differences,
@@ -21,6 +22,7 @@ from tengen.models.settings import (
     fingerprint,
     fixed,
     from_plain,
+    from_recipe,
     setting,
     to_plain,
 )
@@ -135,3 +137,10 @@ def test_fingerprints_know_shape_type_and_content() -> None:
     found = {fingerprint(*(p if isinstance(p, tuple) else (p,))) for p in prints}
     assert len(found) == len(prints)
     assert fingerprint(a[::2]) == fingerprint(a[::2].copy())
+
+
+def test_a_recipe_may_tell_more_than_settings_but_nothing_wrong() -> None:
+    told = {"rate": 0.5, "retired": 3, "history": [1, 2]}
+    assert from_recipe(Walk, told, "a.safetensors") == Walk(rate=0.5)
+    with pytest.raises(ModelError, match="^a.safetensors: its recipe: rate is 'fast', not of"):
+        from_recipe(Walk, {"rate": "fast"}, Path("a.safetensors"))
