@@ -35,6 +35,9 @@ def test_every_layer_has_a_row_in_order() -> None:
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     named = re.findall(r"(?m)^\| `(\w+)/` \|", PAGE)
     assert named == [layer.removeprefix("tengen.") for layer in reversed(layers)]
+    guide = (ROOT / "docs" / "guide" / "extending.md").read_text()
+    listed = re.findall(r"`(parallel, [^`]*)`", guide)[0]
+    assert [name.strip() for name in listed.split(",")] == named
 
 
 def test_files_and_functions_on_the_ways_exist() -> None:

@@ -12,7 +12,7 @@ from tengen.gtp.analysis_protocol import Query
 from tengen.gtp.game import start_of
 from tengen.gtp.judging import count_without
 from tengen.gtp.protocol import GtpFailure
-from tengen.gtp.sgf import record_of_board, sgf_of_game
+from tengen.gtp.sgf import record_of_board, sgf_of_game, territory_marks
 from tengen.gtp.words import format_score, read_colour, read_integer, read_number
 from tengen.records import loads
 
@@ -102,4 +102,5 @@ def test_a_counted_game_is_written_with_names_result_and_territory() -> None:
     assert (str(record.result), names) == (count.result, [["A]"], ["B"]])
     last = record.tree.nodes[-1]
     assert len(last["TB"]) == 8 and "TW" not in last
+    assert territory_marks(count) == {"TB": last["TB"]}
     assert b"TB" not in sgf_of_game(board, {1: "A", 2: "B"}, "W+R", None)

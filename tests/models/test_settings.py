@@ -142,5 +142,5 @@ def test_fingerprints_know_shape_type_and_content() -> None:
 def test_a_recipe_may_tell_more_than_settings_but_nothing_wrong() -> None:
     told = {"rate": 0.5, "retired": 3, "history": [1, 2]}
     assert from_recipe(Walk, told, "a.safetensors") == Walk(rate=0.5)
-    with pytest.raises(ModelError, match="^a.safetensors: its recipe: rate is 'fast', not of"):
+    with pytest.raises(ModelError, match=r"^a\.safetensors: its recipe: rate is 'fast', not of"):
         from_recipe(Walk, {"rate": "fast"}, Path("a.safetensors"))

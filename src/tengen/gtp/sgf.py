@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tengen.board import BLACK, WHITE, Board, Rules, format_sgf, point_at
+from tengen.board import BLACK, WHITE, Board, Rules, point_at
 from tengen.board.counting import Count
 from tengen.gtp.game import start_of
 from tengen.records import GameRecord
-from tengen.records.sgf_properties import format_text, parse_result
+from tengen.records.sgf_properties import format_point, format_text, parse_result
 
 
 def record_of_board(board: Board) -> GameRecord:
@@ -43,15 +43,21 @@ def sgf_of_game(board: Board, names: Mapping[int, str], result: str, count: Coun
     root["PB"], root["PW"] = [format_text(names[BLACK])], [format_text(names[WHITE])]
     root["AP"] = [b"tengen"]
     if count is not None:
-        last = record.tree.nodes[-1]
-        for name, colour in (("TB", BLACK), ("TW", WHITE)):
-            points = [
-                format_sgf(point_at(int(i), board.rows, board.cols), board.rows, board.cols)
-                for i in np.flatnonzero(count.territory(colour))
-            ]
-            if points:
-                last[name] = [point.encode("ascii") for point in points]
+        record.tree.nodes[-1].update(territory_marks(count))
     return record.sgf() + b"\n"
+
+
+def territory_marks(count: Count) -> dict[str, list[bytes]]:
+    """Return the properties TB and TW that mark a count's territory; none that would be empty."""
+    rows, cols = count.grid.shape
+    marks = {
+        name: [
+            format_point(point_at(int(index), rows, cols), rows, cols)
+            for index in np.flatnonzero(count.territory(colour))
+        ]
+        for name, colour in (("TB", BLACK), ("TW", WHITE))
+    }
+    return {name: points for name, points in marks.items() if points}
 
 
 def _rules_name(rules: Rules) -> str:

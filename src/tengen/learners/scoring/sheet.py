@@ -17,11 +17,11 @@ from tengen.board import BLACK, PASS, WHITE, Board, Rules, format_gtp, index_of,
 from tengen.board.counting import Count, count_both, format_result
 from tengen.errors import TengenError
 from tengen.gtp.judging import Judge, Outlook
+from tengen.gtp.sgf import territory_marks
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.records import GameRecord
 from tengen.records.replay import board_at
 from tengen.records.sgf_grammar import GameTree
-from tengen.records.sgf_properties import format_point
 
 _LEAST_PASSED = 0.2
 """Chance of a right count from which a game that ended by two passes is taken for finished.
@@ -100,19 +100,10 @@ class Sheet:
         twin = GameTree()
         for index, node in enumerate(tree.nodes):
             twin.add(tree.parents[index], dict(node))
-        rows, cols = self.territory.grid.shape
-        marks = {
-            name: [
-                format_point(point_at(int(i), rows, cols), rows, cols)
-                for i in np.flatnonzero(self.count.territory(colour).ravel())
-            ]
-            for name, colour in (("TB", BLACK), ("TW", WHITE))
-        }
-        last = list(tree.main_line())[-1]
-        for name, points in marks.items():
-            twin.nodes[last].pop(name, None)
-            if points:
-                twin.nodes[last][name] = points
+        last = twin.nodes[list(tree.main_line())[-1]]
+        for name in ("TB", "TW"):
+            last.pop(name, None)
+        last.update(territory_marks(self.count))
         return twin
 
 
