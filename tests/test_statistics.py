@@ -11,6 +11,7 @@ from scipy import stats
 from tengen.statistics import (
     Rate,
     Trend,
+    confidence,
     holm,
     mean_interval,
     mean_test,
@@ -95,3 +96,14 @@ def test_one_slope_for_runs_of_different_levels() -> None:
     first, second = ([0, 1, 2], [0.0, 1.0, 2.0]), ([0, 1, 2], [10.0, 11.0, 12.5])
     both = Trend.common([first, second])
     assert both.slope == pytest.approx(1.125) and both.p < 0.01
+
+
+@given(st.floats(0.6, 1.8), st.integers(0, 99))
+def test_chances_said_too_surely_are_found_out(true: float, seed: int) -> None:
+    """Outcomes drawn by logits times a factor give the factor back, and bounds hold."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(0, 2, 4000)
+    happened = rng.random(4000) < 1 / (1 + np.exp(-true * logits))
+    assert confidence(logits, happened) == pytest.approx(true, abs=0.25)
+    assert confidence(logits, logits > 0) == pytest.approx(2, abs=1e-3)
+    assert confidence(logits, logits < 0) == pytest.approx(0.5, abs=1e-3)

@@ -96,6 +96,24 @@ class Rate:
         return cls(games, wins / games, wilson(wins, games), score)
 
 
+def confidence(logits: ArrayLike, happened: ArrayLike) -> float:
+    """Return the factor by which chances, as logits, best foretell what happened.
+
+    Below one they said too much, above one too little; it lies between 1/2 and 2.
+
+    >>> round(confidence([2.0] * 10, [True] * 8 + [False] * 2), 3)
+    0.693
+    """
+    from scipy.optimize import minimize_scalar
+
+    right = np.where(np.asarray(happened, dtype=bool), 1.0, -1.0) * np.asarray(logits, dtype=float)
+
+    def surprise(factor: float) -> float:
+        return float(np.logaddexp(0.0, -factor * right).mean())
+
+    return float(minimize_scalar(surprise, bounds=(0.5, 2.0), method="bounded").x)
+
+
 # ----- Several measurements of one number -----
 
 

@@ -118,6 +118,7 @@ def evaluate(
     games: _Games,
     model: _Model = _DEFAULT_MODEL,
     scorer: _ScorerOption = "scorer",
+    every: int = option(1, "Take one of so many positions, to be quick.", min=1),
     workers: int | None = option(None, "Threads; as many as cores by default.", min=1),
     *,
     shown: Shown,
@@ -138,7 +139,8 @@ def evaluate(
         ]
         with progress("games", sum(map(len, found)), quiet=shown.quiet) as bar:
             threads = workers or os.cpu_count() or 1
-            result = measure(network, found, threads=threads, on_game=bar.advance).summary()
+            told = measure(network, found, every=every, threads=threads, on_game=bar.advance)
+            result = told.summary()
     text = "\n".join(f"{name}: {_shown(value)}" for name, value in result.items())
     emit(result, json=shown.json, text=text)
 

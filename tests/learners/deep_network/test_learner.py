@@ -99,6 +99,11 @@ def test_evaluation_measures_everything(shards: list[Shard]) -> None:
         assert told[name] is not None, name
     assert calibration(np.zeros(0), np.zeros(0, np.bool_)) is None
 
+    some, whole = (evaluate(untrained(TINY), shards, every=n) for n in (3, 1))
+    assert some.games == 120
+    assert np.allclose(some.chances[0], whole.chances[0][::3], atol=1e-5)
+    assert np.array_equal(some.won[0], whole.won[0][::3])
+
 
 def test_equal_moves_share_a_hit(shards: list[Shard]) -> None:
     """A network that gives all moves the same odds foresees one in as many as there are."""
@@ -120,6 +125,31 @@ def test_equal_moves_share_a_hit(shards: list[Shard]) -> None:
     trainer.mixed = True  # as on a GPU
     trainer.measure(batch)
     assert seen == [torch.float32]
+
+
+def test_held_out_games_make_the_winner_less_sure(
+    shards: list[Shard], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Overdone chances are taken back; moves and score stay as they are."""
+    torch = pytest.importorskip("torch")
+    from tengen.learners.deep_network import training
+    from tengen.learners.deep_network.lessons import Lessons, gather
+
+    lessons = Lessons([gather(shards, device=torch.device("cpu"), threads=1)])
+    trainer = training.Trainer(TINY, NetworkSettings(design="tiny"), torch.device("cpu"))
+    batch = lessons.held_out(100)
+    trainer.advance(lessons, 1)
+    with torch.no_grad():
+        trainer.network.value.weight[0] *= 40
+    before = trainer.measure(batch), trainer.network.value.weight.clone()
+    assert trainer.calibrate(lessons) == 1.0  # too few games to tell
+    monkeypatch.setattr(training, "_JUDGING_GAMES", 1)
+    factor = trainer.calibrate(lessons)
+    assert 0.5 <= factor < 0.9
+    after = trainer.network.value.weight
+    assert torch.allclose(after[0], factor * before[1][0])
+    assert torch.equal(after[1:], before[1][1:])
+    assert trainer.measure(batch) == before[0]
 
 
 def test_it_learns(shards: list[Shard]) -> None:

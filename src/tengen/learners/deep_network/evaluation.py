@@ -89,10 +89,11 @@ def evaluate(
     network: DeepNetwork,
     shards: Sequence[Shard],
     *,
+    every: int = 1,
     threads: int = 1,
     on_game: Callable[[int], None] = lambda games: None,
 ) -> Evaluation:
-    """Measure a network on all positions of some shards."""
+    """Measure a network on all positions of some shards, or on one of `every` so many."""
     whole = Evaluation()
     judge = network.measured()
     for shard in shards:
@@ -100,7 +101,7 @@ def evaluate(
         starts = np.concatenate([[0], np.cumsum(shard.lengths, dtype=np.int64)])
         parts = [codes[starts[g] : starts[g + 1]] for g in range(len(shard))]
         labels = {int(game): row for row, game in enumerate(shard.labelled)}
-        work = partial(_game, judge, shard, labels)
+        work = partial(_game, judge, shard, labels, every)
         with ThreadPoolExecutor(threads) as pool:
             for part in pool.map(work, range(len(shard)), parts):
                 _add(whole, part)
@@ -127,14 +128,16 @@ def _game(
     judge: Callable[[inputs.Positions], Judgement],
     shard: Shard,
     labels: dict[int, int],
+    every: int,
     game: int,
     codes: NDArray[np.uint8],
 ) -> Evaluation:
-    """Measure the network on the positions of one game."""
+    """Measure the network on positions of one game."""
     first = int(shard.lengths[:game].sum())
     moves = shard.moves[first : first + len(codes)].astype(np.int64)
     black = shard.colours[first : first + len(codes)] == 1
-    positions = positions_of(shard, game, codes, moves, black)
+    positions = positions_of(shard, game, codes, moves, black).part(0, len(codes), every)
+    codes, moves, black = codes[::every], moves[::every], black[::every]
     result = Evaluation(games=1)
     began = time.thread_time()
     parts = [

@@ -63,6 +63,7 @@ def fit(
             run.note(trainer.step, **row)
             if run.due(SAVE_SECONDS) or last:
                 run.save(trainer.step, trainer.arrays())
+    trainer.calibrate(lessons)  # not in the states: who goes on learns without it
     return {name: np.ascontiguousarray(a) for name, a in network_arrays(trainer.network).items()}
 
 

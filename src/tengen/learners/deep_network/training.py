@@ -3,6 +3,7 @@
 The loss adds: how unlikely the expert's move was, who won, who owned what, and how far the score
 was off. The rate rises quickly, stays, and falls to nothing over the last part. Every batch
 follows from the seed and its number alone, so a training that was stopped goes on exactly.
+What it says of the winner is at last made as sure as held-out games allow.
 """
 
 # mypy: disallow-subclassing-any=False, disallow-untyped-decorators=False
@@ -13,6 +14,7 @@ import math
 import time
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -20,12 +22,15 @@ from torch import Tensor
 from tengen.errors import SpecError
 from tengen.learners.deep_network.design import SCORE_SCALE, Design, NetworkSettings
 from tengen.learners.deep_network.lessons import Batch, Lessons, plane_table, planes_of
-from tengen.learners.deep_network.network import Network, Output
+from tengen.learners.deep_network.network import WINNER, Network, Output
 from tengen.learners.deep_network.optimizer import Both
 from tengen.learners.deep_network.shards import NO_SCORE
+from tengen.statistics import confidence
 
 GRADIENT = 2.0
 """Longest gradient of one step."""
+_JUDGING_GAMES = 100
+"""So many held-out games tell how sure the winner may be said."""
 
 
 def rate_at(step: int, settings: NetworkSettings) -> float:
@@ -147,6 +152,30 @@ class Trainer:
             "ownership": sums["ownership"] / owned,
             "score_error": sums["score_error"] / counted,
         }
+
+    @torch.no_grad()
+    def calibrate(self, lessons: Lessons, size: int = 2048) -> float:
+        """Make the winner's chances as sure as held-out games allow; return by which factor.
+
+        Winners are learned by heart sooner than moves, since all positions of a game share one.
+        """
+        self.network.eval()
+        logits, won, games = [], [], 0
+        for source in lessons.sources:
+            decided = source.winner[source.game[source.held_out].long()] != 0
+            at = source.held_out[decided]
+            games += len(source.game[at].unique())
+            for part in at.split(size):
+                batch = source.batch(part)
+                output = self.network(planes_of(batch, self.table, torch.float32))
+                logits.append(output.winner.cpu().numpy())
+                won.append(batch.winner.cpu().numpy() == 1)
+        if games < _JUDGING_GAMES:
+            return 1.0
+        factor = confidence(np.concatenate(logits), np.concatenate(won))
+        self.network.value.weight[WINNER] *= factor
+        self.network.value.bias[WINNER] *= factor
+        return factor
 
     def arrays(self) -> dict[str, Any]:
         """Return the whole state of the training as NumPy arrays."""
