@@ -42,7 +42,7 @@ def measured(network: DeepNetwork, shard: Shard) -> Iterator[tuple[int, float, f
         moves, black = shard.moves[place].astype(np.int64), shard.colours[place] == 1
         half = min(int(len(moves) * HALF), len(moves) - 1)
         positions = positions_of(shard, game, codes[place], moves, black)
-        said = network.engine(positions.part(half, half + 1))
+        said = network.engine(positions.part(slice(half, half + 1)))
         sign = 1.0 if black[half] else -1.0
         truth = shard.ownership[row]
         decided = truth != 0

@@ -32,7 +32,7 @@ def main() -> None:
         said = zip(network.engine(positions), there(positions), strict=True)
         print(name, "differences", [round(float(np.abs(a - b).max()), 4) for a, b in said])
         for batch in BATCHES:
-            part = positions.part(0, batch)
+            part = positions.part(slice(batch))
             here, gpu = (milliseconds(ask, part) for ask in (network.engine, there))
             print(f"{name} {batch}: processor {here:.3f} ms a position, GPU {gpu:.3f}")
 

@@ -1,4 +1,4 @@
-"""What all tests share: Ctrl-C as a user means it, scripts to import, an end to slow tests."""
+"""What all tests share: Ctrl-C as a user means it, scripts to import, an end, and no haste."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Drawn examples judge what the code does, not how busy the machine is.
+settings.register_profile("tengen", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tengen")
 
 # A shell that starts the tests in the background leaves SIGINT ignored, for all children too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -76,7 +76,7 @@ def test_many_random_games_of_all_sizes_and_rules(seed: int) -> None:
     sweep(400, seed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rows=st.integers(2, 6),
     cols=st.integers(2, 6),
@@ -88,7 +88,7 @@ def test_any_small_game(rows: int, cols: int, ko: str, suicide: bool, seed: int)
     play_random_game(rows, cols, ko, suicide, np.random.default_rng(seed), 3 * rows * cols)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), ko=st.sampled_from(KO_RULES))
 def test_undo_gives_back_the_board_before(seed: int, ko: str) -> None:
     rng = np.random.default_rng(seed)

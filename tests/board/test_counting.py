@@ -300,7 +300,7 @@ def slow_plain(grid: np.ndarray, dead: np.ndarray) -> np.ndarray:
     return owner
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(grids)
 def test_plain_is_a_flood_fill(picture: str) -> None:
     grid, dead = read(picture)
@@ -308,7 +308,7 @@ def test_plain_is_a_flood_fill(picture: str) -> None:
     assert np.array_equal(count.owner, slow_plain(grid, dead))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(grids)
 def test_careful_never_gives_more_than_plain(picture: str) -> None:
     grid, dead = read(picture)
@@ -321,7 +321,7 @@ def test_careful_never_gives_more_than_plain(picture: str) -> None:
     assert not (careful.owner.astype(bool) & (careful.seki | careful.false_eyes)).any()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(grids)
 def test_careful_counting_is_the_same_for_both_colours_and_all_sides(picture: str) -> None:
     grid, dead = read(picture)
@@ -334,7 +334,7 @@ def test_careful_counting_is_the_same_for_both_colours_and_all_sides(picture: st
     assert np.array_equal(flipped[:, ::-1], kinds)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(grids)
 def test_bulk_margins_agree_with_single_counts(picture: str) -> None:
     grid, dead = read(picture)

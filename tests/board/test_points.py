@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tengen.board import PASS, RESIGN, BatchBoard, Board, Point, point_at, random_point
@@ -18,7 +18,6 @@ from tengen.errors import IllegalMoveError, TengenError
 SIZES = st.tuples(st.integers(2, 25), st.integers(2, 25))
 
 
-@settings(deadline=None)  # the first board of a size makes its points
 @given(SIZES, st.data())
 def test_all_names_of_a_place_agree(size, data) -> None:
     rows, cols = size
@@ -142,7 +141,6 @@ def test_arrays_for_a_batch_hold_indices() -> None:
         batch.play(np.zeros(2))
 
 
-@settings(deadline=None)
 @given(SIZES)
 def test_many_points_and_their_indices_are_one_another_s_inverse(size) -> None:
     rows, cols = size

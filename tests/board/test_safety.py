@@ -222,7 +222,7 @@ def test_an_empty_region_off_the_block_is_not_vital() -> None:
     assert not unconditional(grid, BLACK).stones.any()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(grids(".xxxo", 5), st.sampled_from([BLACK, WHITE]))
 def test_benson_follows_the_paper(grid: np.ndarray, colour: int) -> None:
     stones, points = slow_benson(grid, colour)
@@ -231,7 +231,7 @@ def test_benson_follows_the_paper(grid: np.ndarray, colour: int) -> None:
     assert np.array_equal(safe.points, points)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(grids(".xx", 4), st.integers(0, 2**32 - 1))
 def test_what_is_safe_survives_any_attack(grid: np.ndarray, seed: int) -> None:
     safe = unconditional(grid, BLACK).stones
@@ -277,7 +277,7 @@ def slow_eye(grid: np.ndarray, spot: Spot, colour: int) -> int:
     return -1 if enemies > (1 if len(inside) == 4 else 0) else 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(grids(".xxxxo", 6))
 def test_eyes_follow_the_diagonal_rule(grid: np.ndarray) -> None:
     for colour in (BLACK, WHITE):
@@ -291,7 +291,7 @@ def test_eyes_follow_the_diagonal_rule(grid: np.ndarray) -> None:
 # ----- Atari and ladders -----
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(grids("..xo", 6))
 def test_atari_is_one_liberty(grid: np.ndarray) -> None:
     mask = in_atari(grid)
@@ -336,7 +336,7 @@ def test_the_chased_block_may_capture_its_way_out() -> None:
     assert ladder_escape(grid, (1, 2)) is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(grids("...xxo", 5), st.integers(0, 24))
 def test_ladders_agree_with_the_slow_reading(grid: np.ndarray, pick: int) -> None:
     stones = np.argwhere(grid > 0)

@@ -122,7 +122,7 @@ def test_the_same_with_and_without_the_jit(tmp_path: Path) -> None:
     element=st.integers(0, 7),
     swapped=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_mirror_images_and_swapped_colours_are_one_position(
     seed: int, shape: tuple[int, int], element: int, swapped: bool
 ) -> None:

@@ -54,7 +54,6 @@ def run(make_talk, examples: int) -> None:
 
     @settings(
         max_examples=examples,
-        deadline=None,
         database=None,
         derandomize=True,
         suppress_health_check=list(HealthCheck),

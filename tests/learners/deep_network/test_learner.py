@@ -101,8 +101,9 @@ def test_evaluation_measures_everything(shards: list[Shard]) -> None:
 
     some, whole = (evaluate(untrained(TINY), shards, every=n) for n in (3, 1))
     assert some.games == 120
-    assert np.allclose(some.chances[0], whole.chances[0][::3], atol=1e-5)
-    assert np.array_equal(some.won[0], whole.won[0][::3])
+    for game in (0, 1, 5):
+        assert np.allclose(some.chances[game], whole.chances[game][game % 3 :: 3], atol=1e-5)
+        assert np.array_equal(some.won[game], whole.won[game][game % 3 :: 3])
 
 
 def test_equal_moves_share_a_hit(shards: list[Shard]) -> None:
@@ -134,21 +135,22 @@ def test_held_out_games_make_the_winner_less_sure(
     torch = pytest.importorskip("torch")
     from tengen.learners.deep_network import training
     from tengen.learners.deep_network.lessons import Lessons, gather
+    from tengen.learners.deep_network.network import WINNER
 
     lessons = Lessons([gather(shards, device=torch.device("cpu"), threads=1)])
     trainer = training.Trainer(TINY, NetworkSettings(design="tiny"), torch.device("cpu"))
     batch = lessons.held_out(100)
     trainer.advance(lessons, 1)
     with torch.no_grad():
-        trainer.network.value.weight[0] *= 40
+        trainer.network.value.weight[WINNER] *= 40
     before = trainer.measure(batch), trainer.network.value.weight.clone()
     assert trainer.calibrate(lessons) == 1.0  # too few games to tell
     monkeypatch.setattr(training, "_JUDGING_GAMES", 1)
     factor = trainer.calibrate(lessons)
     assert 0.5 <= factor < 0.9
     after = trainer.network.value.weight
-    assert torch.allclose(after[0], factor * before[1][0])
-    assert torch.equal(after[1:], before[1][1:])
+    assert torch.allclose(after[WINNER], factor * before[1][WINNER])
+    assert torch.equal(after[WINNER + 1 :], before[1][WINNER + 1 :])
     assert trainer.measure(batch) == before[0]
 
 

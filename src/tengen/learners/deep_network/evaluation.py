@@ -136,14 +136,16 @@ def _game(
     first = int(shard.lengths[:game].sum())
     moves = shard.moves[first : first + len(codes)].astype(np.int64)
     black = shard.colours[first : first + len(codes)] == 1
-    positions = positions_of(shard, game, codes, moves, black).part(0, len(codes), every)
-    codes, moves, black = codes[::every], moves[::every], black[::every]
+    # Games begin to be looked at here and there, or else openings would count too much.
+    cut = slice(min(game % every, len(codes) - 1), len(codes), every)
+    positions = positions_of(shard, game, codes, moves, black).part(cut)
+    codes, moves, black = codes[cut], moves[cut], black[cut]
     result = Evaluation(games=1)
     began = time.thread_time()
     parts = [
         judge(part)
         for start in range(0, len(codes), _AT_ONCE)
-        for part in [positions.part(start, start + _AT_ONCE)]
+        for part in [positions.part(slice(start, start + _AT_ONCE))]
     ]
     result.seconds = time.thread_time() - began
     logits = np.concatenate([part.moves for part in parts]).astype(np.float64)

@@ -145,7 +145,7 @@ class Engine:
 
     def __call__(self, positions: Positions) -> Judgement:
         """Judge positions."""
-        return self._in_parts(len(positions), lambda i, j: self._seen(positions.part(i, j)))
+        return self._in_parts(len(positions), lambda i, j: self._seen(positions.part(slice(i, j))))
 
     def judge_planes(self, planes: Float32Array) -> Judgement:
         """Judge what any planes show, positions x planes x rows x columns; slower."""

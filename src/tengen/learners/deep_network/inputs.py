@@ -79,9 +79,8 @@ class Positions:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def part(self, start: int, stop: int, step: int = 1) -> Positions:
+    def part(self, cut: slice) -> Positions:
         """Return some of the positions, in their order."""
-        cut = slice(start, stop, step)
         return Positions(
             self.rows, self.cols, self.codes[cut], self.history[cut], self.passed[cut],
             self.komi[cut], self.territory[cut],

@@ -32,7 +32,6 @@ from tengen.learners.deep_network.group import (
 )
 from tengen.learners.deep_network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
 
-
 WINNER = 0
 """Row of the last layer that tells the winner; score and spread follow."""
 
