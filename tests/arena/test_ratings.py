@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import choix
 import numpy as np
 import pytest
@@ -15,7 +13,6 @@ from tengen.arena.ratings import (
     PairScore,
     Sprt,
     _fit_weighted,
-    elo_difference,
     expected_score,
     fit_elo,
     likelihood_of_superiority,
@@ -114,11 +111,11 @@ def test_superiority() -> None:
     assert likelihood_of_superiority(3, 7) == pytest.approx(1 - likelihood_of_superiority(7, 3))
 
 
-def test_elo_and_scores_are_inverse() -> None:
-    for difference in (-300.0, 0.0, 55.0):
-        assert elo_difference(expected_score(difference)) == pytest.approx(difference)
-    assert elo_difference(1.0) == math.inf
-    assert elo_difference(0.0) == -math.inf
+def test_four_hundred_points_of_elo_are_ten_wins_to_one() -> None:
+    assert expected_score(400.0) == pytest.approx(10 / 11)
+    assert expected_score(0.0) == 0.5
+    for difference in (-300.0, 55.0):
+        assert expected_score(difference) + expected_score(-difference) == pytest.approx(1)
 
 
 def test_sequential_test_keeps_its_error_rates() -> None:

@@ -13,7 +13,6 @@ from tengen.players.passing import (
     points_left,
     score_as_it_stands,
     sensible,
-    should_pass,
     should_resign,
 )
 
@@ -46,7 +45,6 @@ def test_a_side_that_is_ahead_passes_after_a_pass() -> None:
     board.play("pass")
     assert board.turn == BLACK
     assert can_pass_and_win(board)
-    assert should_pass(board)
 
 
 def test_a_side_that_is_behind_does_not() -> None:
@@ -86,7 +84,6 @@ def test_dead_stones_do_not_matter_under_territory_scoring() -> None:
 
 def test_open_boards_are_not_settled() -> None:
     assert not is_settled(Board(9))
-    assert not should_pass(Board(9))
     assert is_settled(Board.from_ascii(SETTLED))
 
 

@@ -148,13 +148,6 @@ def expected_score(difference: float) -> float:
     return 1.0 / (1.0 + math.pow(10.0, -difference / 400.0))
 
 
-def elo_difference(rate: float) -> float:
-    """Return the Elo difference that a share of points means; infinite at 0 and 1."""
-    if not 0.0 < rate < 1.0:
-        return math.inf if rate >= 1.0 else -math.inf
-    return 400.0 * math.log10(rate / (1.0 - rate))
-
-
 def _fit_weighted(wins: FloatArray, alpha: float) -> FloatArray:
     """Fit strengths of mean 0 by Newton's method, as choix does but on counts, for resampling."""
     total = wins + wins.T

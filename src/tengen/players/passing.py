@@ -126,26 +126,6 @@ def _is_sound(board: Board, point: int) -> bool:
     return int(k.count_liberties(trial, point, 2)) >= 2
 
 
-def should_pass(board: Board, judgement: Judgement | None = None) -> bool:
-    """Tell whether passing is sensible now, under the rules in force.
-
-    It is when the enemy passed and the count is won; under territory scoring when the board is
-    settled; under area scoring when it is settled and either won as it stands or no dead enemy
-    stone is left that could be captured to change it.
-    """
-    if can_pass_and_win(board):
-        return True
-    if board.rules.scoring == "area" and points_left(board):
-        return False
-    judgement = judgement or judge(board)
-    if not is_settled(board, judgement):
-        return False
-    if board.rules.scoring == "territory":
-        return True
-    score = board.area_score() * (1 if board.turn == BLACK else -1)
-    return score > 0 or cleanup_move(board, judgement) == PASS
-
-
 def only_the_count_is_left(board: Board, scorer: Scorer) -> bool:
     """Tell whether a game under territory rules is over, so that playing on would cost points."""
     late = len(board.moves) * 3 >= board.rows * board.cols

@@ -7,19 +7,55 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tengen.learners.symmetry_network.rewards import (
-    APPLIES,
-    CLASSES,
-    STATES,
-    reward,
-    target,
-    target_table,
-    to_rewards,
-    to_targets,
-    value_table,
-)
+from tengen.learners.symmetry_network.rewards import CLASSES, target, target_table, value_table
 
 CS = [Fraction(0), Fraction(1, 3), Fraction(2, 5), Fraction(1)]
+STATES = ("empty", "white", "black")
+# Outputs that are trained and read in each state: (the Z, the As), places in features.OUTPUTS.
+APPLIES: dict[str, tuple[int, ...]] = {"empty": (0, 3, 4), "white": (1, 5), "black": (2, 6)}
+
+Number = Fraction | int
+
+
+def reward(state: str, final: str, c: Number, s: Number) -> Fraction | None:
+    """Return table I's reward, or None where the paper leaves a blank."""
+    base: dict[str, Number] = dict(zip(CLASSES, (1, s, 0, -s, -1), strict=True))
+    if state == "empty":
+        return Fraction(base[final])
+    if final == f"{state}_point":
+        return None
+    survives = final == f"{state}_stone"
+    captured = 0 if survives else (-c if state == "white" else c)
+    return Fraction(base[final]) + captured
+
+
+def to_rewards(
+    state: str, z: Number, a: Number, a2: Number, c: Number
+) -> tuple[Fraction, Fraction]:
+    """Return (R1, R0), the rewards for s = 1 and s = 0, from a vertex's outputs (table III).
+
+    `a2` is the second eye likelihood of an empty vertex and ignored elsewhere.
+    """
+    z, a, c = Fraction(z), Fraction(a), Fraction(c)
+    if state == "empty":
+        return 2 * z - 1, a - Fraction(a2)
+    if state == "white":
+        return (2 + c) * z - (1 + c), -c * (1 - z) - a
+    return (2 + c) * z - 1, c * z + a
+
+
+def to_targets(
+    state: str, r1: Number, r0: Number, c: Number
+) -> tuple[Fraction, Fraction, Fraction]:
+    """Return (Z, A, A2) from a final vertex's rewards: table III the other way round."""
+    r1, r0, c = Fraction(r1), Fraction(r0), Fraction(c)
+    if state == "empty":
+        return (1 + r1) / 2, max(r0, Fraction(0)), max(-r0, Fraction(0))
+    if state == "white":
+        z = (r1 + 1 + c) / (2 + c)
+        return z, -r0 - c * (1 - z), Fraction(0)
+    z = (r1 + 1) / (2 + c)
+    return z, r0 - c * z, Fraction(0)
 
 
 @pytest.mark.parametrize("c", CS)

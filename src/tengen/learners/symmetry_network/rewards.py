@@ -1,10 +1,10 @@
-"""State what a vertex is worth, what outputs must learn, and the way between, in exact fractions.
+"""State what a vertex is worth by its outputs and what they must learn; know no network.
 
 All from White's view. `c` is the reward per captured enemy stone, `s` per own stone left at the
 end. A vertex is now empty, white or black (its state) and ends in one of five classes: white's
-empty point, white stone, nobody's point (the paper's "atari"), black stone, black's point. The
-functions at the top are the paper's tables I, III and IV; the two blanks of its table IV are filled
-so that the inverse stays linear.
+empty point, white stone, nobody's point (the paper's "atari"), black stone, black's point. The two
+blanks of the paper's table IV are filled so that the way back to its rewards (tables I and III)
+stays linear, which the tests check in exact fractions.
 """
 
 from __future__ import annotations
@@ -15,25 +15,9 @@ import numpy as np
 
 from tengen.arrays import FloatArray
 
-STATES = ("empty", "white", "black")
 CLASSES = ("white_point", "white_stone", "nobody", "black_stone", "black_point")
 
-# Outputs that are trained and read in each state: (the Z, the As), places in features.OUTPUTS.
-APPLIES: dict[str, tuple[int, ...]] = {"empty": (0, 3, 4), "white": (1, 5), "black": (2, 6)}
-
 _Number = Fraction | int
-
-
-def reward(state: str, final: str, c: _Number, s: _Number) -> Fraction | None:
-    """Return table I's reward, or None where the paper leaves a blank."""
-    base: dict[str, _Number] = dict(zip(CLASSES, (1, s, 0, -s, -1), strict=True))
-    if state == "empty":
-        return Fraction(base[final])
-    if final == f"{state}_point":
-        return None
-    survives = final == f"{state}_stone"
-    captured = 0 if survives else (-c if state == "white" else c)
-    return Fraction(base[final]) + captured
 
 
 def target(output: int, final: str, c: _Number) -> Fraction:
@@ -53,40 +37,12 @@ def target(output: int, final: str, c: _Number) -> Fraction:
     return Fraction(rows[output][column])
 
 
-def to_rewards(
-    state: str, z: _Number, a: _Number, a2: _Number, c: _Number
-) -> tuple[Fraction, Fraction]:
-    """Return (R1, R0), the rewards for s = 1 and s = 0, from a vertex's outputs (table III).
-
-    `a2` is the second eye likelihood of an empty vertex and ignored elsewhere.
-    """
-    z, a, c = Fraction(z), Fraction(a), Fraction(c)
-    if state == "empty":
-        return 2 * z - 1, a - Fraction(a2)
-    if state == "white":
-        return (2 + c) * z - (1 + c), -c * (1 - z) - a
-    return (2 + c) * z - 1, c * z + a
-
-
-def to_targets(
-    state: str, r1: _Number, r0: _Number, c: _Number
-) -> tuple[Fraction, Fraction, Fraction]:
-    """Return (Z, A, A2) from a final vertex's rewards: table III the other way round."""
-    r1, r0, c = Fraction(r1), Fraction(r0), Fraction(c)
-    if state == "empty":
-        return (1 + r1) / 2, max(r0, Fraction(0)), max(-r0, Fraction(0))
-    if state == "white":
-        z = (r1 + 1 + c) / (2 + c)
-        return z, -r0 - c * (1 - z), Fraction(0)
-    z = (r1 + 1) / (2 + c)
-    return z, r0 - c * z, Fraction(0)
-
-
 def value_table(c: float, s: float) -> FloatArray:
     """Return a vertex's value as a linear function of its outputs: (3 states, 9).
 
-    Value = (1 - s) R0 + s R1, both linear in the outputs. States in the order of the board's
-    colours: empty, black, white. Columns: the seven outputs, a zero, the constant.
+    Value = (1 - s) R0 + s R1, the rewards for s = 0 and s = 1, both linear in the outputs. States
+    in the order of the board's colours: empty, black, white. Columns: the seven outputs, a zero,
+    the constant.
     """
     out = np.zeros((3, 9))
     out[0, [0, 3, 4, 8]] = 2 * s, 1 - s, -(1 - s), -s
