@@ -6,6 +6,7 @@ import atexit
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,19 @@ def note_pid_and_sleep(folder: str) -> None:
     time.sleep(60)
 
 
+class StuckAtTheEnd:
+    """Something that an ending interpreter gets stuck on, when its threads run no more."""
+
+    def __del__(self, sleep: Callable[[float], None] = time.sleep) -> None:
+        sleep(600)
+
+
+def hold_what_sticks(folder: str) -> None:
+    global held
+    held = StuckAtTheEnd()
+    (Path(folder) / str(os.getpid())).touch()
+
+
 def say_goodbye(folder: str) -> int:
     """Hold something that is to be closed when the worker ends."""
     atexit.register((Path(f"{folder}-goodbyes") / str(os.getpid())).touch)
@@ -75,6 +89,11 @@ def main() -> None:
 
     # A shell that starts the tests in the background leaves Ctrl-C ignored; here it must work.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.argv[2:] == ["stuck"]:
+        from tengen.parallel.processes import Pool
+
+        list(Pool(hold_what_sticks, 2, 0).run([sys.argv[1]] * 4))
+        time.sleep(600)  # with idle workers
     try:
         list(map_jobs(note_pid_and_sleep, [sys.argv[1]] * 4, workers=2))
     except KeyboardInterrupt:

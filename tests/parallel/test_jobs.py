@@ -179,28 +179,49 @@ def test_a_wrong_address_of_a_cluster_is_one_clear_error(monkeypatch: pytest.Mon
     assert reached == []
 
 
+def begin_parent(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], list[int]]:
+    """Start a parent of two workers, and wait until both are there."""
+    script = Path(__file__).parent / "functions_for_workers.py"
+    words = (sys.executable, str(script), str(folder), *words)
+    parent = subprocess.Popen(words, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while len(list(folder.iterdir())) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    workers = [int(path.name) for path in folder.iterdir()]
+    assert len(workers) == 2
+    return parent, workers
+
+
+def are_gone(workers: list[int]) -> bool:
+    """Wait a minute for workers to end."""
+    deadline = time.monotonic() + 60
+    while any(map(alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not any(map(alive, workers))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no clock that ends a process")
+def test_idle_workers_go_when_their_parent_is_killed_though_they_cannot_end(tmp_path: Path) -> None:
+    parent, workers = begin_parent(tmp_path, "stuck")
+    parent.kill()
+    parent.wait()
+    assert are_gone(workers)
+
+
 @pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 3), (signal.SIGKILL, -9)])
 def test_workers_go_when_their_parent_is_interrupted_or_killed(
     sign: signal.Signals, status: int, tmp_path: Path
 ) -> None:
-    script = Path(__file__).parent / "functions_for_workers.py"
     goodbyes = Path(f"{tmp_path}-goodbyes")
     goodbyes.mkdir()
-    parent = subprocess.Popen([sys.executable, str(script), str(tmp_path)], start_new_session=True)
-    deadline = time.monotonic() + 60
-    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    workers = [int(path.name) for path in tmp_path.iterdir()]
-    assert len(workers) == 2
+    parent, workers = begin_parent(tmp_path)
     # Ctrl-C reaches the whole group; a kill only the parent.
     if sign is signal.SIGINT:
         os.killpg(parent.pid, sign)
     else:
         parent.kill()
     assert parent.wait(20) == status
-    while any(map(alive, workers)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(map(alive, workers))
+    assert are_gone(workers)
     assert {int(path.name) for path in goodbyes.iterdir()} == set(workers)
 
 
