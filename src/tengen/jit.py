@@ -5,7 +5,8 @@ the first run after an installation waits; without the GIL, so that threads run 
 with NumPy's error model, because the checks for division by zero block vector code. Set
 NUMBA_DISABLE_JIT=1 to run every kernel as ordinary Python. An `inner_kernel`, or one whose name
 begins with an underscore, is called by kernels only: no wrapper for Python is compiled, and a call
-from Python is refused.
+from Python is refused. References to arrays are counted only where arrays are made
+(`tengen.numba_counting`).
 
 Numba copies a kernel, with all that it calls, into each kernel that calls it, and optimises the
 copy again. That makes small kernels fast, for they vanish into their callers; a large one does
@@ -37,6 +38,7 @@ from numba.extending import lower_builtin, overload, type_callable
 from numba.np import arrayobj
 
 from tengen import compiling
+from tengen.numba_counting import KernelCompiler
 from tengen.numba_shortcuts import take_shortcuts
 
 __all__ = ["hot_kernel", "inner_kernel", "kernel", "kernels"]
@@ -49,6 +51,9 @@ _IMPORT = re.compile(
     r"^\s*from (tengen[\w.]*kernels) import|^\s*import (tengen[\w.]*kernels)", re.M
 )
 _KERNELS: list[Any] = []
+
+_COMPILER = (Path(__file__), *sorted(_PACKAGE.glob("numba_*.py")))
+"""What makes a kernel's code besides Numba and the kernel itself."""
 
 _LARGE = 400
 """Bytes of bytecode above which LLVM would not inline a kernel anyway."""
@@ -168,7 +173,8 @@ def _compile(function: Any, *, inner: bool = False) -> Any:
         "no_cpython_wrapper": inner,
         "no_cfunc_wrapper": True,
     }
-    compiled: Any = (_InnerKernel if inner else CPUDispatcher)(function, targetoptions=options)
+    made_by = _InnerKernel if inner else CPUDispatcher
+    compiled: Any = made_by(function, targetoptions=options, pipeline_class=KernelCompiler)
     compiled.enable_caching()
     _KERNELS.append(compiled)
     compiled._cache._cache_file._source_stamp = _stamp(Path(function.__code__.co_filename))
@@ -223,7 +229,7 @@ def _digest(path: Path) -> str:
 
 @cache
 def _stamp(path: Path) -> str:
-    used = [Path(__file__), *sorted(_imported(path))]
+    used = [*_COMPILER, *sorted(_imported(path))]
     return ";".join(f"{file.name}:{_digest(file)}" for file in used)
 
 

@@ -137,7 +137,10 @@ def test_held_out_games_make_the_winner_less_sure(
     from tengen.learners.deep_network.lessons import Lessons, gather
     from tengen.learners.deep_network.network import WINNER
 
-    lessons = Lessons([gather(shards, device=torch.device("cpu"), threads=1)])
+    source = gather(shards, device=torch.device("cpu"), threads=1)
+    known = source.winner[source.game[source.decided()].long()]
+    assert 0 < len(known) <= len(source.held_out) and bool((known != 0).all())
+    lessons = Lessons([source])
     trainer = training.Trainer(TINY, NetworkSettings(design="tiny"), torch.device("cpu"))
     batch = lessons.held_out(100)
     trainer.advance(lessons, 1)

@@ -91,6 +91,10 @@ class Source:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def decided(self) -> Tensor:
+        """Return the held-out positions of games whose winner is known."""
+        return self.held_out[self.winner[self.game[self.held_out].long()] != 0]
+
     def batch(self, at: Tensor) -> Batch:
         """Gather the positions at these places."""
         game, ply = self.game[at].long(), self.ply[at]

@@ -159,19 +159,17 @@ class Trainer:
 
         Winners are learned by heart sooner than moves, since all positions of a game share one.
         """
+        judged = [(source, source.decided()) for source in lessons.sources]
+        if sum(len(source.game[at].unique()) for source, at in judged) < _JUDGING_GAMES:
+            return 1.0
         self.network.eval()
-        logits, won, games = [], [], 0
-        for source in lessons.sources:
-            decided = source.winner[source.game[source.held_out].long()] != 0
-            at = source.held_out[decided]
-            games += len(source.game[at].unique())
-            for part in at.split(size):
-                batch = source.batch(part)
+        logits, won = [], []
+        for source, at in judged:
+            for start in range(0, len(at), size):
+                batch = source.batch(at[start : start + size])
                 output = self.network(planes_of(batch, self.table, torch.float32))
                 logits.append(output.winner.cpu().numpy())
                 won.append(batch.winner.cpu().numpy() == 1)
-        if games < _JUDGING_GAMES:
-            return 1.0
         factor = confidence(np.concatenate(logits), np.concatenate(won))
         self.network.value.weight[WINNER] *= factor
         self.network.value.bias[WINNER] *= factor
