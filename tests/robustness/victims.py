@@ -97,8 +97,8 @@ class Victim:
             time.sleep(0.05)
         for pid in there:
             with suppress(OSError):
-                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-                self.seen.fault("left behind", words)
+                program, *words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+                self.seen.fault("left behind", [Path(program).name, *words])
                 os.kill(pid, signal.SIGKILL)
 
     def errors(self) -> str:
