@@ -29,7 +29,7 @@ LINKS: dict[int, dict[int, tuple[str, ...]]] = {
         10: ("pachi-8000",)},
     13: {1: ("maxlib",), 4: ("static", "draw-0.3", "gnugo-0"), 5: ("gnugo-0", "gnugo-10"),
          6: ("gnugo-10", "pachi-1000"), 7: ("pachi-1000", "pachi-2000"),
-         8: ("pachi-4000",), 9: ("pachi-4000",)},
+         8: ("pachi-4000",), 9: ("pachi-4000",), 10: ("pachi-4000",)},
     19: {4: ("draw-0.3", "gnugo-0"), 5: ("gnugo-0", "gnugo-10"), 6: ("gnugo-10",)},
 }  # fmt: skip
 """Whom a level meets besides its neighbours: rungs of about its strength."""

@@ -111,9 +111,10 @@ def board() -> list[Any]:
 
 def counting() -> list[Any]:
     from tengen.board.counting import count_area, count_territory, territory_margins
-    from tengen.board.counting_kernels import careful_owner
+    from tengen.board.counting_kernels import careful_kinds
+    from tengen.board.layout_kernels import COLOUR
     from tengen.board.safety import eyes, in_atari, is_eye, ladder, ladder_escape, unconditional
-    from tengen.board.safety_kernels import ladder_captures, ladder_escapes, safety_scratch
+    from tengen.board.safety_kernels import read_ladder, safety_scratch
 
     answers: list[Any] = []
     rng = np.random.default_rng(11)
@@ -134,15 +135,15 @@ def counting() -> list[Any]:
         for place in np.argwhere(grid > 0):
             answers += [ladder(grid, tuple(place)), ladder_escape(grid, tuple(place))]
         answers.append(territory_margins([grid], [np.zeros(grid.shape, bool)]))
-        owner = np.zeros(grid.shape, np.int8)
-        careful_owner(grid.astype(np.int8), np.zeros(grid.shape, np.bool_), owner)
-        answers.append(owner)
+        kinds = np.zeros(grid.shape, np.int8)
+        careful_kinds(grid.astype(np.int8), np.zeros(grid.shape, np.bool_), kinds)
+        answers.append(kinds)
         scratch = safety_scratch(position.state.shape[1])
         for block in position.blocks():
-            p = block.stones[0]
-            answers.append(ladder_captures(position.state, p, scratch))
-            if len(block.liberties) == 1:
-                answers.append(ladder_escapes(position.state, p, scratch))
+            for attacking in (True, False)[: 3 - min(len(block.liberties), 2)]:
+                line, reads = position.state[COLOUR].copy(), np.zeros(1, np.int64)
+                place = int(block.stones[0]), position.cols + 1
+                answers.append(read_ladder(line, *place, attacking, 0, reads, scratch))
     return answers
 
 

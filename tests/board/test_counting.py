@@ -23,7 +23,7 @@ from tengen.board.counting import (
     tromp_taylor,
 )
 from tengen.board.counting_eyes_kernels import eye_value
-from tengen.board.counting_kernels import careful_owner
+from tengen.board.counting_kernels import careful_kinds
 from tengen.errors import TengenError
 
 STONES = {".": 0, "x": 1, "b": 1, "o": 2, "w": 2}
@@ -342,9 +342,9 @@ def test_bulk_margins_agree_with_single_counts(picture: str) -> None:
         count = count_territory(grid, dead, method=method)  # type: ignore[arg-type]
         margins = territory_margins(grid[None], dead[None], method=method)  # type: ignore[arg-type]
         assert margins.tolist() == [count.score]
-    owner = np.zeros(grid.shape, np.int8)
-    careful_owner(grid, dead, owner)
-    assert np.array_equal(owner, count_territory(grid, dead).owner)
+    kinds = np.zeros(grid.shape, np.int8)
+    careful_kinds(grid, dead, kinds)
+    assert np.array_equal(kinds, count_territory(grid, dead).kinds)
     with pytest.raises(TengenError, match="do not fit"):
         territory_margins(grid, dead)
 

@@ -19,8 +19,7 @@ from tengen.board.safety import (
 )
 from tengen.board.safety_kernels import (
     eye_colour,
-    ladder_captures,
-    ladder_escapes,
+    read_ladder,
     safety_scratch,
 )
 from tengen.errors import TengenError
@@ -368,10 +367,11 @@ def test_kernels_on_states_agree_with_the_grid() -> None:
                 if grid[r, c] == 0 or slow_liberties(grid, (r, c)) == set():
                     continue
                 if s[SCALARS, KO] == 0:
-                    move = ladder_captures(s, p, scratch)
+                    line, reads = s[COLOUR].copy(), np.zeros(1, np.int64)
+                    move = read_ladder(line, p, 7, True, 0, reads, scratch)
                     assert (move != 0) == (ladder(grid, (r, c)) is not None)
                     if len(slow_liberties(grid, (r, c))) == 1:
-                        saved = ladder_escapes(s, p, scratch)
+                        saved = read_ladder(line, p, 7, False, 0, reads, scratch)
                         assert (saved != 0) == (ladder_escape(grid, (r, c)) is not None)
         assert (s[COLOUR] == board.state[COLOUR]).all()
 

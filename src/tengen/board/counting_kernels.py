@@ -418,17 +418,6 @@ def careful_kinds(grid, dead, kinds):
 
 
 @kernel
-def careful_owner(grid, dead, out_owner):
-    """Write BLACK or WHITE where a point is territory by the careful count, else EMPTY."""
-    careful_kinds(grid, dead, out_owner)
-    rows, cols = grid.shape
-    for r in range(rows):
-        for c in range(cols):
-            if out_owner[r, c] > WHITE_TERRITORY:
-                out_owner[r, c] = EMPTY
-
-
-@kernel
 def territory_margin(grid, dead, careful, kinds):
     """Return Black's territory and dead enemies less White's, without prisoners and komi.
 

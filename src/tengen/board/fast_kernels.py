@@ -20,7 +20,7 @@ from tengen.board.random_kernels import mix
 from tengen.jit import hot_kernel, inner_kernel
 
 U = np.uint64
-U0, U1, U2, U3, _U4 = U(0), U(1), U(2), U(3), U(4)
+U0, U1, U2, U3 = U(0), U(1), U(2), U(3)
 RECORD = U(8)
 HEAD_, NEXT_, SIZE_, PLIB_, PSUM_, PSQ_, EPOS_ = U(1), U(2), U(3), U(4), U(5), U(6), U(7)
 V_EMPTY, V_KO, V_RNG, V_LAST, V_LAST2 = U(0), U(1), U(2), U(3), U(4)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tengen.board.flood_kernels import number_alike
 from tengen.board.kernels import near
-from tengen.board.layout_kernels import BLACK, BORDER, COLOUR, COLS, EMPTY, KO, SCALARS, WHITE
+from tengen.board.layout_kernels import BLACK, BORDER, COLOUR, COLS, EMPTY, SCALARS, WHITE
 from tengen.jit import inner_kernel, kernel
 
 # Rows of the scratch.
@@ -415,23 +415,3 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
             if answer > 0:
                 break  # the other side had an answer: try the next move
             answer = frame[_CURRENT]
-
-
-@kernel
-def ladder_captures(s, p, scratch):
-    """Return the atari that captures the block at p of a state in a ladder, or 0.
-
-    The block's enemy moves. A block in atari is simply taken; one of more than two liberties is in
-    no ladder. Simple ko is kept; a ladder too long to read counts as failed.
-    """
-    work = s[COLOUR].copy()
-    reads = np.zeros(1, np.int64)
-    return read_ladder(work, p, s[SCALARS, COLS] + 1, True, s[SCALARS, KO], reads, scratch)
-
-
-@kernel
-def ladder_escapes(s, p, scratch):
-    """Return a move that gets the block in atari at p of a state out of the ladder, or 0."""
-    work = s[COLOUR].copy()
-    reads = np.zeros(1, np.int64)
-    return read_ladder(work, p, s[SCALARS, COLS] + 1, False, s[SCALARS, KO], reads, scratch)
