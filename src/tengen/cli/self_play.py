@@ -16,7 +16,7 @@ from tengen.cli.options import (
     command,
     option,
 )
-from tengen.cli.printing import emit, remark, table
+from tengen.cli.printing import emit, progress, remark, table
 from tengen.learners.self_play.settings import SelfPlaySettings
 
 app = typer.Typer(no_args_is_help=True, help="A network that teaches itself, told only the rules.")
@@ -60,6 +60,50 @@ def train(
         json=shown.json,
         text=f"{model}: {network.free_parameters} weights, {games} games against itself",
     )
+
+
+@command(app)
+def games(
+    out: Path = option(..., "Folder for the shards."),
+    model: str = option("zero-9x9", "Name or path of the network that plays."),
+    size: list[int] = option([9], "Lines of the board; repeat for more.", min=5, max=19),
+    games: int = option(64, "Games of a round, side by side.", min=1),
+    rounds: int = option(1, "Rounds on each board; a shard each.", min=1),
+    evaluations: int = option(16, "Evaluations a move, the root's included.", min=2),
+    considered: int = option(8, "Root moves that are looked at.", min=1),
+    komi: float = option(7.0, "Komi around which it is drawn."),
+    random_opening: float = option(0.1, "Chance of a random move in the first plies."),
+    device: str = option("auto", "cpu, cuda or auto."),
+    *,
+    seed: Seed = 0,
+    shown: Shown,
+) -> None:
+    """Let a network play itself and keep the games as shards, to teach them to another."""
+    from tengen.learners.deep_network import DeepNetwork
+    from tengen.learners.deep_network.fitting import chosen_device
+
+    place = chosen_device(device)
+    settings = SelfPlaySettings(
+        size=tuple(size), games=games, evaluations=evaluations, considered=considered, komi=komi,
+        random_opening=random_opening, random_moves=0.0, seed=seed,
+    )  # fmt: skip
+    network = DeepNetwork.load(model)
+    from tengen.learners.self_play.recording import record_games
+
+    with progress("games", games * rounds * len(settings.size), quiet=shown.quiet) as bar:
+        made = record_games(
+            network, settings, out, rounds=rounds, device=place, on_games=bar.advance
+        )
+    result = {
+        "shards": [str(path) for path in made.files],
+        "games": made.games,
+        "positions": made.positions,
+        "cut": made.passed_over,
+    }
+    text = (
+        f"{out}: {made.games} games, {made.positions} positions; {made.passed_over} cut, left out"
+    )
+    emit(result, json=shown.json, text=text)
 
 
 @app.command()

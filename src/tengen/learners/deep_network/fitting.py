@@ -39,7 +39,13 @@ def fit(
 
     place = torch.device(chosen_device(device))
     design = DESIGNS[settings.design]
-    lessons = Lessons([gather(s, device=place, ladders=design.ladders) for s in sources if s])
+    lessons = Lessons(
+        [
+            gather(same, device=place, ladders=design.ladders)
+            for source in sources
+            for same in _by_board(source)
+        ]
+    )
     trainer = Trainer(design, settings, place)
     if run is not None and run.start is not None:
         trainer.restore(run.start.arrays, run.start.step)
@@ -65,6 +71,14 @@ def fit(
                 run.save(trainer.step, trainer.arrays())
     trainer.calibrate(lessons)  # not in the states: who goes on learns without it
     return {name: np.ascontiguousarray(a) for name, a in network_arrays(trainer.network).items()}
+
+
+def _by_board(shards: Sequence[Shard]) -> list[list[Shard]]:
+    """Sort a source's shards by their board."""
+    found: dict[tuple[int, int], list[Shard]] = {}
+    for shard in shards:
+        found.setdefault((shard.rows, shard.cols), []).append(shard)
+    return list(found.values())
 
 
 def torch_or_refuse() -> Any:

@@ -91,6 +91,11 @@ class Source:
     def __len__(self) -> int:
         return len(self.codes)
 
+    @property
+    def board(self) -> tuple[int, int]:
+        """Rows and columns of all its positions."""
+        return self.rows, self.cols
+
     def decided(self) -> Tensor:
         """Return the held-out positions of games whose winner is known."""
         return self.held_out[self.winner[self.game[self.held_out].long()] != 0]
@@ -190,30 +195,59 @@ def gather(
 
 
 class Lessons:
-    """Draw batches from several sources of one size."""
+    """Draw batches from several sources; a batch holds boards of one size."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self.sources = list(sources)
         weights = np.sqrt([len(source.train) for source in self.sources])
         self.shares = weights / weights.sum()
-        """How much of a batch each source gives."""
+        """How much of all that is drawn comes from each source."""
+
+    @property
+    def main(self) -> tuple[int, int]:
+        """Rows and columns of the board that is learned from most."""
+        return max(self._weights(), key=self._weights().__getitem__)
+
+    def _weights(self) -> dict[tuple[int, int], float]:
+        """Return how often each board is drawn from."""
+        found: dict[tuple[int, int], float] = {}
+        for source, share in zip(self.sources, self.shares, strict=True):
+            found[source.board] = found.get(source.board, 0.0) + float(share)
+        return found
+
+    def _next_board(self, generator: torch.Generator) -> tuple[int, int]:
+        """Choose a board by chance; by the generator's seed, since a GPU would have to wait."""
+        weights = self._weights()
+        if len(weights) == 1:
+            return self.sources[0].board
+        chance = np.random.default_rng(generator.initial_seed())
+        odds = np.array(list(weights.values()))
+        return list(weights)[int(chance.choice(len(odds), p=odds / odds.sum()))]
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Draw a batch by chance."""
-        counts = [round(share * size) for share in self.shares]
+        board = self._next_board(generator)
+        chosen = [i for i, source in enumerate(self.sources) if source.board == board]
+        shares = self.shares[chosen] / self.shares[chosen].sum()
+        counts = [round(share * size) for share in shares]
         counts[-1] = size - sum(counts[:-1])
         parts = []
-        for source, count in zip(self.sources, counts, strict=True):
+        for i, count in zip(chosen, counts, strict=True):
+            source = self.sources[i]
             device = source.codes.device
             pick = torch.randint(len(source.train), (count,), generator=generator, device=device)
             parts.append(source.batch(source.train[pick]))
         return join(parts)
 
+    def judging(self) -> list[Source]:
+        """Return the sources whose held-out games tell how well it goes: of the main board."""
+        return [source for source in self.sources if source.board == self.main]
+
     def held_out(self, size: int) -> Batch:
-        """Return always the same positions of held-out games, evenly from every source."""
-        parts = []
-        for source in self.sources:
-            count = min(size // len(self.sources), len(source.held_out))
+        """Return always the same positions of held-out games, evenly from those sources."""
+        parts, sources = [], self.judging()
+        for source in sources:
+            count = min(size // len(sources), len(source.held_out))
             step = max(1, len(source.held_out) // max(count, 1))
             parts.append(source.batch(source.held_out[::step][:count]))
         return join(parts)

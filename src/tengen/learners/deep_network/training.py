@@ -82,7 +82,9 @@ class Trainer:
         self.table = plane_table(device)
         self.generator = torch.Generator(device)
         self.mixed = device.type == "cuda"
-        self._loss = torch.compile(self._whole_loss) if self.mixed else self._whole_loss
+        self._loss = (
+            torch.compile(self._whole_loss, dynamic=False) if self.mixed else self._whole_loss
+        )
         self.seconds = 0.0
 
     def _whole_loss(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
@@ -104,10 +106,12 @@ class Trainer:
         """Make some steps and return the mean parts of the loss."""
         start = time.perf_counter()
         sums: dict[str, Any] = {}
-        self.network.train()
+        main = lessons.main
         for _ in range(steps):
             self.generator.manual_seed(self.settings.seed * 1_000_003 + self.step)
             batch = lessons.draw(self.settings.batch, self.generator)
+            # One set of statistics serves all boards when playing, so other boards learn with it.
+            self.network.train((batch.rows, batch.cols) == main)
             self.optimizer.set_rate(rate_at(self.step, self.settings))
             total, parts = self._loss(batch)
             total.backward()
@@ -159,7 +163,7 @@ class Trainer:
 
         Winners are learned by heart sooner than moves, since all positions of a game share one.
         """
-        judged = [(source, source.decided()) for source in lessons.sources]
+        judged = [(source, source.decided()) for source in lessons.judging()]
         if sum(len(source.game[at].unique()) for source, at in judged) < _JUDGING_GAMES:
             return 1.0
         self.network.eval()

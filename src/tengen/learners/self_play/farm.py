@@ -19,8 +19,9 @@ from tengen.learners.deep_network.training import network_arrays
 from tengen.learners.self_play.judge import Judge
 from tengen.learners.self_play.learning import Pupil
 from tengen.learners.self_play.loop import Loop, Room
-from tengen.learners.self_play.making import make_player, make_pupil
-from tengen.learners.self_play.playing import Player, Tally
+from tengen.learners.self_play.making import make_pupil
+from tengen.learners.self_play.playing import Tally
+from tengen.learners.self_play.recording import play_out
 from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.learners.self_play.window import Lesson, Window, join
 from tengen.parallel import Team, spawn_seeds
@@ -54,29 +55,9 @@ def play_piece(piece: Piece) -> Played:
     judge = Judge(network, _CPU, torch.float32)
     generator = torch.Generator(_CPU)
     generator.manual_seed(piece.seed)
-    player = make_player(piece.settings, piece.lines, judge, generator, endless=False)
-    lessons = []
-    while bool(player.counts.any()):
-        player.play()
-        lesson = player.collect()
-        if lesson is not None:
-            lessons.append(lesson)
-            player = _closed_up(player, piece, judge)
-    tally = player.tally._replace(moves=player.tally.positions)  # of the games that count
-    return Played(tally, tuple(part.numpy() for part in join(lessons)))
-
-
-def _closed_up(player: Player, piece: Piece, judge: Judge) -> Player:
-    """Leave the places of ended games out, once that is worth it."""
-    left = int(player.counts.sum())
-    if not 0 < left <= player.search.games * 3 // 4:
-        return player
-    smaller = make_player(
-        piece.settings, piece.lines, judge, player.generator, games=left, endless=False
-    )
-    smaller.restore({k: v[player.counts] for k, v in player.tensors().items()})
-    smaller.tally = player.tally
-    return smaller
+    tally, lesson = play_out(piece.settings, piece.lines, judge, generator)
+    tally = tally._replace(moves=tally.positions)  # of the games that count
+    return Played(tally, tuple(part.numpy() for part in lesson))
 
 
 class _Farm:

@@ -23,12 +23,17 @@ _WARM_UPS = 2
 """Searches before one is captured: kernels are compiled and chosen in them."""
 
 
-def make_pupil(settings: SelfPlaySettings, device: torch.device) -> Pupil:
-    """Make a network that knows nothing."""
+def use_fast_products(device: torch.device) -> None:
+    """Let a GPU choose its quickest convolutions, and round the factors of products."""
     if device.type == "cuda":
         torch.backends.cudnn.benchmark = True
         torch.backends.cuda.matmul.allow_tf32 = True
         torch.backends.cudnn.allow_tf32 = True
+
+
+def make_pupil(settings: SelfPlaySettings, device: torch.device) -> Pupil:
+    """Make a network that knows nothing."""
+    use_fast_products(device)
     return Pupil(settings, device, _compiler(device))
 
 
