@@ -7,7 +7,8 @@
 
 `ask` draws moves at random from each game and writes one query a game in KataGo's analysis
 protocol, which `tengen analysis` speaks too: the positions before and after each drawn move. The
-same seed draws the same moves, so that the engines may be given different visits or seconds.
+same seed draws the same moves, so that the engines may be given different visits or seconds. Both
+count area unless `--rules` says otherwise, since the network that searches on 9x9 knows no other.
 `compare` reads answers, one JSON object a line with `id`, `turnNumber` and `rootInfo` (`scoreLead`,
 Black's; `currentPlayer`, who is to move), in any order; other lines and keys are passed over. A
 move has lost the lead before it less the lead after it, as its player sees it. Printed are
@@ -37,7 +38,13 @@ Losses = dict[str, dict[int, float]]
 
 
 def ask(
-    path: Path, games: int, moves: int, seed: int, visits: int, seconds: float | None = None
+    path: Path,
+    games: int,
+    moves: int,
+    seed: int,
+    visits: int,
+    rules: str,
+    seconds: float | None = None,
 ) -> None:
     """Print a query for each game."""
     rng = np.random.default_rng(seed)
@@ -52,7 +59,7 @@ def ask(
             "id": f"game-{number}",
             "moves": played,
             "initialPlayer": played[0][0],
-            "rules": "japanese",
+            "rules": rules,
             "komi": record.komi,
             "boardXSize": record.cols,
             "boardYSize": record.rows,
@@ -143,6 +150,7 @@ def main() -> None:
     asking.add_argument("--moves", type=int, default=8, help="drawn from each game")
     asking.add_argument("--visits", type=int, default=100_000)
     asking.add_argument("--seconds", type=float, help="of the wall's clock, for each position")
+    asking.add_argument("--rules", default="chinese", help="for both engines, by KataGo's names")
     asking.add_argument("--seed", type=int, default=0)
     comparing = parts.add_parser("compare")
     comparing.add_argument("ours", type=Path)
@@ -152,7 +160,7 @@ def main() -> None:
         if options.part == "ask":
             ask(
                 options.file, options.games, options.moves, options.seed, options.visits,
-                options.seconds,
+                options.rules, options.seconds,
             )  # fmt: skip
         else:
             print(json.dumps(compare(options.ours, options.theirs), indent=1))

@@ -13,6 +13,7 @@ from tengen.learners.deep_network import DESIGNS
 from tengen.learners.deep_network.warming import untrained
 from tengen.players import make_player, tengen
 from tengen.players.network_search import NetworkPlayer
+from tengen.players.sources import make_network
 from tengen.players.tengen import TengenPlayer
 from tengen.players.united import UnitedPlayer
 
@@ -45,6 +46,13 @@ def test_it_searches_with_the_network_where_it_can(network: None) -> None:
     board = Board(9, moves="B E5")
     *_, report = player.analyse(board, np.random.default_rng(1), limited=True)
     assert report.visits == 12 and board.is_legal(board.answer(report.choice))
+
+
+def test_a_network_that_never_saw_territory_counted_judges_as_by_area() -> None:
+    moves = "B E5 W C5 B G6 W G3"
+    boards = [Board(9, rules=rules, komi=6.5, moves=moves) for rules in ("chinese", "japanese")]
+    one, other = make_network("zero-9x9").views(boards)
+    assert one.score == other.score and (one.priors == other.priors).all()
 
 
 def test_a_board_may_have_a_network_of_its_own(

@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 
 from tengen.errors import RunError, SpecError  # noqa: E402
 from tengen.learners.deep_network import DeepNetwork  # noqa: E402
+from tengen.learners.deep_network.inputs import TERRITORY_PLANE  # noqa: E402
 from tengen.learners.deep_network.training import network_arrays  # noqa: E402
 from tengen.learners.self_play import training  # noqa: E402
 from tengen.learners.self_play.farm import Piece, make_farmed_loop, play_piece  # noqa: E402
@@ -187,6 +188,8 @@ def test_several_sizes_learn_together(tmp_path: Path) -> None:
     while loop.pupil.step < 4:
         loop.advance(0.1)
     assert all(room.window.total for room in loop.rooms)
+    # What it is never shown keeps weights of nothing.
+    assert not loop.pupil.network.lift.weight[:, TERRITORY_PLANE].any()
 
 
 def test_bad_input_is_one_line(tmp_path: Path) -> None:

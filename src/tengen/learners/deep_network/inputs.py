@@ -37,7 +37,7 @@ POINT_PLANES = (
 BOARD_PLANES = ("komi for the side to move", "territory is counted", "the last move was a pass")
 PLANES = (*POINT_PLANES, *(f"move {n + 1} ago" for n in range(HISTORY)), *BOARD_PLANES)
 N_PLANES = len(PLANES)
-KOMI_PLANE = PLANES.index(BOARD_PLANES[0])
+KOMI_PLANE, TERRITORY_PLANE = (PLANES.index(name) for name in BOARD_PLANES[:2])
 KOMI_SCALE = 10.0
 """Points of komi that make a plane of ones."""
 

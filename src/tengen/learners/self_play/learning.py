@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tengen.learners.deep_network.design import SCORE_SCALE
-from tengen.learners.deep_network.inputs import N_PLANES
+from tengen.learners.deep_network.inputs import N_PLANES, TERRITORY_PLANE
 from tengen.learners.deep_network.lessons import plane_table
 from tengen.learners.deep_network.network import Network
 from tengen.learners.deep_network.optimizer import Both
@@ -43,6 +43,9 @@ class Pupil:
         torch.manual_seed(settings.seed)
         self.settings, self.device, self.step = settings, device, 0
         self.network = Network(design_of(settings)).to(device)
+        # Its games count area. What is never shown must not speak by the weights it began with.
+        with torch.no_grad():
+            self.network.lift.weight[:, TERRITORY_PLANE] = 0
         self.mixed = device.type == "cuda"
         dtype = torch.bfloat16 if self.mixed else torch.float32
         self.judge = Judge(self.network, device, dtype)
