@@ -34,6 +34,23 @@ def test_show_tells_how_it_went(folder: Path, capsys: pytest.CaptureFixture[str]
     assert str(rows[-1]["positions"]) in capsys.readouterr().out
 
 
+def test_games_against_itself_teach_another_network(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, shards = str(folder / "model.safetensors"), str(tmp_path / "shards")
+    games = ["self-play", "games", "--model", model, "--out", shards, "--size", "5", "--size", "6"]
+    few = ["--games", "8", "--evaluations", "4", "--considered", "2", "--device", "cpu"]
+    assert run([*games, *few, "--json", "--quiet"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["shards"]) == 2 and told["games"] + told["cut"] == 16
+    taught = str(tmp_path / "taught.safetensors")
+    settings = ["--design", "tiny", "--steps", "3", "--batch", "8", "--device", "cpu"]
+    assert run(["network", "train", shards, *settings, "--out", taught, "--quiet", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["games"] == told["games"]
+    assert run([*games, *few, "--quiet"]) == 1
+    assert "holds shards already" in capsys.readouterr().err
+
+
 def test_a_folder_with_a_run_goes_on_only_if_asked(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

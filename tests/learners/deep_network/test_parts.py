@@ -12,7 +12,7 @@ import pytest
 
 from tengen.board import BLACK, Board, index_of, play_random
 from tengen.errors import SpecError
-from tengen.learners.deep_network import design, inputs
+from tengen.learners.deep_network import DESIGNS, NetworkSettings, Shard, design, inputs
 from tengen.learners.deep_network.evaluation import Evaluation, positions_of
 from tengen.learners.deep_network.fitting import torch_or_refuse
 from tengen.learners.deep_network.inputs_kernels import (
@@ -30,6 +30,8 @@ torch = pytest.importorskip("torch")
 
 from tengen.learners.deep_network.lessons import (  # noqa: E402
     Lessons,
+    Source,
+    gather,
     plane_table,
     planes_of,
 )
@@ -83,11 +85,46 @@ def test_positions_of_a_game_are_those_of_its_boards() -> None:
 
 
 def test_sources_share_a_batch_by_the_roots_of_their_sizes() -> None:
-    class Source:
+    class Sized:
         def __init__(self, count: int) -> None:
             self.train = range(count)
 
-    assert Lessons([Source(100), Source(400)]).shares.tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert Lessons([Sized(100), Sized(400)]).shares.tolist() == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_boards_take_turns_and_only_the_main_one_moves_the_statistics() -> None:
+    def source(lines: int, games: int) -> Source:
+        points, rng = lines * lines, np.random.default_rng(lines)
+        moves = np.concatenate([rng.permutation(points)[:6] for _ in range(games)])
+        shard = Shard(
+            lines, lines, moves.astype(np.int16), np.tile([1, 2], 3 * games).astype(np.int8),
+            np.full(games, 6, np.int32), np.zeros(0, np.int16), np.zeros(0, np.int8),
+            np.zeros(games, np.int32), np.full(games, 1.5, np.float32), np.zeros(games, np.int8),
+            np.ones(games, np.int8), np.full(games, 2.5, np.float32),
+            np.arange(games, dtype=np.int32), np.ones((games, points), np.int8),
+        )  # fmt: skip
+        return gather([shard], device=CPU, threads=1)
+
+    lessons = Lessons([source(5, 100), source(7, 900)])
+    assert lessons.main == (7, 7) and lessons.judging() == lessons.sources[1:]
+    assert lessons.held_out(8).rows == 7
+    generator, boards = torch.Generator(), []
+    for seed in range(200):
+        generator.manual_seed(seed)
+        boards.append(lessons.draw(4, generator).rows)
+    assert 30 < boards.count(5) < 70  # a quarter of them
+    trainer = Trainer(DESIGNS["tiny"], NetworkSettings(design="tiny", batch=8, warm_up=1), CPU)
+    trainer.settings = replace(trainer.settings, seed=1)
+    norm, seen = trainer.network.norm, []
+    for _ in range(20):
+        before = norm.mean.clone(), norm.gain.detach().clone()
+        generator.manual_seed(1_000_003 + trainer.step)
+        rows = lessons.draw(8, generator).rows
+        trainer.advance(lessons, 1)
+        assert torch.equal(norm.mean, before[0]) == (rows == 5)
+        assert not torch.equal(norm.gain, before[1])
+        seen.append(rows)
+    assert set(seen) == {5, 7}
 
 
 def test_orientations_of_a_field_are_normalised_and_merged_together() -> None:

@@ -1,0 +1,68 @@
+"""Games of a network against itself, kept as shards: legal, finished, counted, the same again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tengen.board import BLACK, WHITE, Board  # noqa: E402
+from tengen.board.counting import count_area  # noqa: E402
+from tengen.errors import RunError  # noqa: E402
+from tengen.learners.deep_network import DeepNetwork, Shard  # noqa: E402
+from tengen.learners.deep_network.training import network_arrays  # noqa: E402
+from tengen.learners.self_play.making import make_pupil  # noqa: E402
+from tengen.learners.self_play.recording import record_games  # noqa: E402
+from tengen.learners.self_play.settings import SelfPlaySettings, design_of  # noqa: E402
+
+SMALL = SelfPlaySettings(
+    size=(5,), design="tiny", games=12, evaluations=4, considered=2, komi=1.0, random_moves=0.0
+)
+
+
+@pytest.fixture(scope="module")
+def network() -> DeepNetwork:
+    made = DeepNetwork()
+    made.design_ = design_of(SMALL)
+    made.weights_ = network_arrays(make_pupil(SMALL, torch.device("cpu")).network)
+    return made
+
+
+def test_recorded_games_are_whole_and_counted_as_the_board_counts(
+    network: DeepNetwork, tmp_path: Path
+) -> None:
+    made = record_games(network, SMALL, tmp_path, rounds=2)
+    shards = [Shard.load(path) for path in made.files]
+    assert len(shards) == 2 and made.games == sum(map(len, shards)) > 0
+    assert made.games + made.passed_over == 2 * SMALL.games
+    for shard in shards:
+        ends = np.cumsum(shard.lengths)
+        for game, (end, length) in enumerate(zip(ends, shard.lengths, strict=True)):
+            moves = shard.moves[end - length : end]
+            board = Board(5, komi=float(shard.komi[game]))
+            for colour, move in zip(shard.colours[end - length : end], moves, strict=True):
+                assert board.turn == colour
+                board.play("pass" if move == 25 else (int(move) // 5, int(move) % 5))
+            assert list(moves[-2:]) == [25, 25]
+            counted = count_area(board.grid(), np.zeros((5, 5), np.bool_), komi=board.komi)
+            assert counted.score == pytest.approx(shard.score[game])
+            owner = counted.owner.ravel()
+            whose = (owner == BLACK).astype(int) - (owner == WHITE).astype(int)
+            assert np.array_equal(whose, shard.ownership[game])
+            assert shard.winner[game] == (BLACK if shard.score[game] > 0 else WHITE)
+
+
+def test_the_same_seed_gives_the_same_games(network: DeepNetwork, tmp_path: Path) -> None:
+    first = record_games(network, SMALL, tmp_path / "a")
+    again = record_games(network, SMALL, tmp_path / "b")
+    for mine, other in zip(first.files, again.files, strict=True):
+        assert mine.read_bytes() == other.read_bytes()
+
+
+def test_a_folder_that_holds_shards_is_not_mixed_up(network: DeepNetwork, tmp_path: Path) -> None:
+    record_games(network, SMALL, tmp_path)
+    with pytest.raises(RunError, match="holds shards already"):
+        record_games(network, SMALL, tmp_path)
