@@ -11,9 +11,11 @@ same seed draws the same moves, so that the engines may be given different visit
 count area unless `--rules` says otherwise, since the network that searches on 9x9 knows no other.
 `compare` reads answers, one JSON object a line with `id`, `turnNumber` and `rootInfo` (`scoreLead`,
 Black's; `currentPlayer`, who is to move), in any order; other lines and keys are passed over. A
-move has lost the lead before it less the lead after it, as its player sees it. Printed are
-Spearman's rank correlation over all moves that both files know, and an interval at 95 % from games
-drawn anew.
+move has lost the lead before it less the lead after it, as its player sees it. The lead is the
+position's; with `--first` it is that of the move that the engine puts first (`moveInfos`, `order`
+0), since engines differ in how much of what they looked at is in a position's: KataGo's is a mean
+over all moves, ours the best of those looked at most. Printed are Spearman's rank correlation over
+all moves that both files know, and an interval at 95 % from games drawn anew.
 """
 
 from __future__ import annotations
@@ -72,8 +74,8 @@ def ask(
         print(json.dumps(query))
 
 
-def losses(path: Path) -> Losses:
-    """Read what each move lost by an engine's answers.
+def losses(path: Path, first: bool = False) -> Losses:
+    """Read what each move lost by an engine's answers, by the lead of its first moves or in all.
 
     Raises
     ------
@@ -86,7 +88,8 @@ def losses(path: Path) -> Losses:
             answer = json.loads(line)
             root = answer["rootInfo"]
             place = str(answer["id"]), int(answer["turnNumber"])
-            lead = float(root["scoreLead"]), str(root["currentPlayer"])
+            told = _first(answer["moveInfos"]) if first else root
+            lead = float(told["scoreLead"]), str(root["currentPlayer"])
         except (ValueError, TypeError, KeyError):
             continue  # a log, a warning, an error
         if not answer.get("isDuringSearch"):
@@ -103,15 +106,20 @@ def losses(path: Path) -> Losses:
     }
 
 
-def compare(first: Path, second: Path, seed: int = 0) -> dict[str, Any]:
-    """Return Spearman's correlation of two files of answers, with an interval.
+def _first(moves: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the move that an engine puts first."""
+    return min(moves, key=lambda move: int(move["order"]))
+
+
+def compare(one: Path, other: Path, first: bool = False, seed: int = 0) -> dict[str, Any]:
+    """Return Spearman's correlation of two files of answers, with an interval; see `losses`.
 
     Raises
     ------
     TengenError
         If they have fewer than three moves in common.
     """
-    ours, theirs = losses(first), losses(second)
+    ours, theirs = losses(one, first), losses(other, first)
     games = [
         [(lost, theirs[game][turn]) for turn, lost in turns.items() if turn in theirs[game]]
         for game, turns in ours.items()
@@ -121,14 +129,14 @@ def compare(first: Path, second: Path, seed: int = 0) -> dict[str, Any]:
     everything = np.array([pair for pairs in games for pair in pairs]).reshape(-1, 2)
     found = spearman(everything[:, 0], everything[:, 1]) if len(everything) > 2 else None
     if found is None:
-        raise TengenError(f"{first}, {second}: have {len(everything)} moves in common, too few")
+        raise TengenError(f"{one}, {other}: have {len(everything)} moves in common, too few")
     rng = np.random.default_rng(seed)
     again = []
     for _ in range(RESAMPLES):
         drawn = [pair for game in rng.integers(len(games), size=len(games)) for pair in games[game]]
         a, b = np.array(drawn).T
-        if (one := spearman(a, b)) is not None:
-            again.append(one.r)
+        if (drawn_anew := spearman(a, b)) is not None:
+            again.append(drawn_anew.r)
     low, high = np.percentile(again, [2.5, 97.5])
     return {
         "games": len(games),
@@ -155,6 +163,7 @@ def main() -> None:
     comparing = parts.add_parser("compare")
     comparing.add_argument("ours", type=Path)
     comparing.add_argument("theirs", type=Path)
+    comparing.add_argument("--first", action="store_true", help="leads of the moves put first")
     options = parser.parse_args()
     try:
         if options.part == "ask":
@@ -163,7 +172,7 @@ def main() -> None:
                 options.rules, options.seconds,
             )  # fmt: skip
         else:
-            print(json.dumps(compare(options.ours, options.theirs), indent=1))
+            print(json.dumps(compare(options.ours, options.theirs, options.first), indent=1))
     except (TengenError, OSError) as mistake:
         sys.exit(f"points_lost: {mistake}")
 

@@ -29,6 +29,7 @@ def answers(path: Path, games: dict[str, list[float]]) -> Path:
             "id": game,
             "turnNumber": turn,
             "rootInfo": {"scoreLead": lead, "currentPlayer": "BW"[turn % 2]},
+            "moveInfos": [{"order": 1, "scoreLead": 0}, {"order": 0, "scoreLead": 2 * lead}],
         }
         for game, leads in games.items()
         for turn, lead in enumerate(leads)
@@ -41,6 +42,14 @@ def answers(path: Path, games: dict[str, list[float]]) -> Path:
 def test_a_move_loses_what_its_player_sees(script: ModuleType, tmp_path: Path) -> None:
     found = script.losses(answers(tmp_path / "a", {"g": [1.0, -2.0, -5.0, -4.0]}))
     assert found == {"g": {0: 3.0, 1: -3.0, 2: -1.0}}
+
+
+def test_the_lead_may_be_that_of_the_first_move(script: ModuleType, tmp_path: Path) -> None:
+    path = answers(tmp_path / "a", {"g": [1.0, -2.0, -5.0, -4.0]})
+    assert script.losses(path, first=True) == {"g": {0: 6.0, 1: -6.0, 2: -2.0}}
+    path.write_text(path.read_text().replace("moveInfos", "nothing"))
+    with pytest.raises(TengenError, match="has no answer"):
+        script.losses(path, first=True)
 
 
 def test_two_files(script: ModuleType, tmp_path: Path) -> None:
