@@ -101,8 +101,7 @@ class _GroupConvolution(nn.Module):
 class FieldNorm(nn.Module):
     """Batch normalisation whose statistics are shared by the orientations of a field."""
 
-    momentum = 0.1
-    """How much of each batch is remembered: a batch has many points, and weights move on."""
+    momentum = 0.02
 
     def __init__(self, fields: int, order: int) -> None:
         super().__init__()
