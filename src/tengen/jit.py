@@ -55,8 +55,8 @@ _KERNELS: list[Any] = []
 _COMPILER = (Path(__file__), *sorted(_PACKAGE.glob("numba_*.py")))
 """What makes a kernel's code besides Numba and the kernel itself."""
 
-_LARGE = 400
-"""Bytes of bytecode above which LLVM would not inline a kernel anyway."""
+_LARGE = 200
+"""Bytes of bytecode above which a call costs little beside the work that is called."""
 
 
 def kernel(function: Any) -> Any:

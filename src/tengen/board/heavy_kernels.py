@@ -51,7 +51,7 @@ def _around(p, i, width):
     return q - RECORD if column == 0 else q if column == 1 else q + RECORD
 
 
-@inner_kernel
+@hot_kernel
 def shape_index(b, p, colour, width):
     """Return the number of the 3x3 neighbourhood of `p` as `colour` sees it (own 1, enemy 2, edge
     3).

@@ -281,7 +281,7 @@ def _merge(s, a, b):
     return a
 
 
-@kernel
+@hot_kernel
 def play_move(s, p, colour):
     """Play a legal move or a pass and hand the turn to the other side; return stones captured."""
     captured = 0
@@ -344,7 +344,7 @@ def regrow(table, larger):
             remember(larger, table[i])
 
 
-@kernel
+@hot_kernel
 def is_allowed(s, table, ko_rule, p, colour):
     """Tell whether `colour` may play `p`, the chosen ko rule included; a pass always may."""
     if not is_legal(s, p, colour):

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.jit import inner_kernel
+from tengen.jit import hot_kernel, inner_kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
 
 
-@inner_kernel
+@hot_kernel
 def mix(z):
     """Scramble a 64-bit word so that neighbouring words become unrelated."""
     z = np.uint64(z)
@@ -25,7 +25,7 @@ def mix(z):
     return z ^ (z >> np.uint64(31))
 
 
-@inner_kernel
+@hot_kernel
 def seed_stream(rng, seed, index):
     """Put the generator at the start of stream `index` of `seed`."""
     rng[0] = mix(np.uint64(seed) + _GOLDEN) ^ mix(mix(np.uint64(index)) + _GOLDEN)

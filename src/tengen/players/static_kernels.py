@@ -33,7 +33,7 @@ from tengen.board.layout_kernels import (
 )
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.simple_kernels import is_own_eye
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel, kernel
 from tengen.players.ladder_kernels import (
     LIB1,
     LIB2,
@@ -207,7 +207,7 @@ def _influence(s, w, f, colour, weights, width):
                 f[b, p] = 0.4 * f[a, p] + 0.15 * total
 
 
-@kernel
+@hot_kernel
 def _shape(s, p, width):
     """Return the number of the 3x3 neighbourhood, as `board.shapes.shape_table` counts them."""
     code = s[COLOUR, p - width - 1] | s[COLOUR, p - width] << 2 | s[COLOUR, p - width + 1] << 4

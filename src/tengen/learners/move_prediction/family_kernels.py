@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, HEAD, ROWS, SCALARS
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel
 from tengen.learners.move_prediction.pattern_kernels import (
     ORIENTATIONS,
     RINGS,
@@ -31,7 +31,7 @@ MARKS = 5
 _NEAR_LAST = 12  # patterns with the last move: as far as this distance
 
 
-@kernel
+@hot_kernel
 def salt(family, ring):
     """Return the word that tells the patterns of one family and ring from the others."""
     z = np.uint64(family * RINGS + ring + 1) * np.uint64(0x9E3779B97F4A7C15)

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.layout_kernels import BORDER, COLOUR, COLS, ROWS, SCALARS
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel, kernel
 
 DIM = 32  # length of a feature's vector and width of the network
 SEEN = 3 * DIM  # what a layer sees of a point: itself, edge neighbours, corner neighbours
@@ -69,7 +69,7 @@ def _add_two(x, low, high, out, at, n):
         c[i] = a[i] + b[i]
 
 
-@kernel
+@hot_kernel
 def _add_four(x, y, step, lo, n, out):
     """Set out[i] = x[i] + y[i - step] + y[i + step] for n numbers from `lo` of flat arrays."""
     a, b, c, d = (
@@ -136,7 +136,7 @@ def _gate(da, y):
         y[i] = da[i] if y[i] > 0 else np.float32(0.0)
 
 
-@kernel
+@hot_kernel
 def _add_back(da, d0, d1, d2, back, lo, hi):
     """Add d0 + d1 + d2 + back to da for the points lo to hi."""
     da, d0, d1, d2 = da[lo:hi], d0[lo:hi], d1[lo:hi], d2[lo:hi]

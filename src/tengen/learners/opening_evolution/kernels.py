@@ -16,7 +16,7 @@ import numpy as np
 
 from tengen.board.kernels import in_atari, is_legal, near, play_move
 from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, NEXT, PASS, ROWS, SCALARS, TURN
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel, kernel
 
 _NEVER = -1e300
 """Below every value a network can give."""
@@ -79,7 +79,7 @@ def _changes(s, p, colour, where, how, me):
     return count
 
 
-@inner_kernel
+@hot_kernel
 def _bend(values, n):
     """Replace the first `n` values by their tanh, to within 1e-13.
 
@@ -240,7 +240,7 @@ def _read_windows(x, weights, windows, cover, sums, bent, base):
     _dense_sums(bent, w1, base)
 
 
-@kernel
+@hot_kernel
 def _touch(w0, cover, where, how, count, sums, slot, touched, fresh):
     """List the windows that the listed inputs touch, with their new sums; return how many.
 

@@ -33,7 +33,7 @@ from tengen.board.layout_kernels import (
     TURN,
     WHITE,
 )
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel, kernel
 from tengen.learners.opening_td.kernels import (
     A_FRIENDLY,
     A_HIDDEN,
@@ -365,7 +365,7 @@ def _value_quiet(moves, facing, hidden, w2, b2, output, values):
         values[i] = total / outputs
 
 
-@inner_kernel
+@hot_kernel
 def captures(s, p, colour):
     """Tell whether a legal move takes something."""
     width = s[SCALARS, COLS] + 1

@@ -30,7 +30,7 @@ from tengen.board.layout_kernels import (
     SIZE,
     WHITE,
 )
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel, kernel
 
 # What a board size looks like to the kernels.
 #   cells    bordered point of each cell
@@ -158,7 +158,7 @@ def block_facts(s, head, geometry, masks, scratch):
     return liberties, s[SIZE, head], friends, enemies
 
 
-@inner_kernel
+@hot_kernel
 def put(first, binary, nodes, cell, step, number, index, value, n):
     """Add the input that says `number` (already step `step` of a binary feature); return how many.
 

@@ -116,7 +116,7 @@ def make_work(n, width):
     )
 
 
-@kernel
+@hot_kernel
 def tanh_all(values, n):
     """Replace the first n numbers of a flat array by their tanh."""
     for i in range(n):

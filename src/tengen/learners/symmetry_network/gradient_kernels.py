@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.layout_kernels import BLACK, BORDER, COLOUR, COLS, EMPTY, SCALARS, WHITE
-from tengen.jit import kernel
+from tengen.jit import hot_kernel, kernel
 from tengen.learners.symmetry_network.evaluation_kernels import (
     CELL,
     FIRST_OUT,
@@ -255,7 +255,7 @@ def _deep_gradient(net, x, offset, delta, rows, cols, grads):
             _add_cell(x, offset, p, cell, grads)
 
 
-@kernel
+@hot_kernel
 def _add_cell(x, offset, p, cell, grads):
     """Add a cell's errors to the gradient of its bias and of the nine table rows it read."""
     inputs = grads.table.shape[0] // 9

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.layout_kernels import BORDER, COLOUR, COLS, ROWS, SCALARS
-from tengen.jit import kernel
+from tengen.jit import hot_kernel, kernel
 from tengen.learners.symmetry_network.candidate_kernels import changes
 from tengen.learners.symmetry_network.evaluation_kernels import (
     COUNT,
@@ -83,7 +83,7 @@ def _state_of(x):
     return 2 if x < 6 else 1 if x < EMPTY_POINT else 0
 
 
-@kernel
+@hot_kernel
 def _worth(net, row, x, worth, reads):
     """Return the value of a vertex from the net inputs of its outputs."""
     c = _state_of(x)
