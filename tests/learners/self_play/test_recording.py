@@ -13,10 +13,16 @@ from tengen.board import BLACK, WHITE, Board  # noqa: E402
 from tengen.board.counting import count_area  # noqa: E402
 from tengen.errors import RunError  # noqa: E402
 from tengen.learners.deep_network import DeepNetwork, Shard  # noqa: E402
+from tengen.learners.deep_network.network import Network  # noqa: E402
 from tengen.learners.deep_network.training import network_arrays  # noqa: E402
-from tengen.learners.self_play.making import make_pupil  # noqa: E402
-from tengen.learners.self_play.recording import record_games  # noqa: E402
-from tengen.learners.self_play.settings import SelfPlaySettings, design_of  # noqa: E402
+from tengen.learners.self_play.judge import Judge  # noqa: E402
+from tengen.learners.self_play.making import make_pupil, use_fast_products  # noqa: E402
+from tengen.learners.self_play.recording import play_out, record_games, shard_of  # noqa: E402
+from tengen.learners.self_play.settings import (  # noqa: E402
+    SelfPlaySettings,
+    design_of,
+    longest,
+)
 
 SMALL = SelfPlaySettings(
     size=(5,), design="tiny", games=12, evaluations=4, considered=2, komi=1.0, random_moves=0.0
@@ -53,6 +59,23 @@ def test_recorded_games_are_whole_and_counted_as_the_board_counts(
             whose = (owner == BLACK).astype(int) - (owner == WHITE).astype(int)
             assert np.array_equal(whose, shard.ownership[game])
             assert shard.winner[game] == (BLACK if shard.score[game] > 0 else WHITE)
+
+
+def test_games_that_are_cut_are_left_out(network: DeepNetwork) -> None:
+    cpu = torch.device("cpu")
+    before = torch.backends.cudnn.benchmark
+    use_fast_products(cpu)
+    assert torch.backends.cudnn.benchmark == before  # a processor has nothing to choose
+    learned = Network(network.design_)
+    learned.load_state_dict({k: torch.tensor(v) for k, v in network.weights_.items()})
+    judge, generator = Judge(learned, cpu, torch.float32), torch.Generator().manual_seed(4)
+    ended: list[int] = []
+    tally, lesson = play_out(SMALL, 5, judge, generator, on_games=ended.append)
+    assert tally.games == SMALL.games == sum(ended) and tally.positions == len(lesson.codes)
+    shard = shard_of(lesson, 5)
+    assert 0 < len(shard) <= tally.games and int(shard.lengths.max()) < longest(5)
+    left_out = tally.games - len(shard)
+    assert shard.positions == tally.positions - left_out * longest(5)
 
 
 def test_the_same_seed_gives_the_same_games(network: DeepNetwork, tmp_path: Path) -> None:
