@@ -35,8 +35,12 @@ def test_show_tells_how_it_went(folder: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_games_against_itself_teach_another_network(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # where the training keeps its run
     model, shards = str(folder / "model.safetensors"), str(tmp_path / "shards")
     games = ["self-play", "games", "--model", model, "--out", shards, "--size", "5", "--size", "6"]
     few = ["--games", "8", "--evaluations", "4", "--considered", "2", "--device", "cpu"]
