@@ -8,10 +8,9 @@ setup: .venv/ready  ## install everything and compile the kernels
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev,bench]'
 	@# Python's bytecode is made beside the kernels; a few files in there are for other Pythons.
-	$(BIN)/python -m compileall -q -j 2 .venv/lib >/dev/null & $(BIN)/tengen warmup && wait
+	$(BIN)/python -m compileall -q -x '/tests?/' .venv/lib >/dev/null & $(BIN)/tengen warmup && wait
 	touch $@
 
 lab: setup  ## the main job: reproduce the papers at a small scale and write one report
