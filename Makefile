@@ -8,6 +8,7 @@ setup: .venv/ready  ## install everything and compile the kernels
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev,bench]'
 	@# Python's bytecode is made beside the kernels; a few files in there are for other Pythons.
 	$(BIN)/python -m compileall -q -x '/tests?/' .venv/lib >/dev/null & $(BIN)/tengen warmup && wait
