@@ -24,12 +24,14 @@ def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     untrained(DESIGNS["tiny"]).save(path)
     monkeypatch.setattr(tengen, "NETWORK", str(path))
     monkeypatch.setattr(tengen, "NETWORKS", {})
+    monkeypatch.setattr(tengen, "JUDGES", {})
 
 
 @pytest.fixture
 def nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tengen, "NETWORK", "no-such-network")
     monkeypatch.setattr(tengen, "NETWORKS", {})
+    monkeypatch.setattr(tengen, "JUDGES", {})
 
 
 def made(spec: str) -> TengenPlayer:
@@ -64,6 +66,19 @@ def test_a_board_may_have_a_network_of_its_own(
     assert isinstance(usual, NetworkPlayer) and isinstance(own, NetworkPlayer)
     assert isinstance(missing, NetworkPlayer)
     assert own.network is not usual.network and missing.network is usual.network
+
+
+def test_an_opinion_may_be_another_networks_than_the_move(
+    network: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tengen, "JUDGES", {(9, 9): "tengen-small", (7, 7): "no-such-network"})
+    player, board = made("tengen:visits=4"), Board(9)
+    plays, judges = player.search(board), player.judge.search(board)
+    assert isinstance(plays, NetworkPlayer) and isinstance(judges, NetworkPlayer)
+    assert judges.network is make_network("tengen-small", shared=True) is not plays.network
+    missing = player.judge.search(Board(7))
+    assert isinstance(missing, NetworkPlayer) and missing.network is plays.network
+    assert player.judge.visits == 4 and player.judge.within(0.1).judging
 
 
 def test_a_clock_keeps_the_tree(network: None) -> None:

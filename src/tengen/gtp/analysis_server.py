@@ -331,7 +331,8 @@ class AnalysisServer:
         """Return the player, made once."""
         with self._making:
             if self._player is None:
-                self._player = self.make_player()
+                made = self.make_player()
+                self._player = getattr(made, "judge", made)
             return self._player
 
     # ----- Writing -----

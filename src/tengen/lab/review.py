@@ -211,6 +211,7 @@ def judge_positions(
     """
     if not isinstance(player, Analyser):
         raise SpecError(f"the player {player!r} cannot say what it thinks; take mcts")
+    asked: Analyser = getattr(player, "judge", player)
     last = done[-1] if done else None
     for number, board in enumerate(boards_of(record)):
         if number < len(done):
@@ -218,7 +219,7 @@ def judge_positions(
         if board.is_over and last is not None:
             last = _carried(board, last)
         else:
-            last = _judge(board, player, policy, seed, number)
+            last = _judge(board, asked, policy, seed, number)
         yield last
 
 

@@ -35,8 +35,11 @@ NETWORKS: dict[tuple[int, int], str] = {
 }
 """Networks by board, where another one is stronger than the usual at equal time; by how much is in
 docs/results/united-player.md."""
-_SELF_TAUGHT = ("zero-9x9",)
-"""Networks that cannot tell what people play."""
+JUDGES: dict[tuple[int, int], str] = {(9, 9): "tengen-mixed"}
+"""Networks of its `judge`, where another one tells lost points better than the one that plays:
+docs/results/analysis.md."""
+_SELF_TAUGHT = ("zero-9x9", "tengen-mixed")
+"""Networks that cannot tell what people play on the boards for which they are chosen."""
 _VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64
 """Visits a move when nothing else is said, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
 _TEMPERATURE = 0.5
@@ -60,6 +63,8 @@ class TengenPlayer:
         Visits or seconds a move, instead of a level.
     threads, clock, resign
         As of the searches.
+    judging
+        Whether it is asked for opinions instead of moves; see `judge`.
     """
 
     level: int | None = None
@@ -70,6 +75,7 @@ class TengenPlayer:
     resign: float = RESIGN_BELOW
     name: str = "tengen"
     root_moves: frozenset[int] | None = None
+    judging: bool = False
     _searches: dict[tuple[int, int], _Inner] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -82,6 +88,11 @@ class TengenPlayer:
     def adviser(self) -> TengenPlayer:
         """The same player at its full strength, to be asked for advice."""
         return replace(self, level=None)
+
+    @property
+    def judge(self) -> TengenPlayer:
+        """The same player, asked for opinions of positions instead of moves."""
+        return replace(self, judging=True)
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Return a move, a pass when the game is over, or a resignation."""
@@ -150,7 +161,10 @@ class TengenPlayer:
         return SamplePlayer(model=load_policy(name, shared=True), temperature=level.temperature)
 
     def _make(self, rows: int, cols: int) -> _Inner:
-        names = (NETWORKS.get((rows, cols), NETWORK), NETWORK)
+        size = rows, cols
+        names = [NETWORKS.get(size, NETWORK), NETWORK]
+        if self.judging and size in JUDGES:
+            names.insert(0, JUDGES[size])
         network = next((_network(name) for name in names if has_model(name)), None)
         if network is None or not network.supports(rows, cols):
             return UnitedPlayer(
