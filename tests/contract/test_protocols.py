@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.contracts import Expert, NarrowablePlayer, OwnershipEvaluator
+from tengen.contracts import Expert, JudgingPlayer, NarrowablePlayer, OwnershipEvaluator
 from tengen.contracts.protocols import Learner, ScoreEstimator
 from tengen.errors import SpecError
 from tengen.learners.opening_td import OpeningTD
@@ -34,6 +34,11 @@ def test_who_learns() -> None:
 def test_whose_moves_can_be_narrowed() -> None:
     assert isinstance(make_player("mcts:playouts=10"), NarrowablePlayer)
     assert not isinstance(make_player("random"), NarrowablePlayer)
+
+
+def test_who_has_another_mind_for_opinions() -> None:
+    assert isinstance(make_player("tengen"), JudgingPlayer)
+    assert not isinstance(make_player("mcts:playouts=10"), JudgingPlayer)
 
 
 def test_who_finishes_games() -> None:

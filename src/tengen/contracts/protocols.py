@@ -85,6 +85,16 @@ class NarrowablePlayer(Player, Protocol):
 
 
 @runtime_checkable
+class JudgingPlayer(Analyser, Protocol):
+    """A player that has another mind for opinions of positions than for moves."""
+
+    @property
+    def judge(self) -> Analyser:
+        """Whom to ask for opinions instead."""
+        ...
+
+
+@runtime_checkable
 class Explainer(Player, Protocol):
     """A player that can say in words why it plays a move."""
 

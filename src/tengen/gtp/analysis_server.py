@@ -22,7 +22,7 @@ import numpy as np
 from tengen import __version__
 from tengen.arrays import FloatArray
 from tengen.board import Board, index_of
-from tengen.contracts.protocols import Analyser, NarrowablePlayer, Player, Policy
+from tengen.contracts.protocols import Analyser, JudgingPlayer, NarrowablePlayer, Player, Policy
 from tengen.contracts.values import Analysis, Candidate
 from tengen.errors import TengenError
 from tengen.gtp.analysis_answers import format_result, is_wanted, visit_shares, wanted
@@ -332,7 +332,7 @@ class AnalysisServer:
         with self._making:
             if self._player is None:
                 made = self.make_player()
-                self._player = getattr(made, "judge", made)
+                self._player = made.judge if isinstance(made, JudgingPlayer) else made
             return self._player
 
     # ----- Writing -----

@@ -22,7 +22,7 @@ import numpy as np
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, WHITE, Board, index_of, playouts, point_at
 from tengen.board.counting import Count
-from tengen.contracts import Analyser, Analysis, Player, Policy, Status
+from tengen.contracts import Analyser, Analysis, JudgingPlayer, Player, Policy, Status
 from tengen.errors import SpecError
 from tengen.gtp.judging import Judge, PlayoutScorer, count_without
 from tengen.lab.review_settings import ReviewSettings
@@ -211,7 +211,7 @@ def judge_positions(
     """
     if not isinstance(player, Analyser):
         raise SpecError(f"the player {player!r} cannot say what it thinks; take mcts")
-    asked: Analyser = getattr(player, "judge", player)
+    asked = player.judge if isinstance(player, JudgingPlayer) else player
     last = done[-1] if done else None
     for number, board in enumerate(boards_of(record)):
         if number < len(done):
