@@ -82,14 +82,14 @@ def games(
     from tengen.learners.deep_network import DeepNetwork
     from tengen.learners.deep_network.fitting import chosen_device
 
-    place = chosen_device(device)
+    place = chosen_device(device)  # which says how to get PyTorch, before anything needs it
+    from tengen.learners.self_play.recording import record_games
+
     settings = SelfPlaySettings(
         size=tuple(size), games=games, evaluations=evaluations, considered=considered, komi=komi,
         random_opening=random_opening, random_moves=0.0, seed=seed,
     )  # fmt: skip
     network = DeepNetwork.load(model)
-    from tengen.learners.self_play.recording import record_games
-
     with progress("games", games * rounds * len(settings.size), quiet=shown.quiet) as bar:
         made = record_games(
             network, settings, out, rounds=rounds, device=place, on_games=bar.advance

@@ -206,7 +206,8 @@ class Lessons:
     @property
     def main(self) -> tuple[int, int]:
         """Rows and columns of the board that is learned from most."""
-        return max(self._weights(), key=self._weights().__getitem__)
+        weights = self._weights()
+        return max(weights, key=weights.__getitem__)
 
     def _weights(self) -> dict[tuple[int, int], float]:
         """Return how often each board is drawn from."""
