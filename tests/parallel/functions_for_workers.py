@@ -69,10 +69,17 @@ class StuckAtTheEnd:
         sleep(600)
 
 
+held: list[StuckAtTheEnd] = []
+
+
 def hold_what_sticks(folder: str) -> None:
-    global held
-    held = StuckAtTheEnd()
+    held.append(StuckAtTheEnd())
     (Path(folder) / str(os.getpid())).touch()
+
+
+def get_stuck_at_work(folder: str) -> None:
+    hold_what_sticks(folder)
+    StuckAtTheEnd()  # at once: whoever tells it to end here is not heard
 
 
 def say_goodbye(folder: str) -> int:
@@ -89,10 +96,11 @@ def main() -> None:
 
     # A shell that starts the tests in the background leaves Ctrl-C ignored; here it must work.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if sys.argv[2:] == ["stuck"]:
+    if sys.argv[2:]:
         from tengen.parallel.processes import Pool
 
-        list(Pool(hold_what_sticks, 2, 0).run([sys.argv[1]] * 4))
+        function = {"idle": hold_what_sticks, "working": get_stuck_at_work}[sys.argv[2]]
+        list(Pool(function, 2, 0).run([sys.argv[1]] * 4))
         time.sleep(600)  # with idle workers
     try:
         list(map_jobs(note_pid_and_sleep, [sys.argv[1]] * 4, workers=2))

@@ -201,8 +201,11 @@ def are_gone(workers: list[int]) -> bool:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no clock that ends a process")
-def test_idle_workers_go_when_their_parent_is_killed_though_they_cannot_end(tmp_path: Path) -> None:
-    parent, workers = begin_parent(tmp_path, "stuck")
+@pytest.mark.parametrize("state", ["idle", "working"])
+def test_workers_go_when_their_parent_is_killed_though_they_cannot_end(
+    state: str, tmp_path: Path
+) -> None:
+    parent, workers = begin_parent(tmp_path, state)
     parent.kill()
     parent.wait()
     assert are_gone(workers)

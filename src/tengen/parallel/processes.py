@@ -223,6 +223,7 @@ def _work(pipe: Connection) -> None:
         try:
             _reply(pipe, number, failure, result)
         except (BrokenPipeError, ConnectionResetError):
+            _end_within(_FAREWELL)
             break
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is ending
 
@@ -230,7 +231,18 @@ def _work(pipe: Connection) -> None:
 def _told_to_end(number: int, frame: FrameType | None) -> None:
     """Break off the job; once: what is being closed then is not to be broken off."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    _end_within(_BREAKING_OFF)
     raise SystemExit(0)
+
+
+def _end_within(seconds: float) -> None:
+    """Let the system's clock end this process, where it can; the first call counts.
+
+    An interpreter that is being taken down runs no threads any more and may be stuck; so this must
+    be called before anything that lets it begin to end.
+    """
+    if hasattr(signal, "setitimer") and not signal.getitimer(signal.ITIMER_REAL)[0]:
+        signal.setitimer(signal.ITIMER_REAL, seconds + 0.5)
 
 
 def _listen(pipe: Connection, inbox: queue.SimpleQueue[Any], idle: threading.Event) -> None:
@@ -241,15 +253,13 @@ def _listen(pipe: Connection, inbox: queue.SimpleQueue[Any], idle: threading.Eve
     with suppress(EOFError, OSError):
         while True:
             inbox.put(pipe.recv())
-    inbox.put(None)
     patience = _FAREWELL
     if not idle.is_set():  # nobody wants what it is working on
         patience = _BREAKING_OFF if hasattr(signal, "pthread_kill") else 0.0
-        if patience:
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
-    if hasattr(signal, "setitimer"):
-        # An interpreter that is being taken down runs no threads any more; the system's clock does.
-        signal.setitimer(signal.ITIMER_REAL, patience + 0.5)
+    _end_within(patience)
+    inbox.put(None)
+    if patience == _BREAKING_OFF:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
     time.sleep(patience)
     os._exit(0)
 
