@@ -9,9 +9,12 @@ setup: .venv/ready  ## install everything and compile the kernels
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip
-	$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev,bench]'
-	@# Python's bytecode is made beside the kernels; a few files in there are for other Pythons.
-	$(BIN)/python -m compileall -q -x '/tests?/' .venv/lib >/dev/null & $(BIN)/tengen warmup && wait
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[bench,gym,onnx]'
+	@# The developers' tools and Python's bytecode come beside the kernels, which need neither.
+	@# A few files in there are for other Pythons.
+	{ $(BIN)/python -m pip install --quiet --no-compile --group dev && \
+		{ $(BIN)/python -m compileall -q -x '/tests?/' .venv/lib >/dev/null || true; }; } & \
+	$(BIN)/tengen warmup && wait $$!
 	touch $@
 
 lab: setup  ## the main job: reproduce the papers at a small scale and write one report
@@ -42,7 +45,7 @@ test-slow: setup  ## thousands of games, kills, clusters, kernels without the JI
 	$(BIN)/pytest -m slow
 
 docs: setup  ## the site with guide, reference and search, in build/site
-	$(BIN)/python -m mkdocs --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python -m mkdocs --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --group docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "build/site/index.html"
 

@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,24 +118,6 @@ def is_overload(item: ast.stmt) -> bool:
     decorators = getattr(item, "decorator_list", [])
     names = {getattr(d, "id", getattr(d, "attr", "")) for d in decorators}
     return bool(names & {"overload", "setter"})
-
-
-def test_every_import_is_declared() -> None:
-    # What a development tool happens to bring along is missing where only the wheel is installed.
-    project = tomllib.loads((ROOT.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = project["project"]["optional-dependencies"]
-    for_users = [needs for extra, needs in extras.items() if extra not in ("dev", "docs")]
-    wanted = [*project["project"]["dependencies"], *(need for needs in for_users for need in needs)]
-    declared = {re.split(r"[^\w-]", need)[0].replace("-", "_") for need in wanted}
-    other_name = {"pyspiel": "open_spiel"}
-    undeclared = []
-    for path, tree in trees():
-        for line, module in imported_modules(tree):
-            package = module.split(".")[0]
-            known = package == "tengen" or package in sys.stdlib_module_names
-            if not known and other_name.get(package, package) not in declared:
-                undeclared.append(f"{path}:{line} {package}")
-    assert undeclared == []
 
 
 def imported_modules(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -78,6 +78,7 @@ def test_a_stopped_user_is_told_what_the_work_left(
 
 
 def test_every_package_that_is_imported_is_declared_and_no_other() -> None:
+    # What a development tool happens to bring along is missing where only the wheel is installed.
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"].values()
     listed = [*project["dependencies"], *(name for extra in extras for name in extra)]
