@@ -1,6 +1,8 @@
 # Every target creates .venv by itself; the machine needs only python3 (3.11 or later), make, and a package index.
 PYTHON ?= python3
 BIN := .venv/bin
+# Python writes the bytecode of what it imports, which is far less than pip would compile.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: setup lab web page test test-slow test-wheel lint docs bench clean
 
@@ -9,11 +11,9 @@ setup: .venv/ready  ## install everything and compile the kernels
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip
-	$(BIN)/python -m pip install --quiet --no-compile --editable '.[bench,gym,onnx]'
-	@# The developers' tools and Python's bytecode come beside the kernels, which need neither.
-	@# A few files in there are for other Pythons.
-	{ $(BIN)/python -m pip install --quiet --no-compile --group dev && \
-		{ $(BIN)/python -m compileall -q -x '/tests?/' .venv/lib >/dev/null || true; }; } & \
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
+	@# What developers need besides comes while the kernels are compiled.
+	$(BIN)/python -m pip install --quiet --no-compile --group dev 'tengen[bench,gym,onnx]' & \
 	$(BIN)/tengen warmup && wait $$!
 	touch $@
 
