@@ -7,6 +7,7 @@ import pytest
 from tengen.board import WHITE, Board
 from tengen.gtp.client import Client, LocalChannel
 from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove, EngineRefusal
+from tengen.gtp.patience import Patience
 from tengen.gtp.session import EngineSession
 
 
@@ -17,9 +18,9 @@ class Spy(LocalChannel):
         super().__init__(commands)
         self.sent: list[str] = []
 
-    def send(self, data: bytes, deadline: float | None) -> None:
+    def send(self, data: bytes, patience: Patience) -> None:
         self.sent.append(data.decode().strip())
-        super().send(data, deadline)
+        super().send(data, patience)
 
     def taken(self) -> list[str]:
         sent, self.sent = self.sent, []

@@ -1,7 +1,7 @@
 """Bad engines in one file: `python engines.py KIND` speaks GTP until it does something wrong.
 
 Kinds: good, slow_start, silent, exit, crash, kill, hang, garbage, endless, illegal, nonsense,
-refuse, close, deaf, helper, drip, slow, stubborn, daemon.
+refuse, close, deaf, helper, drip, slow, waiting, stubborn, daemon.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 KIND = sys.argv[1] if len(sys.argv) > 1 else "good"
 COMMANDS = "name version list_commands boardsize clear_board komi play genmove undo quit"
@@ -47,6 +48,11 @@ def genmove(count: int) -> None:
         say(f"= {'ABCDEFGHJ'[count % 9]}{1 + count // 9}\n\n")
     elif KIND == "slow":
         time.sleep(3)
+        say("= pass\n\n")
+    elif KIND == "waiting":  # for a word from outside
+        Path(sys.argv[2], "begun").touch()
+        while not Path(sys.argv[2], "word").exists():
+            time.sleep(0.02)
         say("= pass\n\n")
     elif KIND == "illegal":
         say("= A1\n\n")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -25,6 +27,8 @@ from tengen.gtp.faults import (
 from tengen.gtp.session import EngineSession
 
 ENGINES = Path(__file__).parent / "engines.py"
+# Seconds for which a process is stopped, long beside what a busy machine takes to go on.
+STOPPED = 6.0
 LIMITS = Limits(startup=20.0, command=20.0, move=20.0, close=0.3)
 
 
@@ -110,6 +114,29 @@ def test_the_time_for_a_game_is_shared_by_its_moves() -> None:
     with pytest.raises(EngineTimeout):
         client.command("name")
     assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no Ctrl-Z")
+def test_time_in_which_we_are_stopped_is_not_the_engines(tmp_path: Path) -> None:
+    begun, word = tmp_path / "begun", tmp_path / "word"
+    engine = [sys.executable, str(ENGINES), "waiting", str(tmp_path)]
+    script = (
+        "from tengen.gtp.client import Client, Limits\n"
+        f"limits = Limits(startup=60, move={STOPPED / 2}, close=0.2)\n"
+        f"client = Client.start({engine!r}, limits=limits)\n"
+        "print(client.think('genmove', 'b'), client.thinking)\n"
+        "client.close()\n"
+    )
+    stopped = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    while not begun.exists():
+        time.sleep(0.02)
+    stopped.send_signal(signal.SIGSTOP)
+    time.sleep(STOPPED)
+    stopped.send_signal(signal.SIGCONT)
+    time.sleep(0.2)
+    word.touch()
+    answer, seconds = stopped.communicate(timeout=60)[0].split()
+    assert answer == "pass" and float(seconds) < STOPPED / 2
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,11 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, Self
 
 import psutil
 
@@ -32,6 +31,7 @@ from tengen.gtp.faults import (
     EngineTimeout,
 )
 from tengen.gtp.keeper import start_kept
+from tengen.gtp.patience import Patience
 from tengen.gtp.protocol import Command, Dispatcher
 
 # An answer larger than this is garbage; kata-analyze on 19x19 stays far below.
@@ -70,11 +70,11 @@ class _Channel(Protocol):
 
     name: str
 
-    def send(self, data: bytes, deadline: float | None) -> None:
+    def send(self, data: bytes, patience: Patience) -> None:
         """Send all of `data`; raise `_Gone` or `TimeoutError`."""
         ...
 
-    def receive(self, deadline: float | None) -> bytes:
+    def receive(self, patience: Patience) -> bytes:
         """Return what has arrived, at least a byte; raise `_Gone` or `TimeoutError`."""
         ...
 
@@ -125,7 +125,7 @@ class _ProcessChannel:
             reason = getattr(failure, "strerror", None) or str(failure)
             raise EngineStartFault(self.name, "", f"cannot be started: {reason}") from None
         assert self.process.stdin and self.process.stdout and self.process.stderr
-        # Threads wait for the pipes: only they can do that with a deadline on every system.
+        # Threads wait for the pipes: only they can be waited for with a limit on every system.
         self._written: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._to_write: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._answers: queue.Queue[bytes] = queue.Queue(maxsize=64)
@@ -137,15 +137,15 @@ class _ProcessChannel:
         for thread in (self._listener, self._reader, self._writer):
             thread.start()
 
-    def send(self, data: bytes, deadline: float | None) -> None:
-        """Write without ever blocking for longer than the deadline."""
+    def send(self, data: bytes, patience: Patience) -> None:
+        """Write without ever blocking for longer than allowed."""
         self._to_write.put(data)
-        if not _take(self._written, deadline):
+        if not patience.take(self._written):
             raise _Gone
 
-    def receive(self, deadline: float | None) -> bytes:
-        """Read what is there, waiting for something until the deadline."""
-        data = b"" if self._gone else _take(self._answers, deadline)
+    def receive(self, patience: Patience) -> bytes:
+        """Read what is there, waiting for something as long as allowed."""
+        data = b"" if self._gone else patience.take(self._answers)
         if not data:
             self._gone = True
             raise _Gone
@@ -172,7 +172,7 @@ class _ProcessChannel:
         helpers = [] if hasattr(os, "killpg") else self._helpers()
         if farewell:
             with suppress(_Gone, TimeoutError, OSError):
-                self.send(farewell, time.monotonic() + patience)
+                self.send(farewell, Patience(patience))
         with suppress(OSError):
             self.process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
@@ -242,18 +242,6 @@ class _ProcessChannel:
             self._lines.append(rest.decode("utf-8", "replace")[:1000])
 
 
-_Item = TypeVar("_Item")
-
-
-def _take(line: queue.SimpleQueue[_Item] | queue.Queue[_Item], deadline: float | None) -> _Item:
-    """Take the next item of a queue, waiting for it until the deadline."""
-    left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-    try:
-        return line.get(timeout=left)
-    except queue.Empty:
-        raise TimeoutError from None
-
-
 class LocalChannel:
     """A way to an engine in this process, given by its table of commands."""
 
@@ -263,7 +251,7 @@ class LocalChannel:
         self._dispatcher = Dispatcher(commands, lambda text: self._answers.put(text.encode()))
         self._over = False
 
-    def send(self, data: bytes, deadline: float | None) -> None:
+    def send(self, data: bytes, patience: Patience) -> None:
         """Let the engine answer every line at once."""
         for line in data.decode().splitlines():
             if self._over:
@@ -271,7 +259,7 @@ class LocalChannel:
             # Whoever sends a line is not going to wait for an endless analysis.
             self._over = not self._dispatcher.handle(line, lambda: True)
 
-    def receive(self, deadline: float | None) -> bytes:
+    def receive(self, patience: Patience) -> bytes:
         """Return the next piece of an answer."""
         try:
             return self._answers.get_nowait()
@@ -303,9 +291,8 @@ class Client:
         channel: _Channel,
         *,
         limits: Limits | None = None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.channel, self.limits, self._clock = channel, limits or Limits(), clock
+        self.channel, self.limits = channel, limits or Limits()
         self.name = channel.name
         self.version = ""
         self.commands: frozenset[str] = frozenset()
@@ -341,16 +328,16 @@ class Client:
 
     def greet(self) -> None:
         """Learn the engine's name, version and commands, within the time for start-up."""
-        deadline = self._deadline(self.limits.startup)
+        patience = Patience(self.limits.startup)
         try:
-            listed = self._exchange("list_commands", deadline, "start-up time")
+            listed = self._exchange("list_commands", patience, "start-up time")
         except EngineTimeout as fault:
             self.fault = EngineStartFault(fault.engine, fault.command, fault.reason, fault.stderr)
             raise self.fault from None
         self.commands = frozenset(listed.split())
         for attribute in ("name", "version"):
             with suppress(EngineRefusal):
-                text = self._exchange(attribute, deadline, "start-up time")
+                text = self._exchange(attribute, patience, "start-up time")
                 setattr(self, attribute, text.strip() or getattr(self, attribute))
 
     def command(self, name: str, *args: object, timeout: float | None = None) -> str:
@@ -365,7 +352,7 @@ class Client:
         """
         limit = self.limits.command if timeout is None else timeout
         line = " ".join([name, *map(str, args)])
-        return self._exchange(line, self._deadline(limit), "time for a command")
+        return self._exchange(line, Patience(limit), "time for a command")
 
     def think(self, name: str, *args: object) -> str:
         """Send a command for which the engine thinks, on its time for moves and for the game."""
@@ -373,12 +360,11 @@ class Client:
         limits = [limit for limit in (self.limits.move, left) if limit is not None]
         limit = min(limits) if limits else None
         whose = "time for the game" if left is not None and limit == left else "time for a move"
-        start = self._clock()
+        patience = Patience(limit)
         try:
-            line = " ".join([name, *map(str, args)])
-            return self._exchange(line, self._deadline(limit), whose)
+            return self._exchange(" ".join([name, *map(str, args)]), patience, whose)
         finally:
-            self.thinking += self._clock() - start
+            self.thinking += patience.spent
 
     def new_game(self) -> None:
         """Give the engine its time for a new game."""
@@ -410,10 +396,7 @@ class Client:
         """End the engine."""
         self.close()
 
-    def _deadline(self, seconds: float | None) -> float | None:
-        return None if seconds is None else self._clock() + seconds
-
-    def _exchange(self, line: str, deadline: float | None, limit_name: str) -> str:
+    def _exchange(self, line: str, patience: Patience, limit_name: str) -> str:
         """Send a line and read its answer."""
         if self.fault is not None:
             raise self.fault
@@ -422,8 +405,8 @@ class Client:
         if "\n" in line or "\r" in line:
             raise ValueError(f"a command is one line, not {line!r}")
         try:
-            self.channel.send(line.encode() + b"\n", deadline)
-            answer = self._answer(line, deadline)
+            self.channel.send(line.encode() + b"\n", patience)
+            answer = self._answer(line, patience)
         except TimeoutError:
             raise self._fail(EngineTimeout, line, f"{limit_name} ran out") from None
         except _Gone:
@@ -433,7 +416,7 @@ class Client:
             raise EngineRefusal(self.name, line, f"refused: {text}", self.channel.stderr())
         return answer[1:].strip()
 
-    def _answer(self, line: str, deadline: float | None) -> str:
+    def _answer(self, line: str, patience: Patience) -> str:
         """Read one answer up to its empty line; it starts with `=` or `?`."""
         while True:
             data = self._buffer.replace(b"\r", b"").lstrip(b"\n")
@@ -446,7 +429,7 @@ class Client:
                 return text.decode("utf-8", "replace")
             if len(data) > _MAX_ANSWER:
                 raise self._fail(EngineBadAnswer, line, "its answer does not end")
-            self._buffer = data + self.channel.receive(deadline)
+            self._buffer = data + self.channel.receive(patience)
 
     def _gone(self, line: str) -> EngineFault:
         """Tell a crash from an early exit."""
