@@ -89,6 +89,58 @@ def test_kernels_from_the_cache_find_the_units_they_call(folder: Path) -> None:
     assert run(folder, "outer") == (2 * middle, False)
 
 
+GAME = """(;GM[1]SZ[5]KM[0.5]RU[Japanese]
+;B[bc];W[cc];B[bb];W[cb];B[bd];W[cd];B[ba];W[ca];B[be];W[ce];B[];W[])"""
+
+
+def test_one_game_is_scored_without_compiling_what_nobody_has_compiled(tmp_path: Path) -> None:
+    game, cache = tmp_path / "game.sgf", tmp_path / "cache"
+    game.write_text(GAME)
+    words = [sys.executable, "-m", "tengen", "score", str(game), "--json"]
+    compiled = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    environment.pop("TENGEN_QUIET", None)
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == compiled and '"result": "W+5.5"' in done.stdout
+    assert done.stderr.count("\n") == 1 and "kernels are not compiled here yet" in done.stderr
+    assert not list(cache.rglob("*.nb?"))
+
+
+@pytest.mark.parametrize(
+    ("kept", "imported", "spared"),
+    [("other.f-1.nbi", "os", 1), ("mine.f-1.nbi", "os", 0), ("other.f-1.nbi", "tengen.jit", 0)],
+)
+def test_compiling_is_spared_only_where_it_would_be_done(
+    kept: str, imported: str, spared: int, tmp_path: Path
+) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / kept).touch()
+    program = (
+        f"import {imported}, numba\n"
+        "from tengen import compiling\n"
+        "compiling.spare('mine')\n"
+        "print(int(numba.config.DISABLE_JIT))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "TENGEN_QUIET": ""},
+        check=True,
+    )
+    assert int(done.stdout) == spared and bool(done.stderr) == bool(spared)
+
+
+def test_one_game_is_told_from_many(tmp_path: Path) -> None:
+    from tengen.cli.score import _is_one_game
+
+    path = tmp_path / "games"
+    for content, one in ((GAME, True), (2 * GAME, False), (GAME + 30_000 * " ", False)):
+        path.write_text(content)
+        assert _is_one_game(path) == one
+    assert not _is_one_game(tmp_path) and not _is_one_game(tmp_path / "nowhere")
+
+
 def test_a_changed_text_compiles_again_and_a_new_date_does_not(folder: Path) -> None:
     before, _ = run(folder, "weigh")
     os.utime(folder / "their_kernels.py", (1, 1))
@@ -264,7 +316,7 @@ def test_an_interrupted_compilation_ends_with_one_line(
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     environment.pop("TENGEN_QUIET", None)
     with subprocess.Popen(
-        [sys.executable, "-m", "tengen", "score", str(game)],
+        [sys.executable, "-m", "tengen", "predict", str(game)],
         stderr=subprocess.PIPE,
         text=True,
         env=environment,

@@ -20,9 +20,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba.core import config, event
 
-__all__ = ["cache_folder", "prepare"]
+__all__ = ["cache_folder", "prepare", "spare"]
 
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
@@ -37,6 +38,23 @@ def prepare() -> None:
         config.CACHE_DIR = str(folder)
         os.environ[_SETTING] = str(folder)  # for the processes that this one starts
     event.register("numba:compile", _Watcher())
+    if config.DISABLE_JIT:
+        np.seterr(over="ignore")  # numbers wrap around, as in compiled kernels
+
+
+def spare(kernels: str) -> None:
+    """Let all kernels run as plain Python if those of a file were never compiled here.
+
+    For work so small that compiling would take longer than it; it has to be called before any
+    kernel is imported, else it does nothing.
+    """
+    compiled = any(cache_folder().rglob(f"{kernels}.*.nbi"))
+    if compiled or config.DISABLE_JIT or "tengen.jit" in sys.modules:
+        return
+    config.DISABLE_JIT = 1
+    os.environ["NUMBA_DISABLE_JIT"] = "1"  # for the processes that this one starts
+    if not os.environ.get("TENGEN_QUIET"):
+        _warn("kernels are not compiled here yet; doing without for so little work (tengen warmup)")
 
 
 @cache

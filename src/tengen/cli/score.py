@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Say which stones are dead at the end of a game, and count it.")
 
 _TOGETHER = 16  # games that a worker is given at once: one takes milliseconds
+_ONE_GAME = 30_000  # bytes: a long game with comments
 _COLUMNS = (
     "file", "game", "finished", "result", "estimate", "spread", "recorded", "territory", "area",
     "dead", "seki", "safe", "safe_probability", "remarks",
@@ -70,6 +71,10 @@ def score(
     One game is shown with its board, the dead stones and both counts, many as a table. What cannot
     be read or scored is named at the end; the others are scored.
     """
+    if len(files) == 1 and _is_one_game(Path(files[0])):
+        from tengen import compiling
+
+        compiling.spare("blocks_context_kernels")
     from tengen.errors import TengenError
     from tengen.files import refuse_inputs, write_atomic
     from tengen.learners.scoring import BlockScorer
@@ -100,6 +105,14 @@ def score(
     tell_faults(faults, quiet=shown.quiet)
     if unread and len(files) > 1:
         raise TengenError(f"{unread} could not be read; the other games were scored")
+
+
+def _is_one_game(path: Path) -> bool:
+    """Tell at a glance whether a file is the record of one game; of an archive it says no."""
+    try:
+        return path.stat().st_size < _ONE_GAME and path.read_bytes().count(b"SZ[") == 1
+    except OSError:
+        return False  # which is told where it is read
 
 
 def _nobody(files: list[str]) -> str:
