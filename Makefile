@@ -13,8 +13,7 @@ setup: .venv/ready  ## install everything and compile the kernels
 	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	@# What developers need besides comes while the kernels are compiled.
-	$(BIN)/python -m pip install --quiet --no-compile --group dev 'tengen[bench,gym,onnx]' & \
-	$(BIN)/tengen warmup && wait $$!
+	$(BIN)/python -m pip install --quiet --no-compile 'tengen[dev]' & $(BIN)/tengen warmup && wait $$!
 	touch $@
 
 lab: setup  ## the main job: reproduce the papers at a small scale and write one report
@@ -45,7 +44,7 @@ test-slow: setup  ## thousands of games, kills, clusters, kernels without the JI
 	$(BIN)/pytest -m slow
 
 docs: setup  ## the site with guide, reference and search, in build/site
-	$(BIN)/python -m mkdocs --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/python -m mkdocs --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet 'tengen[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "build/site/index.html"
 
