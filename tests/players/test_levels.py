@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 import numpy as np
 import pytest
 
-from tengen.board import Board
+from tengen.board import PASS, Board, format_gtp
 from tengen.errors import SpecError
 from tengen.players import make_player
 from tengen.players.levels import LEVELS, Level, find_level
@@ -67,6 +69,30 @@ def test_a_level_that_draws_plays_the_same_when_it_reports(number: int, size: in
     *_, report = made(number).analyse(board, np.random.default_rng(4), limited=True)
     # GTP's genmove takes the report's choice: a weak level must not be strong there.
     assert report.choice == move and board.is_legal(move)
+
+
+def walls(rules: str, *, komi: float = 7.5, without: str = "", intruder: bool = False) -> Board:
+    """Return a finished 9x9 board, Black to move: five columns are Black's, four White's."""
+    board = Board(9, rules=rules, komi=komi)
+    black = [f"{c}{r}" for c in "DE" for r in range(1, 10) if f"{c}{r}" != without]
+    white = [f"{c}{r}" for c in "FG" for r in range(1, 10)] + ["B2"] * intruder
+    for own, other in zip_longest(reversed(black), reversed(white), fillvalue="pass"):
+        board.play(own)
+        board.play(other)
+    return board
+
+
+@pytest.mark.parametrize("number", DRAWING)
+@pytest.mark.parametrize("rules", ["cgos", "japanese"])
+def test_a_level_that_draws_fills_what_is_neutral_and_passes(number: int, rules: str) -> None:
+    rng = np.random.default_rng(5)
+    assert made(number).choose(walls(rules), rng) == PASS
+    assert made(number).choose(walls(rules, komi=40.5), rng) == PASS  # lost, but over
+    assert format_gtp(made(number).choose(walls(rules, without="E5"), rng), 9, 9) == "E5"
+    # What stands counts by area: a dead stone is captured, if that is needed to win.
+    captures = made(number).choose(walls(rules, intruder=True), rng)
+    assert (captures == PASS) == (rules == "japanese")
+    assert made(number).choose(walls(rules, komi=-30.5, intruder=True), rng) == PASS
 
 
 def test_a_large_board_has_a_way_of_its_own() -> None:

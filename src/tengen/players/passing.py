@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tengen.arrays import FloatArray
+from tengen.arrays import BoolArray, FloatArray
 from tengen.board import (
     BLACK,
     EMPTY,
@@ -128,8 +128,7 @@ def _is_sound(board: Board, point: int) -> bool:
 
 def only_the_count_is_left(board: Board, scorer: Scorer) -> bool:
     """Tell whether a game under territory rules is over, so that playing on would cost points."""
-    late = len(board.moves) * 3 >= board.rows * board.cols
-    if board.rules.scoring != "territory" or not late:
+    if board.rules.scoring != "territory" or not is_late(board):
         return False
     if board.last_move != PASS and points_left(board):
         return False
@@ -138,7 +137,7 @@ def only_the_count_is_left(board: Board, scorer: Scorer) -> bool:
 
 def should_resign(board: Board, judgement: Judgement | None = None) -> bool:
     """Tell whether the side to move has next to no chance left, after a fair part of the game."""
-    if len(board.moves) * 3 < board.rows * board.cols:
+    if not is_late(board):
         return False
     judgement = judgement or judge(board)
     rate = judgement.win_rate if board.turn == BLACK else 1 - judgement.win_rate
@@ -152,7 +151,7 @@ def sensible(board: Board, move: int, *, resign: bool = False) -> Point:
     """
     if can_pass_and_win(board):
         return PASS
-    late = move == PASS or len(board.moves) * 3 >= board.rows * board.cols
+    late = move == PASS or is_late(board)
     if resign and late and should_resign(board):
         return RESIGN
     if move == PASS and board.rules.scoring == "area":
@@ -172,7 +171,31 @@ def candidates(board: Board) -> list[int]:
 
 def points_left(board: Board) -> bool:
     """Tell whether an empty point touches both colours, so that a stone there gains by area."""
+    return bool(touch_both(board).any())
+
+
+def neutral_points(board: Board) -> list[int]:
+    """List the empty points that touch both colours and can be played without harm."""
+    found = (point_at(int(i), board.rows, board.cols) for i in np.flatnonzero(touch_both(board)))
+    return [point for point in found if _is_sound(board, point)]
+
+
+def finishing_move(board: Board, ownership: FloatArray) -> Point:
+    """Return what is left where every point is decided: a pass, or dead stones' capture before."""
+    score = board.area_score() * (1 if board.turn == BLACK else -1)
+    if board.rules.scoring != "area" or score > 0:
+        return PASS
+    return board.answer(cleanup_move(board, Judgement(ownership, 0.0, 0.5)))
+
+
+def is_late(board: Board) -> bool:
+    """Tell whether a fair part of the game is played, so that it may be over."""
+    return len(board.moves) * 3 >= board.rows * board.cols
+
+
+def touch_both(board: Board) -> BoolArray:
+    """Mark the empty points that touch both colours."""
     grid = np.pad(board.grid(), 1, constant_values=3)
     near = [grid[:-2, 1:-1], grid[2:, 1:-1], grid[1:-1, :-2], grid[1:-1, 2:]]
     touches = [np.any([n == c for n in near], axis=0) for c in (1, 2)]
-    return bool(((grid[1:-1, 1:-1] == EMPTY) & touches[0] & touches[1]).any())
+    return np.asarray((grid[1:-1, 1:-1] == EMPTY) & touches[0] & touches[1], np.bool_)

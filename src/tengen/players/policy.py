@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -28,16 +28,22 @@ class SamplePlayer:
         self.temperature = temperature
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
-        """Choose a move at random as the policy likes it."""
-        priors = playable_priors(self.model, board)
+        """Choose a move at random as the policy likes it, or pass where that is sensible."""
+        return sensible(board, self.draw(board, rng))
+
+    def draw(
+        self, board: Board, rng: np.random.Generator, among: Sequence[int] | None = None
+    ) -> Point:
+        """Draw a point, among these if they are given; a pass where none is left."""
+        priors = playable_priors(self.model, board, among)
         if priors.sum() <= 0:
-            return sensible(board, PASS)
+            return PASS
         if self.temperature == 0:
             index = int(priors.argmax())
         else:
             weights = (priors / priors.max()) ** (1 / self.temperature)
             index = int(rng.choice(len(weights), p=weights / weights.sum()))
-        return sensible(board, point_at(index, board.rows, board.cols))
+        return board.answer(point_at(index, board.rows, board.cols))
 
     def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
         """Report the likeliest moves once; visits are their chances in 10,000ths.
@@ -68,7 +74,7 @@ class SamplePlayer:
         return f"{name}: number {rank} of the policy, {100 * share:.1f} %"
 
 
-def playable_priors(policy: Policy, board: Board) -> FloatArray:
+def playable_priors(policy: Policy, board: Board, among: Sequence[int] | None = None) -> FloatArray:
     """Return a policy's priors with own eyes at zero, and the pass too while a point is left.
 
     Policies learn from games that people broke off with the board half open, so their passes mean
@@ -76,7 +82,8 @@ def playable_priors(policy: Policy, board: Board) -> FloatArray:
     """
     priors = np.array(policy.priors(board), np.float64)
     allowed = np.zeros(len(priors), np.bool_)
-    allowed[indices_of(np.array(candidates(board), np.int64), board.rows, board.cols)] = True
+    points = np.array(candidates(board) if among is None else among, np.int64)
+    allowed[indices_of(points, board.rows, board.cols)] = True
     priors[~allowed] = 0
     if allowed.any() and priors.sum() <= 0:
         priors[allowed] = 1.0

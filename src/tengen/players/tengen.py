@@ -20,10 +20,10 @@ from tengen.errors import SpecError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.models import has_model, load_policy, load_scorer
 from tengen.models.defaults import predictor_for
+from tengen.players.drawing import DrawingPlayer
 from tengen.players.levels import Level, find_level
 from tengen.players.network_leaves import Network
 from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
-from tengen.players.policy import SamplePlayer
 from tengen.players.sources import make_network
 from tengen.players.united import UnitedPlayer
 
@@ -149,7 +149,7 @@ class TengenPlayer:
     def _level(self, rows: int, cols: int) -> Level | None:
         return None if self.level is None else find_level(self.level).on(min(rows, cols))
 
-    def _drawer(self, board: Board) -> SamplePlayer | None:
+    def _drawer(self, board: Board) -> DrawingPlayer | None:
         """Return who draws the moves of this level; None where it searches."""
         level = self._level(board.rows, board.cols)
         if level is None or level.searches or self.root_moves is not None:
@@ -158,7 +158,11 @@ class TengenPlayer:
             return None  # which has levels of its own
         by_network = level.draws_from == "network"
         name = NETWORK if by_network else predictor_for(board.rows, board.cols)
-        return SamplePlayer(model=load_policy(name, shared=True), temperature=level.temperature)
+        return DrawingPlayer(
+            model=load_policy(name, shared=True),
+            temperature=level.temperature,
+            network=_network(NETWORK),
+        )
 
     def _make(self, rows: int, cols: int) -> _Inner:
         size = rows, cols
