@@ -135,10 +135,9 @@ def test_gogui_interrupts_stop_a_search(make_talk) -> None:
     request = parse_request("lz-analyze")
     assert request is not None
     written: list[str] = []
-    call = Call(request, written.append, lambda: False)
+    call = Call(request, written.append, lambda: False, lambda: True)
     from tengen.gtp.thinking_commands import lz_analyze
 
-    talk.engine.interrupted.set()
     assert lz_analyze(talk.engine, call) == ""
 
 

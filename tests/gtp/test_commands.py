@@ -70,7 +70,7 @@ def test_a_cleanup_is_played_by_area(talk, monkeypatch: pytest.MonkeyPatch) -> N
     talk("boardsize 5", "kata-set-rules japanese")
     asked: list[str] = []
 
-    def note(engine: object, colour: int, board: Board) -> str:
+    def note(engine: object, call: object, colour: int, board: Board) -> str:
         asked.append(board.rules.scoring)
         return "pass"
 

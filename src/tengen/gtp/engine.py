@@ -8,7 +8,6 @@ made when first needed, so that `name` is answered at once.
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
@@ -58,7 +57,6 @@ class Engine:
         self.title = ""
         self.explanation = ""
         self.last_report: Analysis | None = None
-        self.interrupted = threading.Event()
         self._game: Game | None = None
         self._player: Player | None = None
         self._judge: Judge | None = None
@@ -131,12 +129,7 @@ class Engine:
 
     def commands(self) -> dict[str, Command]:
         """Return the table of commands, bound to this engine."""
-
-        def bound(function: Callable[[Engine, Call], str], call: Call) -> str:
-            self.interrupted.clear()
-            return function(self, call)
-
-        return {name: partial(bound, function) for name, function in self.table.items()}
+        return {name: partial(function, self) for name, function in self.table.items()}
 
     def prepare(self) -> None:
         """Do the slow things now: import the board, make the player."""
@@ -148,13 +141,7 @@ class Engine:
     def run(self, source: BinaryIO, target: BinaryIO) -> None:
         """Serve one session over two streams."""
         try:
-            serve(
-                self.commands(),
-                source,
-                target,
-                when_idle=self.prepare,
-                on_interrupt=self.interrupted.set,
-            )
+            serve(self.commands(), source, target, when_idle=self.prepare)
         finally:
             self.close()
 

@@ -82,13 +82,19 @@ class Call:
     """What a command gets: its arguments, and a way to answer line by line."""
 
     def __init__(
-        self, request: Request, write: Callable[[str], None], waiting: Callable[[], bool]
+        self,
+        request: Request,
+        write: Callable[[str], None],
+        waiting: Callable[[], bool],
+        interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
         self.request = request
         self.args = request.args
         self.streaming = False
         self.waiting = waiting
         """Tells whether there is more input (or its end), which stops an analysis."""
+        self.interrupted = interrupted
+        """Tells whether GoGui wants an end of this command."""
         self._write = write
 
     def stream(self, line: str) -> None:
@@ -116,7 +122,12 @@ class Dispatcher:
         self.commands = commands
         self.write = write
 
-    def handle(self, line: str, waiting: Callable[[], bool] = lambda: False) -> bool:
+    def handle(
+        self,
+        line: str,
+        waiting: Callable[[], bool] = lambda: False,
+        interrupted: Callable[[], bool] = lambda: False,
+    ) -> bool:
         """Answer one line; return False when the session is over."""
         request = parse_request(line)
         if request is None:
@@ -125,7 +136,7 @@ class Dispatcher:
         if command is None:
             self.write(format_answer(request.id, "unknown command", ok=False))
             return True
-        call = Call(request, self.write, waiting)
+        call = Call(request, self.write, waiting, interrupted)
         try:
             text, ok, over = command(call), True, False
         except Quit:
@@ -151,17 +162,16 @@ def serve(
     target: BinaryIO,
     *,
     when_idle: Callable[[], None] = lambda: None,
-    on_interrupt: Callable[[], None] = lambda: None,
 ) -> None:
     """Answer the commands of `source` on `target` until `quit` or the end of input.
 
     `when_idle` is called once, when the first commands are answered and no more are there: the
-    place for slow preparations. `on_interrupt` is called, from another thread, for GoGui's
-    `# interrupt`. Every answer is flushed.
+    place for slow preparations. GoGui's `# interrupt` is for the commands before it, also for those
+    that have not begun. Every answer is flushed.
     """
-    inbox: queue.Queue[str | None] = queue.Queue()
-    reader = threading.Thread(target=_read, args=(source, inbox, on_interrupt), daemon=True)
-    reader.start()
+    reader = _Reader(source)
+    inbox = reader.inbox
+    threading.Thread(target=reader.read, daemon=True).start()
 
     def write(text: str) -> None:
         target.write(text.encode("utf-8", "replace"))
@@ -180,32 +190,50 @@ def serve(
         if line is None:
             return
         answered = True
+        reader.taken += 1
         try:
-            if not dispatcher.handle(line, lambda: not inbox.empty()):
+            if not dispatcher.handle(line, lambda: not inbox.empty(), reader.interrupted):
                 return
         except BrokenPipeError:
             # Nobody listens any more; there is nothing left to say.
             return
 
 
-def _read(source: BinaryIO, inbox: queue.Queue[str | None], interrupt: Callable[[], None]) -> None:
-    """Put lines into the inbox, and None at the end of input."""
-    while True:
-        try:
-            raw = source.readline(MAX_LINE)
-        except (ValueError, OSError):
-            raw = b""
-        if not raw:
-            inbox.put(None)
-            return
-        line = raw.decode("utf-8", "replace")
-        if len(raw) >= MAX_LINE and not raw.endswith(b"\n"):
-            # Half a command must not be done, nor its rest be taken for another command.
-            while raw and not raw.endswith(b"\n"):
-                raw = source.readline(MAX_LINE)
-            found = _ID.match(line.lstrip())
-            line = f"{found.group(1) if found else ''} line_too_long"
-        if line.strip().lower() == _INTERRUPT:
-            interrupt()
-        elif line.strip():
-            inbox.put(line)
+class _Reader:
+    """Reads ahead, in a thread of its own."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self.source = source
+        self.inbox: queue.Queue[str | None] = queue.Queue()
+        """Lines that are not empty, and None at the end of input."""
+        self.taken = 0
+        """How many of these lines were taken out."""
+        self._before = 0  # lines before the last interrupt
+
+    def interrupted(self) -> bool:
+        """Tell whether GoGui wants an end of the line taken last."""
+        return self._before >= self.taken
+
+    def read(self) -> None:
+        """Put lines into the inbox until the end of input."""
+        lines = 0
+        while True:
+            try:
+                raw = self.source.readline(MAX_LINE)
+            except (ValueError, OSError):
+                raw = b""
+            if not raw:
+                self.inbox.put(None)
+                return
+            line = raw.decode("utf-8", "replace")
+            if len(raw) >= MAX_LINE and not raw.endswith(b"\n"):
+                # Half a command must not be done, nor its rest be taken for another command.
+                while raw and not raw.endswith(b"\n"):
+                    raw = self.source.readline(MAX_LINE)
+                found = _ID.match(line.lstrip())
+                line = f"{found.group(1) if found else ''} line_too_long"
+            if line.strip().lower() == _INTERRUPT:
+                self._before = lines
+            elif line.strip():
+                lines += 1
+                self.inbox.put(line)

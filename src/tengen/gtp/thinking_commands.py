@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ _SILENT = AnalysisOptions(interval=1e9)
 def genmove(engine: Engine, call: Call) -> str:
     """Choose and play a move."""
     colour = read_colour(need(call.args, 1)[0])
-    return _genmove(engine, colour, engine.game.view(colour))
+    return _genmove(engine, call, colour, engine.game.view(colour))
 
 
 def reg_genmove(engine: Engine, call: Call) -> str:
@@ -44,7 +45,7 @@ def genmove_cleanup(engine: Engine, call: Call) -> str:
     colour = read_colour(need(call.args, 1)[0])
     board = engine.game.view(colour)
     board.rules = board.rules.with_(scoring="area")
-    return _genmove(engine, colour, board)
+    return _genmove(engine, call, colour, board)
 
 
 def lz_analyze(engine: Engine, call: Call) -> str:
@@ -72,18 +73,22 @@ def cgos_genmove_analyze(engine: Engine, call: Call) -> str:
     return _genmove_analyze(engine, call, "cgos")
 
 
-def _genmove(engine: Engine, colour: int, board: Board) -> str:
+def _genmove(engine: Engine, call: Call, colour: int, board: Board) -> str:
     """Let the player choose under the clock, play its move, and keep its reasons."""
     player = _in_time(engine, colour, engine.player)
     report = None
     start = time.monotonic()
     # A player that can analyse is asked that way, since only so GoGui can interrupt it.
-    for report in _reports(
-        player, board, engine, _SILENT, limited=True, stop=engine.interrupted.is_set
-    ):
+    for report in _reports(player, board, engine, _SILENT, limited=True, stop=_breaking_off(call)):
         engine.last_report = report
     engine.game.clock.spend(colour, time.monotonic() - start)
     return _finish(engine, colour, player, board, report)
+
+
+def _breaking_off(call: Call) -> Callable[[], bool]:
+    """Heed GoGui from the second look on: a search that was never begun would only pass."""
+    looks = itertools.count()
+    return lambda: next(looks) > 0 and call.interrupted()
 
 
 def _in_time(engine: Engine, colour: int, player: Player) -> Player:
@@ -135,7 +140,7 @@ def _analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
     call.open()
 
     def stop() -> bool:
-        return call.waiting() or engine.interrupted.is_set()
+        return call.waiting() or call.interrupted()
 
     if not stop():
         for report in _reports(player, board, engine, options, limited=False, stop=stop):
@@ -156,9 +161,7 @@ def _genmove_analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
     start = time.monotonic()
     report = None
     call.open()
-    for report in _reports(
-        player, board, engine, options, limited=True, stop=engine.interrupted.is_set
-    ):
+    for report in _reports(player, board, engine, options, limited=True, stop=_breaking_off(call)):
         if dialect != "cgos":
             _show(engine, call, report, dialect, options, colour)
     engine.game.clock.spend(colour, time.monotonic() - start)
