@@ -214,10 +214,11 @@ class AnalysisServer:
             dropped = [entry[2] for entry in sorted(self._line, key=_age) if meant(entry[2])]
             self._line = [entry for entry in self._line if not meant(entry[2])]
             heapq.heapify(self._line)
-            for task in self._running:
-                if meant(task):
-                    task.stopped.set()
+            running = [task for task in self._running if meant(task)]
+        # The answer to the action comes first: what is stopped may be answered at once.
         self._write(value)
+        for task in running:
+            task.stopped.set()
         for task in dropped:
             self._write(_nothing(task))
 
