@@ -156,16 +156,16 @@ def test_a_wrong_address_of_a_cluster_is_one_clear_error(monkeypatch: pytest.Mon
     reached = []
     ray = types.SimpleNamespace(is_initialized=lambda: False, init=reached.append)
     monkeypatch.setitem(sys.modules, "ray", ray)
-    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
-    closed = socket.create_server(("127.0.0.1", 0))
-    port = closed.getsockname()[1]
-    closed.close()
+    silent = Listener(None).address
+    nobody = socket.socket()  # has the port, so that no other test takes it, and does not listen
+    nobody.bind(("127.0.0.1", 0))
+    port = nobody.getsockname()[1]
     wrong = {
         f"127.0.0.1:{port}": "refused",
         f"ray://127.0.0.1:{port}": "refused",
         Listener(b"HTTP/1.1 400 Bad Request\r\n\r\n").address: "something else",
         Listener(b"").address: "something else",
-        Listener(None).address: "timed out",
+        silent: "timed out",
         "no.such.host.invalid:6379": "no Ray cluster",
         "somewhere": "no address of a Ray cluster",
         "host:": "no address of a Ray cluster",
@@ -173,9 +173,12 @@ def test_a_wrong_address_of_a_cluster_is_one_clear_error(monkeypatch: pytest.Mon
         "host:six": "no address of a Ray cluster",
     }
     for address, words in wrong.items():
+        # Who answers may take its time on a busy machine.
+        monkeypatch.setattr(cluster, "PATIENCE", 0.2 if address == silent else 60.0)
         with pytest.raises(TengenError, match=words) as caught:
             list(map_jobs(draw, [1], ray=address))
         assert address in str(caught.value)
+    nobody.close()
     assert reached == []
 
 
@@ -184,7 +187,7 @@ def begin_parent(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], li
     script = Path(__file__).parent / "functions_for_workers.py"
     words = (sys.executable, str(script), str(folder), *words)
     parent = subprocess.Popen(words, start_new_session=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while len(list(folder.iterdir())) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     workers = [int(path.name) for path in folder.iterdir()]
@@ -223,7 +226,7 @@ def test_workers_go_when_their_parent_is_interrupted_or_killed(
         os.killpg(parent.pid, sign)
     else:
         parent.kill()
-    assert parent.wait(20) == status
+    assert parent.wait(60) == status
     assert are_gone(workers)
     assert {int(path.name) for path in goodbyes.iterdir()} == set(workers)
 

@@ -69,13 +69,16 @@ def genmove(count: int) -> None:
 
 def linger(*, apart: bool) -> None:
     """Leave a child behind that nothing but a kill ends; apart: in a session of its own."""
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         if apart:
             os.setsid()
             if os.fork() != 0:
                 os._exit(0)
         time.sleep(1000)
         os._exit(0)
+    if apart:
+        os.waitpid(child, 0)  # only the one in between ends
 
 
 def lines() -> Iterator[str]:

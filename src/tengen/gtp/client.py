@@ -40,6 +40,9 @@ _MAX_ANSWER = 1 << 22
 _MORE_PATHS = os.pathsep + "/usr/games"
 # Lines of standard error that are kept.
 _STDERR_LINES = 200
+# Seconds for the exit status and the last words of an engine whose pipe is closed. Both come at
+# once, but for a busy machine; only an engine that closed its pipe and lives on is waited for.
+_LAST_WORDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -154,13 +157,13 @@ class _ProcessChannel:
     def stderr(self) -> tuple[str, ...]:
         """Return the last lines of standard error."""
         if self.process.poll() is not None:
-            self._listener.join(0.2)
+            self._listener.join(_LAST_WORDS)
         return tuple(self._lines)
 
     def fate(self) -> int | None:
         """Wait a moment for the exit status of a process whose pipe is closed."""
         with suppress(subprocess.TimeoutExpired):
-            return self.process.wait(1.0)
+            return self.process.wait(_LAST_WORDS)
         return None
 
     def close(self, patience: float, farewell: bytes = b"") -> None:
