@@ -35,7 +35,8 @@ def on_a_full_disk(most: int, *words: object) -> subprocess.CompletedProcess[str
         [sys.executable, "-c", LIMITED, str(most), *map(str, words)],
         capture_output=True,
         text=True,
-        env={**os.environ, "TENGEN_QUIET": "1"},
+        # Python does not notice that half a module's bytecode was written, and others read it.
+        env={**os.environ, "TENGEN_QUIET": "1", "PYTHONDONTWRITEBYTECODE": "1"},
     )
 
 
