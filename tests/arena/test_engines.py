@@ -7,10 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tengen.arena import Database, parse_tournament, run_tournament
+from tengen.board import Board
 from tengen.errors import EngineError
+from tengen.players import make_player
 
 TOY = f"gtp:{sys.executable} -S {Path(__file__).with_name('toy_engine.py')}"
 
@@ -34,15 +37,17 @@ def test_engines_are_told_their_seed_and_kept_between_games() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "reason", "kind"),
+    ("option", "seconds", "reason", "kind"),
     [
-        ("--illegal-at 3", "illegal", "F"),
-        ("--nonsense-at 3", "answer", "F"),
-        ("--hang-at 3", "time", "T"),
+        ("--illegal-at 3", 60, "illegal", "F"),
+        ("--nonsense-at 3", 60, "answer", "F"),
+        ("--hang-at 3", 3, "time", "T"),
     ],
 )
-def test_engines_that_misbehave_lose(option, reason, kind) -> None:
-    tournament = match(option, move_seconds=2)
+def test_engines_that_misbehave_lose(option, seconds, reason, kind) -> None:
+    # Who is good does not lose by the time that its kernels take to load.
+    make_player("maxlib").choose(Board(5), np.random.default_rng(0))
+    tournament = match(option, move_seconds=seconds)
     with Database.open(None, tournament) as database:
         run_tournament(tournament, database)
         games = database.games()

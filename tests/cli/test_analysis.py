@@ -198,7 +198,7 @@ def test_priority_and_termination() -> None:
 
         def readline(self, size: int | None = -1, /) -> bytes:
             if len(lines) == 5:
-                assert gate.begun.wait(20)
+                assert gate.begun.wait(120)
             if not lines:
                 gate.go.set()
             return lines.pop(0) if lines else b""
@@ -227,7 +227,7 @@ def test_terminating_what_runs_answers_with_what_there_is() -> None:
 
     def lines() -> Iterator[bytes]:
         yield json.dumps(query()).encode() + b"\n"
-        assert gate.begun.wait(20)
+        assert gate.begun.wait(120)
         yield b'{"id": "t", "action": "terminate_all"}\n'
         yield b""
 
@@ -370,7 +370,7 @@ def test_the_command_in_a_process() -> None:
         input=json.dumps(value) + "\n",
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

@@ -21,7 +21,7 @@ def test_quit_with_the_input_still_open_ends_cleanly() -> None:
     with process.stdin, process.stdout, process.stderr:
         process.stdin.write(b"name\nquit\n")
         process.stdin.flush()
-        assert process.wait(60) == 0
+        assert process.wait(240) == 0
         assert process.stderr.read() == b""
         assert b"Tengen" in process.stdout.read()
 
@@ -32,12 +32,16 @@ def test_quit_with_the_input_still_open_ends_cleanly() -> None:
 def test_a_safe_engine_starts_no_programs(spec: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from tengen.cli import main; main()", "gtp", "--safe"]
     done = subprocess.run(
-        [*command, "--player", spec], cwd=tmp_path, input=b"", capture_output=True, timeout=60
+        [*command, "--player", spec], cwd=tmp_path, input=b"", capture_output=True, timeout=99
     )
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     lines = f"tengen-param player {spec}\ngenmove b\nquit\n".encode()
     done = subprocess.run(
-        [*command, "--player", "random"], cwd=tmp_path, input=lines, capture_output=True, timeout=60
+        [*command, "--player", "random"],
+        cwd=tmp_path,
+        input=lines,
+        capture_output=True,
+        timeout=240,
     )
     assert done.stdout.startswith(b"? ") and b"safe mode" in done.stdout
     assert not list(tmp_path.iterdir())

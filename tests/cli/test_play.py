@@ -154,14 +154,14 @@ def test_on_a_terminal() -> None:
         seen = _read_until(master, "to play>")
         assert "●" in seen and "White:" in seen
         os.write(master, b"quit\n")
-        assert process.wait(20) == 0
+        assert process.wait(120) == 0
     finally:
         process.kill()
         process.wait()
         os.close(master)
 
 
-def _read_until(master: int, text: str, seconds: float = 60) -> str:
+def _read_until(master: int, text: str, seconds: float = 240) -> str:
     end, seen = time.monotonic() + seconds, b""
     while time.monotonic() < end:
         if select.select([master], [], [], 0.2)[0]:

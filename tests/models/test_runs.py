@@ -85,14 +85,18 @@ sys.path.insert(0, sys.argv[1])
 from test_runs import Run, Walk, walk
 with Run.open(sys.argv[2], "walk", Walk(), data={"games": "a"}, resume=True) as run:
     print("claimed", flush=True)
-    walk(run, pause=float(sys.argv[3]))
+    if sys.argv[3] == "wait":
+        sys.stdin.read()
+    walk(run, pause=0.0 if sys.argv[3] == "wait" else float(sys.argv[3]))
 """
 
 
-def start_trainer(folder: Path, pause: float) -> subprocess.Popen[str]:
+def start_trainer(folder: Path, pause: float | str) -> subprocess.Popen[str]:
+    """Start a trainer that pauses after each step, or waits for the end of its input before all."""
     here = str(Path(__file__).parent)
     words = [sys.executable, "-c", TRAINER, here, str(folder), str(pause)]
-    trainer = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    trainer = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True)
     assert trainer.stdout is not None and trainer.stdout.readline() == "claimed\n"
     return trainer
 
@@ -110,7 +114,7 @@ def test_killed_at_any_moment_it_ends_with_the_same_files(tmp_path: Path) -> Non
 
 
 def test_a_second_trainer_is_refused_and_the_first_undisturbed(tmp_path: Path) -> None:
-    trainer = start_trainer(tmp_path / "run", 0.02)
+    trainer = start_trainer(tmp_path / "run", "wait")
     for resume in (False, True):
         with pytest.raises(RunError, match=r"run: (in use by another process|holds a run); "):
             train(tmp_path / "run", resume=resume)

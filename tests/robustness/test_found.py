@@ -45,7 +45,7 @@ def test_cards_whose_recipe_makes_no_sense(
     card["recipe"] |= recipe
     path = tmp_path / "bent.safetensors"
     path.write_bytes(pack(tensors, {CARD_KEY: json.dumps(card)}))
-    with pytest.raises(ModelError, match="bent"), at_most(20.0):
+    with pytest.raises(ModelError, match="bent"), at_most(60.0):
         load_learner(path)
 
 
@@ -105,7 +105,7 @@ def test_a_busy_process_of_the_web_goes_with_its_server(tmp_path: Path) -> None:
         assert server.stdout is not None
         worker = int(server.stdout.readline())
         server.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while is_running(worker) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not is_running(worker)
