@@ -18,7 +18,7 @@ import pytest
 
 CHROMIUM = next((p for n in ("chromium", "chromium-browser") if (p := shutil.which(n))), None)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-START = 90.0
+START = 300.0
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 
@@ -55,7 +55,7 @@ class Server:
     def kill(self) -> None:
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait(60)
 
     def stop(self) -> None:
         assert self.process is not None
@@ -67,7 +67,7 @@ class Server:
                 self.kill()
 
     def client(self, **options: Any) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=180, **options)
+        return httpx.Client(base_url=self.url, timeout=300, **options)
 
 
 @pytest.fixture(scope="session")
@@ -117,7 +117,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(90_000)
+        page.set_default_timeout(240_000)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda m: problems.append(m.text) if _is_problem(m.text) else None)
         page.goto(url)
@@ -137,7 +137,7 @@ def _is_problem(text: str) -> bool:
 def wait_for() -> Callable[..., Any]:
     """Ask until something true comes back."""
 
-    def wait(check: Callable[[], Any], seconds: float = 60.0) -> Any:
+    def wait(check: Callable[[], Any], seconds: float = 240.0) -> Any:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = check()

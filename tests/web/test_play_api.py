@@ -131,7 +131,7 @@ def test_taking_back_stops_the_thinking_and_the_next_move_is_answered(
     act(client, other, "moves", move="E5").raise_for_status()
     started = time.monotonic()
     settled(client, wait_for, other)
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 120
     assert show(client, game)["moves"] == []
 
 
