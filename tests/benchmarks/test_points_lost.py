@@ -74,15 +74,15 @@ def test_what_is_asked(tmp_path: Path) -> None:
     games.write_text(GAME * 2)
     command = [sys.executable, str(SCRIPT), "ask", str(games), "--moves", "3", "--games", "1"]
     command += ["--seconds", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     [query] = map(json.loads, done.stdout.splitlines())
     assert len(query["moves"]) == 8 and query["komi"] == 5.5 and query["initialPlayer"] == "B"
     assert query["rules"] == "chinese"
     assert 4 <= len(query["analyzeTurns"]) <= 6 and query["overrideSettings"]["maxTime"] == 2.0
     other = [*command, "--rules", "japanese"]
-    again = subprocess.run(other, capture_output=True, text=True, check=True, timeout=120)
+    again = subprocess.run(other, capture_output=True, text=True, check=True, timeout=600)
     assert json.loads(again.stdout) == {**query, "rules": "japanese"}
     missing = subprocess.run(
-        [*command[:3], str(tmp_path / "none.sgf")], capture_output=True, text=True, timeout=120
+        [*command[:3], str(tmp_path / "none.sgf")], capture_output=True, text=True, timeout=600
     )
     assert missing.returncode == 1 and "none.sgf" in missing.stderr
