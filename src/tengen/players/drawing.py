@@ -16,7 +16,7 @@ from tengen.players.passing import (
     finishing_move,
     is_late,
     judge,
-    neutral_points,
+    sound_points,
     touch_both,
 )
 from tengen.players.policy import SamplePlayer
@@ -41,7 +41,7 @@ class DrawingPlayer(SamplePlayer):
         ownership = self._owners(board)
         if ownership is None:
             return self.draw(board, rng)
-        neutral = neutral_points(board)
+        neutral = sound_points(board, np.abs(ownership) < _SURE)
         return self.draw(board, rng, among=neutral) if neutral else finishing_move(board, ownership)
 
     def _owners(self, board: Board) -> FloatArray | None:

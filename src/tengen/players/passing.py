@@ -174,10 +174,10 @@ def points_left(board: Board) -> bool:
     return bool(touch_both(board).any())
 
 
-def neutral_points(board: Board) -> list[int]:
-    """List the empty points that touch both colours and can be played without harm."""
-    found = (point_at(int(i), board.rows, board.cols) for i in np.flatnonzero(touch_both(board)))
-    return [point for point in found if _is_sound(board, point)]
+def sound_points(board: Board, wanted: BoolArray) -> list[int]:
+    """List the marked points that can be played without harm."""
+    points = (point_at(int(i), board.rows, board.cols) for i in np.flatnonzero(wanted))
+    return [point for point in points if _is_sound(board, point)]
 
 
 def finishing_move(board: Board, ownership: FloatArray) -> Point:
