@@ -55,6 +55,17 @@ def test_help_shows_flags_as_flags(capsys: Out, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
+    "command",
+    ["arena match", "arena run", "games convert", "gtp", "network train", "opening-evolution train",
+     "opening-td train", "play", "review", "scoring make", "scoring train", "self-play games",
+     "self-play train", "symmetry-network train"],
+)  # fmt: skip
+def test_a_seed_below_zero_is_refused(capsys: Out, command: str) -> None:
+    assert run([*command.split(), "--seed", "-1"]) == 1
+    assert "Invalid value for '--seed'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("stop", "status", "word"),
     [(KeyboardInterrupt, 3, "interrupted"), (Terminated, 143, "terminated")],
 )

@@ -102,7 +102,7 @@ def run(
     config: Annotated[Path, typer.Argument(help="Tournament in TOML.")],
     kept: _Results,
     shown: Shown,
-    seed: int | None = option(None, "Instead of the file's."),
+    seed: int | None = option(None, "Instead of the file's.", min=0),
 ) -> int:
     """Run a tournament (see the guide for its kinds) from a TOML file; again: go on with it.
 

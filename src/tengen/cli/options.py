@@ -23,7 +23,7 @@ _Settings = TypeVar("_Settings")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
-Seed = Annotated[int, typer.Option("--seed", help="Every random choice follows from it.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Every random choice follows from it.")]
 Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes to work side by side.")]
 _Ray = Annotated[
     str | None, typer.Option("--ray", help="Address of a Ray cluster ('auto' or host:port).")
@@ -32,7 +32,8 @@ _Ray = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run.")]
 ExperimentOut = Annotated[Path, typer.Option("--out", help="Folder of the experiment.")]
 OwnSeed = Annotated[
-    int | None, typer.Option("--seed", help="Every random choice follows from it; drawn if none.")
+    int | None,
+    typer.Option("--seed", min=0, help="Every random choice follows from it; drawn if none."),
 ]
 PlayerName = Annotated[str, typer.Option("--player", help="Who; `tengen players` lists the names.")]
 RulesName = Annotated[str, typer.Option("--rules", help="cgos, chinese, japanese, aga, ...")]

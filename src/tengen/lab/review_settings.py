@@ -18,4 +18,4 @@ class ReviewSettings(CheckedSettings):
     policy: str | None = setting(None, "Model that predicts moves; by the board's size; or none.")
     top: int = setting(5, "Mistakes and surprises to show.", least=0)
     ownership: bool = setting(False, "Mark ownership on every node of the SGF (TB, TW).")
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)

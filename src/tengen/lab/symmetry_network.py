@@ -35,7 +35,7 @@ class SnapshotTournament(CheckedSettings):
     size: int = setting(9, "Size of the board.", least=3, most=25)
     komi: float = setting(3.5, "Komi.")
     beta: float = setting(20.0, "Moves are drawn by exp(beta value).", least=0)
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class DesignTable(CheckedSettings):
     only: tuple[str, ...] = setting((), "Rows with this word in their names; may be repeated.")
     games: int = setting(200, "Games a match.", least=1)
     size: int = setting(9, "Size of the board.", least=3, most=25)
-    seed: int = setting(0, "Seed of the first training.")
+    seed: int = setting(0, "Seed of the first training.", least=0)
 
 
 @dataclass(frozen=True)

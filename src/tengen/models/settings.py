@@ -14,7 +14,7 @@ command offers it. Nothing here knows a learner.
 ...     rate: float = setting(0.1, "Length of a step.", least=0)
 ...     trace: float = setting(0.0, "The lambda of TD(lambda).", least=0, most=1, option="lambda")
 ...     kind: str = setting("normal", "What steps are drawn from.", choices=("normal", "flat"))
-...     seed: int = setting(0, "Every random choice follows from it.")
+...     seed: int = setting(0, "Every random choice follows from it.", least=0)
 >>> Walk(trace=2)
 Traceback (most recent call last):
 tengen.errors.SpecError: lambda is 2, more than 1

@@ -247,7 +247,7 @@ class Study(CheckedSettings):
     exact: bool = setting(False, "widths: solve to the optimum, samples in memory.")
     alpha: float = setting(0.3, "Learning rate of the re-ranker.", least=0.001)
     opponent: str = setting("", "match: spec of the other player; GNU Go, level 10, if empty.")
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
 
     def rows(self) -> list[Any]:
         """Return the rows that `values` asks for: families, widths or whole numbers.

@@ -354,7 +354,7 @@ class Study(CheckedSettings):
     folds: int = setting(3, "parts: folds.", least=2)
     members: int = setting(4, "parts: networks that vote.", least=1)
     only: tuple[str, ...] = setting((), "parts: row to measure beside all families; repeatable.")
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
 
 
 def study(

@@ -32,7 +32,7 @@ class FullSettings(CheckedSettings):
     without: tuple[str, ...] = setting(
         (), "full: a family of features to leave out.", choices=FAMILIES
     )
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
     dictionary_games: int = 6000
     """Of the games, so many make the dictionary."""
     rate_weights: float = 0.1
@@ -54,5 +54,5 @@ class PaperSettings(CheckedSettings):
     top: int = setting(20, "paper: candidates that are re-ranked, n.", least=0)
     # 0.1 stays further from the optimum.
     alpha: float = setting(0.3, "paper: learning rate of the re-ranker.", least=0.001)
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
     templates: tuple[int, ...] = PAPER_TEMPLATES

@@ -74,7 +74,7 @@ class EvolutionSettings(CheckedSettings):
     )
     expert: str = setting("static", "Who finishes the games and counts them.")
     snapshot_every: int = setting(250, "Keep the best network so often.", least=1, changeable=True)
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -60,7 +60,7 @@ class TDSettings(CheckedSettings):
     curve_games: int = setting(
         100, "Games against random for each point; 0 for no curve.", least=0, changeable=True
     )
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

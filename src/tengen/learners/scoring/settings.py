@@ -20,7 +20,7 @@ class ScorerSettings(CheckedSettings):
     decay: float = setting(1e-4, "Weight decay.", least=0)
     rounds: int = setting(3, "Rounds of the bootstrap.", least=2)
     families: tuple[str, ...] = setting(FAMILIES, "Families of features.", choices=FAMILIES)
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
     folds: int = setting(3, "Parts of the games, each judged by networks of the others.", least=2)
 
 
@@ -33,7 +33,7 @@ class LifeSettings(CheckedSettings):
     members: int = setting(2, "Networks that vote.", least=1)
     epochs: int = setting(120, "Batches of RPROP.", least=1)
     positions: int = setting(3, "Positions of each game to learn from.", least=1)
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
     point_hidden: int = 16
     decay: float = 3e-5
     points: int = 24

@@ -42,7 +42,7 @@ class SymmetrySettings(CheckedSettings):
     capture: float = setting(0.4, "Reward per captured stone; 0 with --single.", least=0)
     stone: float = setting(0.4, "Reward per own stone left; 1 with --single.", least=0)
     size: int = setting(9, "Size of the board.", least=3, most=25)
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
     hidden_scale: float = setting(0.3, "Size of the first weights to hidden units.", least=0)
     categories: str = setting(
         "eyes", "How blocks are sorted; eyes: the paper.", choices=tuple(CATEGORY_MODES)
@@ -141,7 +141,7 @@ class ImitationSettings(CheckedSettings):
     rate: float = setting(2e-3, "Rate of Adam; falls to nothing.", least=0)
     size: int = setting(19, "Games of this size.", least=3, most=25)
     half: bool = setting(False, "On a GPU: half precision.")
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -193,7 +193,7 @@ class EvolutionSettings(CheckedSettings):
     komi: float = setting(7.5, "Komi.")
     openings: int = setting(4, "Random plies before each game.", least=0)
     size: int = setting(9, "Size of the board.", least=3, most=25)
-    seed: int = setting(0, "Every random choice follows from it.")
+    seed: int = setting(0, "Every random choice follows from it.", least=0)
 
 
 def mixture_of(units: int) -> dict[str, int]:
