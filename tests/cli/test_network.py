@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, replace
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from tests.learners.deep_network.network_games import write_games
 
 from tengen.cli import run
-from tengen.learners.deep_network import DESIGNS
+from tengen.learners.deep_network import DESIGNS, read_shards
 from tengen.learners.deep_network.warming import untrained
 
 
@@ -39,6 +41,53 @@ def test_shards_train_evaluate_info(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(["network", "info", "--model", str(model), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["equivariance_error"] < 1e-3 and told["channels"] == 16
+
+
+def test_shards_of_other_games_are_neither_mixed_nor_taken_for_these(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    many, few = write_games(tmp_path / "many.sgf", 9), write_games(tmp_path / "few.sgf", 5, seed=2)
+    shards = ["--out", str(tmp_path / "shards"), "--scorer", "none"]
+    assert run(["network", "shards", str(many), *shards]) == 0
+    capsys.readouterr()
+    assert run(["network", "shards", str(few), *shards]) == 1
+    assert capsys.readouterr().err == (
+        f"tengen: {tmp_path / 'shards'}: holds shards already; name another folder\n"
+    )
+    train = ["--design", "tiny", "--steps", "1", "--batch", "4", "--device", "cpu", "--scorer",
+             "none", "--out", str(tmp_path / "m.safetensors"), "--run", str(tmp_path / "run"),
+             "--json", "--quiet"]  # fmt: skip
+    assert run(["network", "train", str(many), *train]) == 0
+    assert json.loads(capsys.readouterr().out)["games"] == 9
+    assert run(["network", "train", str(few), *train, "--resume"]) == 1
+    assert "games 0" in capsys.readouterr().err
+    rmtree(tmp_path / "run")
+    assert run(["network", "train", str(few), *train]) == 0
+    assert json.loads(capsys.readouterr().out)["games"] == 5
+
+
+def test_what_cannot_be_learned_from_is_refused_before_a_run_begins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    games = write_games(tmp_path / "games.sgf", 5)
+    folder = tmp_path / "shards"
+    assert run(["network", "shards", str(games), "--out", str(folder), "--scorer", "none"]) == 0
+    (shard,) = read_shards([folder])
+    none = {each.name: getattr(shard, each.name)[:0] for each in fields(shard)[2:]}
+    (tmp_path / "none").mkdir()
+    replace(shard, **none).save(tmp_path / "none" / "5x5-00000.safetensors")
+    train = ["--design", "tiny", "--steps", "1", "--batch", "4", "--device", "cpu", "--quiet",
+             "--out", str(tmp_path / "m.safetensors"), "--run", str(tmp_path / "run")]  # fmt: skip
+    capsys.readouterr()
+    assert run(["network", "train", str(tmp_path / "none"), *train]) == 1
+    assert capsys.readouterr().err == f"tengen: no game to learn from in {tmp_path / 'none'}\n"
+    assert run(["network", "train", str(folder), *train, "--start", "zero-9x9"]) == 1
+    assert "another shape than --design tiny" in capsys.readouterr().err
+    assert run(["network", "train", str(folder), *train, "--seed", "9" * 20]) == 1
+    assert "'--seed'" in capsys.readouterr().err
+    assert run(["network", "train", str(folder), *train]) == 0
 
 
 def test_export(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tengen.cli.options import (
     option,
 )
 from tengen.cli.printing import emit, progress, remark
+from tengen.errors import TengenError
 from tengen.learners.deep_network.design import NetworkSettings
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def train(
 ) -> None:
     """Train a network on games; every path is a source of its own."""
     from tengen.learners.deep_network import DeepNetwork
-    from tengen.learners.deep_network.fitting import chosen_device
+    from tengen.learners.deep_network.fitting import check_start, chosen_device
     from tengen.learners.deep_network.shards import fingerprint_of
     from tengen.models import Run
 
@@ -88,11 +89,11 @@ def train(
     folder, out = training.folder, training.out
     settings = training.settings(folder, settings)
     first = None if start is None else DeepNetwork.load(start)
+    if first is not None:
+        check_start(settings, first.design_)
     sources = [
-        _shards(
-            path, folder.with_name(folder.name + "-shards") / str(i), scorer, workers, shown.quiet
-        )
-        for i, path in enumerate(games)
+        _shards(path, folder.with_name(folder.name + "-shards"), scorer, workers, shown.quiet)
+        for path in games
     ]
     data = {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
     if start is not None:
@@ -133,9 +134,7 @@ def evaluate(
     network = DeepNetwork.load(model)
     with tempfile.TemporaryDirectory() as folder:
         found = [
-            shard
-            for i, path in enumerate(games)
-            for shard in _shards(path, Path(folder) / str(i), scorer, 1, shown.quiet)
+            shard for path in games for shard in _shards(path, Path(folder), scorer, 1, shown.quiet)
         ]
         with progress("games", sum(map(len, found)), quiet=shown.quiet) as bar:
             threads = workers or os.cpu_count() or 1
@@ -195,16 +194,42 @@ def _make_shards(
 
 
 def _shards(path: str, folder: Path, scorer: str, workers: int, quiet: bool) -> list[Shard]:
-    """Read the shards at a path, or make them of the games there."""
+    """Read the shards at a path, or those of the games there, made and kept in the folder."""
     from tengen.learners.deep_network import read_shards
 
     place = Path(path)
     ready = place.is_dir() and any(place.glob("*.safetensors"))
     if not ready and place.suffix != ".safetensors":
-        place = folder
-        if not any(place.glob("*.safetensors")):
-            _make_shards([path], place, scorer, Shared(workers=workers), quiet=quiet)
-    return list(read_shards([place]))
+        place = _kept_shards(path, folder, scorer, workers, quiet)
+    found = list(read_shards([place]))
+    if not any(map(len, found)):  # all games of a network against itself may have been cut
+        raise TengenError(f"no game to learn from in {path}")
+    return found
+
+
+def _kept_shards(path: str, folder: Path, scorer: str, workers: int, quiet: bool) -> Path:
+    """Return the folder with the shards of these games and no others, whole.
+
+    Its name follows from the files: games that changed since are made anew.
+    """
+    import shutil
+    import tempfile
+
+    from tengen.explorer import stamp_of
+    from tengen.models import fingerprint
+
+    stamp = stamp_of([path])
+    kept = folder / fingerprint(stamp, scorer)
+    if stamp == "":  # what standard input holds is not known before it was read
+        shutil.rmtree(kept, ignore_errors=True)
+    if not kept.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as part:
+            _make_shards(
+                [path], Path(part) / kept.name, scorer, Shared(workers=workers), quiet=quiet
+            )
+            (Path(part) / kept.name).rename(kept)  # at once: a killed command leaves no half of it
+    return kept
 
 
 def _line(row: dict[str, Any], steps: int) -> str:

@@ -85,4 +85,4 @@ class NetworkSettings(CheckedSettings):
     ownership_weight: float = setting(0.3, "Weight of who owned what.", least=0)
     score_weight: float = setting(0.1, "Weight of the score.", least=0)
     muon: bool = setting(True, "Orthogonalise the steps of kernels.")
-    seed: int = setting(1, "Every random choice follows from it.", least=0)
+    seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import SpecError
-from tengen.learners.deep_network.design import DESIGNS, NetworkSettings
+from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings
 from tengen.learners.deep_network.shards import Shard
 from tengen.models.runs import Run
 
@@ -79,6 +80,12 @@ def _by_board(shards: Sequence[Shard]) -> list[list[Shard]]:
     for shard in shards:
         found.setdefault((shard.rows, shard.cols), []).append(shard)
     return list(found.values())
+
+
+def check_start(settings: NetworkSettings, design: Design) -> None:
+    """Raise `SpecError` if weights of one design cannot begin a training of another."""
+    if replace(design, ladders=True) != replace(DESIGNS[settings.design], ladders=True):
+        raise SpecError(f"--start: its network has another shape than --design {settings.design}")
 
 
 def torch_or_refuse() -> Any:

@@ -71,9 +71,11 @@ class DeepNetwork:
 
         Needs PyTorch (`pip install tengen[torch]`).
         """
-        from tengen.learners.deep_network.fitting import fit
+        from tengen.learners.deep_network.fitting import check_start, fit
 
         settings = self.settings or NetworkSettings()
+        if start is not None:
+            check_start(settings, start.design_)
         weights = None if start is None else start.weights_
         self.weights_ = fit(
             shards, settings, device=device, start=weights, run=run, on_report=on_report

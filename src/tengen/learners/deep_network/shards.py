@@ -31,7 +31,7 @@ from tengen.board import BLACK, WHITE, Board, indices_of, points_at
 from tengen.board.counting import count_area, count_territory
 from tengen.contracts import Scorer
 from tengen.contracts.values import Status
-from tengen.errors import ModelError, TengenError
+from tengen.errors import ModelError, RunError, TengenError
 from tengen.files import write_atomic
 from tengen.models.settings import fingerprint
 from tengen.models.store import pack, unpack
@@ -166,8 +166,16 @@ def make_shards(
     Games that cannot be replayed, boards outside 5 to 25 lines and games of a few moves are
     passed over; with `confirmed`, so are all games but those whose count the scorer confirms.
     `on_shard` hears how many games each finished shard had.
+
+    Raises
+    ------
+    RunError
+        If the folder holds shards already: other games would stand among these.
+    TengenError
+        If there is no game to learn from.
     """
     target = Path(folder)
+    refuse_shards(target)
     target.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
     games = positions = counted = labelled = given = 0
@@ -186,6 +194,12 @@ def make_shards(
     if not games:
         raise TengenError(f"no game to learn from in {', '.join(map(str, corpus.paths))}")
     return Made(tuple(files), games, positions, given - games, counted, labelled)
+
+
+def refuse_shards(folder: Path) -> None:
+    """Raise `RunError` if a folder holds shards already."""
+    if any(folder.glob("*.safetensors")):
+        raise RunError(f"{folder}: holds shards already; name another folder")
 
 
 class _Batches:

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tengen.errors import RunError, SpecError
+from tengen.errors import SpecError
 from tengen.learners.deep_network import DeepNetwork
 from tengen.learners.deep_network.inputs_kernels import NOWHERE
 from tengen.learners.deep_network.network import Network
-from tengen.learners.deep_network.shards import Made, Shard
+from tengen.learners.deep_network.shards import Made, Shard, refuse_shards
 from tengen.learners.self_play.judge import Judge
 from tengen.learners.self_play.making import make_player, use_fast_products
 from tengen.learners.self_play.playing import Player, Tally
@@ -109,8 +109,7 @@ def record_games(
     SpecError
         If the games do not fit into the device's memory.
     """
-    if any(folder.glob("*.safetensors")):
-        raise RunError(f"{folder}: holds shards already; name another folder and another seed")
+    refuse_shards(folder)
     place = torch.device(device)
     use_fast_products(place)
     learned = Network(network.design_).to(place)

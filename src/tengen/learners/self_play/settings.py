@@ -47,7 +47,7 @@ class SelfPlaySettings(CheckedSettings):
     opening: int = setting(4, "How many plies are the first.", least=0)
     resign: float = setting(0.0, "Resign where so few still win; 0: never.", least=0, most=0.5)
     played_out: float = setting(0.2, "Share of the games never resigned.", least=0, most=1)
-    seed: int = setting(1, "Every random choice follows from it.", least=0)
+    seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)
 
     def __post_init__(self) -> None:
         super().__post_init__()
