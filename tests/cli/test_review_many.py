@@ -108,8 +108,11 @@ def test_what_is_refused(collection: Path, tmp_path: Path, capsys: Out) -> None:
     assert run(start) == 0
     capsys.readouterr()
     before = files_of(out)
+    others = tmp_path / "others.sgf"
+    others.write_text("\n".join([game("Cid", "Dan", "cc bb"), game("Dan", "Cid", "cc")]))
     for arguments, reason in (
         (start, "--resume goes on"),
+        (["review", str(others), *start[2:], "--resume"], "holds reviews of other games"),
         ([*start, "--resume", "--seed", "1"], "begun with other settings: seed 0 there, 1 asked"),
         (["review", str(collection), *QUICK, "--out", str(tmp_path / "a.sgf")], "go to a folder"),
         (["review", str(tmp_path), *QUICK, "--out", str(out)], "lies in what is read"),

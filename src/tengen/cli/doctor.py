@@ -38,7 +38,7 @@ _NEEDED = (
 
 # Package -> what it is good for and how to get it.
 _EXTRAS = {
-    "torch": ("batches of symmetry networks on a GPU", "pip install 'tengen[torch]'"),
+    "torch": ("training deep networks, self-play, a GPU", "pip install 'tengen[torch]'"),
     "ray": ("clusters of machines", "pip install 'tengen[ray]'"),
     "pyspiel": ("a peer to measure speed against", "pip install 'tengen[bench]'"),
     "sgfmill": ("a peer to measure speed against", "pip install 'tengen[bench]'"),

@@ -70,8 +70,8 @@ def review_library(
     Raises
     ------
     RunError
-        If the folder holds reviews and `resume` is not given, or those of other settings, or
-        another process works there.
+        If the folder holds reviews and `resume` is not given, or those of other settings or other
+        games, or another process works there.
     TengenError
         If no game could be reviewed.
     """
@@ -82,6 +82,8 @@ def review_library(
             if old is not None:
                 values[job.number] = old
                 on_game(_title_of(old))
+        if not values:
+            _refuse_others(folder, jobs)
         todo = [job for job in jobs if job.number not in values]
         work = partial(_review_job, settings)
         try:
@@ -222,12 +224,24 @@ def _check_settings(path: Path, settings: ReviewSettings) -> None:
 
 def _read_done(folder: Path, job: PackedGame) -> dict[str, Any] | None:
     """Return what was found about a game before; None if it is not done or was another game."""
-    path = folder / _GAMES / f"{job.number:06}.json"
+    value = _read_value(folder / _GAMES / f"{job.number:06}.json")
+    return value if value.get("fingerprint") == fingerprint(job.sgf.hex()) else None
+
+
+def _read_value(path: Path) -> dict[str, Any]:
+    """Return what was found about a game; nothing if that is not there or damaged."""
     try:
         value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    return value if value.get("fingerprint") == fingerprint(job.sgf.hex()) else None
+        return {}
+    return value
+
+
+def _refuse_others(folder: Path, jobs: Sequence[PackedGame]) -> None:
+    """Raise `RunError` if all that was reviewed are other games: they would be written over."""
+    there = {_read_value(path).get("fingerprint") for path in (folder / _GAMES).glob("*.json")}
+    if there - {None} and there.isdisjoint(fingerprint(job.sgf.hex()) for job in jobs):
+        raise RunError(f"{folder}: holds reviews of other games; --out names another folder")
 
 
 def _write(folder: Path, done: _Done) -> None:

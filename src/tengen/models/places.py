@@ -39,7 +39,7 @@ def find_model(path_or_name: str | os.PathLike[str]) -> Path:
         candidate = folder / f"{text}{_SUFFIX}"
         if text and candidate.is_file():
             return candidate
-    names = ", ".join(model_names()) or "none"
+    names = ", ".join(sorted(model_names())) or "none"
     raise ModelError(f"no model called {text!r}; there are: {names}")
 
 
