@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tengen.errors import TengenError
-from tengen.files import TEMPORARY, neighbour, refuse_inputs, replacing
+from tengen.files import TEMPORARY, neighbour, refuse_inputs, replacing, write_atomic
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
@@ -26,6 +26,13 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path
         fail()
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_folder_that_takes_no_file_is_told_by_the_name_that_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 254)  # there is no room for a longer name beside it
+    with pytest.raises(OSError) as failed:
+        write_atomic(path, "content")
+    assert failed.value.filename == str(path)
 
 
 def test_links_and_devices_are_kept(tmp_path: Path) -> None:

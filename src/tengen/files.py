@@ -39,7 +39,10 @@ def neighbour(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))  # a link goes on pointing to what is written
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(TEMPORARY, f".{target.name}.", target.parent)
+    try:
+        handle, temporary = tempfile.mkstemp(TEMPORARY, f".{target.name}.", target.parent)
+    except OSError as failure:  # which names a file that nobody asked for
+        raise OSError(failure.errno, failure.strerror, os.fspath(path)) from None
     os.close(handle)
     try:
         yield Path(temporary)

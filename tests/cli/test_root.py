@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -63,6 +64,15 @@ def test_help_shows_flags_as_flags(capsys: Out, monkeypatch: pytest.MonkeyPatch)
 def test_a_seed_below_zero_is_refused(capsys: Out, command: str) -> None:
     assert run([*command.split(), "--seed", "-1"]) == 1
     assert "Invalid value for '--seed'" in capsys.readouterr().err
+
+
+def test_a_reader_who_has_seen_enough_of_a_table_is_no_failure() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    words = [sys.executable, "-m", "tengen", "players"]
+    shown = subprocess.run(words, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (shown.returncode, shown.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,9 @@ def test_models_are_found_by_name_and_path(folder: Path) -> None:
     path = folder / "mine.safetensors"
     assert find_model("mine") == find_model(str(path)) == find_model(path) == path
     assert has_model("mine") and not has_model("scorer") and not has_model("")
-    with pytest.raises(ModelError, match=r"no model called 'theirs'; there are: mine"):
+    for other in ("b", "a", "z"):
+        path.with_name(f"{other}.safetensors").write_bytes(path.read_bytes())
+    with pytest.raises(ModelError, match=r"no model called 'theirs'; there are: a, b, mine, z"):
         find_model("theirs")
 
 

@@ -143,6 +143,10 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # so Rich tells of one, in a table
+            return 0
+        raise
     except (KeyboardInterrupt, typer.Abort) as stop:
         notes = getattr(stop, "__notes__", [])
         told = isinstance(stop, Terminated)

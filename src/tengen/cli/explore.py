@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,9 +94,9 @@ def _board(openings: Openings, size: str | None, moves: str) -> Board:
     from tengen.errors import TengenError
 
     text = size or next(iter(openings.about.sizes))
-    rows, _, cols = text.lower().partition("x")
-    if not (rows.isdigit() and (cols.isdigit() or not cols)):
+    if not re.fullmatch("[0-9]+(x[0-9]+)?", text.lower()):
         raise TengenError(f"--size {text}: not a size such as 19 or 9x13")
+    rows, _, cols = text.lower().partition("x")
     board = Board(int(rows), int(cols or rows), rules=Rules.preset("japanese"))
     for number, name in enumerate(moves.replace(",", " ").split(), 1):
         try:
