@@ -50,7 +50,9 @@ def ask(
 ) -> None:
     """Print a query for each game."""
     rng = np.random.default_rng(seed)
-    records = (r for r in loads(path.read_bytes()) if len(r.moves) > moves and not r.setup)
+    records = (
+        r for r in loads(path.read_bytes(), str(path)) if len(r.moves) > moves and not r.setup
+    )
     for number, record in enumerate(islice(records, games), 1):
         drawn = rng.choice(len(record.moves), moves, replace=False)
         played = [

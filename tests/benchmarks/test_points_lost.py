@@ -86,3 +86,8 @@ def test_what_is_asked(tmp_path: Path) -> None:
         [*command[:3], str(tmp_path / "none.sgf")], capture_output=True, text=True, timeout=600
     )
     assert missing.returncode == 1 and "none.sgf" in missing.stderr
+    (tmp_path / "noise.sgf").write_text("noise")
+    noise = subprocess.run(
+        [*command[:3], str(tmp_path / "noise.sgf")], capture_output=True, text=True, timeout=120
+    )
+    assert noise.returncode == 1 and "noise.sgf: byte 0" in noise.stderr

@@ -98,7 +98,7 @@ def score(
             faults += [one.fault for one in found if one.fault]
             scored += [one for one in found if not one.fault]
     if not scored:
-        raise TengenError(faults[0] if len(faults) == 1 else _nobody(files))
+        raise TengenError(faults[0] if len(faults) == 1 else _nobody(files, faults))
     if out is not None:
         write_atomic(out, b"\n".join(one.marked for one in scored) + b"\n")
     _show(scored, asked.pages, as_csv=sheet, json=shown.json)
@@ -115,8 +115,9 @@ def _is_one_game(path: Path) -> bool:
         return False  # which is told where it is read
 
 
-def _nobody(files: list[str]) -> str:
-    return f"{', '.join(files)}: no game could be scored"
+def _nobody(files: list[str], faults: list[str]) -> str:
+    why = f" ({faults[0]}; {len(faults) - 1} more)" if faults else ""
+    return f"{', '.join(files)}: no game could be scored{why}"
 
 
 def _batches(games: list[PackedGame]) -> Iterator[list[PackedGame]]:

@@ -223,6 +223,16 @@ def test_score_can_be_overruled(tmp_path):
     assert "B5" not in sheet["dead"] and "E1" in sheet["dead"]
 
 
+def test_score_says_why_no_game_of_several_could_be_scored(tmp_path, capsys):
+    from tengen.cli import run as tengen
+
+    file = tmp_path / "games.sgf"
+    file.write_text("\n".join([sgf(DEAD, "B+6.5")] * 2))
+    assert tengen(["score", str(file), "--dead", "Z9", "--quiet"]) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "game 1: 'Z9' is no vertex" in told and "1 more" in told
+
+
 def test_score_says_when_a_game_was_not_counted(tmp_path):
     file = tmp_path / "game.sgf"
     file.write_text(sgf(DEAD, "B+R", moves=";B[aa]"))
