@@ -1,4 +1,4 @@
-"""Play as a level that draws: moves from a policy, and the end of the game by who owns what.
+"""Play as a level that draws: moves from a policy, and the end of the game by a network.
 
 A policy alone cannot tell when a game is over: it would fill the whole board. Knows no levels.
 """
@@ -8,14 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.board import PASS, Board, Point
+from tengen.board import Board, Point
 from tengen.contracts import Policy
 from tengen.players.network_leaves import Network
 from tengen.players.passing import (
     can_pass_and_win,
     finishing_move,
     is_late,
-    judge,
     sound_points,
     touch_both,
 )
@@ -34,24 +33,13 @@ class DrawingPlayer(SamplePlayer):
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose a move at random as the policy likes it, or end the game."""
-        if can_pass_and_win(board):
-            return PASS
-        if not is_late(board):
-            return self.draw(board, rng)
-        ownership = self._owners(board)
-        if ownership is None:
-            return self.draw(board, rng)
+        ownership = self.network.views([board])[0].ownership if is_late(board) else None
+        if ownership is None or can_pass_and_win(board) or not _is_clear(board, ownership):
+            return super().choose(board, rng)
         neutral = sound_points(board, np.abs(ownership) < _SURE)
         return self.draw(board, rng, among=neutral) if neutral else finishing_move(board, ownership)
 
-    def _owners(self, board: Board) -> FloatArray | None:
-        """Return who owns what; None where it is not clear, neither to the network nor by chance.
 
-        Points between both sides are not asked for: they are filled last.
-        """
-        between = touch_both(board).ravel()
-        network = self.network.views([board])[0].ownership
-        for ownership in (network, judge(board).ownership):
-            if (between | (np.abs(ownership) >= _SURE)).all():
-                return ownership
-        return None
+def _is_clear(board: Board, ownership: FloatArray) -> bool:
+    """Tell whether it is clear who owns what, but for points between both sides."""
+    return bool((touch_both(board).ravel() | (np.abs(ownership) >= _SURE)).all())
