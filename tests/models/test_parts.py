@@ -12,7 +12,7 @@ from tengen.errors import SpecError
 from tengen.models import Checkpoints, Run
 from tengen.models.cards import FORMAT, Card
 from tengen.models.checkpoints import Checkpoint
-from tengen.models.defaults import policy_for, predictor_for
+from tengen.models.defaults import network_for, policy_for, predictor_for
 from tengen.models.places import model_names
 from tengen.models.registry import ModelInfo, list_models
 from tengen.models.runs import SNAPSHOTS, RunInfo, read_run
@@ -73,4 +73,4 @@ def test_a_damaged_model_is_listed_with_what_is_wrong(
 
 @pytest.mark.parametrize("size", [(2, 2), (9, 9), (13, 13), (19, 19), (9, 13), (25, 25)])
 def test_every_board_has_a_model_that_is_there(size: tuple[int, int]) -> None:
-    assert {predictor_for(*size), policy_for(*size)} <= set(model_names())
+    assert {predictor_for(*size), policy_for(*size), network_for(*size)} <= set(model_names())

@@ -18,7 +18,7 @@ app = typer.Typer(help="Show the likely moves of a position with their probabili
 @command(app)
 def predict(
     where: Position,
-    model: str | None = option(None, "Name or path; tengen-large by default."),
+    model: str | None = option(None, "Name or path; by default the best one for the board."),
     top: int = option(10, "How many moves to list.", min=1),
     *,
     shown: Shown,

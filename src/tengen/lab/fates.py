@@ -15,7 +15,7 @@ from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board, Move, Point, index_of
 from tengen.contracts import OwnershipEvaluator
 from tengen.models import has_model, load_learner
-from tengen.models.defaults import policy_for
+from tengen.models.defaults import network_for
 
 _LIFE = "life"
 _CELL = 26
@@ -100,7 +100,7 @@ def foretell(board: Board, models: dict[str, OwnershipEvaluator]) -> Fates:
 
 def usual_models(rows: int, cols: int) -> dict[str, OwnershipEvaluator]:
     """Load `life`, and the network for such boards, as far as they are installed."""
-    names = (_LIFE, policy_for(rows, cols))
+    names = (_LIFE, network_for(rows, cols))
     models = {name: load_learner(name) for name in names if has_model(name)}
     return {name: one for name, one in models.items() if isinstance(one, OwnershipEvaluator)}
 

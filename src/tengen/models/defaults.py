@@ -16,9 +16,18 @@ def predictor_for(rows: int, cols: int) -> str:
 
 
 def policy_for(rows: int, cols: int) -> str:
-    """Return the name of the model that best foresees experts' moves on a board.
+    """Return the name of the model that best foresees people's moves on a board.
 
-    >>> policy_for(19, 19), policy_for(4, 4)
+    >>> policy_for(19, 19), policy_for(9, 9), policy_for(4, 4)
+    ('tengen-large', 'tengen-mixed', 'predictor-small')
+    """
+    return "tengen-mixed" if rows == cols == 9 else network_for(rows, cols)
+
+
+def network_for(rows: int, cols: int) -> str:
+    """Return the name of the network that best foresees who owns what; a predictor without one.
+
+    >>> network_for(9, 9), network_for(4, 4)
     ('tengen-large', 'predictor-small')
     """
     served = rows in _NETWORK_SIZES and cols in _NETWORK_SIZES
