@@ -204,8 +204,9 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
     )
     with pytest.raises(RunError, match="holds a run of deep-network"):
         Run.open(tmp_path, training.LEARNER, SMALL)
-    with pytest.raises(SpecError, match="no memory for 8 games"):
-        make_loop(replace(SMALL, window=10**13), CPU)
+    for wish in ({"games": 10**9}, {"evaluations": 10**8}, {"window": 10**10}):
+        with pytest.raises(SpecError, match="cpu: no memory for"):
+            make_loop(replace(SMALL, **wish), CPU)
     if not torch.cuda.is_available():
         with pytest.raises(SpecError, match="sees no GPU"):
             fitted(tmp_path / "new", device="cuda")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import psutil
 import torch
 
 from tengen.errors import SpecError
@@ -16,7 +17,7 @@ from tengen.learners.self_play.learning import Pupil
 from tengen.learners.self_play.loop import Loop, Room
 from tengen.learners.self_play.playing import Player
 from tengen.learners.self_play.search import Search
-from tengen.learners.self_play.settings import SelfPlaySettings
+from tengen.learners.self_play.settings import SelfPlaySettings, longest
 from tengen.learners.self_play.window import Window
 
 _WARM_UPS = 2
@@ -46,12 +47,21 @@ def make_player(
     games: int | None = None,
     endless: bool = True,
 ) -> Player:
-    """Make games of one size in which a judge plays both sides."""
+    """Make games of one size in which a judge plays both sides.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no memory for them.
+    """
     device = generator.device
     compiled = _compiler(device)
+    games = settings.games if games is None else games
+    # Four numbers a move for every position of the search, and what is kept of every ply.
+    _ask_for(games * lines * lines * (20 * settings.evaluations + 3 * longest(lines)), device)
     search = Search(
         lines,
-        settings.games if games is None else games,
+        games,
         compiled(judge),
         device=device,
         evaluations=settings.evaluations,
@@ -71,6 +81,7 @@ def make_loop(settings: SelfPlaySettings, device: torch.device) -> Loop:
     generator = torch.Generator(device)
     generator.manual_seed(settings.seed)
     try:
+        _ask_for(sum(4 * lines * lines * settings.window for lines in settings.size), device)
         rooms = [
             Room(
                 lines,
@@ -90,6 +101,12 @@ def make_loop(settings: SelfPlaySettings, device: torch.device) -> Loop:
             f"{settings.window} positions; ask for less by --games or --window"
         ) from None
     return Loop(settings, pupil, rooms, generator)
+
+
+def _ask_for(size: int, device: torch.device) -> None:
+    """Raise `RuntimeError` if a processor has not so many bytes: Linux promises them, and kills."""
+    if device.type == "cpu" and size > psutil.virtual_memory().available:
+        raise RuntimeError(f"no memory for {size} bytes")
 
 
 def _captured(work: Callable[[], None]) -> Callable[[], None]:
