@@ -35,6 +35,13 @@ def test_a_player_that_uses_its_budget_never_loses_on_time(
         assert side.left >= 0
 
 
+def test_no_clock_makes_a_move_last_for_ever() -> None:
+    clock = Clock.settings(1e20, 0, 0)
+    assert clock.budget(1, 361, 0) == 600
+    clock.set_left(1, 1e20, 1)
+    assert clock.budget(1, 361, 0) == 600
+
+
 def test_a_program_knows_better_than_our_count() -> None:
     clock = Clock.settings(600, 0, 0)
     before = clock.budget(2, 361, 0)

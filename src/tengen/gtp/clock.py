@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 _MARGIN = 0.15
 # The shortest time worth asking a player for.
 _SHORTEST = 0.01
+# The longest that anybody waits for a move, whatever the clock allows.
+_LONGEST = 600.0
 # Moves we expect to play before main time matters no more.
 _FEWEST_MOVES_LEFT = 12
 
@@ -91,4 +93,4 @@ class Clock:
                 # Periods follow, so main time may be used up faster.
                 seconds = min(side.left, 2 * seconds) + 0.9 * self.period / self.stones
                 seconds = min(seconds, side.left + 0.9 * self.period / self.stones)
-        return max(_SHORTEST, seconds - min(_MARGIN, 0.5 * seconds))
+        return min(max(_SHORTEST, seconds - min(_MARGIN, 0.5 * seconds)), _LONGEST)
