@@ -8,6 +8,7 @@ import pytest
 from tengen.board import PASS, Board, format_gtp
 from tengen.errors import SpecError
 from tengen.players import make_player
+from tengen.players.drawing import DrawingPlayer
 from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.network_search import NetworkPlayer
 from tengen.players.tengen import TengenPlayer
@@ -104,7 +105,7 @@ def test_a_large_board_has_a_way_of_its_own() -> None:
     assert made(7)._drawer(Board(9)) is None and made(7)._drawer(Board(19)) is not None
     for size, temperature in ((9, 1.8), (13, 1.4)):
         drawer = made(4)._drawer(Board(size))
-        assert drawer is not None and drawer.temperature == temperature
+        assert isinstance(drawer, DrawingPlayer) and drawer.temperature == temperature
 
 
 def test_levels_of_the_playouts_play_the_same_when_they_report() -> None:

@@ -8,12 +8,16 @@ from tengen.players import make_player
 from tengen.players.passing import (
     can_pass_and_win,
     cleanup_move,
+    finishing_move,
+    is_late,
     is_settled,
     only_the_count_is_left,
     points_left,
     score_as_it_stands,
     sensible,
     should_resign,
+    sound_points,
+    touch_both,
 )
 
 # Black owns the left, White the right; nothing is left to play but eyes.
@@ -101,6 +105,30 @@ def test_points_are_left_where_an_empty_point_touches_both_colours() -> None:
     assert not points_left(Board.from_ascii(SETTLED))
     assert points_left(Board.from_ascii("X . O\nX X O\n. X O"))
     assert not points_left(Board(5))  # nobody has a stone
+
+
+def test_points_between_both_sides_are_played_where_that_does_no_harm() -> None:
+    board = Board.from_ascii("X . O\nX X O\n. X O")
+    between = touch_both(board)
+    assert between.tolist() == [[False, True, False], [False] * 3, [False] * 3]
+    assert sound_points(board, between.ravel()) == [board.point("B3")]
+    everything = np.ones(9, np.bool_)  # but its own eye and what is taken
+    assert sound_points(board, everything) == [board.point("B3")]
+    atari = Board.from_ascii("X . O .\nO O . .\n. . . .\n. . . .")
+    assert sound_points(atari, touch_both(atari).ravel()) == []  # Black would put itself in atari
+
+
+def test_a_finished_board_is_passed_unless_dead_stones_decide() -> None:
+    owners = np.repeat([[1.0] * 4 + [-1.0] * 3], 7, axis=0).ravel()
+    for komi, captures in ((0.5, True), (-30.5, False)):
+        board = Board.from_ascii(DEAD, komi=komi)
+        assert (finishing_move(board, owners) != PASS) == captures
+    assert finishing_move(Board.from_ascii(DEAD, rules="japanese", komi=0.5), owners) == PASS
+    assert finishing_move(Board.from_ascii(SETTLED, komi=0.5), owners) == PASS
+
+
+def test_a_game_is_late_when_a_third_of_the_points_was_played() -> None:
+    assert not is_late(Board(3, moves="B A1 W B1")) and is_late(Board(3, moves="B A1 W B1 B C1"))
 
 
 def test_the_count_alone_is_left_only_under_territory_late_and_where_the_scorer_is_sure() -> None:

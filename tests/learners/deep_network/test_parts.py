@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,10 +12,10 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, Board, index_of, play_random
-from tengen.errors import SpecError
+from tengen.errors import RunError, SpecError
 from tengen.learners.deep_network import DESIGNS, NetworkSettings, Shard, design, inputs
 from tengen.learners.deep_network.evaluation import Evaluation, positions_of
-from tengen.learners.deep_network.fitting import torch_or_refuse
+from tengen.learners.deep_network.fitting import check_start, torch_or_refuse
 from tengen.learners.deep_network.inputs_kernels import (
     CATCHES_BIT,
     ENEMY,
@@ -23,6 +24,7 @@ from tengen.learners.deep_network.inputs_kernels import (
     OWN,
     TAKES,
 )
+from tengen.learners.deep_network.shards import refuse_shards
 from tengen.learners.deep_network.winograd import Winograd, winograd
 from tengen.learners.deep_network.winograd_kernels import ADD, CLIP, STORE
 
@@ -44,6 +46,21 @@ from tengen.learners.deep_network.training import (  # noqa: E402
 )
 
 CPU = torch.device("cpu")
+
+
+def test_a_training_begins_with_weights_of_its_own_shape() -> None:
+    settings = NetworkSettings(design="small")
+    check_start(settings, DESIGNS["small"])
+    check_start(settings, replace(DESIGNS["small"], ladders=False))
+    with pytest.raises(SpecError, match="another shape than --design small"):
+        check_start(settings, DESIGNS["large"])
+
+
+def test_shards_are_not_added_to_others(tmp_path: Path) -> None:
+    refuse_shards(tmp_path)
+    (tmp_path / "00000.safetensors").touch()
+    with pytest.raises(RunError, match="holds shards already"):
+        refuse_shards(tmp_path)
 
 
 def test_planes_of_the_whole_board_come_last_and_komi_first_of_them() -> None:
