@@ -139,6 +139,9 @@ def test_one_game_is_told_from_many(tmp_path: Path) -> None:
         path.write_text(content)
         assert _is_one_game(path) == one
     assert not _is_one_game(tmp_path) and not _is_one_game(tmp_path / "nowhere")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        assert not _is_one_game(tmp_path / "pipe")  # nor is anything taken out of it
 
 
 def test_a_changed_text_compiles_again_and_a_new_date_does_not(folder: Path) -> None:

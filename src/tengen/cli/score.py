@@ -110,7 +110,8 @@ def score(
 def _is_one_game(path: Path) -> bool:
     """Tell at a glance whether a file is the record of one game; of an archive it says no."""
     try:
-        return path.stat().st_size < _ONE_GAME and path.read_bytes().count(b"SZ[") == 1
+        small = path.is_file() and path.stat().st_size < _ONE_GAME  # a pipe can be read only once
+        return small and path.read_bytes().count(b"SZ[") == 1
     except OSError:
         return False  # which is told where it is read
 
