@@ -38,7 +38,7 @@ docs/results/united-player.md."""
 JUDGES: dict[tuple[int, int], str] = {(9, 9): "tengen-mixed"}
 """Networks of its `judge`, where another one tells lost points better than the one that plays:
 docs/results/analysis.md."""
-_SELF_TAUGHT = ("zero-9x9", "tengen-mixed")
+_SELF_TAUGHT = ("zero-9x9",)
 """Networks that cannot tell what people play on the boards for which they are chosen."""
 _VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64
 """Visits a move when nothing else is said, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
