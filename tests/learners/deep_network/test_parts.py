@@ -147,9 +147,16 @@ def test_boards_take_turns_and_only_the_main_one_moves_the_statistics() -> None:
 def test_orientations_of_a_field_are_normalised_and_merged_together() -> None:
     norm = FieldNorm(2, 4).train()
     x = torch.randn(5, 8, 3, 3, generator=torch.Generator().manual_seed(1)) * 3 + 7
-    fields = norm(x).view(5, 2, 4, 9)
-    assert torch.allclose(fields.mean((0, 2, 3)), torch.zeros(2), atol=1e-4)
-    assert torch.allclose(fields.var((0, 2, 3), unbiased=False), torch.ones(2), atol=1e-3)
+    mean, variance = norm.statistics(x)
+    fields = x.view(5, 2, 4, 9)
+    assert torch.allclose(mean, fields.mean((0, 2, 3)), atol=1e-4)
+    assert torch.allclose(variance, fields.var((0, 2, 3), unbiased=False), atol=1e-3)
+    normal = (fields - mean[:, None, None]) / variance.sqrt()[:, None, None]
+    assert torch.allclose(norm(x).view(5, 2, 4, 9), normal.relu(), atol=1e-3)
+    slowly = norm.momentum * mean
+    assert torch.allclose(norm.mean, slowly)
+    norm.remember(mean, variance)
+    assert ((norm.mean - mean).abs() < (slowly - mean).abs()).all()
     merged = merge(x, 4)
     assert merged.shape == (5, 2, 3, 3) and torch.allclose(merged[:, 0], x[:, :4].mean(1))
     assert merge(x, 1) is x
@@ -212,7 +219,12 @@ def test_a_norm_is_a_factor_and_an_addend_of_every_channel() -> None:
     factor, addend = norm.affine(norm.mean, norm.variance)
     assert factor.shape == addend.shape == (8,)
     x = torch.randn(3, 8, 2, 2, generator=torch.Generator().manual_seed(2))
-    assert torch.allclose(norm(x), x * factor[:, None, None] + addend[:, None, None])
+    above = torch.relu(x * factor[:, None, None] + addend[:, None, None])
+    assert torch.allclose(norm(x), above)
+    more = torch.ones_like(x)
+    assert torch.allclose(norm(x - more, more), above, atol=1e-5)
+    passed, total = norm.around(x - more, more)
+    assert torch.allclose(passed, above, atol=1e-5) and torch.allclose(total, x, atol=1e-6)
     assert torch.allclose(addend, torch.tensor([-1.5] * 4 + [5.0] * 4), atol=1e-4)
 
 

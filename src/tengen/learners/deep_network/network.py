@@ -11,6 +11,7 @@ knows what the network is trained on.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import torch
@@ -31,6 +32,12 @@ from tengen.learners.deep_network.group import (
     spreading,
 )
 from tengen.learners.deep_network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
+
+# PyTorch for some systems comes without Triton.
+if torch.cuda.is_available() and find_spec("triton") is not None:
+    from tengen.learners.deep_network import triton_norm
+else:
+    triton_norm = None  # type: ignore[assignment]
 
 WINNER = 0
 """Row of the last layer that tells the winner; score and spread follow."""
@@ -99,7 +106,7 @@ class _GroupConvolution(nn.Module):
 
 
 class FieldNorm(nn.Module):
-    """Batch normalisation whose statistics are shared by the orientations of a field."""
+    """Batch normalisation whose statistics are shared by a field's orientations; then a ReLU."""
 
     momentum = 0.02
 
@@ -112,15 +119,17 @@ class FieldNorm(nn.Module):
         self.register_buffer("variance", torch.ones(fields))
 
     def statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and variance of every field, and remember them slowly."""
+        """Return mean and variance of every field."""
         wide = x.float()
         mean = wide.mean((0, 2, 3)).view(self.fields, self.order).mean(1)
         square = wide.square().mean((0, 2, 3)).view(self.fields, self.order).mean(1)
-        variance = (square - mean * mean).clamp(min=0)
-        with torch.no_grad():
-            self.mean.lerp_(mean, self.momentum)
-            self.variance.lerp_(variance, self.momentum)
-        return mean, variance
+        return mean, (square - mean * mean).clamp(min=0)
+
+    @torch.no_grad()
+    def remember(self, mean: Tensor, variance: Tensor) -> None:
+        """Follow the statistics of batches slowly."""
+        self.mean.lerp_(mean, self.momentum)
+        self.variance.lerp_(variance, self.momentum)
 
     def affine(self, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
         """Return factor and addend of every channel."""
@@ -128,11 +137,39 @@ class FieldNorm(nn.Module):
         addend = self.bias - mean * factor
         return factor.repeat_interleave(self.order), addend.repeat_interleave(self.order)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Normalise."""
-        known = self.statistics(x) if self.training else (self.mean, self.variance)
+    def forward(self, x: Tensor, more: Tensor | None = None) -> Tensor:
+        """Return what is above zero of x + more, normalised."""
+        if self._quickly(x):
+            above, mean, variance = triton_norm.NormAbove.apply(
+                x, more, self.gain, self.bias, False
+            )
+            self.remember(mean, variance)
+            return above
+        return self._plainly(x if more is None else x + more)
+
+    def around(self, x: Tensor, more: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Return the same, and x + more itself, which passes around what follows."""
+        if self._quickly(x):
+            above, mean, variance, total = triton_norm.NormAbove.apply(
+                x, more, self.gain, self.bias, True
+            )
+            self.remember(mean, variance)
+            return above, total
+        total = x if more is None else x + more
+        return self._plainly(total), total
+
+    def _quickly(self, x: Tensor) -> bool:
+        """Tell whether a batch to learn from lies where Triton's kernels serve."""
+        learns = self.training and x.is_cuda and triton_norm is not None
+        return learns and triton_norm.serves(self.fields * self.order)
+
+    def _plainly(self, x: Tensor) -> Tensor:
+        known = self.mean, self.variance
+        if self.training:
+            known = self.statistics(x)
+            self.remember(*known)
         factor, addend = self.affine(*known)
-        return x * factor[:, None, None].to(x.dtype) + addend[:, None, None].to(x.dtype)
+        return F.relu(x * factor[:, None, None].to(x.dtype) + addend[:, None, None].to(x.dtype))
 
 
 def pooled(x: Tensor) -> Tensor:
@@ -162,13 +199,17 @@ class Block(nn.Module):
         self.conv2 = _GroupConvolution(fields, fields, 3, order)
         nn.init.zeros_(self.conv2.weight)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Add what the block sees."""
-        y = self.conv1(F.relu(self.norm1(x)))
+    def forward(self, x: Tensor, more: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Look at x + more; return that sum and what is to be added to it.
+
+        The next norm adds them: in training it reads both anyway.
+        """
+        above, x = self.norm1.around(x, more)
+        y = self.conv1(above)
         if self.pool is not None:
             bias = self.pool(pooled(merge(y, self.order)))
             y = y + bias.repeat_interleave(self.order, 1)[:, :, None, None].to(y.dtype)
-        return x + self.conv2(F.relu(self.norm2(y)))
+        return x, self.conv2(self.norm2(y))
 
 
 class Network(nn.Module):
@@ -194,10 +235,10 @@ class Network(nn.Module):
 
     def forward(self, planes: Tensor) -> Output:
         """Judge positions: batch x planes x rows x columns."""
-        x = self.lift(planes)
+        x, more = self.lift(planes), None
         for block in self.blocks:
-            x = block(x)
-        x = F.relu(self.norm(x))
+            x, more = block(x, more)
+        x = self.norm(x, more)
         order = self.design.order
         moves = merge(F.relu(self.move_fields(x)), order)
         whole = pooled(moves)

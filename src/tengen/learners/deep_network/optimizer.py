@@ -33,7 +33,8 @@ def _orthogonalised(matrices: Tensor) -> Tensor:
     x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
     for _ in range(_STEPS):
         square = x @ x.transpose(1, 2)
-        x = _A * x + (_B * square + _C * (square @ square)) @ x
+        inner = torch.baddbmm(square, square, square, beta=_B, alpha=_C)
+        x = torch.baddbmm(x, inner, x, beta=_A)
     if tall:
         x = x.transpose(1, 2)
     return x.to(matrices.dtype)

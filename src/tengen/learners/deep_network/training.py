@@ -82,8 +82,12 @@ class Trainer:
         self.table = plane_table(device)
         self.generator = torch.Generator(device)
         self.mixed = device.type == "cuda"
+        # Recorded once and played again: a processor may be slower at asking for a batch's
+        # hundreds of kernels than the GPU at running them.
         self._loss = (
-            torch.compile(self._whole_loss, dynamic=False) if self.mixed else self._whole_loss
+            torch.compile(self._whole_loss, dynamic=False, mode="reduce-overhead")
+            if self.mixed
+            else self._whole_loss
         )
         self.seconds = 0.0
 
@@ -113,6 +117,7 @@ class Trainer:
             # One set of statistics serves all boards when playing, so other boards learn with it.
             self.network.train((batch.rows, batch.cols) == main)
             self.optimizer.set_rate(rate_at(self.step, self.settings))
+            torch.compiler.cudagraph_mark_step_begin()
             total, parts = self._loss(batch)
             total.backward()
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT)
