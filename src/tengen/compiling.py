@@ -1,4 +1,4 @@
-"""Decide where compiled kernels are kept, and tell people when some must be compiled first.
+"""Decide where compiled kernels are kept and when a little work does without; tell who must wait.
 
 Kernels from the cache run as machine code, so the folder has to belong to the user alone. They
 are kept next to the code where that can be written (whoever may write there may change the code

@@ -159,7 +159,7 @@ class NormAbove(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, slope, _mean, _variance, *around):
-        """Return slopes for x, more, gain and bias; the statistics are not learned through."""
+        """Return slopes for x, more, gain and bias; nothing is learned from what is remembered."""
         total, laid, gain, mean, inverse = ctx.saved_tensors
         slope = _rows(slope)
         channels, fields = total.shape[1], len(gain)
