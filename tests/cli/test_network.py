@@ -7,11 +7,13 @@ from dataclasses import fields, replace
 from pathlib import Path
 from shutil import rmtree
 
+import numpy as np
 import pytest
 from tests.learners.deep_network.network_games import write_games
 
 from tengen.cli import run
-from tengen.learners.deep_network import DESIGNS, read_shards
+from tengen.errors import SpecError
+from tengen.learners.deep_network import DESIGNS, DeepNetwork, read_shards
 from tengen.learners.deep_network.warming import untrained
 
 
@@ -96,6 +98,23 @@ def test_export(tmp_path: Path) -> None:
     out = tmp_path / "m.onnx"
     assert run(["network", "export", str(out), "--model", str(tmp_path / "m.safetensors")]) == 0
     assert out.stat().st_size > 1000
+
+
+def test_the_mean_of_networks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other, out = (tmp_path / f"{name}.safetensors" for name in ("one", "other", "mean"))
+    networks = [untrained(DESIGNS["tiny"]), untrained(DESIGNS["tiny"])]
+    for i, (network, path) in enumerate(zip(networks, (one, other), strict=True)):
+        network.weights_ = {name: w + i for name, w in network.weights_.items()}
+        network.save(path)
+    assert run(["network", "mean", str(one), str(other), "--out", str(out)]) == 0
+    made = DeepNetwork.load(out)
+    for name, weights in networks[0].weights_.items():
+        np.testing.assert_allclose(made.weights_[name], weights + 0.5, rtol=1e-6, atol=1e-6)
+    assert DeepNetwork.mean(networks[:1]).weights_.keys() == made.weights_.keys()
+    assert run(["network", "mean", str(one), "tengen-small", "--out", str(out)]) == 1
+    assert capsys.readouterr().err == f"tengen: tengen-small: has another design than {one}\n"
+    with pytest.raises(SpecError, match="different designs"):
+        DeepNetwork.mean([networks[0], untrained(DESIGNS["zero"])])
 
 
 def test_a_model_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:

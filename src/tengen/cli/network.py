@@ -1,4 +1,4 @@
-"""Train, measure, describe and export the deep network; only parse, call and print."""
+"""Train, average, measure, describe and export the deep network; only parse, call and print."""
 
 from __future__ import annotations
 
@@ -165,6 +165,23 @@ def export(
     from tengen.learners.deep_network.export import export_onnx
 
     export_onnx(DeepNetwork.load(model), out)
+
+
+@app.command()
+def mean(
+    models: Annotated[list[str], typer.Argument(help="Names or paths of networks.")],
+    out: Path = option(..., "The model file to write."),
+) -> None:
+    """Write the mean of networks' weights: of a network before and after it learned on, say."""
+    from tengen.learners.deep_network import DeepNetwork
+
+    networks = [DeepNetwork.load(model) for model in models]
+    for model, network in zip(models, networks, strict=True):
+        if network.design_ != networks[0].design_:
+            raise TengenError(f"{model}: has another design than {models[0]}")
+    made = DeepNetwork.mean(networks)
+    names = ", ".join(Path(model).stem for model in models)
+    made.save(out, name=out.stem, data=f"the mean of the weights of {names}")
 
 
 def _make_shards(
