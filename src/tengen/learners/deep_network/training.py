@@ -117,7 +117,8 @@ class Trainer:
             # One set of statistics serves all boards when playing, so other boards learn with it.
             self.network.train((batch.rows, batch.cols) == main)
             self.optimizer.set_rate(rate_at(self.step, self.settings))
-            torch.compiler.cudagraph_mark_step_begin()
+            if self.mixed:
+                torch.compiler.cudagraph_mark_step_begin()
             total, parts = self._loss(batch)
             total.backward()
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT)
