@@ -175,11 +175,7 @@ def mean(
     """Write the mean of networks' weights: of a network before and after it learned on, say."""
     from tengen.learners.deep_network import DeepNetwork
 
-    networks = [DeepNetwork.load(model) for model in models]
-    for model, network in zip(models, networks, strict=True):
-        if network.design_ != networks[0].design_:
-            raise TengenError(f"{model}: has another design than {models[0]}")
-    made = DeepNetwork.mean(networks)
+    made = DeepNetwork.mean([DeepNetwork.load(model) for model in models])
     names = ", ".join(Path(model).stem for model in models)
     made.save(out, name=out.stem, data=f"the mean of the weights of {names}")
 

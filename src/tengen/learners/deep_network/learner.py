@@ -91,8 +91,9 @@ class DeepNetwork:
         Of networks that one training made out of the other it is often better than each.
         """
         first = networks[0]
-        if any(other.design_ != first.design_ for other in networks):
-            raise SpecError("networks of different designs have no mean")
+        for number, network in enumerate(networks, 1):
+            if network.design_ != first.design_:
+                raise SpecError(f"network {number} of {len(networks)} has another design")
         made = cls(settings=networks[-1].settings)
         made.design_ = first.design_
         made.weights_ = {
