@@ -205,11 +205,11 @@ class Block(nn.Module):
         The next norm adds them: in training it reads both anyway.
         """
         above, x = self.norm1.around(x, more)
-        y = self.conv1(above)
+        y, whole = self.conv1(above), None
         if self.pool is not None:
             bias = self.pool(pooled(merge(y, self.order)))
-            y = y + bias.repeat_interleave(self.order, 1)[:, :, None, None].to(y.dtype)
-        return x, self.conv2(self.norm2(y))
+            whole = bias.repeat_interleave(self.order, 1)[:, :, None, None].to(y.dtype)
+        return x, self.conv2(self.norm2(y, whole))
 
 
 class Network(nn.Module):
@@ -240,12 +240,14 @@ class Network(nn.Module):
             x, more = block(x, more)
         x = self.norm(x, more)
         order = self.design.order
-        moves = merge(F.relu(self.move_fields(x)), order)
+        # One convolution for both heads: each alone would read the tower again.
+        kernels = torch.cat([self.move_fields.kernel(), self.value_fields.kernel()])
+        heads = merge(F.relu(F.conv2d(x, kernels.to(x.dtype))), order)
+        moves, values = heads.chunk(2, 1)
         whole = pooled(moves)
         bias = self.move_bias(whole)[:, :, None, None].to(moves.dtype)
         points = self.move(F.relu(moves + bias)).flatten(1)
         logits = torch.cat([points.float(), self.pass_move(whole).float()], 1)
-        values = merge(F.relu(self.value_fields(x)), order)
         owner = self.owner(values).flatten(1).float()
         hidden = F.relu(self.value_hidden(pooled(values)))
         winner, score, spread = self.value(hidden).float().unbind(1)

@@ -2,7 +2,9 @@
 
 The convolutions of a training run near a GPU's limit; what lies between them is bound by memory.
 These kernels see maps as rows (positions x points) of channels, read each as seldom as can be, and
-know no network. What they compute `network.FieldNorm` says in PyTorch's own words.
+know no network. Some go through the rows backwards: they begin with what the one before them had
+last, which the GPU's cache still holds. What they compute `network.FieldNorm` says in PyTorch's own
+words.
 """
 
 # mypy: ignore-errors
@@ -23,22 +25,28 @@ _LEAST = 1e-5
 
 @triton.jit
 def _sums(
-    x, more, total, sums, n,
-    CHANNELS: tl.constexpr, ROWS: tl.constexpr, LOOPS: tl.constexpr, ADDS: tl.constexpr,
+    x, more, total, sums, n, points,
+    CHANNELS: tl.constexpr, ROWS: tl.constexpr, LOOPS: tl.constexpr,
+    ADDS: tl.constexpr, WHOLE: tl.constexpr,
 ):  # fmt: skip
-    """Write x + more, and every program's sums of it and of its squares, by channel."""
+    """Write x + more, and every program's sums of it and of its squares, by channel; backwards.
+
+    `more` is as large as x or, where it is about the whole board, has a row a position.
+    """
     program = tl.program_id(0)
     channel = tl.arange(0, CHANNELS)
     plain = tl.zeros([ROWS, CHANNELS], tl.float32)
     squares = tl.zeros([ROWS, CHANNELS], tl.float32)
     for i in range(LOOPS):
-        row = (program * LOOPS + i) * ROWS + tl.arange(0, ROWS)
+        turn = (LOOPS - 1 - i) * tl.num_programs(0) + program
+        row = turn * ROWS + tl.arange(0, ROWS)
         at = row[:, None].to(tl.int64) * CHANNELS + channel[None, :]
         here = row[:, None] < n
         value = tl.load(x + at, mask=here, other=0.0)
         if ADDS:
-            value = value.to(tl.float32) + tl.load(more + at, mask=here, other=0.0).to(tl.float32)
-            value = value.to(total.dtype.element_ty)
+            there = (row // points)[:, None] * CHANNELS + channel[None, :] if WHOLE else at
+            other = tl.load(more + there, mask=here, other=0.0)
+            value = (value.to(tl.float32) + other.to(tl.float32)).to(total.dtype.element_ty)
             tl.store(total + at, value, mask=here)
         value = value.to(tl.float32)
         plain += value
@@ -71,7 +79,7 @@ def _back_sums(
     products = tl.zeros([ROWS, CHANNELS], tl.float32)
     scale, move = tl.load(factor + channel)[None, :], tl.load(addend + channel)[None, :]
     for i in range(LOOPS):
-        row = (program * LOOPS + i) * ROWS + tl.arange(0, ROWS)
+        row = (i * tl.num_programs(0) + program) * ROWS + tl.arange(0, ROWS)
         at = row[:, None].to(tl.int64) * CHANNELS + channel[None, :]
         here = row[:, None] < n
         value = tl.load(x + at, mask=here, other=0.0).to(tl.float32)
@@ -88,8 +96,8 @@ def _back(
     slope, x, around, factor, addend, level, tilt, result, n,
     CHANNELS: tl.constexpr, ROWS: tl.constexpr, AROUND: tl.constexpr,
 ):  # fmt: skip
-    """Write the slope at x: through the norm, through its statistics, and of the way around."""
-    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    """Write the slope at x: by the norm, by its statistics, of the way around; backwards."""
+    row = (tl.num_programs(0) - 1 - tl.program_id(0)) * ROWS + tl.arange(0, ROWS)
     channel = tl.arange(0, CHANNELS)
     at = row[:, None].to(tl.int64) * CHANNELS + channel[None, :]
     here = row[:, None] < n
@@ -122,7 +130,8 @@ def _by_field(sums: Tensor, fields: int) -> Tensor:
 class NormAbove(torch.autograd.Function):
     """What is above zero of x + more, normalised by field; the statistics; the sum itself.
 
-    The sum is given back only if the tower goes on with it: then both slopes meet in one pass.
+    `more` is None, as large as x, or one number a position and channel. The sum is given back only
+    if the tower goes on with it: then both slopes meet in one pass.
     """
 
     @staticmethod
@@ -134,10 +143,12 @@ class NormAbove(torch.autograd.Function):
         programs = triton.cdiv(n, _SUMMED["rows"] * _SUMMED["loops"])
         sums = torch.empty(programs, 2, channels, device=x.device)
         adds = more is not None
-        added = _rows(more) if adds else x
+        whole = adds and more.shape[2:] != x.shape[2:]
+        added = x if not adds else more.contiguous() if whole else _rows(more)
         total = torch.empty_like(x) if adds else x
         _sums[(programs,)](
-            x, added, total, sums, n, CHANNELS=channels, ADDS=adds,
+            x, added, total, sums, n, x.shape[2] * x.shape[3],
+            CHANNELS=channels, ADDS=adds, WHOLE=whole,
             ROWS=_SUMMED["rows"], LOOPS=_SUMMED["loops"], num_warps=_SUMMED["warps"],
         )  # fmt: skip
         count = n * (channels // fields)
@@ -152,7 +163,7 @@ class NormAbove(torch.autograd.Function):
             total, laid[0], laid[1], above, n, CHANNELS=channels, ROWS=_WRITTEN
         )
         ctx.save_for_backward(total, laid, gain, mean, inverse)
-        ctx.adds, ctx.goes_on = adds, goes_on
+        ctx.adds, ctx.whole, ctx.goes_on = adds, whole, goes_on
         if goes_on:
             return above, mean, variance, total.view_as(total)
         return above, mean, variance
@@ -182,4 +193,5 @@ class NormAbove(torch.autograd.Function):
             slope, total, beside, laid[0], laid[1], moved[0], moved[1], result, n,
             CHANNELS=channels, ROWS=_WRITTEN, AROUND=ctx.goes_on,
         )  # fmt: skip
-        return result, result if ctx.adds else None, of_gain, of_bias, None
+        of_more = result.sum((2, 3), keepdim=True) if ctx.whole else result
+        return result, of_more if ctx.adds else None, of_gain, of_bias, None
