@@ -160,13 +160,15 @@ def test_held_out_games_make_the_winner_less_sure(
 def test_it_learns(shards: list[Shard]) -> None:
     pytest.importorskip("torch")
     rows: list[dict[str, object]] = []
-    settings = NetworkSettings(design="tiny", steps=100, batch=64, warm_up=10)
+    settings = NetworkSettings(design="tiny", steps=300, batch=64, warm_up=10)
     network = DeepNetwork(settings=settings).fit([shards], on_report=rows.append)
     before = evaluate(untrained(TINY), shards).summary()
     after = evaluate(network, shards).summary()
-    assert after["ownership"] > max(before["ownership"], 0.6)
-    assert after["winner"] > max(before["winner"], 0.6)
-    assert rows[-1]["step"] == 100 and "held_out" in rows[-1]
+    # Far from the 0.71, 0.81 and 1.94 that it reached: last digits differ between computers.
+    assert after["ownership"] > 0.58 > before["ownership"]
+    assert after["winner"] > 0.65 > before["winner"]
+    assert after["log_loss"] < 2.05 < before["log_loss"]
+    assert rows[-1]["step"] == 300 and "held_out" in rows[-1]
 
 
 def test_a_stopped_training_goes_on_exactly(shards: list[Shard], tmp_path: Path) -> None:
