@@ -17,8 +17,8 @@ import triton.language as tl
 from torch import Tensor
 
 _SUMMED = {"rows": 16, "loops": 64, "warps": 4}
-"""Rows that a program sums at a time, and how often: on an H200 the best of eight such shapes, tried
-when a program's rows still lay in one piece."""
+"""Rows that a program sums at a time, and how often: on an H200 the best of eight such shapes,
+tried when a program's rows still lay in one piece."""
 _WRITTEN = 64
 """Rows that a program writes where it sums nothing."""
 _LEAST = 1e-5
