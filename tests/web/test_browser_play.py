@@ -168,19 +168,16 @@ def test_a_phone_confirms_moves_on_large_boards(server: Any, open_page: Open, cl
     page.locator(".moves li").nth(1).wait_for(state="attached")
 
 
-def test_the_first_paint_comes_soon(server: Any, open_page: Open) -> None:
-    def paint(url: str) -> float:
-        page = open_page(url)
-        # A busy browser notes the paint somewhat after it shows the page.
-        noted = page.wait_for_function(
-            "performance.getEntriesByType('paint')"
-            ".find(e => e.name === 'first-contentful-paint')?.startTime"
-        )
-        return float(noted.json_value())
-
-    # The best of a few, and beside a page with a word on it: others may use the machine too.
-    bare = min(paint("data:text/html,<p>word") for _ in range(4))
-    assert min(paint(server.url) for _ in range(4)) < max(1000, 10 * bare)
+def test_the_page_shows_itself_before_the_server_answers(server: Any, open_page: Open) -> None:
+    page = open_page("about:blank")
+    loaded: list[Any] = []
+    page.on("response", lambda response: loaded.append(response))
+    page.route("**/api/**", lambda route: None)  # asked, and never answered
+    page.goto(server.url)
+    page.get_by_role("heading", name="Play").wait_for()
+    page.get_by_role("radio", name="9×9").wait_for()
+    assert len(loaded) <= 4, [response.url for response in loaded]
+    assert sum(len(response.body()) for response in loaded) < 200_000
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
