@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,10 @@ POINTS = {
     "tied": Point(SMALL),
     "untied, equal weights": Point(DESIGNS["plain-small"]),
     "untied, equal operations": Point(DESIGNS["plain-wide"]),
+    "1000 games": Point(SMALL, games=1_000, longer=2),
+    "10000 games": Point(SMALL, games=10_000, longer=2),
+    "37000 games": Point(SMALL, games=37_000, longer=2),
+    "all games": Point(SMALL, longer=2),
     "no ladders": Point(SMALL, LADDERS),
     "no last moves": Point(SMALL, history=False),
     "no liberties": Point(SMALL, LIBERTIES),
@@ -70,28 +75,26 @@ POINTS = {
     "8 fields, 3 blocks": Point(tied(8, 3)),
     "8 fields, 6 blocks": Point(tied(8, 6)),
     "8 fields, 12 blocks": Point(tied(8, 12)),
-    "4 fields, 9 blocks": Point(tied(4, 9)),
     "12 fields, 9 blocks": Point(tied(12, 9)),
     "16 fields, 9 blocks": Point(tied(16, 9)),
     "tied, seed 2": Point(SMALL, seed=2),
     "untied, equal weights, seed 2": Point(DESIGNS["plain-small"], seed=2),
     "untied, equal operations, seed 2": Point(DESIGNS["plain-wide"], seed=2),
-    "1000 games": Point(SMALL, games=1_000, longer=2),
-    "10000 games": Point(SMALL, games=10_000, longer=2),
-    "all games": Point(SMALL, longer=2),
+    "4 fields, 9 blocks": Point(tied(4, 9)),
 }
 """The study's trainings, in the order in which they are made."""
 
 
-class Shown:
+class Shown(Lessons):
     """Lessons of which something is hidden."""
 
-    def __init__(self, lessons: Lessons, *, history: bool) -> None:
-        self.lessons, self.history = lessons, history
+    def __init__(self, sources: Sequence[Source], *, history: bool) -> None:
+        super().__init__(sources)
+        self.history = history
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Draw a batch by chance."""
-        return self.hide(self.lessons.draw(size, generator))
+        return self.hide(super().draw(size, generator))
 
     def hide(self, batch: Batch) -> Batch:
         """Hide the last moves, if they are not to be seen."""
@@ -121,11 +124,11 @@ def make(
         every = sum(int(source.game[-1]) + 1 for source in sources)
         share = min(1.0, point.games / every)
         sources = [first_games(s, round(share * (int(s.game[-1]) + 1))) for s in sources]
-    shown = Shown(Lessons(sources), history=point.history)
+    shown = Shown(sources, history=point.history)
     curve, every_steps = [], max(1, settings.steps // options.measures)
     began = time.perf_counter()
     while trainer.step < settings.steps:
-        trainer.advance(shown, min(every_steps, settings.steps - trainer.step))  # type: ignore[arg-type]
+        trainer.advance(shown, min(every_steps, settings.steps - trainer.step))
         found = trainer.measure(shown.hide(held))
         curve.append({"positions": trainer.step * settings.batch, **_rounded(found)})
     return {
@@ -182,10 +185,11 @@ def draw(results: Path, picture: Path) -> None:
     panels[2].barh(shown[::-1], [_last(rows[n])["log_loss"] for n in names[::-1]], height=0.6)
     panels[2].set(title="inputs", xlim=(1.7, 2.2))
     panels[2].tick_params(axis="y", labelsize=7)
-    names = ["1000 games", "10000 games", "all games"]
-    points = [(rows[n]["games"], _last(rows[n])["log_loss"]) for n in names]
+    names = ["1000 games", "10000 games", "37000 games", "all games"]
+    points = [(rows[n]["games"], _last(rows[n])["log_loss"]) for n in names if n in rows]
     panels[3].semilogx(*zip(*points, strict=True), "o-", ms=4)
-    panels[3].set(title="games, 4.1 million positions", xlabel="games to draw them from")
+    drawn = _last(rows["all games"])["positions"] / 1e6
+    panels[3].set(title=f"games, {drawn:.1f} million positions", xlabel="games to draw them from")
     for panel in panels:
         (panel.set_xlabel if panel is panels[2] else panel.set_ylabel)("log loss, less is better")
         panel.grid(alpha=0.3)
@@ -204,7 +208,7 @@ def main() -> None:
     parser.add_argument("shards", nargs="*", type=Path, help="folders of shards of 19x19 games")
     parser.add_argument("--out", type=Path, required=True, help="rows of results, JSON lines")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--batch", type=int, default=2048)
     parser.add_argument("--rate", type=float, default=1e-2)
     parser.add_argument("--measures", type=int, default=5, help="measurements of a training")
