@@ -147,19 +147,85 @@ def _rounded(found: dict[str, float]) -> dict[str, float]:
     return {name: round(value, 5) for name, value in found.items()}
 
 
-def draw(results: Path, picture: Path) -> None:
+TYING = {
+    "tied by the eight symmetries": "tied",
+    "untied, as many weights": "untied, equal weights",
+    "untied, as many operations": "untied, equal operations",
+}
+SIZES = {
+    (8, 3): "8 fields, 3 blocks",
+    (8, 6): "8 fields, 6 blocks",
+    (8, 9): "tied",
+    (8, 12): "8 fields, 12 blocks",
+    (12, 9): "12 fields, 9 blocks",
+    (16, 9): "16 fields, 9 blocks",
+}
+INPUTS = {
+    "everything": "tied",
+    "no ladders": "no ladders",
+    "nothing about the move's effect": "nothing about the move's effect",
+    "no liberties": "no liberties",
+    "stones and last moves only": "stones and last moves only",
+    "all but the last moves": "no last moves",
+    "stones only": "stones only",
+}
+GAMES = ["1000 games", "10000 games", "37000 games", "all games"]
+Rows = dict[str, dict[str, Any]]
+
+
+def read(results: Path) -> Rows:
+    """Return the trainings that came to an end, by name."""
+    rows = map(json.loads, results.read_text().splitlines())
+    return {row["name"]: row for row in rows if "curve" in row}
+
+
+def tables(rows: Rows) -> str:
+    """Return what every training reached, as tables in Markdown."""
+    found = [_line("network", "weights", "million operations", "first choice", "log loss")]
+    for told, name in TYING.items():
+        ends = [_last(rows[n]) for n in (name, f"{name}, seed 2") if n in rows]
+        hits = ", ".join(f"{100 * end['top1']:.1f}" for end in ends)
+        losses = ", ".join(f"{end['log_loss']:.3f}" for end in ends)
+        found.append(_line(told, *_size(rows[name]), f"{hits} %", losses))
+    found += ["", _line("fields", "blocks", "weights", "million operations", *_HEADS)]
+    for (fields, blocks), name in SIZES.items():
+        found.append(_line(fields, blocks, *_size(rows[name]), *_reached(rows[name])))
+    found += ["", _line("what the network sees", *_HEADS)]
+    found += [_line(told, *_reached(rows[name])) for told, name in INPUTS.items()]
+    found += ["", _line("games", *_HEADS, "winner right")]
+    for row in (rows[name] for name in GAMES if name in rows):
+        winner = f"{100 * _last(row)['winner']:.1f} %"
+        found.append(_line(f"{row['games']:,}", *_reached(row), winner))
+    return "\n".join(found)
+
+
+_HEADS = "first choice", "log loss"
+
+
+def _line(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _size(row: dict[str, Any]) -> tuple[str, str]:
+    return f"{row['weights']:,}", f"{row['operations'] / 1e6:,.0f}"
+
+
+def _reached(row: dict[str, Any]) -> tuple[str, str]:
+    return f"{100 * _last(row)['top1']:.1f} %", f"{_last(row)['log_loss']:.3f}"
+
+
+def draw(rows: Rows, picture: Path) -> None:
     """Draw the study's curves."""
     import matplotlib
 
     matplotlib.use("svg")
     from matplotlib import pyplot
 
-    read = map(json.loads, results.read_text().splitlines())
-    rows = {row["name"]: row for row in read if "curve" in row}
     figure, panels = pyplot.subplots(1, 4, figsize=(14, 3.4), layout="constrained")
-    kinds = "tied", "untied, equal weights", "untied, equal operations"
-    for colour, name in zip(("C0", "C1", "C2"), kinds, strict=True):
+    for colour, name in zip(("C0", "C1", "C2"), TYING.values(), strict=True):
         for suffix, line in (("", "o-"), (", seed 2", "o:")):
+            if name + suffix not in rows:
+                continue
             curve = rows[name + suffix]["curve"]
             label = f"{name} ({rows[name]['weights']:,} weights)"
             panels[0].plot(
@@ -167,26 +233,24 @@ def draw(results: Path, picture: Path) -> None:
                 line, color=colour, ms=3, label="" if suffix else label,
             )  # fmt: skip
     panels[0].set(
-        title="tied against untied", ylim=(1.7, 3.2), xlabel="million positions learned from"
+        title="tied against untied", ylim=(None, 3.2), xlabel="million positions learned from"
     )
     panels[0].legend(fontsize=7)
-    for kind, names in (
-        ("8 fields, 3 to 12 blocks", ["8 fields, 3 blocks", "8 fields, 6 blocks", "tied",
-                                      "8 fields, 12 blocks"]),
-        ("9 blocks, 8 to 16 fields", ["tied", "12 fields, 9 blocks", "16 fields, 9 blocks"]),
-    ):  # fmt: skip
-        points = [(rows[n]["weights"] / 1e3, _last(rows[n])["log_loss"]) for n in names]
+    for kind, sizes in (
+        ("8 fields, 3 to 12 blocks", [size for size in SIZES if size[0] == 8]),
+        ("9 blocks, 8 to 16 fields", [size for size in SIZES if size[1] == 9]),
+    ):
+        chosen = [rows[SIZES[size]] for size in sizes]
+        points = [(row["weights"] / 1e3, _last(row)["log_loss"]) for row in chosen]
         panels[1].plot(*zip(*points, strict=True), "o-", ms=4, label=kind)
     panels[1].set(title="depth and width, tied", xlabel="thousand weights")
     panels[1].legend(fontsize=7)
-    names = ["tied", "no ladders", "nothing about the move's effect", "no liberties",
-             "stones and last moves only", "no last moves", "stones only"]  # fmt: skip
-    shown = ["all inputs", *names[1:]]
-    panels[2].barh(shown[::-1], [_last(rows[n])["log_loss"] for n in names[::-1]], height=0.6)
-    panels[2].set(title="inputs", xlim=(1.7, 2.2))
+    seen = sorted(INPUTS, key=lambda told: -_last(rows[INPUTS[told]])["log_loss"])
+    losses = [_last(rows[INPUTS[told]])["log_loss"] for told in seen]
+    panels[2].barh(seen, losses, height=0.6)
+    panels[2].set(title="inputs", xlim=(min(losses) - 0.1, max(losses) + 0.05))
     panels[2].tick_params(axis="y", labelsize=7)
-    names = ["1000 games", "10000 games", "37000 games", "all games"]
-    points = [(rows[n]["games"], _last(rows[n])["log_loss"]) for n in names if n in rows]
+    points = [(rows[n]["games"], _last(rows[n])["log_loss"]) for n in GAMES if n in rows]
     panels[3].semilogx(*zip(*points, strict=True), "o-", ms=4)
     drawn = _last(rows["all games"])["positions"] / 1e6
     panels[3].set(title=f"games, {drawn:.1f} million positions", xlabel="games to draw them from")
@@ -213,10 +277,12 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1e-2)
     parser.add_argument("--measures", type=int, default=5, help="measurements of a training")
     parser.add_argument("--only", nargs="*", help="names of trainings; all without")
-    parser.add_argument("--picture", type=Path, help="only draw what --out holds")
+    parser.add_argument("--picture", type=Path, help="only draw and tell what --out holds")
     options = parser.parse_args()
     if options.picture is not None:
-        draw(options.out, options.picture)
+        rows = read(options.out)
+        draw(rows, options.picture)
+        print(tables(rows))
         return
     sources = [
         gather([Shard.load(p) for p in sorted(folder.glob("*.safetensors"))],

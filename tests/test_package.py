@@ -88,6 +88,22 @@ def test_modules_and_functions_can_be_read_at_a_glance() -> None:
     assert long == []
 
 
+def test_pages_have_no_endless_paragraphs() -> None:
+    # The log of what was tried may: few read it from end to end.
+    project = ROOT.parents[1]
+    pages = [*project.glob("*.md"), *(project / "docs").rglob("*.md")]
+    long = []
+    for page in pages:
+        if page.parent.name == "log":
+            continue
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        prose = re.sub(r"^(    |\|).*$", "", text, flags=re.MULTILINE)  # without code and tables
+        for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", prose):
+            if len(block) > 700:
+                long.append(f"{page.relative_to(project)}: {block[:60]!r}: {len(block)} letters")
+    assert pages and long == []
+
+
 def public_names(item: ast.stmt) -> list[str]:
     """Name what a statement of a module gives to others: functions, classes and constants."""
     names = []
