@@ -29,7 +29,7 @@ def measure_all(most: int = 20) -> None:
     spent: dict[str, float] = defaultdict(float)
     compiled = 0
 
-    class Listener(event.Listener):
+    class Listener(event.Listener):  # type: ignore[misc]
         def on_start(self, _: Any) -> None:
             running.append([time.process_time(), 0.0])
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from tengen.board import Board
-from tengen.explorer import build, explore, open_index
+from tengen.explorer import Openings, build, explore, open_index
 from tengen.explorer.warming import warm_up
 
 LINES = ["", "Q16", "Q16 D4", "Q16 D4 Q3 D17"]
@@ -36,7 +36,7 @@ def main(paths: list[str]) -> None:
                 measure(openings, moves, corner)
 
 
-def measure(openings, moves: str, corner: bool) -> None:
+def measure(openings: Openings, moves: str, corner: bool) -> None:
     board = Board(19, rules="japanese")
     for name in moves.split():
         board.play(name)

@@ -81,8 +81,8 @@ def describe(board: Board, priors: np.ndarray, number: int, seed: int) -> dict[s
 def chances(x: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return the probabilities of the moves of one position."""
     z = x @ w
-    e = np.exp(z - z.max())
-    return e / e.sum()
+    e: np.ndarray = np.exp(z - z.max())
+    return np.asarray(e / e.sum())
 
 
 def fit(samples: list[tuple[np.ndarray, int]], steps: int = 12) -> np.ndarray:

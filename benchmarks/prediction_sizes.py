@@ -17,13 +17,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from tengen.learners.move_prediction.dictionary import GAMES_PER_JOB, PatternCounter, cut_into_jobs
-from tengen.learners.move_prediction.paper_training import (
-    count_games,
-    count_job,
-    halves,
-    learn_games,
-    untrained,
-)
+from tengen.learners.move_prediction.paper_games_kernels import count_games, learn_games
+from tengen.learners.move_prediction.paper_training import count_job, halves, untrained
 from tengen.learners.move_prediction.reading import read_games
 from tengen.learners.move_prediction.settings import PaperSettings
 from tengen.records.arrays import GameArrays

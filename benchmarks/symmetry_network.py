@@ -21,7 +21,8 @@ from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.learners.symmetry_network.training import SelfPlay
 
 
-def training(network: SymmetryNetwork, games: int, batch: int, workers: int) -> dict:
+def training(network: SymmetryNetwork, games: int, batch: int, workers: int) -> dict[str, float]:
+    assert network.settings is not None
     settings = replace(network.settings, batch=batch, linear_games=0, maxlib=0.0)
     trainer = SelfPlay(settings, workers=workers)
     trainer.free = network.free_.copy()
@@ -44,7 +45,7 @@ def training(network: SymmetryNetwork, games: int, batch: int, workers: int) -> 
     }
 
 
-def evaluation(network: SymmetryNetwork, size: int) -> dict:
+def evaluation(network: SymmetryNetwork, size: int) -> dict[str, float]:
     board = Board(size)
     rng = np.random.default_rng(0)
     for _ in range(size * size // 2):
@@ -58,8 +59,8 @@ def evaluation(network: SymmetryNetwork, size: int) -> dict:
     used = time.process_time()
     for _ in range(100):
         network.move_values(board)
-    moves = 100 * int(board.legal_mask().sum()) / (time.process_time() - used)
-    return {"size": size, "values_per_cpu_second": values, "candidates_per_cpu_second": moves}
+    candidates = 100 * int(board.legal_mask().sum()) / (time.process_time() - used)
+    return {"size": size, "values_per_cpu_second": values, "candidates_per_cpu_second": candidates}
 
 
 def _point(board: Board, index: int) -> int:

@@ -17,11 +17,15 @@ import ctypes
 import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
@@ -34,6 +38,7 @@ from tengen.learners.symmetry_network.packing import Packing
 from tengen.learners.symmetry_network.settings import SymmetrySettings
 from tengen.learners.symmetry_network.torch_network import TorchNetwork
 
+Row = dict[str, Any]
 SOFT = (0.3, 1.0)
 LIBERTIES = "liberties"
 MIXED = "mixed"
@@ -79,10 +84,10 @@ RUNS = {
 }
 
 
-def median_ms(work, repeats: int = 15, warm: int = 3) -> float:
+def median_ms(work: Callable[[], object], repeats: int = 15, warm: int = 3) -> float:
     for _ in range(warm):
         work()
-    times = []
+    times: list[float] = []
     for _ in range(repeats):
         begin, end = torch.cuda.Event(True), torch.cuda.Event(True)
         begin.record()
@@ -93,7 +98,7 @@ def median_ms(work, repeats: int = 15, warm: int = 3) -> float:
     return sorted(times)[len(times) // 2]
 
 
-def evaluate(args) -> list[dict]:
+def evaluate(args: argparse.Namespace) -> list[Row]:
     """Check against float64 and time; symbols are uniform over the 13 on-board categories."""
     size, boards = args.size, args.boards
     architecture = Architecture()
@@ -108,26 +113,18 @@ def evaluate(args) -> list[dict]:
     part = symbols[:2000].view(-1, size, size)
     with torch.no_grad():
         reference = white_values(exact64, part, table)
-    rows = []
+    rows: list[Row] = []
+    work = partial(gpu.evaluate, library, flat, small, symbols)
     for name, exact in (("exact (two halves)", True), ("fast (half)", False)):
         values = gpu.evaluate(library, flat, small, symbols, exact=exact)
         error = (values[:2000].double() - reference).abs()
         spread = reference.std().item()
-        best = None
+        best = float("inf"), 0
         for per in (1, 2, 3, 4):
             blocks = 132 * per
-            ms = median_ms(
-                lambda e=exact, b=blocks: gpu.evaluate(
-                    library, flat, small, symbols, exact=e, blocks=b
-                )
-            )
-            if best is None or ms < best[0]:
-                best = (ms, blocks)
-        again = median_ms(
-            lambda e=exact, b=best[1]: gpu.evaluate(
-                library, flat, small, symbols, exact=e, blocks=b
-            )
-        )
+            ms = median_ms(partial(work, exact=exact, blocks=blocks))
+            best = min(best, (ms, blocks))
+        again = median_ms(partial(work, exact=exact, blocks=best[1]))
         rows.append(
             {
                 "what": f"evaluate.cu {name}",
@@ -150,7 +147,7 @@ def evaluate(args) -> list[dict]:
             for compiled in (False, True):
                 call = torch.compile(white_values) if compiled else white_values
                 try:
-                    ms = median_ms(lambda c=call, b=chunk, n=plain: c(n, b, small))
+                    ms = median_ms(partial(call, plain, chunk, small))
                 except Exception as failure:
                     print("torch failed:", repr(failure)[:200], flush=True)
                     continue
@@ -179,7 +176,9 @@ def white_values(network: TorchNetwork, symbols: torch.Tensor, table: torch.Tens
     return (rows[..., :7] * outputs).sum((1, 2, 3)) + rows[..., 8].sum((1, 2))
 
 
-def raw_boards(args, architecture, free) -> dict:
+def raw_boards(
+    args: argparse.Namespace, architecture: Architecture, free: NDArray[np.float64]
+) -> Row:
     """Time evaluation from stones alone: blocks, liberties, categories, in 2 rounds."""
     size, boards = args.size, min(args.boards, 100_000)
     library = gpu.build("selfplay.cu", size, options=("-DWARPS=8" if size < 19 else "-DWARPS=4",))
@@ -192,7 +191,7 @@ def raw_boards(args, architecture, free) -> dict:
     values = torch.empty(boards, device="cuda")
     zs = torch.empty(boards * size * size, device="cuda")
 
-    def work():
+    def work() -> None:
         code = library.isn_settle(
             *(gpu.pointer(t) for t in (flat, block, keys)),
             ctypes.c_int(boards),
@@ -212,12 +211,12 @@ def raw_boards(args, architecture, free) -> dict:
     }
 
 
-def chosen(args, names: str, batch: int) -> list[SymmetrySettings]:
+def chosen(args: argparse.Namespace, names: str, batch: int) -> list[SymmetrySettings]:
     runs = [RUNS[name] for name in names.split(",")]
     return [replace(r, batch=batch, games=args.games, size=args.size) for r in runs]
 
 
-def rounds(args) -> list[dict]:
+def rounds(args: argparse.Namespace) -> list[Row]:
     """Check a round against stored gradients of the CPU's kernels, then time several shapes."""
     rows = []
     if args.reference:
@@ -273,12 +272,19 @@ def rounds(args) -> list[dict]:
     return rows
 
 
-def batches(args) -> list[dict]:
+def _note(seen: Row, report: Row) -> bool:
+    """Take over a report, and let the training go on."""
+    seen.update(report)
+    return True
+
+
+def batches(args: argparse.Namespace) -> list[Row]:
     """Train a few thousand games with several batches; how far apart do the learned numbers end?
 
     Two seeds of the same batch say what distance is chance (games, not starting weights, differ).
     """
-    rows, ends = [], {}
+    rows: list[Row] = []
+    ends: dict[int, torch.Tensor] = {}
     for batch in (1, 4, 16, 32, 64):
         runs = [
             replace(RUNS["paper"], batch=batch, linear_games=1024, rate=r, seed=s)
@@ -289,8 +295,8 @@ def batches(args) -> list[dict]:
         training.free[1], training.free[3] = training.free[0], training.free[2]
         start = training.free.clone()
         begin = time.perf_counter()
-        last = {}
-        training.train(args.games, snapshot_every=1024, watch=lambda r, d=last: d.update(r) is None)
+        last: Row = {}
+        training.train(args.games, snapshot_every=1024, watch=partial(_note, last))
         ends[batch] = training.free.clone()
         moved = (ends[batch] - start).norm(dim=1)
         chance = [(ends[batch][i] - ends[batch][i + 1]).norm().item() for i in (0, 2)]
@@ -311,7 +317,7 @@ def batches(args) -> list[dict]:
     return rows
 
 
-def train(args) -> list[dict]:
+def train(args: argparse.Namespace) -> list[Row]:
     """Train the named runs side by side; write their snapshots and metrics.jsonl."""
     names = args.runs.split(",")
     training = gpu.GpuTraining(chosen(args, args.runs, args.batch))
@@ -324,7 +330,7 @@ def train(args) -> list[dict]:
     begin = time.perf_counter()
     played = training.done
 
-    def watch(report) -> bool:
+    def watch(report: Row) -> bool:
         training.keep(folders)
         report["seconds"] = time.perf_counter() - begin
         metrics.write(json.dumps({"names": names, **report}) + "\n")
@@ -333,7 +339,7 @@ def train(args) -> list[dict]:
         errors = [round(e, 4) for e in report["error"]]
         print(f"{report['games']} in {report['seconds']:.0f} s, {rate:.0f}/s each, error {errors}")
         ahead = args.snapshot_every / max(rate, 1e-9)
-        return report["seconds"] + ahead * 1.1 < args.seconds
+        return bool(report["seconds"] + ahead * 1.1 < args.seconds)
 
     training.train(args.games, snapshot_every=args.snapshot_every, watch=watch)
     seconds = time.perf_counter() - begin

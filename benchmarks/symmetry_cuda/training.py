@@ -220,7 +220,12 @@ class GpuTraining:
         free = self.free.cpu().numpy()
         last = [load_snapshots(folder)[-1] for folder in folders]
         for i, (network, settings) in enumerate(zip(last, self.runs, strict=True)):
-            if network.settings.recipe != settings.recipe or network.games_ != last[0].games_:
+            before = network.settings
+            if (
+                before is None
+                or before.recipe != settings.recipe
+                or network.games_ != last[0].games_
+            ):
                 raise SpecError(f"{folders[i]}: snapshots of another training or of another age")
             free[i, : len(network.free_)] = network.free_
         self.restore(free, last[0].games_)
