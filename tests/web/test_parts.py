@@ -20,6 +20,7 @@ from tengen.board import Board
 from tengen.board.setups import HANDICAP_KOMI
 from tengen.errors import RecordError, TengenError
 from tengen.lab.review import Position
+from tengen.records import loads
 from tengen.web import openings
 from tengen.web.app import make_app
 from tengen.web.ladder import Rung, rungs
@@ -39,7 +40,7 @@ from tengen.web.studies import export_sgf, to_value
 from tengen.web.table import Table
 from tengen.web.uploads import unpacked
 from tengen.web.waiting import parts_of, result_of
-from tengen.web.workers import BRIEF, CancelledJob, Context, Job, WorkerDiedError
+from tengen.web.workers import BRIEF, CancelledJob, Context, Job, Lane, WorkerDiedError
 
 Answer = TypeVar("Answer")
 HERE = f"http://{LOOPBACK[0]}:8361"
@@ -322,6 +323,37 @@ def test_watchers_hear_of_changes_until_they_leave(settings: Settings) -> None:
         services.close()
 
     run(watch())
+
+
+class DyingLane(Lane):
+    """A lane whose processes report and then die while it is closed."""
+
+    def submit(self, task: str, arguments: Any, on_part: Any = None, grace: float = 1.0) -> Job:
+        self.job = Job(task, arguments, on_part, grace)
+        return self.job
+
+    def close(self) -> None:
+        if self.job.on_part is not None:
+            self.job.on_part({"move": None, "position": {}})
+        self.job.future.set_exception(WorkerDiedError("it died"))
+
+
+def test_a_server_that_ends_takes_in_nothing_more(settings: Settings) -> None:
+    async def end() -> list[str]:
+        complaints: list[str] = []
+        told = asyncio.get_running_loop()
+        told.set_exception_handler(lambda _, context: complaints.append(str(context)))
+        playing, studying = DyingLane("none"), DyingLane("none")
+        store = Store(settings.database)
+        services = Services(settings, store, playing=playing, studying=studying)
+        key = services.room.add(Table.start(size=5, human="white", opponent="random"))["id"]
+        services.reviews.add(loads("(;SZ[5];B[cc])"), 5)
+        assert services.room.state(key)["moves"] == []
+        services.close()
+        await asyncio.sleep(0.1)
+        return complaints
+
+    assert run(end()) == []
 
 
 def test_a_server_is_local_and_an_opponent_plays_where_it_can() -> None:

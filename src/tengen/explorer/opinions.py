@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 
 from tengen.contracts import Evaluator, Policy
 from tengen.models import has_model, load_evaluator, load_policy
-from tengen.models.defaults import predictor_for
+from tengen.models.defaults import network_for, predictor_for
 
-_NETWORKS = ("tengen-large", "tengen-small")
-"""Deep networks, the first that is there is asked."""
 _LEARNED = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
 """Learned openings by the board's size."""
 
@@ -26,9 +24,8 @@ class Opinions:
 def opinions_on(rows: int, cols: int) -> Opinions:
     """Load the models that are there for boards of this size."""
     found = Opinions()
-    predictor = predictor_for(rows, cols)
-    network = next((name for name in _NETWORKS if has_model(name)), "")
-    for asked, name in (("predictor", predictor), ("network", network)):
+    asked_first = {"predictor": predictor_for(rows, cols), "network": network_for(rows, cols)}
+    for asked, name in asked_first.items():
         if name and has_model(name):
             found.policies[asked] = load_policy(name, shared=True)
             found.names[asked] = name

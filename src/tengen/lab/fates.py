@@ -101,7 +101,7 @@ def foretell(board: Board, models: dict[str, OwnershipEvaluator]) -> Fates:
 def usual_models(rows: int, cols: int) -> dict[str, OwnershipEvaluator]:
     """Load `life`, and the network for such boards, as far as they are installed."""
     names = (_LIFE, network_for(rows, cols))
-    models = {name: load_learner(name) for name in names if has_model(name)}
+    models = {name: load_learner(name) for name in names if name and has_model(name)}
     return {name: one for name, one in models.items() if isinstance(one, OwnershipEvaluator)}
 
 

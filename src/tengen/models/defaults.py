@@ -21,14 +21,15 @@ def policy_for(rows: int, cols: int) -> str:
     >>> policy_for(19, 19), policy_for(9, 9), policy_for(4, 4)
     ('tengen-large', 'tengen-mixed', 'predictor-small')
     """
-    return "tengen-mixed" if rows == cols == 9 else network_for(rows, cols)
+    return network_for(rows, cols) or predictor_for(rows, cols)
 
 
 def network_for(rows: int, cols: int) -> str:
-    """Return the name of the network that best foresees who owns what; a predictor without one.
+    """Return the name of the network that best foresees people's games; nothing without one.
 
-    >>> network_for(9, 9), network_for(4, 4)
-    ('tengen-large', 'predictor-small')
+    >>> network_for(9, 9), network_for(9, 13), network_for(4, 4)
+    ('tengen-mixed', 'tengen-large', '')
     """
-    served = rows in _NETWORK_SIZES and cols in _NETWORK_SIZES
-    return "tengen-large" if served else predictor_for(rows, cols)
+    if rows not in _NETWORK_SIZES or cols not in _NETWORK_SIZES:
+        return ""
+    return "tengen-mixed" if rows == cols == 9 else "tengen-large"

@@ -106,6 +106,10 @@ class Reviews:
         if not self._store.delete(KIND, key):
             raise UnknownReviewError("there is no such review")
 
+    def close(self) -> None:
+        """Take in nothing more; what is under way goes on when a server opens the database."""
+        self._running.clear()
+
     def watch(self, key: str) -> asyncio.Queue[None] | None:
         """Return a queue that gets an item at every change; None if nothing will change."""
         running = self._running.get(key)

@@ -101,6 +101,12 @@ class Room:
         if not self._store.delete(KIND, key):
             raise UnknownGameError("there is no such game")
 
+    def close(self) -> None:
+        """Take in nothing more; games go on when a server opens the database."""
+        for opened in self._open.values():
+            self._cancel(opened)
+        self._open.clear()
+
     def table(self, key: str) -> Table:
         """Return the game itself, to be read only."""
         return self._find(key).table

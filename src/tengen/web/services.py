@@ -36,6 +36,9 @@ class Services:
 
     def close(self) -> None:
         """End the processes and close the database."""
+        # First, so that what workers still report is not written to a closed database.
+        self.room.close()
+        self.reviews.close()
         for lane in (self.playing, self.looking, self.exploring, self.studying):
             lane.close()
         self.store.close()
