@@ -216,6 +216,9 @@ def test_no_game_is_written_over(
     other.write_text("(;SZ[5];B[aa])")
     assert play(monkeypatch, "quit", "--out", str(other)) == 1
     assert "is there already" in capsys.readouterr().err
+    named = tmp_path / "my game.sgf"
+    assert play(monkeypatch, "C3, quit", "--out", str(named)) == 0
+    assert f"`tengen play --resume --out '{named}'` goes on" in capsys.readouterr().out
     words = f"C3, save {other}, save {mine}, undo, save {mine}, quit"
     assert play(monkeypatch, words) == 0
     out = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Every player that needs no model keeps the contract."""
+"""Every kind of player keeps the contract; a program's answers are its own affair."""
 
 from __future__ import annotations
 
@@ -6,10 +6,28 @@ import pytest
 
 from tengen.contracts import check_player
 from tengen.players import make_player
+from tengen.players.kinds import PLAYERS
 
-SPECS = ["random", "maxlib", "mcts:playouts=20", "greedy:model=area"]
+SPECS = {
+    "random": "random",
+    "maxlib": "maxlib",
+    "static": "static",
+    "sample": "sample:model=predictor-small",
+    "greedy": "greedy:model=area",
+    "alphabeta": "alphabeta:model=area,depth=1",
+    "mcts": "mcts:playouts=20",
+    "search": "search:model=zero-9x9,visits=3",
+    "tengen": "tengen:level=1",
+    "tengen-playouts": "tengen-playouts:playouts=20",
+    "opening": "opening:model=area,then=random",
+    "python": "python:tengen.players.simple:RandomPlayer",
+}
 
 
-@pytest.mark.parametrize("spec", SPECS)
+def test_every_kind_is_here() -> None:
+    assert {*SPECS, "gtp"} == set(PLAYERS)
+
+
+@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def test_players_keep_the_contract(spec: str) -> None:
     check_player(make_player(spec))

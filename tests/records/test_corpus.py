@@ -160,7 +160,7 @@ def test_summary(collection: Path, tmp_path: Path) -> None:
     made = random_games(200)
     assert (summary.games, summary.damaged, summary.repairs) == (201, 1, 1)
     assert summary.moves == 1 + sum(len(game.moves) for game in made)
-    assert summary.sizes["9x13"] == sum((game.rows, game.cols) == (13, 9) for game in made)
+    assert summary.sizes["13x9"] == sum((game.rows, game.cols) == (13, 9) for game in made)
     assert summary.results["W+R"] == sum(game.result.kind == "resign" for game in made)
     assert summary.results["0"] == 1
     assert [fault.game for fault in corpus.faults] == [1, 2]

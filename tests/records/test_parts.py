@@ -122,7 +122,7 @@ def test_a_summary_counts_sizes_and_results(tmp_path: Path) -> None:
     summary = Summary()
     summary.add(from_records([GameRecord(9, 13, moves=[(BLACK, PASS)]), GameRecord(9, 9)]))
     assert (summary.games, summary.moves) == (2, 1)
-    assert summary.sizes == {"13x9": 1, "9x9": 1} and summary.results == {"?": 2}
+    assert summary.sizes == {"9x13": 1, "9x9": 1} and summary.results == {"?": 2}
 
 
 def test_batches_lead_back_to_their_records(tmp_path: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import platform
+import re
 import shutil
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any
 
 import typer
@@ -19,29 +19,14 @@ from tengen.cli.printing import emit, table
 
 app = typer.Typer(add_completion=False)
 
-_NEEDED = (
-    "numpy",
-    "numba",
-    "scipy",
-    "typer",
-    "rich",
-    "pydantic",
-    "safetensors",
-    "choix",
-    "matplotlib",
-    "jinja2",
-    "markupsafe",
-    "platformdirs",
-    "pysgf",
-    "cma",
-)
-
-# Package -> what it is good for and how to get it.
+_NEEDED = "needed"
+# Extra -> what its packages are good for.
 _EXTRAS = {
-    "torch": ("training deep networks, self-play, a GPU", "pip install 'tengen[torch]'"),
-    "ray": ("clusters of machines", "pip install 'tengen[ray]'"),
-    "pyspiel": ("a peer to measure speed against", "pip install 'tengen[bench]'"),
-    "sgfmill": ("a peer to measure speed against", "pip install 'tengen[bench]'"),
+    "torch": "training deep networks, self-play, a GPU",
+    "ray": "clusters of machines",
+    "gym": "the board as an environment of PettingZoo or Gymnasium",
+    "onnx": "networks in a form for other programs",
+    "bench": "a peer to measure speed against",
 }
 
 _PROGRAMS = {
@@ -50,14 +35,26 @@ _PROGRAMS = {
 }
 
 
-def _version(package: str) -> str | None:
-    name = {"pyspiel": "open_spiel"}.get(package, package)
-    if importlib.util.find_spec(package) is None:
-        return None
+def _wanted() -> list[tuple[str, str]]:
+    """Return the packages that the package says it needs, each with the extra it belongs to."""
     try:
-        return version(name)
+        lines = requires("tengen") or []
+    except PackageNotFoundError:  # run from its sources
+        return []
+    wanted = []
+    for line in lines:
+        name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
+        extra = re.search(r"extra == ['\"]([\w-]+)", line)
+        if extra is None or extra[1] in _EXTRAS:
+            wanted.append((name, extra[1] if extra else ""))
+    return wanted
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
     except PackageNotFoundError:
-        return "installed"
+        return None
 
 
 def _cache() -> str:
@@ -82,11 +79,10 @@ def examine() -> list[dict[str, Any]]:
         {"name": "tengen", "found": __version__, "good_for": "", "get": ""},
         {"name": "python", "found": platform.python_version(), "good_for": "", "get": ""},
     ]
-    for package in _NEEDED:
-        found = _version(package)
-        rows.append({"name": package, "found": found, "good_for": "needed", "get": "make setup"})
-    for package, (use, how) in _EXTRAS.items():
-        rows.append({"name": package, "found": _version(package), "good_for": use, "get": how})
+    for package, extra in _wanted():
+        use = _EXTRAS[extra] if extra else _NEEDED
+        get = f"pip install 'tengen[{extra}]'" if extra else "make setup"
+        rows.append({"name": package, "found": _version(package), "good_for": use, "get": get})
     search = os.environ.get("PATH", "") + os.pathsep + "/usr/games"
     for program, (use, how) in _PROGRAMS.items():
         found = shutil.which(program, path=search)
@@ -117,7 +113,7 @@ def doctor(json: Json = False) -> None:
                 for r in rows
             ),
         )
-    missing = [r["name"] for r in rows if r["name"] in _NEEDED and not r["found"]]
+    missing = [r["name"] for r in rows if r["good_for"] == _NEEDED and not r["found"]]
     if missing:
         print(f"tengen: needed but missing: {', '.join(missing)}; run make setup", file=sys.stderr)
         raise typer.Exit(1)

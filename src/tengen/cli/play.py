@@ -6,6 +6,7 @@ Works with a terminal and with a pipe, where nothing is coloured. The game itsel
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -231,8 +232,11 @@ class _Talk:
             words = line.split()
             if words and not self._obey(words):
                 break
-        if self.path is not None and not self.told and not table.over and self.path.exists():
-            self.screen.say(f"`tengen play --resume` goes on with this game ({self.path})")
+        if self.path is not None and not table.over and self.path.exists():
+            command, where = "tengen play --resume", f" ({self.path})"
+            if self.told:
+                command, where = f"{command} --out {shlex.quote(str(self.path))}", ""
+            self.screen.say(f"`{command}` goes on with this game{where}")
 
     def _obey(self, words: list[str]) -> bool:
         """Do what one line says; return False to leave."""

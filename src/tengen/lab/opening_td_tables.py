@@ -146,12 +146,13 @@ def _gains(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, A
             for f in shares
             if feature not in f and "".join(sorted(f + feature)) in shares
         ]
+        # A player that won nothing, in a very small run, has no ratio.
+        rated = [(a, b) for a, b in pairs if min(shares[a], default=0.0) > 0]
         seeds = range(min((len(own) for own in shares.values()), default=0))
-        if not pairs or not seeds:
+        if not rated or not seeds:
             continue
         ratios = [
-            float(np.mean([shares[b][s] / max(shares[a][s], 1e-9) - 1 for a, b in pairs]))
-            for s in seeds
+            float(np.mean([shares[b][s] / shares[a][s] - 1 for a, b in rated])) for s in seeds
         ]
         points = [float(np.mean([shares[b][s] - shares[a][s] for a, b in pairs])) for s in seeds]
         gains[feature] = {

@@ -26,14 +26,14 @@ class Summary:
     repairs: int = 0
     moves: int = 0
     sizes: Counter[str] = field(default_factory=Counter)
-    """Columns x rows, as SZ writes them."""
+    """Rows x columns, as everywhere on the command line; SZ writes them the other way."""
     results: Counter[str] = field(default_factory=Counter)
 
     def add(self, games: GameArrays) -> None:
         """Count some more games."""
         self.games += len(games)
         self.moves += len(games.moves)
-        shape = games.cols.astype(np.int64) * 100 + games.rows
+        shape = games.rows.astype(np.int64) * 100 + games.cols
         for value, count in zip(*np.unique(shape, return_counts=True), strict=True):
             self.sizes[f"{value // 100}x{value % 100}"] += int(count)
         ending = games.kind.astype(np.int64) * 4 + games.winner

@@ -319,3 +319,12 @@ def test_gains_follow_the_papers_own_tables() -> None:
         gains = tables._gains(shares, papers.TD_GAINS[encoding])
         for feature, paper in papers.TD_GAINS[encoding].items():
             assert 100 * gains[feature][measure]["value"] == pytest.approx(paper, abs=0.75), feature
+
+
+def test_a_player_that_won_nothing_has_no_ratio() -> None:
+    paper = papers.TD_GAINS["scalar"]
+    shares = {"A": [0.0], "AB": [0.5], "AC": [0.5], "ABC": [0.75]}
+    gains = tables._gains(shares, paper)
+    assert gains["B"]["relative"]["value"] == 0.5  # by AC and ABC alone
+    assert gains["B"]["points"]["value"] == (0.5 + 0.25) / 2
+    assert "B" not in tables._gains({"A": [0.0], "AB": [0.5]}, paper)
