@@ -69,6 +69,7 @@ class _LazyGroup(TyperGroup):
         module = importlib.import_module(f"tengen.cli.{COMMANDS[cmd_name][0]}")
         command = typer.main.get_command(module.app)
         command.name = cmd_name
+        command.help = command.help or COMMANDS[cmd_name][1]
         _show_flags_as_flags(command, ctx)
         return command
 

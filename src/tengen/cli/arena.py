@@ -204,6 +204,7 @@ def export(
     if kind == "sqlite" or (kind is None and out.suffix == ".sqlite"):
         with reading(database) as opened:
             opened.copy_to(out)
+        remark(f"wrote {out}")
         return
     with reading(database) as opened:
         text = export_results(opened, kind or out.suffix.removeprefix("."))
@@ -211,6 +212,7 @@ def export(
         print(text, end="")
     else:
         write_atomic(out, text)
+        remark(f"wrote {out}")
 
 
 def _insist(resume: bool, path: Path | None) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.explorer import Answer, Openings
 
-app = typer.Typer(help="Ask a collection of games what was played in a position.")
+app = typer.Typer(add_completion=False)
 
 
 @command(app)

@@ -12,7 +12,7 @@ from tengen.cli.printing import emit, remark, table
 if TYPE_CHECKING:
     from tengen.records import Corpus
 
-app = typer.Typer(no_args_is_help=True, help="Read, check and convert collections of game records.")
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 _Paths = Annotated[
     list[str], typer.Argument(help="Files, folders, .zip, .tar.gz, .tar.bz2; - is standard input.")

@@ -15,7 +15,7 @@ from tengen.cli.options import (
 )
 from tengen.cli.printing import emit, remark, table
 
-app = typer.Typer(help="Tell of each block of a position how likely it lives.")
+app = typer.Typer(add_completion=False)
 
 
 @command(app)

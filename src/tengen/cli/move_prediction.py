@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from tengen.learners.move_prediction.reading import LeftOut
     from tengen.records import GameArrays
 
-app = typer.Typer(no_args_is_help=True, help="Predict experts' moves (Araki 2007 and beyond).")
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 _Games = Annotated[
     list[str], typer.Argument(help="SGF files, folders or archives; - reads standard input.")
 ]
 _FirstPly = Annotated[
     int,
-    typer.Option("--from-ply", min=0, help="full: leave out earlier plies, as random openings."),
+    typer.Option("--from-ply", min=0, help="Leave out earlier plies, as random openings."),
 ]
 _Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Use games of this board size.")]
 
@@ -148,7 +148,7 @@ def _progress(report: Any) -> str:
 def evaluate(
     games: _Games,
     model: str | None = option(None, "Name or path; by the board's size."),
-    limit: int | None = option(None, "Only so many.", "--games", min=1),
+    limit: int | None = option(None, "Only so many games, drawn by the seed.", "--games", min=1),
     size: _Size = 19,
     first_ply: _FirstPly = 0,
     phases: bool = flag("--phases", "Show accuracy by phase."),

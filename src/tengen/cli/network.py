@@ -17,7 +17,7 @@ from tengen.cli.options import (
     command,
     option,
 )
-from tengen.cli.printing import emit, progress, remark
+from tengen.cli.printing import emit, progress, remark, table
 from tengen.errors import TengenError
 from tengen.learners.deep_network.design import NetworkSettings
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tengen.learners.deep_network import Shard
     from tengen.learners.deep_network.shards import Made
 
-app = typer.Typer(no_args_is_help=True, help="The deep network, tied by the board's symmetries.")
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 _DEFAULT_MODEL = "tengen-large"
 
@@ -140,8 +140,9 @@ def evaluate(
             threads = workers or os.cpu_count() or 1
             told = measure(network, found, every=every, threads=threads, on_game=bar.advance)
             result = told.summary()
-    text = "\n".join(f"{name}: {_shown(value)}" for name, value in result.items())
-    emit(result, json=shown.json, text=text)
+    emit(result, json=shown.json)
+    if not shown.json:
+        table(f"{model} on {', '.join(games)}", ("what", "value"), _measured(result))
 
 
 @app.command()
@@ -151,8 +152,10 @@ def info(model: _Model = _DEFAULT_MODEL, json: Json = False) -> None:
     from tengen.learners.deep_network.information import information
 
     result = information(DeepNetwork.load(model))
-    text = "\n".join(f"{name}: {_shown(value)}" for name, value in result.items())
-    emit(result, json=json, text=text)
+    emit(result, json=json)
+    if not json:
+        rows = [(name.replace("_", " "), _shown(value)) for name, value in result.items()]
+        table(model, ("what", "value"), rows)
 
 
 @app.command()
@@ -165,6 +168,7 @@ def export(
     from tengen.learners.deep_network.export import export_onnx
 
     export_onnx(DeepNetwork.load(model), out)
+    remark(f"wrote {out}")
 
 
 @app.command()
@@ -178,6 +182,7 @@ def mean(
     made = DeepNetwork.mean([DeepNetwork.load(model) for model in models])
     names = ", ".join(Path(model).stem for model in models)
     made.save(out, name=out.stem, data=f"the mean of the weights of {names}")
+    remark(f"wrote {out}")
 
 
 def _make_shards(
@@ -259,4 +264,31 @@ def _line(row: dict[str, Any], steps: int) -> str:
 
 
 def _shown(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.2g}" if isinstance(value, float) else f"{value:,}"
+
+
+def _measured(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what an evaluation found in words; what could not be measured is left out."""
+    from tengen.statistics import wilson
+
+    def percent(name: str) -> str:
+        return f"{100 * found[name]:.2f} %"
+
+    said = {"games": f"{found['games']:,}", "positions": f"{found['positions']:,}"}
+    if found["top1"] is not None:
+        low, high = wilson(found["top1"] * found["positions"], found["positions"])
+        said["first choice right"] = f"{percent('top1')} [{100 * low:.2f}, {100 * high:.2f}]"
+        said["among the first five, ten"] = f"{percent('top5')}, {percent('top10')}"
+        said["log loss"] = f"{found['log_loss']:.3f} nats"
+        said["time"] = f"{found['milliseconds_per_position']:.2f} ms a position"
+    if found["winner"] is not None:
+        said["winner right"] = percent("winner")
+    if found["calibration"] is not None:
+        said["said and true chances apart"] = f"{100 * found['calibration']:.1f} points"
+    if found["score_error"] is not None:
+        said["score off by"] = f"{found['score_error']:.2f} points"
+    if found["ownership"] is not None:
+        said["owners right"] = percent("ownership")
+    return list(said.items())

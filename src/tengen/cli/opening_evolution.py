@@ -22,7 +22,7 @@ from tengen.cli.printing import emit, emit_result, progress, shares
 from tengen.lab.sections.opening_evolution import BreedingSize
 from tengen.learners.opening_evolution.settings import EvolutionSettings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 
 @command(app)

@@ -23,7 +23,7 @@ from tengen.cli.printing import emit, emit_result, progress, remark, shares, tab
 from tengen.lab.opening_td_experiment import TablesSize
 from tengen.learners.opening_td.settings import TDSettings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 
 @command(app, leave=("features",))

@@ -29,13 +29,17 @@ _Ray = Annotated[
     str | None, typer.Option("--ray", help="Address of a Ray cluster ('auto' or host:port).")
 ]
 
-Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", help="Folder of the run; one below runs/ by default.")
+]
 ExperimentOut = Annotated[Path, typer.Option("--out", help="Folder of the experiment.")]
 OwnSeed = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Every random choice follows from it; drawn if none."),
 ]
-PlayerName = Annotated[str, typer.Option("--player", help="Who; `tengen players` lists the names.")]
+PlayerName = Annotated[
+    str, typer.Option("--player", help="Who plays, as mcts:seconds=2; `tengen players` lists all.")
+]
 RulesName = Annotated[str, typer.Option("--rules", help="cgos, chinese, japanese, aga, ...")]
 _Record = Annotated[str, typer.Argument(help="A game record; - reads standard input.")]
 Records = Annotated[

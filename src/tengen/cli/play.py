@@ -71,8 +71,8 @@ def play(
 ) -> None:
     """Play against the machine in the terminal.
 
-    Type a vertex such as D4, or pass, resign, undo, hint, score, review, save FILE, help, quit. The
-    game is kept after every move.
+    Type a vertex such as D4, or pass, resign, undo, hint, score, dead, review, save FILE, board,
+    help, quit. The game is kept after every move.
     """
     from tengen.players import saving
 

@@ -12,7 +12,7 @@ from tengen.cli.options import (
 )
 from tengen.cli.printing import emit
 
-app = typer.Typer(help="Show the likely moves of a position with their probabilities.")
+app = typer.Typer(add_completion=False)
 
 
 @command(app)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tengen.learners.scoring.sheet import Sheet
     from tengen.records.packed import PackedGame
 
-app = typer.Typer(help="Say which stones are dead at the end of a game, and count it.")
+app = typer.Typer(add_completion=False)
 
 _TOGETHER = 16  # games that a worker is given at once: one takes milliseconds
 _ONE_GAME = 30_000  # bytes: a long game with comments

@@ -19,7 +19,7 @@ from tengen.cli.options import (
 from tengen.cli.printing import emit, progress, remark, table
 from tengen.learners.self_play.settings import SelfPlaySettings
 
-app = typer.Typer(no_args_is_help=True, help="A network that teaches itself, told only the rules.")
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 _PARTS = ("moves", "winner", "ownership")
 """Parts of the loss to show."""

@@ -31,7 +31,7 @@ from tengen.learners.symmetry_network.settings import (
     SymmetrySettings,
 )
 
-app = typer.Typer(no_args_is_help=True, help="Internal symmetry networks (Blair 2008).")
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 _Model = Annotated[str | None, typer.Option("--model", help="A shipped name or a path.")]
 
@@ -70,7 +70,8 @@ def info(model: _Model = None, json: Json = False) -> None:
     }
     emit(value, json=json)
     if not json:
-        table("Internal symmetry network", ("what", "value"), list(value.items()))
+        rows = [(name.replace("_", " "), _in_words(item)) for name, item in value.items()]
+        table("Internal symmetry network", ("what", "value"), rows)
 
 
 @command(app)
@@ -222,10 +223,10 @@ def evolve(
 def evaluate(
     model: str = option("isn-9x9", "A shipped name or a path."),
     opponent: str = option("random", "random, maxlib, or another symmetry network."),
-    games: Annotated[int, typer.Option("--games", min=1)] = 400,
-    size: Annotated[int, typer.Option("--size", min=3, max=25)] = 9,
-    komi: Annotated[float, typer.Option("--komi")] = 3.5,
-    beta: Annotated[float, typer.Option("--beta", min=0)] = 20.0,
+    games: int = option(400, "Games; colours alternate.", min=1),
+    size: int = option(9, "Lines of the board.", min=3, max=25),
+    komi: float = option(3.5, "White's compensation in points."),
+    beta: float = option(20.0, "Moves are drawn by exp(beta value).", min=0),
     seed: Seed = 0,
     workers: Workers = 1,
     *,
@@ -257,7 +258,8 @@ def evaluate(
         "mean_score": result.mean_score,
         "mean_plies": float(plies.mean()),
     }
-    text = f"{result.win_rate:.3f} [{low:.3f}, {high:.3f}] in {games} games"
+    won, span = f"{100 * result.win_rate:.1f} %", f"[{100 * low:.1f}, {100 * high:.1f}]"
+    text = f"{model} wins {won} {span} of {games} games against {opponent}"
     emit(value, json=shown.json, text=text)
 
 
@@ -348,3 +350,9 @@ def experiment(
             )
         result, value = Result(tables=[lab.curve_table(curve)]), asdict(curve)
     emit_result(result, json=shown.json, value=value)
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count}" for name, count in value.items())
+    return f"{value:.2g}" if isinstance(value, float) else str(value)

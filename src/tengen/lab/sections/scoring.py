@@ -353,7 +353,9 @@ class Study(CheckedSettings):
     steps: int = setting(60, "failure: batches.", least=1)
     folds: int = setting(3, "parts: folds.", least=2)
     members: int = setting(4, "parts: networks that vote.", least=1)
-    only: tuple[str, ...] = setting((), "parts: row to measure beside all families; repeatable.")
+    only: tuple[str, ...] = setting(
+        (), "parts: a row to measure beside all families, as 'without bonds'; repeatable."
+    )
     seed: int = setting(0, "Every random choice follows from it.", least=0)
 
 
