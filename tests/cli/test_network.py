@@ -111,7 +111,8 @@ def test_the_mean_of_networks(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         np.testing.assert_allclose(made.weights_[name], weights + 0.5, rtol=1e-6, atol=1e-6)
     assert DeepNetwork.mean(networks[:1]).weights_.keys() == made.weights_.keys()
     assert run(["network", "mean", str(one), "tengen-small", "--out", str(out)]) == 1
-    assert capsys.readouterr().err == "tengen: network 2 of 2 has another design\n"
+    said = capsys.readouterr().err.splitlines()
+    assert said == [f"wrote {out}", "tengen: network 2 of 2 has another design"]
 
 
 def test_a_model_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:

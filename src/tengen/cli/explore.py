@@ -120,20 +120,18 @@ def _print(answer: Answer, names: dict[str, str]) -> None:
         )
         return
     letters = {id(move): letter for letter, move in answer.marks().items()}
-    rows: list[list[Any]] = [
-        [
-            letters.get(id(move), ""),
-            *cells(move, list(names)),
-            "-".join(dict.fromkeys(filter(None, (move.first[:4], move.last[:4])))),
-        ]
-        for move in answer.moves
-    ]
+    rows: list[list[Any]] = []
+    for move in answer.moves:
+        vertex, *numbers = cells(move, list(names))
+        marked = f"{letters.get(id(move), ' ')} {vertex}"  # one column, so that 80 letters do
+        years = dict.fromkeys(filter(None, (move.first[:4], move.last[:4])))
+        rows.append([marked, *numbers, "-".join(years)])
     where = f" in the {answer.corner} corner" if answer.corner else ""
     games = "times" if answer.corner else "games"
     print(
         f"{side} to play{where}: {answer.games:,} {games} (collection: {answer.collection:,} games)"
     )
-    table("", ["", "move", games, "share", "Black wins", *names, "years"], rows)
+    table("", ["move", games, "share", "Black\nwins", *names, "years"], rows)
     if answer.corner:
         print(f"{side} played elsewhere at first {answer.elsewhere:,} times")
     if names:
