@@ -59,7 +59,7 @@ def test_bad_actions_are_told() -> None:
     play(env, "C3")
     with pytest.raises(IllegalMoveError, match="the point is taken"):
         play(env, "C3")
-    for wrong in (26, -1, None):
+    for wrong in (26, -1, None, 1.5):
         with pytest.raises(TengenError, match="none of 0 to 25"):
             env.step(wrong)
     assert np.count_nonzero(env.board.grid()) == 1

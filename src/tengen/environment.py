@@ -123,7 +123,8 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
             return
         board = self.board
         space = self.action_spaces[agent]
-        if action is None or not space.contains(np.int64(action)):
+        whole = hasattr(action, "__index__")  # 1.5 has none
+        if action is None or not whole or not space.contains(np.int64(action)):
             raise TengenError(f"action {action!r} of {agent} is none of 0 to {space.n - 1}")
         board.play(board.answer(point_at(int(action), board.rows, board.cols)))
         self._cumulative_rewards[agent] = 0.0

@@ -22,12 +22,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     A failure, a full disk or a kill at any moment leaves `path` whole: old or new. What is no plain
     file, such as a pipe or a device, is written directly: it cannot be replaced.
     """
-    if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as stream:
-            yield stream
-        return
-    with neighbour(path) as temporary, temporary.open("wb") as file:
-        yield file
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as stream:
+                yield stream
+            return
+        with neighbour(path) as temporary, temporary.open("wb") as file:
+            yield file
+    except OSError as failure:
+        if failure.filename is None:  # a full disk does not say whose
+            failure.filename = os.fspath(path)
+        raise
 
 
 @contextmanager

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from tengen.board import (
     BLACK,
     PASS,
     WHITE,
+    BatchBoard,
     Board,
     LegalMoves,
     PlayoutResult,
@@ -146,3 +150,28 @@ def test_a_game_goes_on_from_its_own_past_alone() -> None:
     assert not Board(5, komi=0.5, moves="B C3 W D2 B C2").continues(earlier)
     assert not Board(5, komi=1.5, moves="B C3 W C2").continues(earlier)
     assert not Board(7, komi=0.5, moves="B C3 W C2").continues(earlier)
+
+
+def test_copies_share_nothing() -> None:
+    board, batch = Board(5), BatchBoard(2, 5)
+    for twin in (copy.copy(board), copy.deepcopy(board), board.copy()):
+        twin.play("C3")
+    for twins in (copy.copy(batch), copy.deepcopy(batch), batch.copy()):
+        twins.play(["C3", "C3"])
+        assert twins.plies.tolist() == [1, 1]
+    assert board.moves == [] and batch.plies.tolist() == [0, 0]
+
+
+def test_what_no_board_can_be_made_of_is_told() -> None:
+    wrong: list[tuple[Callable[[], object], str]] = [
+        (lambda: Board(9.0), "whole numbers"),  # type: ignore[arg-type]
+        (lambda: Board("9"), "whole numbers"),  # type: ignore[arg-type]
+        (lambda: Board(9, moves="X E5"), "a colour, B or W"),
+        (lambda: Board(9, moves="B E5 W"), "a colour, B or W"),
+        (lambda: playouts(Board(5), 3, kind="haevy"), "light, heavy"),  # type: ignore[arg-type]
+        (lambda: playouts(Board(5), -1), "-1 playouts"),
+        (lambda: handicap_points(5, 5, 2), "there: none"),
+    ]
+    for make, reason in wrong:
+        with pytest.raises(TengenError, match=reason):
+            make()

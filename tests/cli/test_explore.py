@@ -68,6 +68,11 @@ def test_a_foreign_index_is_refused_and_kept(
     assert index.read_text() == "something else"
     asked = ["explore", str(games), "--index", str(index), "--no-models", "--rebuild"]
     assert run(asked) == 0
+    other = games.parent / "other.sgf"
+    other.write_text("something else")
+    assert run(["explore", str(games), "--index", str(other), "--no-models", "--rebuild"]) == 1
+    assert run([*asked, "--out", str(index)]) == 1
+    assert other.read_text() == "something else"
 
 
 @pytest.mark.parametrize(

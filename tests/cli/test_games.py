@@ -107,5 +107,36 @@ def test_a_failed_conversion_keeps_the_old_file(
 
     monkeypatch.setattr(GameRecord, "utf8_sgf", full)
     assert run(["games", "convert", str(folder / "a.sgf"), "--out", str(out)]) == 1
-    assert capsys.readouterr().err == "tengen: No space left on device\n"
+    assert capsys.readouterr().err == f"tengen: {out}: No space left on device\n"
     assert out.read_text() == "old"
+
+
+def test_a_conversion_of_no_game_keeps_the_old_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game = tmp_path / "game.sgf"
+    game.write_text("(;SZ[9];B[ee])")
+    for suffix, options, reason in (
+        ("sgf", ["--size", "19"], "no game on 19x19 to write"),
+        ("npz", ["--size", "19"], "no game on 19x19 to write"),
+        ("txt", [], "no game to write (19x19, no stones set up)"),
+    ):
+        out = tmp_path / f"old.{suffix}"
+        out.write_text("old")
+        assert run(["games", "convert", str(game), "--out", str(out), *options]) == 1
+        assert capsys.readouterr().err == f"tengen: {game}: {reason}\n"
+        assert out.read_text() == "old"
+
+
+def test_empty_names_and_used_folders_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    game = tmp_path / "game.sgf"
+    game.write_text("(;SZ[9];B[ee])")
+    for words in (["convert", str(game), "--out", ""], ["stat", ""]):
+        assert run(["games", *words]) == 1
+        assert "is empty" in capsys.readouterr().err
+    assert run(["games", "convert", str(game), "--out", "many/"]) == 0
+    assert run(["games", "convert", str(game), "--out", "many/"]) == 1
+    assert "has numbered games already" in capsys.readouterr().err

@@ -118,3 +118,23 @@ def test_the_mean_of_networks(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_a_model_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["network", "info", "--model", "nothing-like-it"]) == 1
     assert "nothing-like-it" in capsys.readouterr().err
+
+
+def test_nothing_that_is_read_is_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games, model = tmp_path / "games.sgf", tmp_path / "m.safetensors"
+    games.write_text("(;SZ[9];B[ee])")
+    untrained(DESIGNS["tiny"]).save(model)
+    before = games.read_bytes(), model.read_bytes()
+    for words in (
+        ["network", "train", str(games), "--out", str(games)],
+        ["network", "train", str(games), "--start", str(model), "--out", str(model)],
+        ["network", "export", str(model), "--model", str(model)],
+        ["network", "mean", str(model), "tengen-small", "--out", str(model)],
+        ["move-prediction", "train", str(games), "--out", str(games)],
+        ["move-prediction", "blend", str(model), "predictor-small", "--out", str(model)],
+    ):
+        assert run(words) == 1
+        assert "is what is read; write to another name" in capsys.readouterr().err
+    assert (games.read_bytes(), model.read_bytes()) == before

@@ -294,6 +294,8 @@ def test_games_with_setup_edits_and_no_moves() -> None:
         [record] = loads(text)
         found = review_game(record, Known(), seed=1)
         assert len(found.moves) == count
+        for move in found.moves:  # what the record itself puts down is nobody's loss
+            assert move.lost == 0 or not any(at == move.number for at, *_ in record.edits)
         assert loads(annotate(found))[0].moves == record.moves
         assert make_page(found, title="x")
 

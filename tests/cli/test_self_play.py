@@ -114,3 +114,16 @@ def test_another_shape_to_start_with_is_refused(
     assert run(["self-play", "train", "--out", str(tmp_path / "new"), *start]) == 1
     assert "another shape than --design zero" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
+
+
+def test_a_training_that_comes_apart_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    again = [*SMALL, "--quiet", "--out", str(tmp_path / "run")]
+    assert run(["self-play", "train", *again, "--komi", "1e30"]) == 1
+    assert "'--komi'" in capsys.readouterr().err
+    assert run(["self-play", "train", *again, "--positions", "900", "--rate", "1e30"]) == 1
+    assert "(its loss is no number); a smaller --rate" in capsys.readouterr().err
+    assert run(["self-play", "show", str(tmp_path / "run"), "--json"]) == 0
+    json.loads(capsys.readouterr().out, parse_constant=pytest.fail)

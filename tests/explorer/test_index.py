@@ -28,7 +28,7 @@ from tengen.explorer import (
 )
 from tengen.explorer.building import Building
 from tengen.explorer.geometry import CORNERS, Folded, corner_of, fold, geometry, unfold
-from tengen.explorer.index import METADATA, VERSION, About, Continuation
+from tengen.explorer.index import METADATA, VERSION, About, Continuation, read_header
 from tengen.explorer.kernels import ELSEWHERE
 from tengen.models.store import pack, unpack
 from tengen.records import GameRecord, loads
@@ -209,6 +209,8 @@ def test_another_version_and_damage_are_refused_in_one_line(
     path.write_bytes(b"(;SZ[9];B[ee])" * 100)
     with pytest.raises(OpeningsError, match="not an index"):
         open_index(path)
+    with pytest.raises(OpeningsError, match="not an index"):
+        read_header(path)
     arrays["starts"] = arrays["starts"] + 10**9
     path.write_bytes(pack(arrays, {METADATA: metadata[METADATA]}))
     with pytest.raises(OpeningsError, match="damaged"):

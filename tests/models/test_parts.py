@@ -62,11 +62,13 @@ def test_a_damaged_model_is_listed_with_what_is_wrong(
 ) -> None:
     monkeypatch.setenv("TENGEN_MODELS", str(tmp_path))
     (tmp_path / "broken.safetensors").write_bytes(b"nothing")
+    (tmp_path / "astray.safetensors").symlink_to(tmp_path / "nowhere")
     listed = {info.name: info for info in list_models()}
     broken = listed["broken"]
     assert isinstance(broken, ModelInfo) and broken.card is None and broken.error
     assert broken.bytes == 7
-    others = [info for name, info in listed.items() if name != "broken"]
+    assert listed["astray"].error and listed["astray"].bytes == 0
+    others = [info for name, info in listed.items() if name not in ("broken", "astray")]
     assert others and all(info.card is not None and info.error == "" for info in others)
     assert all(info.card.format == FORMAT for info in others if isinstance(info.card, Card))
 

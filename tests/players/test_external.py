@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tengen.board import PASS, Board
-from tengen.errors import EngineError
+from tengen.errors import EngineError, SpecError
 from tengen.gtp.client import find_program
 from tengen.players import make_player
 from tengen.players.external import ExternalPlayer
@@ -61,3 +61,8 @@ def test_gnu_go_repeats_itself_with_the_same_generator() -> None:
     finally:
         assert isinstance(player, ExternalPlayer)
         player.close()
+
+
+def test_a_quotation_without_an_end_is_told_at_once() -> None:
+    with pytest.raises(SpecError, match="no closing quotation"):
+        make_player('gtp:"gnugo')

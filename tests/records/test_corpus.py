@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tengen.board import PASS, Move, Point
-from tengen.errors import RecordError
+from tengen.errors import RecordError, TengenError
 from tengen.records import Corpus, GameArrays, GameRecord, Result, arrays, writer
 from tengen.records.summary import summarise
 
@@ -64,6 +64,10 @@ def test_arrays_are_those_of_the_records(collection: Path) -> None:
     assert made.offsets[-1] == len(made.moves) == sum(made.lengths())
     assert made.record(7).moves == list(corpus)[7].moves
     assert_same(arrays.concatenate([made.take([3, 1]), made.take([])]), made.take([3, 1]))
+    mask = np.isin(np.arange(len(made)), [1, 3])
+    assert_same(made.take(mask), made.take([1, 3]))
+    with pytest.raises(TengenError, match="a mask of"):
+        made.take(mask[1:])
 
 
 def test_games_with_edits_are_left_out_of_arrays(tmp_path: Path) -> None:
@@ -128,6 +132,8 @@ def test_duplicates_are_removed(tmp_path: Path) -> None:
 
 def test_a_split_is_by_game_and_by_seed(collection: Path) -> None:
     corpus = Corpus(collection)
+    with pytest.raises(TengenError, match="a share from 0 to 1"):
+        corpus.split(2.0, seed=1)
     train, rest = corpus.split(0.7, seed=1)
     numbers = [{record.game for record in part} for part in (train, rest)]
     assert numbers[0] | numbers[1] == set(range(1, 201))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tengen.board import BLACK, EMPTY, WHITE
-from tengen.records import encodings
+from tengen.records import encodings, loads
 from tengen.records.sgf_properties import (
     Result,
     format_number,
@@ -203,6 +203,15 @@ TEXTS = [
 @pytest.mark.parametrize(("text", "codec"), TEXTS)
 def test_encodings_are_guessed(text: str, codec: str) -> None:
     assert encodings.guess(text.encode(codec)) == codec
+
+
+@pytest.mark.parametrize(
+    "name", ["Ren\xe9", "Jos\xe9", "M\xfcller", "\xc9mile No\xebl", "Bj\xf6rn \xd8"]
+)
+def test_western_names_without_an_encoding_take_no_bracket(name: str) -> None:
+    raw = f"(;GM[1]SZ[9]PW[Smith]PB[{name}];B[ee];W[cc])".encode("latin-1")
+    [record] = loads(raw)
+    assert record.properties["PB"] == [name] and len(record.moves) == 2
 
 
 @pytest.mark.parametrize(

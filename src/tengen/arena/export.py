@@ -40,7 +40,7 @@ def export_results(database: Database, kind: str) -> str:
         return json.dumps(value, indent=1, allow_nan=False) + "\n"
     if kind == "html":
         return _html_page(results_of(database))
-    raise SpecError(f"no way to export {kind!r}; there are {', '.join(_KINDS)}")
+    raise SpecError(f"no way to export {kind!r}; there are {', '.join(_KINDS)}, sqlite")
 
 
 def _games_csv(rows: list[GameRow]) -> str:

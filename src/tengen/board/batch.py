@@ -87,6 +87,15 @@ class BatchBoard:
         kernels.remember(empty, key)
         self._tables[games] = empty
 
+    def copy(self) -> BatchBoard:
+        """Return independent boards with the same games."""
+        twin = object.__new__(BatchBoard)
+        twin.__dict__.update(self.__dict__)
+        twin.states, twin._tables = self.states.copy(), self._tables.copy()
+        return twin
+
+    __copy__ = copy  # the module's would share the arrays
+
     def legal_masks(self) -> BoolArray:
         """Return which moves each side to move may play: games x (points + 1), pass last."""
         out = np.empty((self.games, self.rows * self.cols + 1), np.bool_)

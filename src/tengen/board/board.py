@@ -70,6 +70,10 @@ class Board:
         moves: str = "",
     ) -> None:
         cols = rows if cols is None else cols
+        try:
+            rows, cols = operator.index(rows), operator.index(cols)
+        except TypeError:
+            raise TengenError(f"a board of {rows!r}x{cols!r}: give whole numbers") from None
         if not (2 <= rows <= layout.MAX_SIZE and 2 <= cols <= layout.MAX_SIZE):
             raise TengenError(f"a board of {rows}x{cols} is not between 2x2 and 25x25")
         self.rules = Rules.preset(rules) if isinstance(rules, str) else rules
@@ -90,6 +94,8 @@ class Board:
         self._past: IntArray | None
         self._setup(parse_ascii(setup.replace("/", "\n")) if setup else None, to_play)
         words = moves.split()
+        if len(words) % 2 or any(word.upper() not in ("B", "W") for word in words[::2]):
+            raise TengenError(f"moves {moves!r}: write each as a colour, B or W, and a vertex")
         for colour, vertex in zip(words[::2], words[1::2], strict=True):
             self.play(vertex, BLACK if colour.upper() == "B" else WHITE)
 
@@ -146,6 +152,8 @@ class Board:
         twin.state = self.state.copy()
         twin._table = self._table.copy()
         return twin
+
+    __copy__ = copy  # the module's would share the arrays
 
     def continues(self, earlier: Board) -> bool:
         """Tell whether this is the same game as an earlier board's, as far on or further."""

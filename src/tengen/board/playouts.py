@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from tengen.arrays import FloatArray
 from tengen.board.board import Board
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.shapes import shape_table
+from tengen.errors import TengenError
 from tengen.parallel import share
 
 Kind = Literal["light", "heavy"]
@@ -56,6 +57,8 @@ def playouts(
     threads
         1 runs on the calling thread; otherwise one thread a core shares the work.
     """
+    if kind not in get_args(Kind) or n < 0:
+        raise TengenError(f"{n} playouts of kind {kind!r}: there are {', '.join(get_args(Kind))}")
     scores = np.zeros(n, np.int32)
     ownership = np.zeros(board.rows * board.cols, np.int32)
     limit = 3 * board.rows * board.cols

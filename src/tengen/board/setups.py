@@ -24,7 +24,8 @@ def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:
     odd = rows % 2 and cols % 2
     most = 0 if min(rows, cols) < 7 else 9 if odd and min(rows, cols) >= 9 else 4
     if not 2 <= stones <= most:
-        raise TengenError(f"no fixed handicap of {stones} stones on {rows}x{cols} (2 to {most})")
+        there = f"2 to {most}" if most >= 2 else "none"
+        raise TengenError(f"no fixed handicap of {stones} stones on {rows}x{cols} (there: {there})")
 
     def lines(n: int) -> tuple[int, int, int]:
         edge = 3 if n >= 13 else 2

@@ -139,7 +139,8 @@ def run(arguments: list[str]) -> int:
         mistake.show()  # type: ignore[attr-defined]
         return 1
     except TengenError as mistake:
-        print(f"tengen: {printable(str(mistake))}", file=sys.stderr)
+        line = printable(str(mistake)).replace("\n", "\\n")  # of a file's name
+        print(f"tengen: {line}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -156,7 +157,8 @@ def run(arguments: list[str]) -> int:
         return 128 + signal.SIGTERM if told else 3
     except OSError as failure:
         place = f"{failure.filename}: " if failure.filename else ""
-        print(f"tengen: {printable(f'{place}{failure.strerror or failure}')}", file=sys.stderr)
+        line = printable(f"{place}{failure.strerror or failure}").replace("\n", "\\n")
+        print(f"tengen: {line}", file=sys.stderr)
         return 1
     except Exception:
         import traceback

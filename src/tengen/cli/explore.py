@@ -45,6 +45,8 @@ def explore(
 
     for written in filter(None, (index, out)):
         refuse_inputs(written, games)
+    if index is not None and out is not None:
+        refuse_inputs(out, [index])
     openings = _openings(games, index, plies, rebuild=rebuild, quiet=shown.quiet)
     board = _board(openings, size, moves)
     asked = opinions_on(board.rows, board.cols) if models else Opinions()

@@ -129,13 +129,17 @@ def convert(
     games = writer.write(
         corpus, out, main_line=main_line, limit=limit, shuffle_seed=seed if shuffle else None
     )
-    _report(corpus, games, shown.quiet)
+    of = f" on {size}x{size}" if size is not None else ""
+    which = " (19x19, no stones set up)" if out.endswith(".txt") else ""
+    _report(corpus, games, shown.quiet, missing=f"no game{of} to write{which}")
     remark(f"{games:,} games written to {out}", quiet=shown.quiet or out == "-")
     if out != "-":
         emit({"games": games, "damaged": corpus.damaged, "out": out}, json=shown.json)
 
 
-def _report(corpus: Corpus, games: int, quiet: bool) -> None:
+def _report(
+    corpus: Corpus, games: int, quiet: bool, missing: str = "no game could be read"
+) -> None:
     """Tell the faults met; when not a single game was read, fail with the first of them."""
     from tengen.errors import RecordError
 
@@ -148,4 +152,4 @@ def _report(corpus: Corpus, games: int, quiet: bool) -> None:
     if rest:
         remark(f"and {rest:,} more", quiet=quiet)
     if games == 0:
-        raise RecordError(f"{', '.join(map(str, corpus.paths))}: no game could be read")
+        raise RecordError(f"{', '.join(map(str, corpus.paths))}: {missing}")

@@ -63,8 +63,10 @@ def train(
     """Train a predictor on games and write it to a model file."""
     import time
 
+    from tengen.files import refuse_inputs
     from tengen.learners.move_prediction import MovePredictor
 
+    refuse_inputs(training.out, filter(None, [*files, lesson.start]))
     began = time.monotonic(), time.process_time()
     _refuse_others(lesson.recipe, full, paper, training.said)
     settings = paper if lesson.recipe == "paper" else full
@@ -125,8 +127,10 @@ def blend(
     json: Json = False,
 ) -> None:
     """Write a model between two: what the first knows, and part of what the second learned."""
+    from tengen.files import refuse_inputs
     from tengen.learners.move_prediction import MovePredictor
 
+    refuse_inputs(out, [first, second])
     mixed = MovePredictor.load(first).blended(MovePredictor.load(second), share)
     mixed.save(out, data=f"{1 - share:g} of {first} and {share:g} of {second}")
     result = {"model": str(out), "first": first, "second": second, "share": share}

@@ -80,6 +80,7 @@ def train(
     shown: Shown,
 ) -> None:
     """Train a network on games; every path is a source of its own."""
+    from tengen.files import refuse_inputs
     from tengen.learners.deep_network import DeepNetwork
     from tengen.learners.deep_network.fitting import check_start, chosen_device
     from tengen.learners.deep_network.shards import fingerprint_of
@@ -87,6 +88,7 @@ def train(
 
     device = chosen_device(device)
     folder, out = training.folder, training.out
+    refuse_inputs(out, filter(None, [*games, start]))
     settings = training.settings(folder, settings)
     first = None if start is None else DeepNetwork.load(start)
     if first is not None:
@@ -164,9 +166,11 @@ def export(
     model: _Model = _DEFAULT_MODEL,
 ) -> None:
     """Write a network as ONNX, for other programs."""
+    from tengen.files import refuse_inputs
     from tengen.learners.deep_network import DeepNetwork
     from tengen.learners.deep_network.export import export_onnx
 
+    refuse_inputs(out, [model])
     export_onnx(DeepNetwork.load(model), out)
     remark(f"wrote {out}")
 
@@ -177,8 +181,10 @@ def mean(
     out: Path = option(..., "The model file to write."),
 ) -> None:
     """Write the mean of networks' weights: of a network before and after it learned on, say."""
+    from tengen.files import refuse_inputs
     from tengen.learners.deep_network import DeepNetwork
 
+    refuse_inputs(out, models)
     made = DeepNetwork.mean([DeepNetwork.load(model) for model in models])
     names = ", ".join(Path(model).stem for model in models)
     made.save(out, name=out.stem, data=f"the mean of the weights of {names}")

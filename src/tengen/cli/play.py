@@ -251,7 +251,7 @@ class _Talk:
         except TengenError as mistake:
             self.screen.say(str(mistake))
         except OSError as failure:
-            self.screen.say(f"{failure.filename}: {failure.strerror}")
+            self.screen.say(f"{failure.filename or ' '.join(words[1:])}: {failure.strerror}")
         return True
 
     # ----- Moves -----

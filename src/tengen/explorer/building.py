@@ -29,6 +29,7 @@ from tengen.explorer.index import (
     Openings,
     cached_path,
     open_index,
+    read_header,
     stamp_of,
 )
 from tengen.files import TEMPORARY, write_atomic
@@ -209,6 +210,8 @@ def index_of_games(
     if len(games) == 1 and games[0].endswith(SUFFIX):
         return open_index(games[0])
     path = index or cached_path(games, plies)
+    if rebuild and path.exists() and not path.name.endswith(SUFFIX):
+        read_header(path)  # nothing else is written over
     if path.exists() and not rebuild:
         found = open_index(path)
         if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":

@@ -131,15 +131,14 @@ class Openings:
         return bytes(names[begin : int(ends[file])]).decode("utf-8", "replace"), number
 
 
-def open_index(path: str | Path) -> Openings:
-    """Open an index for questions.
+def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int, int]:
+    """Return an index's arrays, what it says of itself, and the lengths of header and file.
 
     Raises
     ------
-    TengenError
-        If the file is no index, damaged, or of another version.
+    OpeningsError
+        If the file is no index.
     """
-    path = Path(path)
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         total = os.fstat(file.fileno()).st_size
@@ -149,9 +148,23 @@ def open_index(path: str | Path) -> Openings:
     try:
         entries = json.loads(header)
         told = json.loads(entries.pop("__metadata__")[METADATA])
-        version = int(told["version"])
+        int(told["version"])
     except (ValueError, KeyError, TypeError, AttributeError):
         raise OpeningsError(f"{path}: not an index of openings") from None
+    return entries, told, length, total
+
+
+def open_index(path: str | Path) -> Openings:
+    """Open an index for questions.
+
+    Raises
+    ------
+    TengenError
+        If the file is no index, damaged, or of another version.
+    """
+    path = Path(path)
+    entries, told, length, total = read_header(path)
+    version = int(told["version"])
     if version != VERSION:
         raise OpeningsError(
             f"{path}: an index of version {version}, and this is read: {VERSION}; "

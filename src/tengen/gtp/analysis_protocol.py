@@ -243,7 +243,7 @@ def _turns(
 ) -> list[Turn]:
     """Make the boards of the turns to analyse."""
     wanted = value.get("analyzeTurns", [len(moves)])
-    if not isinstance(wanted, list):
+    if not isinstance(wanted, list) or not wanted:
         raise QueryError("must be a list of integers", "analyzeTurns")
     if len(wanted) > _MOST_TURNS:
         raise QueryError(f"must have at most {_MOST_TURNS} entries", "analyzeTurns")

@@ -210,7 +210,7 @@ def judge_positions(
     `done` are the first positions from an earlier time; they are not judged again.
     """
     if not isinstance(player, Analyser):
-        raise SpecError(f"the player {player!r} cannot say what it thinks; take mcts")
+        raise SpecError(f"{getattr(player, 'name', player)} cannot say what it thinks; take mcts")
     asked = player.judge if isinstance(player, JudgingPlayer) else player
     last = done[-1] if done else None
     for number, board in enumerate(boards_of(record)):
@@ -309,11 +309,15 @@ def _carried(board: Board, last: Position) -> Position:
 def review_move(
     number: int, played: tuple[int, int], before: Position, after: Position
 ) -> MoveReview:
-    """Compare the positions before and after a move."""
+    """Compare the positions before and after a move.
+
+    A move after which the record puts down stones itself has lost nothing that is known.
+    """
     colour, move = played
+    edited = after.board.moves[-1:] != [played]
     side = 1.0 if colour == BLACK else -1.0
     lost = winrate_lost = 0.0
-    if move != before.best and not after.board.is_over:
+    if move != before.best and not after.board.is_over and not edited:
         lost = max(0.0, side * (before.score - after.after_score))
         winrate_lost = max(0.0, side * (before.winrate - after.winrate))
     error = before.scatter * before.spread / max(before.visits, 1) ** 0.25

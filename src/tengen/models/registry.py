@@ -66,10 +66,11 @@ def list_models() -> list[ModelInfo]:
     """List all models by name; damaged ones too, with the reason."""
     entries = []
     for name, path in sorted(model_names().items()):
+        size = path.stat().st_size if path.exists() else 0  # a link may lead nowhere
         try:
-            entries.append(ModelInfo(name, path, path.stat().st_size, read_card(path)))
+            entries.append(ModelInfo(name, path, size, read_card(path)))
         except ModelError as failure:
-            entries.append(ModelInfo(name, path, path.stat().st_size, None, str(failure)))
+            entries.append(ModelInfo(name, path, size, None, str(failure)))
     return entries
 
 

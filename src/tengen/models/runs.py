@@ -257,7 +257,7 @@ def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
     for number, line in enumerate(lines[:-1], start=1):
         try:
-            row = json.loads(line)
+            row = json.loads(line, parse_constant=lambda _: None)  # no number: nothing known
             rows.append({"step": int(row["step"]), **row})
         except (KeyError, TypeError, ValueError):
             raise RunError(f"{path}: line {number} is damaged") from None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 
 import numpy as np
 
 from tengen.board import Board, Point
+from tengen.errors import SpecError
 from tengen.gtp.client import Client, Limits
 from tengen.gtp.faults import EngineRefusal
 from tengen.gtp.session import EngineSession
@@ -21,6 +23,10 @@ class ExternalPlayer:
     """
 
     def __init__(self, *, command: str, limits: Limits | None = None) -> None:
+        try:
+            shlex.split(command)
+        except ValueError as wrong:  # a quotation that does not end
+            raise SpecError(f"gtp:{command}: {str(wrong).lower()}") from None
         self.name = f"gtp:{command}"
         self.command = command
         self.limits = limits

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, Float32Array, IntArray
 from tengen.board.coordinates import places
+from tengen.errors import TengenError
 from tengen.records import kernels
 from tengen.records.record import GameRecord, Stone
 from tengen.records.sgf_properties import Result
@@ -64,8 +65,11 @@ class GameArrays:
         return np.diff(self.offsets)
 
     def take(self, indices: Sequence[int] | IntArray) -> GameArrays:
-        """Return the games at `indices`, in that order."""
-        chosen = np.asarray(indices, dtype=np.int64)
+        """Return the games at `indices`, in that order; or those that a mask chooses."""
+        given = np.asarray(indices)
+        if given.dtype == np.bool_ and given.shape != (len(self),):
+            raise TengenError(f"a mask of {given.shape} for {len(self)} games")
+        chosen = np.flatnonzero(given) if given.dtype == np.bool_ else given.astype(np.int64)
         flat, offsets = _ragged(self.offsets, chosen)
         stones, setup_offsets = _ragged(self.setup_offsets, chosen)
         special: dict[str, Any] = {

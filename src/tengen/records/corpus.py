@@ -15,7 +15,7 @@ import numpy as np
 from tengen.arrays import BoolArray
 from tengen.board import Board, Point, Rules
 from tengen.board.kernels import regrow, remember
-from tengen.errors import IllegalMoveError
+from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.records import arrays, reader, replay
 from tengen.records.arrays import GameArrays
 from tengen.records.bulk import Batch
@@ -53,6 +53,8 @@ class Corpus:
 
     def __init__(self, paths: str | Path | Iterable[str | Path]) -> None:
         self.paths = [paths] if isinstance(paths, (str, Path)) else list(paths)
+        if "" in self.paths:  # else the folder one stands in would be meant
+            raise RecordError("the name of what to read is empty")
         self.faults: list[Fault] = []
         self.damaged = 0
         """Games (or whole files) refused in the last reading."""
@@ -121,6 +123,8 @@ class Corpus:
         The side of a game follows from its moves and the seed alone: it does not depend on order
         or on what else is read, and duplicates never fall on both sides.
         """
+        if not 0 <= fraction <= 1:
+            raise TengenError(f"a split of {fraction}: give a share from 0 to 1")
 
         def chosen(games: GameArrays) -> BoolArray:
             # Another odd multiplier per seed, so that splits by different seeds are independent.

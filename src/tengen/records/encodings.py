@@ -2,12 +2,15 @@
 
 SGF names the encoding in CA, but most Asian records do not have it. The guess takes UTF-8 when
 the bytes are valid UTF-8, and otherwise the legacy encoding in which they read most like the
-names and words of Chinese, Japanese or Korean records. A guess from a few bytes can be wrong.
+names and words of Chinese, Japanese or Korean records; but never one that takes a bracket of the
+record for half of a character. A guess from a few bytes can be wrong.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
+from typing import AnyStr
 
 LEAD_BYTES = {
     "cp932": rb"\x81-\x9f\xe0-\xfc",
@@ -16,6 +19,9 @@ LEAD_BYTES = {
     "cp949": rb"\x81-\xfe",
 }
 """Encodings whose second byte may look like `]` or a backslash, with their first bytes."""
+
+_WESTERN = re.compile(rb"(?:[\x00-\x7f]|[\xc0-\xff](?![\x80-\xff]))*").fullmatch
+"""Accented letters one by one: other languages have their characters in rows."""
 
 # Names that records use, mapped to the widest codec of the family.
 _ALIASES = {
@@ -80,12 +86,16 @@ def guess(raw: bytes) -> str:
 
     >>> guess("井山裕太 九段".encode("cp932")), guess("이세돌".encode("cp949")), guess(b"plain")
     ('cp932', 'cp949', 'utf-8')
+    >>> guess(b"PB[Ren\\xe9];B[pd]")
+    'latin-1'
     """
     try:
         raw.decode("utf-8")
         return "utf-8"
     except UnicodeDecodeError:
         pass
+    if _WESTERN(raw):
+        return "latin-1"
     scores = {codec: _likeness(raw, codec) for codec in ("gb18030", "cp932", "cp949", "euc_jp")}
     best = max(scores, key=lambda codec: scores[codec])
     return best if scores[best] > 0.3 else "latin-1"
@@ -103,9 +113,14 @@ def _likeness(raw: bytes, codec: str) -> float:
     except UnicodeDecodeError:
         return 0.0
     foreign = [character for character in text if ord(character) > 0x7F]
-    if not foreign:
+    if not foreign or _open(text, "[", "]") > _open(raw, b"[", b"]"):
         return 0.0
     return sum(_WEIGHTS[codec](character) for character in foreign) / len(foreign)
+
+
+def _open(text: AnyStr, left: AnyStr, right: AnyStr) -> int:
+    """Return how many brackets have no partner."""
+    return abs(text.count(left) - text.count(right))
 
 
 def _chinese(character: str) -> float:

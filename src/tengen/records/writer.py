@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ def write(
 ) -> int:
     """Write a corpus in the form the name `out` tells; return how many games were written.
 
+    Where there are none, nothing is touched.
+
     `.sgf` a collection, `.txt` the one-line form (19x19 without setup only), `.npz` arrays, a
     folder one file each, `-` SGF on standard output. With a seed the order is by chance.
 
@@ -53,11 +55,19 @@ def write(
     TengenError
         If what would be written over is read.
     """
+    if not out:
+        raise RecordError("the name of what to write is empty")
     _refuse_inputs(out, corpus)
     if out.endswith(".npz"):
         return _write_arrays(corpus, Path(out), limit, shuffle_seed)
     records = iter(corpus) if shuffle_seed is None else corpus.shuffled(shuffle_seed)
+    if out.endswith(".txt"):
+        records = filter(_fits_a_line, records)
     records = islice(records, limit)
+    first = next(records, None)
+    if first is None:
+        return 0
+    records = chain([first], records)
     if out == "-":
         return _write_standard_output(records, main_line)
     if out.endswith(".sgf"):
@@ -67,6 +77,10 @@ def write(
     if out.endswith("/") or Path(out).is_dir():
         return _write_folder(records, Path(out), main_line)
     raise RecordError(f"{out}: end the name with .sgf, .txt, .npz or / to say what to write")
+
+
+def _fits_a_line(record: GameRecord) -> bool:
+    return (record.rows, record.cols) == (19, 19) and not record.setup and not record.edits
 
 
 def load_arrays(path: str | Path) -> GameArrays:
@@ -113,6 +127,8 @@ def _write_arrays(corpus: Corpus, path: Path, limit: int | None, seed: int | Non
         games = games.shuffled(seed)
     if limit is not None:
         games = games.take(np.arange(min(limit, len(games))))
+    if not len(games):
+        return 0
     columns = {item.name: getattr(games, item.name) for item in fields(games)}
     for name in ("rules", "files"):
         columns[name] = columns[name].astype(np.str_)
@@ -134,8 +150,6 @@ def _write_lines(records: Iterator[GameRecord], path: Path) -> int:
     count = 0
     with replacing(path) as stream:
         for record in records:
-            if (record.rows, record.cols) != (19, 19) or record.setup or record.edits:
-                continue
             moves = "".join(
                 f";{'BW'[colour - 1]}[{coordinates.format_sgf(point, 19, 19)}]"
                 for colour, point in record.moves
@@ -146,6 +160,8 @@ def _write_lines(records: Iterator[GameRecord], path: Path) -> int:
 
 
 def _write_folder(records: Iterator[GameRecord], folder: Path, main_line: bool) -> int:
+    if folder.is_dir() and any(_NUMBERED(there.name) for there in folder.iterdir()):
+        raise RecordError(f"{folder}: has numbered games already; write to another folder")
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for record in records:

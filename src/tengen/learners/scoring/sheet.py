@@ -123,8 +123,9 @@ def score_record(
     board = board_at(record)
     reading = scorer.read(board.grid())
     fallen = reading.dead.copy()
-    _overrule(fallen, board, dead, True, record.file)
-    _overrule(fallen, board, alive, False, record.file)
+    place = f"{record.file}: game {record.game}" if record.game > 1 else record.file
+    _overrule(fallen, board, dead, True, place)
+    _overrule(fallen, board, alive, False, place)
     territory, area = count_both(board, fallen)
     remarks = _remarks(record, board)
     safe = reading.safe and not remarks
@@ -167,14 +168,14 @@ def _passed_twice(record: GameRecord) -> bool:
 
 
 def _overrule(
-    fallen: BoolArray, board: Board, vertices: Sequence[str], verdict: bool, file: str
+    fallen: BoolArray, board: Board, vertices: Sequence[str], verdict: bool, place: str
 ) -> None:
     """Call the blocks at some vertices dead (or alive) in a mask of dead stones."""
     blocks = {stone: block for block in board.blocks() for stone in block.stones}
     for vertex in vertices:
         point = parse_gtp(vertex, board.rows, board.cols)
         if point not in blocks:
-            raise TengenError(f"{file}: no stone at {vertex} to call dead or alive")
+            raise TengenError(f"{place}: no stone at {vertex} to call dead or alive")
         for stone in blocks[point].stones:
             fallen.flat[index_of(stone, board.rows, board.cols)] = verdict
 

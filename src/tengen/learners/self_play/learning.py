@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from tengen.errors import SpecError
 from tengen.learners.deep_network.design import SCORE_SCALE
 from tengen.learners.deep_network.inputs import N_PLANES, TERRITORY_PLANE
 from tengen.learners.deep_network.lessons import plane_table
@@ -97,6 +99,20 @@ class Pupil:
     def hand_over(self) -> None:
         """Let the judge play with what was learned."""
         self.judge.learn_from(self.network)
+
+    def check(self) -> None:
+        """Refuse to go on once the loss is no number.
+
+        Raises
+        ------
+        SpecError
+            If it is none.
+        """
+        if not math.isfinite(float(self._sums.sum())):
+            raise SpecError(
+                f"the training came apart before batch {self.step} (its loss is no number); "
+                f"a smaller --rate than {self.settings.rate} helps"
+            )
 
     def report(self) -> dict[str, float]:
         """Return the mean parts of the loss since the last report."""

@@ -83,6 +83,8 @@ class Loop:
             if lesson is not None:
                 room.window.add(lesson)
                 room.debt += self.settings.reuse * len(lesson.codes)
+        if any(learned):
+            self.pupil.check()  # here a GPU was waited for anyway
         self.rounds += 1
 
     def _learn(self, room: Room, progress: float) -> bool:

@@ -23,6 +23,8 @@ from tengen.learners.self_play.judge import Said
 _VISIT_SCALE = 50.0
 """How much values weigh against odds, before any visit (c_visit of the paper; its c_scale is 1)."""
 _NEVER = -1e9
+_SUREST = 1e4
+"""Larger logits, of a training that comes apart, are cut: they must not look like `_NEVER`."""
 _SCORE_UNIT = 10.0
 """Points of a lead that the score's share of a value takes for much."""
 
@@ -186,7 +188,9 @@ class Search:
         side, passes, ply, score = facts.unbind(1)
         sign = torch.where(side == 1, 1.0, -1.0)
         said = self.judge(codes, history, passes > 0, -sign * self.komi)
-        self._logits[:, number] = torch.where(legal(codes), said.moves, _NEVER)
+        self._logits[:, number] = torch.where(
+            legal(codes), said.moves.clamp(-_SUREST, _SUREST), _NEVER
+        )
         over = (passes >= 2) | (ply >= self.limit)
         lead = torch.where(over, sign * (score - self.komi), said.score)
         wins = torch.where(over, torch.sign(lead), torch.tanh(said.winner / 2))

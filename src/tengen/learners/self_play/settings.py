@@ -41,7 +41,7 @@ class SelfPlaySettings(CheckedSettings):
     ownership_weight: float = setting(0.5, "Weight of who owned what.", least=0)
     score_weight: float = setting(0.1, "Weight of the score.", least=0)
     score_share: float = setting(0.1, "Share of the lead in a value.", least=0, most=1)
-    komi: float = setting(7.0, "Komi around which it is drawn.")
+    komi: float = setting(7.0, "Komi around which it is drawn.", least=-400, most=400)
     random_moves: float = setting(0.015, "Chance of a random move.", least=0, most=1)
     random_opening: float = setting(0.3, "The same in the first plies.", least=0, most=1)
     opening: int = setting(4, "How many plies are the first.", least=0)
