@@ -11,6 +11,7 @@ positions of held-out games all along the way. A training that is in the file is
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import time
 from collections.abc import Sequence
@@ -116,6 +117,7 @@ def make(
         steps=options.steps * point.longer, batch=options.batch, rate=options.rate, seed=point.seed
     )
     torch._dynamo.reset()  # else the ninth shape would no longer be compiled
+    gc.collect()  # the training before holds itself, and gigabytes of a GPU
     trainer = Trainer(point.design, settings, torch.device(options.device))
     for plane in point.blind:
         trainer.table[:, POINT_PLANES.index(plane)] = 0
