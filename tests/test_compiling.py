@@ -330,3 +330,39 @@ def test_an_interrupted_compilation_ends_with_one_line(
         rest = process.stderr.read()
         assert process.wait() == status
     assert rest.splitlines()[-1] == f"tengen: {word}" and "Traceback" not in rest
+
+
+INTERRUPTED = """
+import os, sys
+from numba.core import codegen
+from tengen.cli import main
+
+library = codegen.JITCodeLibrary if hasattr(codegen, "JITCodeLibrary") else codegen.CPUCodeLibrary
+found = library._object_getbuffer_hook
+signs = [int(sys.argv.pop())]
+
+def interrupt(module):
+    if signs:
+        os.kill(os.getpid(), signs.pop())
+    return found(module)
+
+library._object_getbuffer_hook = interrupt
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("sign", "status", "word"),
+    [(signal.SIGINT, 3, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_an_interrupt_inside_llvm_is_neither_lost_nor_told_by_it(
+    tmp_path: Path, sign: signal.Signals, status: int, word: str
+) -> None:
+    game = tmp_path / "game.sgf"
+    game.write_text("(;SZ[5]KM[0.5];B[cc];W[];B[])")
+    words = ["-c", INTERRUPTED, "predict", str(game), str(int(sign))]
+    ended = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (status, "")
+    assert ended.stderr.splitlines()[-1] == f"tengen: {word}"
+    assert "ignored" not in ended.stderr and "Traceback" not in ended.stderr

@@ -16,12 +16,14 @@ import sys
 import tempfile
 import threading
 import time
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba.core import config, event
+from numba.core import caching, config, event
 
 __all__ = ["cache_folder", "prepare", "spare"]
 
@@ -37,7 +39,9 @@ def prepare() -> None:
     if folder != _PACKAGE:
         config.CACHE_DIR = str(folder)
         os.environ[_SETTING] = str(folder)  # for the processes that this one starts
-    event.register("numba:compile", _Watcher())
+    watcher = _Watcher()
+    event.register("numba:compile", watcher)
+    caching.Cache.load_overload = _undisturbed(caching.Cache.load_overload, watcher)
     if config.DISABLE_JIT:
         np.seterr(over="ignore")  # numbers wrap around, as in compiled kernels
 
@@ -122,14 +126,26 @@ def _warn(message: str) -> None:
         print(f"tengen: {message}", file=sys.stderr)
 
 
+def _undisturbed(load: Any, watcher: _Watcher) -> Any:
+    """Let a kernel be loaded from the cache without an interruption."""
+
+    @wraps(load)
+    def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
+        with watcher.holding_interrupts():
+            return load(self, sig, target_context)
+
+    return load_overload
+
+
 class _Watcher(event.Listener):  # type: ignore[misc]
     """Hear of each kernel that is compiled: say so, and let Ctrl-C or SIGTERM end it between two.
 
-    Inside LLVM an interrupt is lost or ends in a traceback, so it waits for the kernel at hand.
+    Inside LLVM an interrupt is lost or ends in a traceback, so it waits for the kernel at hand,
+    also for one that is only loaded.
     """
 
     def __init__(self) -> None:
-        self.depth = self.done = 0
+        self.depth = self.done = self.loading = 0
         self.spoke = False
         self.interrupted = 0
         self.begin = self.last = 0.0
@@ -142,7 +158,8 @@ class _Watcher(event.Listener):  # type: ignore[misc]
         self.depth += 1
         if self.depth == 1:
             self.begin = self.begin or time.monotonic()
-            self._hold_interrupts()
+            if not self.before:
+                self._hold_interrupts()
             self.collecting = gc.get_threshold()
             gc.set_threshold(*_COLLECTING)
         if not function.__module__.startswith(("numba.", "tengen.jit")):
@@ -156,8 +173,26 @@ class _Watcher(event.Listener):  # type: ignore[misc]
             gc.set_threshold(*self.collecting)
         if self.interrupted:
             self._answer(self.interrupted)
-        elif self.depth == 0:
+        elif self.depth == 0 and not self.loading:
             self._release_interrupts()
+
+    @contextmanager
+    def holding_interrupts(self) -> Iterator[None]:
+        """Let interrupts wait for the end of the block, in the thread that gets them."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        self.loading += 1
+        if self.loading == 1 and not self.before:
+            self._hold_interrupts()
+        try:
+            yield
+        finally:
+            self.loading -= 1
+            if self.interrupted:
+                self._answer(self.interrupted)
+            elif not self.loading and self.depth == 0:
+                self._release_interrupts()
 
     def _say(self, function: Any) -> None:
         if multiprocessing.parent_process() is not None or os.environ.get("TENGEN_QUIET"):

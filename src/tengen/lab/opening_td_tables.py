@@ -149,10 +149,11 @@ def _gains(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, A
         # A player that won nothing, in a very small run, has no ratio.
         rated = [(a, b) for a, b in pairs if min(shares[a], default=0.0) > 0]
         seeds = range(min((len(own) for own in shares.values()), default=0))
-        if not rated or not seeds:
+        if not pairs or not seeds:
             continue
         ratios = [
-            float(np.mean([shares[b][s] / shares[a][s] - 1 for a, b in rated])) for s in seeds
+            float(np.mean([shares[b][s] / shares[a][s] - 1 for a, b in rated]))
+            for s in (seeds if rated else ())
         ]
         points = [float(np.mean([shares[b][s] - shares[a][s] for a, b in pairs])) for s in seeds]
         gains[feature] = {

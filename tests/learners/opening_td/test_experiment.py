@@ -327,4 +327,5 @@ def test_a_player_that_won_nothing_has_no_ratio() -> None:
     gains = tables._gains(shares, paper)
     assert gains["B"]["relative"]["value"] == 0.5  # by AC and ABC alone
     assert gains["B"]["points"]["value"] == (0.5 + 0.25) / 2
-    assert "B" not in tables._gains({"A": [0.0], "AB": [0.5]}, paper)
+    gains = tables._gains({"A": [0.0], "AB": [0.5]}, paper)
+    assert gains["B"]["relative"]["value"] is None and gains["B"]["points"]["value"] == 0.5

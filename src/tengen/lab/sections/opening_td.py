@@ -192,14 +192,20 @@ def _measure(encoding: str) -> str:
     return "relative" if encoding == "scalar" else "points"
 
 
+def _known_gains(value: dict[str, Any], encoding: str) -> dict[str, Any]:
+    """Return the gains that the paper's measure has a number for."""
+    gains = {f: gain[_measure(encoding)] for f, gain in value["gains"][encoding].items()}
+    return {feature: gain for feature, gain in gains.items() if gain["value"] is not None}
+
+
 def _gain_bars(value: dict[str, Any]) -> list[Bars]:
     """Draw what each feature adds, ours beside the paper's."""
     figures = []
     for encoding, (_, where) in TABLES.items():
-        gains = value["gains"][encoding]
+        gains = _known_gains(value, encoding)
         if not gains:
             continue
-        entries = [gains[f][_measure(encoding)] for f in gains]
+        entries = list(gains.values())
         known = all(entry["interval"] for entry in entries)
         ends = [[100 * end for end in e["interval"]] for e in entries] if known else None
         ours = Series("here", [100 * e["value"] for e in entries], ends)
@@ -222,8 +228,7 @@ def _beside_the_paper(value: dict[str, Any], size: TablesSize) -> list[Compariso
         for features, entry in _shown(value["wins"][encoding], full):
             what = f"{features}, {encoding}, over all opponents"
             rows.append((where, what, entry, papers.TD_PLAYER_GAMES))
-        for feature, gain in value["gains"][encoding].items():
-            entry = gain[_measure(encoding)]
+        for feature, entry in _known_gains(value, encoding).items():
             rows.append((gain_table, f"gain of {feature}, {encoding}", entry, None))
     for features, entry in _shown(value["twins"]["players"], full):
         rows.append(("Table 5", f"{features}: binary over scalar", entry, papers.TD_TWIN_GAMES))
