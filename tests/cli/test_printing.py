@@ -11,7 +11,7 @@ import pytest
 
 from tengen.board import Board
 from tengen.cli.options import Position, Resumable
-from tengen.cli.printing import Progress, emit_result, standard_input, tell_faults
+from tengen.cli.printing import Progress, emit_result, facts, standard_input, tell_faults
 from tengen.cli.screen import Screen
 from tengen.errors import TengenError
 from tengen.lab.content import Result, Table
@@ -81,3 +81,10 @@ def test_a_position_is_the_one_before_its_move(tmp_path) -> None:
     assert (len(record.moves), len(board.moves), number) == (3, 1, 2)
     _, board, number = Position(file=str(path)).read()
     assert (len(board.moves), number) == (2, 3)
+
+
+def test_facts_are_told_in_words(capsys: Out) -> None:
+    facts("a net", {"free_weights": 12345, "tied": True, "error": 1.234e-5, "parts": {"a": 1}})
+    told = capsys.readouterr().out
+    for words in ("free weights", "12,345", "yes", "1.2e-05", "a 1"):
+        assert words in told

@@ -129,3 +129,8 @@ def test_a_closed_standard_input_is_told_in_one_line(
     monkeypatch.setattr("sys.stdin", None)
     assert run(command) == 1
     assert capsys.readouterr().err == "tengen: standard input is closed\n"
+
+
+def test_a_mistake_is_one_line_whatever_a_file_is_called(capsys: Out) -> None:
+    assert run(["score", "no\nsuch.sgf"]) == 1
+    assert capsys.readouterr().err == "tengen: no\\nsuch.sgf: No such file or directory\n"

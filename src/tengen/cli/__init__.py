@@ -126,6 +126,12 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     raise Terminated
 
 
+def _complain(message: str) -> None:
+    """Print a mistake as one line, also where a file's name has two."""
+    line = printable(message).replace("\n", "\\n")
+    print(f"tengen: {line}", file=sys.stderr)
+
+
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit status, printing errors as one line."""
     cli = typer.main.get_command(_app)
@@ -139,8 +145,7 @@ def run(arguments: list[str]) -> int:
         mistake.show()  # type: ignore[attr-defined]
         return 1
     except TengenError as mistake:
-        line = printable(str(mistake)).replace("\n", "\\n")  # of a file's name
-        print(f"tengen: {line}", file=sys.stderr)
+        _complain(str(mistake))
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -157,8 +162,7 @@ def run(arguments: list[str]) -> int:
         return 128 + signal.SIGTERM if told else 3
     except OSError as failure:
         place = f"{failure.filename}: " if failure.filename else ""
-        line = printable(f"{place}{failure.strerror or failure}").replace("\n", "\\n")
-        print(f"tengen: {line}", file=sys.stderr)
+        _complain(f"{place}{failure.strerror or failure}")
         return 1
     except Exception:
         import traceback

@@ -17,7 +17,7 @@ from tengen.cli.options import (
     command,
     option,
 )
-from tengen.cli.printing import emit, progress, remark, table
+from tengen.cli.printing import emit, facts, progress, remark, table
 from tengen.errors import TengenError
 from tengen.learners.deep_network.design import NetworkSettings
 
@@ -156,8 +156,7 @@ def info(model: _Model = _DEFAULT_MODEL, json: Json = False) -> None:
     result = information(DeepNetwork.load(model))
     emit(result, json=json)
     if not json:
-        rows = [(name.replace("_", " "), _shown(value)) for name, value in result.items()]
-        table(model, ("what", "value"), rows)
+        facts(model, result)
 
 
 @app.command()
@@ -267,12 +266,6 @@ def _line(row: dict[str, Any], steps: int) -> str:
     if held:
         line += f"; held out: {held['top1']:.1%} of moves, {held['winner']:.1%} of winners"
     return line
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.2g}" if isinstance(value, float) else f"{value:,}"
 
 
 def _measured(found: dict[str, Any]) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ So `--json` gives exactly one JSON value. Nothing here knows a command or a lear
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from json import dumps
 from pathlib import Path
@@ -78,6 +78,21 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     for row in rows:
         sheet.add_row(*map(for_rich, row))
     Console().print(sheet)
+
+
+def facts(title: str, values: Mapping[str, object]) -> None:
+    """Print named values as a table, in words where a program would have signs."""
+    table(title, ("what", "value"), [(k.replace("_", " "), _worded(v)) for k, v in values.items()])
+
+
+def _worded(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {item}" for name, item in value.items())
+    if isinstance(value, float):
+        return f"{value:.2g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 class Progress:

@@ -23,7 +23,7 @@ from tengen.cli.options import (
     flag,
     option,
 )
-from tengen.cli.printing import emit, emit_result, progress, remark, table
+from tengen.cli.printing import emit, emit_result, facts, progress, remark
 from tengen.lab.symmetry_network import DesignTable, SnapshotTournament
 from tengen.learners.symmetry_network.settings import (
     EvolutionSettings,
@@ -70,8 +70,7 @@ def info(model: _Model = None, json: Json = False) -> None:
     }
     emit(value, json=json)
     if not json:
-        rows = [(name.replace("_", " "), _in_words(item)) for name, item in value.items()]
-        table("Internal symmetry network", ("what", "value"), rows)
+        facts("Internal symmetry network", value)
 
 
 @command(app)
@@ -350,9 +349,3 @@ def experiment(
             )
         result, value = Result(tables=[lab.curve_table(curve)]), asdict(curve)
     emit_result(result, json=shown.json, value=value)
-
-
-def _in_words(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {count}" for name, count in value.items())
-    return f"{value:.2g}" if isinstance(value, float) else str(value)

@@ -65,11 +65,11 @@ class GameArrays:
         return np.diff(self.offsets)
 
     def take(self, indices: Sequence[int] | IntArray) -> GameArrays:
-        """Return the games at `indices`, in that order; or those that a mask chooses."""
+        """Return the games at `indices`, in that order."""
         given = np.asarray(indices)
-        if given.dtype == np.bool_ and given.shape != (len(self),):
-            raise TengenError(f"a mask of {given.shape} for {len(self)} games")
-        chosen = np.flatnonzero(given) if given.dtype == np.bool_ else given.astype(np.int64)
+        if given.dtype == np.bool_:  # it would be read as zeros and ones
+            raise TengenError("`take` wants the numbers of games; a mask is for `where`")
+        chosen = given.astype(np.int64)
         flat, offsets = _ragged(self.offsets, chosen)
         stones, setup_offsets = _ragged(self.setup_offsets, chosen)
         special: dict[str, Any] = {

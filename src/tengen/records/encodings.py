@@ -20,8 +20,8 @@ LEAD_BYTES = {
 }
 """Encodings whose second byte may look like `]` or a backslash, with their first bytes."""
 
-_WESTERN = re.compile(rb"(?:[\x00-\x7f]|[\xc0-\xff](?![\x80-\xff]))*").fullmatch
-"""Accented letters one by one: other languages have their characters in rows."""
+_FOREIGN = re.compile(rb"[\x80-\xbf]|[\xc0-\xff][\x80-\xff]").search
+"""What accented letters, which come one by one, do not look like."""
 
 # Names that records use, mapped to the widest codec of the family.
 _ALIASES = {
@@ -94,7 +94,7 @@ def guess(raw: bytes) -> str:
         return "utf-8"
     except UnicodeDecodeError:
         pass
-    if _WESTERN(raw):
+    if not _FOREIGN(raw):
         return "latin-1"
     scores = {codec: _likeness(raw, codec) for codec in ("gb18030", "cp932", "cp949", "euc_jp")}
     best = max(scores, key=lambda codec: scores[codec])

@@ -57,6 +57,9 @@ def write(
     """
     if not out:
         raise RecordError("the name of what to write is empty")
+    to_folder = out.endswith("/") or Path(out).is_dir()
+    if not to_folder and out != "-" and not out.endswith((".sgf", ".txt", ".npz")):
+        raise RecordError(f"{out}: end the name with .sgf, .txt, .npz or / to say what to write")
     _refuse_inputs(out, corpus)
     if out.endswith(".npz"):
         return _write_arrays(corpus, Path(out), limit, shuffle_seed)
@@ -74,9 +77,7 @@ def write(
         return write_sgf(records, out, main_line=main_line)
     if out.endswith(".txt"):
         return _write_lines(records, Path(out))
-    if out.endswith("/") or Path(out).is_dir():
-        return _write_folder(records, Path(out), main_line)
-    raise RecordError(f"{out}: end the name with .sgf, .txt, .npz or / to say what to write")
+    return _write_folder(records, Path(out), main_line)
 
 
 def _fits_a_line(record: GameRecord) -> bool:

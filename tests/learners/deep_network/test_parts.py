@@ -262,3 +262,11 @@ def test_a_trainer_begins_with_the_weights_of_another() -> None:
     with torch.no_grad():
         next(one.network.parameters()).add_(1)  # what was taken over is a copy
     assert equal() and two.step == 0
+
+
+def test_a_training_that_came_apart_names_batch_and_rate() -> None:
+    pytest.importorskip("torch")
+    from tengen.learners.deep_network.training import came_apart
+
+    said = str(came_apart(7, 0.5))
+    assert "before batch 7" in said and "--rate than 0.5" in said

@@ -67,6 +67,14 @@ def _mean(values: Tensor, mask: Tensor) -> Tensor:
     return (values * kept).sum() / kept.sum().clamp(min=1)
 
 
+def came_apart(step: int, rate: float) -> SpecError:
+    """Return what is said of a training whose loss is no number."""
+    return SpecError(
+        f"the training came apart before batch {step} (its loss is no number); "
+        f"a smaller --rate than {rate} helps"
+    )
+
+
 class Trainer:
     """A network in training: make steps, measure, save and restore the whole state."""
 
@@ -128,10 +136,7 @@ class Trainer:
             self.step += 1
         result = {name: float(value) / steps for name, value in sums.items()}
         if not all(map(math.isfinite, result.values())):
-            raise SpecError(
-                f"the training came apart before batch {self.step} (its loss is no number); "
-                f"a smaller --rate than {self.settings.rate} helps"
-            )
+            raise came_apart(self.step, self.settings.rate)
         self.seconds += time.perf_counter() - start
         return result
 

@@ -12,13 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tengen.errors import SpecError
 from tengen.learners.deep_network.design import SCORE_SCALE
 from tengen.learners.deep_network.inputs import N_PLANES, TERRITORY_PLANE
 from tengen.learners.deep_network.lessons import plane_table
 from tengen.learners.deep_network.network import Network
 from tengen.learners.deep_network.optimizer import Both
-from tengen.learners.deep_network.training import GRADIENT, network_arrays
+from tengen.learners.deep_network.training import GRADIENT, came_apart, network_arrays
 from tengen.learners.self_play.judge import Judge, see
 from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.learners.self_play.window import Lesson
@@ -109,10 +108,7 @@ class Pupil:
             If it is none.
         """
         if not math.isfinite(float(self._sums.sum())):
-            raise SpecError(
-                f"the training came apart before batch {self.step} (its loss is no number); "
-                f"a smaller --rate than {self.settings.rate} helps"
-            )
+            raise came_apart(self.step, self.settings.rate)
 
     def report(self) -> dict[str, float]:
         """Return the mean parts of the loss since the last report."""
