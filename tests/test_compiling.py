@@ -17,6 +17,11 @@ from numba.core import event, ir
 from tengen import compiling, numba_shortcuts
 from tengen.board import kernels
 
+BY_SIGNAL = pytest.mark.parametrize(
+    ("sign", "status", "word"),
+    [(signal.SIGINT, 3, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+
 KERNELS = """
 import numpy as np
 from tengen.jit import kernel
@@ -307,10 +312,7 @@ def test_without_any_folder_a_temporary_one_is_used_with_one_warning(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize(
-    ("sign", "status", "word"),
-    [(signal.SIGINT, 3, "interrupted"), (signal.SIGTERM, 143, "terminated")],
-)
+@BY_SIGNAL
 def test_an_interrupted_compilation_ends_with_one_line(
     tmp_path: Path, sign: signal.Signals, status: int, word: str
 ) -> None:
@@ -352,10 +354,7 @@ main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize(
-    ("sign", "status", "word"),
-    [(signal.SIGINT, 3, "interrupted"), (signal.SIGTERM, 143, "terminated")],
-)
+@BY_SIGNAL
 def test_an_interrupt_inside_llvm_is_neither_lost_nor_told_by_it(
     tmp_path: Path, sign: signal.Signals, status: int, word: str
 ) -> None:
