@@ -19,6 +19,7 @@ from tengen.board.counting import (
     count_both,
     count_territory,
     format_result,
+    overruled,
     territory_margins,
     tromp_taylor,
 )
@@ -445,3 +446,23 @@ def test_a_board_is_counted_in_both_ways_with_prisoners_from_elsewhere() -> None
     assert (territory.scoring, area.scoring) == ("territory", "area")
     assert territory.score == 3 - 1 - 0.5
     assert area.score == -0.5 - 2
+
+
+def test_whole_blocks_are_called_dead_or_alive() -> None:
+    board = Board.from_ascii(
+        """
+        . X O .
+        . X O .
+        X . O .
+    """
+    )
+    mask = board.grid() == WHITE
+    turned = overruled(mask, board, dead=["A1"], alive=["c2"])
+    assert np.argwhere(turned).tolist() == [[2, 0]] and mask.sum() == 3
+    for words, message in (
+        ({"dead": ["A2"]}, "no stone on A2"),
+        ({"alive": ["Z9"]}, "Z9"),
+        ({"dead": ["B2"], "alive": ["B3"]}, "B3 is called dead and alive"),
+    ):
+        with pytest.raises(TengenError, match=message):
+            overruled(mask, board, **words)

@@ -274,6 +274,10 @@ def test_terminating_what_runs_answers_with_what_there_is() -> None:
             {"overrideSettings": {"reportAnalysisWinratesAs": "RED"}},
             "overrideSettings.reportAnalysisWinratesAs",
         ),
+        *(
+            ({"overrideSettings": {"humanSLProfile": profile}}, "overrideSettings.humanSLProfile")
+            for profile in ("rank_30k", "rank_5", "beginner", "proyear_20", 5, ["rank_5k"])
+        ),
         ({"avoidMoves": [{"player": "B", "moves": ["A9"]}]}, "avoidMoves"),
     ],
 )

@@ -46,6 +46,16 @@ def test_wrong_usage_is_the_users_mistake(capsys: Out) -> None:
         assert "Error: " in capsys.readouterr().err
 
 
+def test_a_number_of_threads_that_is_none_is_refused(
+    capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, status in (("0", 1), ("-2", 1), ("2", 0), ("many", 0)):
+        monkeypatch.setenv("NUMBA_NUM_THREADS", number)
+        assert run(["players"]) == status
+        complaint = f"tengen: NUMBA_NUM_THREADS={number}: must be at least 1\n"
+        assert capsys.readouterr().err == (complaint if status else "")
+
+
 def test_help_shows_flags_as_flags(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     for command in COMMANDS:

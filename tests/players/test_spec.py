@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,9 +68,10 @@ def test_a_command_line_keeps_its_text() -> None:
         ("opening:model=area,then=nobody", ["then", "nobody"]),
         ("mcts:playouts=0", ["0", "less than 1"]),
         ("gtp:", ["command line"]),
+        (None, ["None", "a spec is text"]),
     ],
 )
-def test_mistakes_are_named(spec: str, words: list[str]) -> None:
+def test_mistakes_are_named(spec: Any, words: list[str]) -> None:
     with pytest.raises(SpecError) as failure:
         make_player(spec)
     for word in words:

@@ -149,6 +149,10 @@ def test_prediction_score_and_analysis(client: httpx.Client) -> None:
     turned = client.post("/api/score", json={"stones": wall, "dead": ["A6"], "alive": []}).json()
     assert len(turned["dead"]) == 9 and turned["area"]["result"] != "B+1.5"
     assert client.post("/api/score", json={"stones": wall, "dead": ["E1"]}).status_code == 422
+    both = client.post("/api/score", json={"stones": wall, "dead": ["A6"], "alive": ["J6"]})
+    assert both.status_code == 422 and "J6 is called dead and alive" in both.text
+    wrong = client.post("/api/score", json={"stones": wall, "komy": 7.5})
+    assert wrong.status_code == 422 and "komy" in wrong.text
 
     values = []
     with client.stream("POST", "/api/analyse?playouts=200", json={"size": 9}) as answer:

@@ -10,6 +10,7 @@ Chinese way; `count_by_rules` and `count_board` in the way that rules or a board
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +19,7 @@ import numpy.typing as npt
 
 from tengen.arrays import BoolArray, IntArray
 from tengen.board import counting_kernels as k
+from tengen.board.coordinates import index_of
 from tengen.board.counting_reach_kernels import BLACK, WHITE
 from tengen.errors import TengenError
 
@@ -288,6 +290,26 @@ def count_both(
         count_board(board, dead, board.rules.with_(scoring=way)) for way in ("territory", "area")
     )
     return replace(territory, prisoners=(black, white)), area
+
+
+def overruled(
+    mask: BoolArray, board: Board, *, dead: Iterable[str] = (), alive: Iterable[str] = ()
+) -> BoolArray:
+    """Return a mask of dead stones in which the blocks at some vertices are dead, at others alive.
+
+    Raises
+    ------
+    TengenError
+        If there is no stone at a vertex, or a block is called both.
+    """
+    result, judged = mask.copy(), dict[int, bool]()
+    for vertices, verdict in ((dead, True), (alive, False)):
+        for vertex in vertices:
+            for stone in board.block(vertex).stones:
+                if judged.setdefault(stone, verdict) != verdict:
+                    raise TengenError(f"the block at {vertex} is called dead and alive")
+                result.flat[index_of(stone, board.rows, board.cols)] = verdict
+    return result
 
 
 def tromp_taylor(grid: npt.ArrayLike, komi: float = 0.0) -> Count:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import signal
 import sys
 from types import FrameType
@@ -20,6 +21,8 @@ from typer.core import TyperGroup
 from tengen import __version__
 from tengen.errors import TengenError, Terminated
 from tengen.foreign import printable
+
+_THREADS = "NUMBA_NUM_THREADS"
 
 # Command -> (module, one-line help). The module offers a Typer `app`.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -132,10 +135,18 @@ def _complain(message: str) -> None:
     print(f"tengen: {line}", file=sys.stderr)
 
 
+def _check_threads() -> None:
+    """Refuse a number of threads on which Numba would stumble, whatever the command."""
+    wanted = os.environ.get(_THREADS, "")
+    if re.fullmatch(r"\s*(0+|-\d+)\s*", wanted):  # what is no number Numba leaves alone
+        raise TengenError(f"{_THREADS}={wanted}: must be at least 1")
+
+
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit status, printing errors as one line."""
     cli = typer.main.get_command(_app)
     try:
+        _check_threads()
         # Not `cli.main`: that one turns an interruption into a status of its own.
         with cli.make_context("tengen", arguments or ["--help"]) as context:
             result = cli.invoke(context)

@@ -146,7 +146,7 @@ def evaluate(
     count: str = option("careful", "careful (KGS) or plain (OGS: flood fill)."),
     baselines: bool = flag("--baselines", "Measure the simple ways and GNU Go, too."),
     level: list[int] | None = option(None, "Level of GNU Go (10); repeatable.", min=1, max=10),
-    limit: float = option(120.0, "Seconds GNU Go may take for a game.", min=0.1),
+    seconds: float = option(120.0, "Seconds GNU Go may take for a game.", min=0.1),
     out: Path | None = option(None, "Folder to keep GNU Go's answers in; continues what is there."),
     model: _Model = "scorer",
     *,
@@ -174,7 +174,7 @@ def evaluate(
             baselines=baselines,
             levels=level or (10,),
             kept=None if out is None else out / "gnugo.jsonl",
-            limit=limit,
+            limit=seconds,
             tell=tell,
         )
     if out is not None:

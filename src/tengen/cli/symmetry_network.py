@@ -114,7 +114,7 @@ def imitate(
     files: Annotated[list[str], typer.Argument(help="Experts' games: SGF files or folders.")],
     settings: ImitationSettings,
     training: RunFolder,
-    hold_out: float = option(0.02, "Share of games to measure on.", min=0.0, max=0.5),
+    held_out_share: float = option(0.02, "Share of games to measure on.", min=0.0, max=0.5),
     measured: int = option(500, "Positions to measure the ranking on.", min=1),
     device: str = option("cpu", "cpu, or cuda for a GPU."),
     workers: Workers = 1,
@@ -134,7 +134,7 @@ def imitate(
     games, left_out = read_games(files, settings.size)
     for line in left_out.lines():
         remark(line, quiet=shown.quiet)
-    held = max(1, round(hold_out * len(games))) if hold_out > 0 else 0
+    held = max(1, round(held_out_share * len(games))) if held_out_share > 0 else 0
     if held >= len(games):
         raise SpecError(f"{' '.join(files)}: {len(games)} games, too few to hold one out")
     test, train = games.split(held / len(games), settings.seed)

@@ -7,6 +7,7 @@ that are known but cannot be served are told in `Query.warnings`; unknown ones t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -336,6 +337,8 @@ def _read_settings(query: Query, settings: dict[str, Any]) -> None:
                 raise QueryError(f"must be one of {', '.join(_PERSPECTIVES)}", name)
             query.perspective = word
         elif key == "humanSLProfile":
+            if wish and not (isinstance(wish, str) and _PROFILE.fullmatch(wish)):
+                raise QueryError("must be like rank_5k, preaz_2d or proyear_1990", name)
             query.human = bool(wish)
         elif key in _LIMITS:
             setattr(query, _LIMITS[key][0], _LIMITS[key][1]({name: wish}, name))
@@ -343,6 +346,8 @@ def _read_settings(query: Query, settings: dict[str, Any]) -> None:
             query.warnings.append((name, "not supported"))
 
 
+_RANK = r"(20|1\d|[1-9])k|[1-9]d"
+_PROFILE = re.compile(rf"(rank|preaz)_({_RANK})(_({_RANK}))?|proyear_\d{{4}}")
 _LIMITS: dict[str, tuple[str, Callable[[Mapping[str, Any], str], object]]] = {
     "maxTime": ("seconds", lambda value, name: _number(value, name, 0.0, 1e20, 0.0)),
     "maxVisits": ("visits", lambda value, name: _integer(value, name, 1, 10**9)),

@@ -133,6 +133,8 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def _split_name(spec: str) -> tuple[str, str]:
+    if not isinstance(spec, str):
+        raise SpecError(f"{spec!r}: a spec is text, such as 'tengen:visits=80'")
     name, _, rest = spec.strip().partition(":")
     return name.strip().lower(), rest
 

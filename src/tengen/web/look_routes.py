@@ -27,7 +27,7 @@ Row = Annotated[str, Field(pattern=r"^[.XO]{2,25}$")]
 Move = tuple[Literal["B", "W"], Annotated[str, Field(max_length=8)]]
 
 
-class Position(BaseModel):
+class Position(BaseModel, extra="forbid"):
     """A position: stones on the board (`.` empty, `X` black, `O` white), then moves."""
 
     size: Annotated[int, Field(ge=2, le=25)] = 19

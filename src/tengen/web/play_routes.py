@@ -28,7 +28,7 @@ _Colour = Literal["black", "white"]
 _Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
 
 
-class NewGame(BaseModel):
+class NewGame(BaseModel, extra="forbid"):
     """A game to begin."""
 
     size: Annotated[int, Field(ge=5, le=19)] = 9
@@ -42,14 +42,14 @@ class NewGame(BaseModel):
     ladder: bool = False
 
 
-class Play(BaseModel):
+class Play(BaseModel, extra="forbid"):
     """A move; `version` is that of the position the page shows."""
 
     move: _Vertex
     version: int | None = None
 
 
-class Change(BaseModel):
+class Change(BaseModel, extra="forbid"):
     """Any other change of a game."""
 
     version: int | None = None

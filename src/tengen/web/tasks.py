@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tengen.board import BLACK, PASS, WHITE, index_of
-from tengen.board.counting import Count, count_both
+from tengen.board import BLACK, PASS, WHITE, index_of, points_at
+from tengen.board.counting import Count, count_both, overruled
 from tengen.contracts import Analyser, Analysis, Player, Status, TimedPlayer
 from tengen.errors import ModelError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
@@ -83,21 +83,17 @@ def score(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     """Judge every block, let the visitor overrule it, and count under both rules."""
     board = to_board(arguments["board"])
     verdict = _judge().status(board)
-    dead = set(verdict.stones(Status.DEAD))
-    for name in arguments["dead"]:
-        dead |= set(board.block(name).stones)
-    for name in arguments["alive"]:
-        dead -= set(board.block(name).stones)
     fallen = np.zeros((board.rows, board.cols), np.bool_)
-    for point in dead:
+    for point in verdict.stones(Status.DEAD):
         fallen.flat[index_of(point, board.rows, board.cols)] = True
+    fallen = overruled(fallen, board, dead=arguments["dead"], alive=arguments["alive"])
     territory, area = count_both(board, fallen, arguments["captures"])
     sure = verdict.safe or bool(arguments["dead"] or arguments["alive"])
     outlook = None if sure else _judge().outlook(board)
     return {
         "estimate": outlook
         and {"score": outlook.score, "spread": outlook.spread, "by": outlook.by},
-        "dead": vertices(sorted(dead), board),
+        "dead": vertices(points_at(np.flatnonzero(fallen), board.rows, board.cols), board),
         "seki": vertices(verdict.stones(Status.SEKI), board),
         "safe": verdict.safe,
         "safe_probability": _number(verdict.safe_probability),

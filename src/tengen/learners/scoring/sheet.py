@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from tengen.arrays import BoolArray
-from tengen.board import BLACK, PASS, WHITE, Board, Rules, format_gtp, index_of, parse_gtp, point_at
-from tengen.board.counting import Count, count_both, format_result
+from tengen.board import BLACK, PASS, WHITE, Board, Rules, format_gtp, point_at
+from tengen.board.counting import Count, count_both, format_result, overruled
 from tengen.errors import TengenError
 from tengen.gtp.judging import Judge, Outlook
 from tengen.gtp.sgf import territory_marks
@@ -122,10 +122,7 @@ def score_record(
     """
     board = board_at(record)
     reading = scorer.read(board.grid())
-    fallen = reading.dead.copy()
-    place = f"{record.file}: game {record.game}" if record.game > 1 else record.file
-    _overrule(fallen, board, dead, True, place)
-    _overrule(fallen, board, alive, False, place)
+    fallen = overruled(reading.dead, board, dead=dead, alive=alive)
     territory, area = count_both(board, fallen)
     remarks = _remarks(record, board)
     safe = reading.safe and not remarks
@@ -165,19 +162,6 @@ def _is_finished(sheet: Sheet, settled: bool, pass_chance: Callable[[Board], flo
 
 def _passed_twice(record: GameRecord) -> bool:
     return len(record.moves) >= 2 and all(point == PASS for _, point in record.moves[-2:])
-
-
-def _overrule(
-    fallen: BoolArray, board: Board, vertices: Sequence[str], verdict: bool, place: str
-) -> None:
-    """Call the blocks at some vertices dead (or alive) in a mask of dead stones."""
-    blocks = {stone: block for block in board.blocks() for stone in block.stones}
-    for vertex in vertices:
-        point = parse_gtp(vertex, board.rows, board.cols)
-        if point not in blocks:
-            raise TengenError(f"{place}: no stone at {vertex} to call dead or alive")
-        for stone in blocks[point].stones:
-            fallen.flat[index_of(stone, board.rows, board.cols)] = verdict
 
 
 def _remarks(record: GameRecord, board: Board) -> list[str]:
