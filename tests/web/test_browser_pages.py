@@ -135,10 +135,42 @@ def test_looking_through_the_machines(
     page.get_by_role("checkbox", name="Scorer").uncheck()
     assert cards.count() == shown - 1
     page.get_by_role("checkbox", name="Search").check()
-    page.get_by_role("region", name="Search").locator(".hints").wait_for()
+    search = page.get_by_role("region", name="Search")
+    search.locator(".hints caption", has_text="visits").wait_for()
+    search.get_by_text("deep network").wait_for()
     page.get_by_role("radio", name="13×13").check()
     page.get_by_role("region", name="Evolved opening").locator("figure").first.wait_for()
     assert_accessible(page)
+
+
+def test_looking_goes_on_from_a_larger_board_to_a_smaller_one(
+    server: Any, open_page: Open, click: Click
+) -> None:
+    page = open_page(f"{server.url}/#/see")
+    points = page.locator(".see-board .shudan-vertex")
+    page.get_by_role("radio", name="13×13").check()
+    deep = page.get_by_role("region", name="Deep network")
+    click(page, "D4", 13)
+    page.locator(".see-board .shudan-vertex.shudan-sign_1").wait_for()
+    deep.get_by_role("button", name="wishes").click()
+    page.locator(".see-board .shudan-heat").first.wait_for()
+
+    page.route("**/api/position", lambda route: None)  # asked, and never answered
+    page.get_by_role("radio", name="9×9").check()
+    page.wait_for_function(
+        "() => document.querySelectorAll('.see-board .shudan-vertex').length === 81"
+    )
+    with page.expect_request("**/api/position"):
+        click(page, "E5", 9)
+    page.locator(".scrubber output", has_text="1").wait_for()
+    assert points.count() == 81
+
+
+def test_a_search_that_cannot_be_asked_for_is_told_in_words(server: Any, open_page: Open) -> None:
+    page = open_page(f"{server.url}/#/see")
+    page.route("**/api/analyse*", lambda route: route.abort())
+    page.get_by_role("checkbox", name="Search").check()
+    page.get_by_role("alert").get_by_text("does not answer").wait_for()
 
 
 def test_tournaments_trainings_and_the_api_page(
@@ -162,6 +194,9 @@ def test_tournaments_trainings_and_the_api_page(
     page.goto(f"{server.url}/#/laboratory")
     page.get_by_role("link", name="first").nth(1).click()
     page.locator(".plot canvas").wait_for()
+    # The next question fails; the one after it is asked all the same.
+    page.route("**/api/trainings/*", lambda route: route.abort(), times=1)
+    page.get_by_role("alert").get_by_text("does not answer").wait_for()
     with (run / "metrics.jsonl").open("a") as stream:
         stream.write('{"step": 3, "loss": 1.25}\n')
     page.get_by_text("loss 1.25").wait_for()

@@ -144,7 +144,9 @@ def test_keyboard_only(server: Any, open_page: Open, client: httpx.Client) -> No
     assert game_of(page, client)["moves"][0] == ["B", "C4"]
 
 
-def test_two_tabs_show_the_same_game(server: Any, open_page: Open, click: Click) -> None:
+def test_two_tabs_show_the_same_game(
+    server: Any, open_page: Open, client: httpx.Client, click: Click
+) -> None:
     one = open_page(server.url)
     begin(one)
     your_move(one)
@@ -154,6 +156,9 @@ def test_two_tabs_show_the_same_game(server: Any, open_page: Open, click: Click)
     two.locator(".moves li").nth(1).wait_for(state="attached")
     your_move(two)
     assert one.locator(".as-text pre").text_content() == two.locator(".as-text pre").text_content()
+    client.delete(f"/api/games/{one.url.rsplit('/', 1)[1]}").raise_for_status()
+    for page in (one, two):
+        page.get_by_text("This game was deleted.").wait_for()
 
 
 def test_a_phone_confirms_moves_on_large_boards(server: Any, open_page: Open, click: Click) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +19,7 @@ from pydantic import ValidationError
 
 from tengen.board import Board
 from tengen.board.setups import HANDICAP_KOMI
-from tengen.errors import RecordError, TengenError
+from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.lab.review import Position
 from tengen.records import loads
 from tengen.web import openings
@@ -112,11 +113,13 @@ def test_games_are_kept_where_the_system_says(
 
 
 def test_the_page_is_given_to_its_own_names_only(settings: Settings) -> None:
-    app = make_app(settings)
+    services = Services(settings)
+    app = make_app(services)
     page = get(app, "/")
     policy = page.headers["content-security-policy"]
     assert page.status_code == 200 and "default-src 'none'" in policy
     assert get(app, "/", "http://elsewhere.example").status_code == 421
+    services.close()
 
 
 def test_whoever_lacks_the_token_is_stopped_before_the_routes() -> None:
@@ -144,9 +147,8 @@ def test_whoever_lacks_the_token_is_stopped_before_the_routes() -> None:
 
 
 def test_what_is_not_there_is_told_as_such(settings: Settings) -> None:
-    services = Services(settings, Store(settings.database))
-    app = make_app(settings)
-    app.state.services = services
+    services = Services(settings)
+    app = make_app(services)
     request: Any = SimpleNamespace(app=app)
     assert services_of(request) is services
     for path in ("games/none", "reviews/none", "trainings/none"):
@@ -162,6 +164,17 @@ def test_what_is_not_there_is_told_as_such(settings: Settings) -> None:
     for kind in (UnknownGameError, UnknownReviewError, UnknownItemError, StaleMoveError):
         assert issubclass(kind, TengenError)
     assert issubclass(WorkerDiedError, TengenError)
+    services.close()
+
+
+def test_a_tournament_that_went_is_not_listed(tmp_path: Path) -> None:
+    there, gone = tmp_path / "there.sqlite", tmp_path / "gone.sqlite"
+    there.touch()
+    services = Services(Settings(tmp_path / "web.sqlite", arenas=(gone, there)))
+    listed = get(make_app(services), "/api/arenas")
+    assert listed.status_code == 200
+    names = [one["name"] for one in listed.json()]
+    assert there.name in names and gone.name not in names
     services.close()
 
 
@@ -309,9 +322,88 @@ def test_a_clock_runs_for_the_side_to_move_and_ends_the_game() -> None:
     assert table.check_clock(170.0) and table.result == "B+T"
 
 
+def test_a_side_resigns_whether_it_is_to_move_or_not() -> None:
+    table = game()
+    table.play("C3", 0.0)
+    table.trouble = "the machine could not go on"
+    before = table.version
+    table.resign(table.human)
+    assert table.result == "W+R" and table.version == before + 1 and not table.trouble
+    with pytest.raises(IllegalMoveError, match="the game is over"):
+        table.resign(table.human)
+
+
+def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored_and_told(
+    settings: Settings,
+) -> None:
+    async def play() -> None:
+        services = Services(settings)
+        room = services.room
+        key = room.add(game(minutes=1.0))["id"]
+        watching = room.watch(key)
+        late = time.time() + 61.0
+        room._now = lambda: late
+        with pytest.raises(IllegalMoveError, match="time is up"):
+            room.change(key, None, lambda table, now: table.play("C3", now))
+        assert watching.qsize() == 1 and room.state(key)["result"] == "W+T"
+        [stored] = services.store.list("game")
+        assert stored["result"] == "W+T" and stored["status"] == "over"
+        services.close()
+
+    run(play())
+
+
+def test_a_machine_that_answers_too_late_loses(settings: Settings) -> None:
+    async def play() -> None:
+        lane = DyingLane("none")
+        services = Services(settings, playing=lane)
+        room = services.room
+        table = Table.start(size=5, human="white", opponent="random", minutes=1.0)
+        watching = room.watch(room.add(table)["id"])
+        late = time.time() + 61.0
+        room._now = lambda: late
+        room._finish(room._open[table.id], answered(lane.job, {"move": "C3"}))
+        assert watching.qsize() == 1 and not table.trouble
+        [stored] = services.store.list("game")
+        assert stored["result"] == "W+T" and stored["moves"] == 0
+        room.close()
+        services.store.close()
+
+    run(play())
+
+
+def answered(job: Job, found: Any) -> Job:
+    job.future.set_result(found)
+    return job
+
+
+def test_watchers_hear_that_a_game_is_gone(settings: Settings) -> None:
+    async def watch() -> None:
+        services = Services(settings)
+        key = services.room.add(game())["id"]
+        watching = services.room.watch(key)
+        services.room.delete(key)
+        assert watching.qsize() == 1
+        services.close()
+
+    run(watch())
+
+
+def test_the_ladder_knows_older_games_than_the_list(settings: Settings) -> None:
+    services = Services(settings)
+    won = {"size": 9, "ladder": True, "status": "over", "won": True}
+    services.store.put("game", "first", won, {})
+    services.store.put("game", "lost", {**won, "won": False}, {})
+    others = ({**won, "size": 13}, {**won, "ladder": False}, {**won, "status": "playing"})
+    for number in range(210):
+        services.store.put("game", f"other-{number}", others[number % 3], {})
+    assert len(services.room.list()) == 200 and services.room.ladder(9) == [True, False]
+    services.close()
+
+
 def test_watchers_hear_of_changes_until_they_leave(settings: Settings) -> None:
     async def watch() -> None:
-        services = Services(settings, Store(settings.database))
+        services = Services(settings)
         key = services.room.add(game())["id"]
         staying, leaving = services.room.watch(key), services.room.watch(key)
         services.room.unwatch(key, leaving)
@@ -344,8 +436,7 @@ def test_a_server_that_ends_takes_in_nothing_more(settings: Settings) -> None:
         told = asyncio.get_running_loop()
         told.set_exception_handler(lambda _, context: complaints.append(str(context)))
         playing, studying = DyingLane("none"), DyingLane("none")
-        store = Store(settings.database)
-        services = Services(settings, store, playing=playing, studying=studying)
+        services = Services(settings, playing=playing, studying=studying)
         key = services.room.add(Table.start(size=5, human="white", opponent="random"))["id"]
         services.reviews.add(loads("(;SZ[5];B[cc])"), 5)
         assert services.room.state(key)["moves"] == []

@@ -159,6 +159,15 @@ def test_events_tell_every_change(client: httpx.Client, wait_for: Wait) -> None:
     assert '"E5"' in told[-1]
 
 
+def test_whoever_watches_a_game_hears_that_it_is_gone(client: httpx.Client) -> None:
+    game = begin(client)
+    with client.stream("GET", f"/api/games/{game['id']}/events") as events:
+        lines = events.iter_lines()
+        assert next(lines) == "event: state"
+        assert client.delete(f"/api/games/{game['id']}").status_code == 204
+        assert "event: gone" in list(lines)  # and the stream ends
+
+
 def test_games_are_listed_and_deleted(client: httpx.Client) -> None:
     game = begin(client)
     assert game["id"] in [entry["id"] for entry in client.get("/api/games").json()]

@@ -31,6 +31,7 @@ def test_foreign_hosts_are_refused(client: httpx.Client, host: str) -> None:
     [
         {"origin": "http://evil.example"},
         {"origin": "null"},
+        {"origin": "http://[x"},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
     ],

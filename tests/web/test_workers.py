@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
+import multiprocessing
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from tengen.web.positions import to_board, to_value
 from tengen.web.workers import CancelledJob, Lane
 
 Wait = Callable[..., Any]
+Processes = Callable[[], list[BaseProcess]]
 
 
 @pytest.fixture
@@ -24,6 +25,13 @@ def lane() -> Iterator[Lane]:
     made = Lane("tengen.web.tasks")
     yield made
     made.close()
+
+
+@pytest.fixture
+def processes() -> Processes:
+    """Tell the processes that were started in this test and live."""
+    before = set(multiprocessing.active_children())
+    return lambda: [p for p in multiprocessing.active_children() if p not in before]
 
 
 def choosing(player: str, size: int = 9) -> dict[str, Any]:
@@ -52,22 +60,24 @@ def test_mistakes_come_back_as_such(lane: Lane) -> None:
     assert lane.submit("choose", choosing("random")).future.result(240)["move"]
 
 
-def test_a_dead_process_is_replaced_and_the_job_done(lane: Lane, wait_for: Wait) -> None:
+def test_a_dead_process_is_replaced_and_the_job_done(lane: Lane, processes: Processes) -> None:
     lane.submit("choose", choosing("random")).future.result(240)
-    [process] = lane.process_ids()
+    [process] = processes()
     job = lane.submit("choose", choosing("mcts:seconds=5"))
     time.sleep(0.5)
-    os.kill(process, signal.SIGKILL)
+    process.kill()
     assert job.future.result(240)["move"]
-    assert lane.process_ids() != [process]
+    assert processes() != [process]
 
 
-def test_a_process_that_always_dies_is_told(lane: Lane, wait_for: Wait) -> None:
+def test_a_process_that_always_dies_is_told(
+    lane: Lane, processes: Processes, wait_for: Wait
+) -> None:
     job = lane.submit("choose", choosing("mcts:seconds=60"))
-    killed: set[int] = set()
+    killed: set[BaseProcess] = set()
     while len(killed) < 2:
-        [process] = wait_for(lambda: [p for p in lane.process_ids() if p not in killed])
-        os.kill(process, signal.SIGKILL)
+        [process] = wait_for(lambda: [p for p in processes() if p not in killed])
+        process.kill()
         killed.add(process)
     with pytest.raises(TengenError, match="died"):
         job.future.result(240)

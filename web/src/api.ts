@@ -16,7 +16,8 @@ interface Options {
   signal?: AbortSignal;
 }
 
-export async function api<T>(path: string, options: Options = {}): Promise<T> {
+/** Ask the server; what comes back is no refusal, but may still break off. */
+async function ask(path: string, options: Options): Promise<Response> {
   const headers: Record<string, string> = {};
   let body: BodyInit | undefined = options.body;
   if (options.json !== undefined) {
@@ -33,16 +34,23 @@ export async function api<T>(path: string, options: Options = {}): Promise<T> {
     if (options.signal?.aborted) throw failure;
     throw new ApiError("The server does not answer. Is it still running?", 0);
   }
-  if (response.status === 204) return undefined as T;
+  if (response.ok) return response;
   const value = await response.json().catch((failure) => {
     if (options.signal?.aborted) throw failure; // hung up while the answer was on its way
-    return undefined;
   });
-  if (!response.ok) {
-    throw new ApiError(value?.detail ?? `The server failed (${response.status}).`, response.status);
-  }
-  if (value === undefined) throw new ApiError("The server's answer broke off.", 0);
-  return value as T;
+  throw new ApiError(value?.detail ?? `The server failed (${response.status}).`, response.status);
+}
+
+/** Say that an answer broke off, unless we hung up ourselves. */
+function brokeOff(failure: unknown, signal?: AbortSignal): never {
+  if (signal?.aborted) throw failure;
+  throw new ApiError("The server's answer broke off.", 0);
+}
+
+export async function api<T>(path: string, options: Options = {}): Promise<T> {
+  const response = await ask(path, options);
+  if (response.status === 204) return undefined as T;
+  return response.json().catch((failure) => brokeOff(failure, options.signal));
 }
 
 export type Colour = "black" | "white";
@@ -233,20 +241,11 @@ export async function lines<T>(
   signal: AbortSignal,
   take: (value: T) => void,
 ): Promise<void> {
-  const response = await fetch(`/api${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(json),
-    signal,
-  });
-  if (!response.ok || !response.body) {
-    const value = await response.json().catch(() => null);
-    throw new ApiError(value?.detail ?? `The server failed (${response.status}).`, response.status);
-  }
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const response = await ask(path, { json, signal });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch((failure) => brokeOff(failure, signal));
     if (done) return;
     const pieces = (rest + value).split("\n");
     rest = pieces.pop()!;

@@ -8,7 +8,7 @@ export function Hints({ hint, turn }: { hint: Hint; turn: Colour }) {
     <table class="hints">
       <caption>
         {turn === "black" ? "Black" : "White"} to move
-        {hint.visits ? `, ${hint.visits} playouts` : ""}
+        {hint.visits ? `, ${hint.visits} visits` : ""}
       </caption>
       <thead>
         <tr>

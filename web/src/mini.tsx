@@ -1,6 +1,6 @@
 // A small board drawn as one picture, with shades: light enough for many side by side.
 
-import { toXY } from "./points";
+import { toVertex, toXY } from "./points";
 
 export type Shade = "likelihood" | "ownership" | "wishes";
 
@@ -24,7 +24,6 @@ export function Mini({ stones, label, last, values, shade = "likelihood", dead, 
   const spread = Math.max(most - least, 1e-6);
   const faint = new Set(dead);
   const at = last ? toXY(last, rows) : null;
-  const name = (x: number, y: number) => `${"ABCDEFGHJKLMNOPQRSTUVWXYZ"[x]}${rows - y}`;
   const shades = [];
   const discs = [];
   for (let y = 0; y < rows; y++) {
@@ -61,7 +60,7 @@ export function Mini({ stones, label, last, values, shade = "likelihood", dead, 
             cx={x + 0.5}
             cy={y + 0.5}
             r={0.46}
-            opacity={faint.has(name(x, y)) ? 0.35 : 1}
+            opacity={faint.has(toVertex([x, y], rows)) ? 0.35 : 1}
           />,
         );
       }

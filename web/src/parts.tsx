@@ -5,23 +5,22 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "./api";
 import { complain } from "./status";
 
-/** Load something again and again, each time some while after the last answer came. */
+/** Load something again and again, each time some while after the last answer came or failed. */
 export function usePolled<T>(path: string, pause: number | null): [T | null, () => void] {
   const [value, setValue] = useState<T | null>(null);
   const [round, setRound] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
     let timer = 0;
-    const ask = () => {
-      api<T>(path, { signal: stop.signal }).then(
-        (found) => {
-          setValue(found);
-          if (pause !== null) timer = setTimeout(ask, pause);
-        },
-        (problem) => stop.signal.aborted || complain(problem),
-      );
+    const ask = async () => {
+      try {
+        setValue(await api<T>(path, { signal: stop.signal }));
+      } catch (problem) {
+        complain(problem);
+      }
+      if (pause !== null && !stop.signal.aborted) timer = setTimeout(ask, pause);
     };
-    ask();
+    void ask();
     return () => {
       stop.abort();
       clearTimeout(timer);

@@ -7,6 +7,7 @@ import { Board, BoardText } from "./board";
 import { Hints } from "./hints";
 import { ratingOf } from "./newgame";
 import { Stone, useLoaded } from "./parts";
+import { paintOf } from "./points";
 import { announce, complain } from "./status";
 
 const CAREFUL = 9;
@@ -49,6 +50,10 @@ export function Play({ id }: { id: string }) {
         take(found);
         source = new EventSource(`/api/games/${id}/events`);
         source.addEventListener("state", (event) => take(JSON.parse(event.data)));
+        source.addEventListener("gone", () => {
+          source?.close();
+          setMissing("This game was deleted.");
+        });
       },
       (problem) => stop.signal.aborted || setMissing(problem.message),
     );
@@ -127,11 +132,6 @@ export function Play({ id }: { id: string }) {
   hint?.moves.forEach((c, i) => (marks[c.move] = { type: "label", label: "ABCDE"[i] }));
   const over = game.status === "over";
   const counted = game.count;
-  const paint = counted
-    ? counted.black_points.map((row, y) =>
-        [...row].map((c, x) => (c === "1" ? 0.7 : counted.white_points[y]![x] === "1" ? -0.7 : 0)),
-      )
-    : null;
   const status = over
     ? `${game.result}: ${game.won === null ? "a draw" : game.won ? "you win" : "you lose"}`
     : game.status === "counting"
@@ -149,7 +149,7 @@ export function Play({ id }: { id: string }) {
           last={game.last}
           hover={yours ? game.you : null}
           onPoint={over ? undefined : onPoint}
-          paint={paint}
+          paint={paintOf(counted)}
           marks={marks}
           dimmed={game.dead ?? []}
           selected={pending}

@@ -1,5 +1,7 @@
 // Convert between GTP vertices ("D4") and Shudan's [x, y] from the top left.
 
+import type { Count } from "./api";
+
 export type XY = [number, number];
 
 const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
@@ -24,6 +26,14 @@ export function inRows(flat: number[], cols: number): number[][] {
   const rows: number[][] = [];
   for (let i = 0; i < flat.length; i += cols) rows.push(flat.slice(i, i + cols));
   return rows;
+}
+
+/** Colour the points of a count: Black's above 0, White's below. */
+export function paintOf(count: Count | null | undefined): number[][] | null {
+  if (!count) return null;
+  return count.black_points.map((row, y) =>
+    [...row].map((c, x) => (c === "1" ? 0.7 : count.white_points[y]![x] === "1" ? -0.7 : 0)),
+  );
 }
 
 export type Sign = -1 | 0 | 1;

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api, type Count, type WholeGame } from "./api";
 import { Board, BoardText } from "./board";
 import { Choice } from "./parts";
-import { asResult, toXY } from "./points";
+import { asResult, paintOf, toXY } from "./points";
 import { EMPTY, Picker, type Source } from "./source";
 import { complain } from "./status";
 
@@ -90,11 +90,6 @@ export function Score() {
     setTurned({});
   };
   const count = scored?.[rules];
-  const paint = count
-    ? count.black_points.map((row, y) =>
-        [...row].map((c, x) => (c === "1" ? 0.7 : count.white_points[y]![x] === "1" ? -0.7 : 0)),
-      )
-    : null;
   return (
     <main class="table">
       <div class="board-column">
@@ -103,7 +98,7 @@ export function Score() {
           label={`${stones[0]!.length} by ${rows} board. Arrow keys move, Enter ${tool === "correct" ? "turns a block" : "puts a stone"}.`}
           hover={tool === "black" || tool === "white" ? tool : null}
           onPoint={onPoint}
-          paint={paint}
+          paint={paintOf(count)}
           dimmed={scored?.dead ?? []}
         />
       </div>

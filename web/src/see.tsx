@@ -75,7 +75,9 @@ export function See() {
     if (source.game && source.extra.length) setSource({ ...source, extra: by < 0 ? source.extra.slice(0, -1) : source.extra });
     else go(at + by);
   };
-  const shown = layer ? layers[`${layer.machine}/${layer.name}`] : undefined;
+  const found = layer ? layers[`${layer.machine}/${layer.name}`] : undefined;
+  // A layer outlives its board until the machine has looked at the next one.
+  const shown = found?.values.length === rows * cols ? found : undefined;
   const heat = filled<{ strength: number } | null>(rows, cols, null);
   if (shown && shown.shade !== "ownership") {
     const most = Math.max(...shown.values.map((v) => v ?? 0), 1e-9);
@@ -90,7 +92,9 @@ export function See() {
     {
       id: "search",
       title: "Search",
-      about: "All of them united in one tree search: the moves it visits most, and where they lead.",
+      about:
+        "The strongest player's tree search, led by a deep network or by playouts, whichever is " +
+        "stronger on this board: the moves it visits most, and where they lead.",
       paper: "",
       guide: "players",
       models: {},

@@ -48,13 +48,17 @@ export function asked({ game, size, at, extra }: Source): Asked {
 /** Return the board of a source; an illegal move is taken back with a word. */
 export function useBoard(source: Source, change: (next: Source) => void): BoardState {
   const still = source.game ? source.game.positions[source.at]! : blank(source.size);
-  const [played, setPlayed] = useState<{ key: string; board: BoardState } | null>(null);
+  const [played, setPlayed] = useState<BoardState | null>(null);
   const key = source.extra.length ? JSON.stringify(asked(source)) : "";
   useEffect(() => {
-    if (!key) return;
+    if (!key) {
+      // Between two moves the last board stays, but not in another game or on another board.
+      setPlayed(null);
+      return;
+    }
     const stop = new AbortController();
     api<BoardState>("/position", { json: JSON.parse(key), signal: stop.signal }).then(
-      (board) => setPlayed({ key, board }),
+      setPlayed,
       (problem) => {
         if (stop.signal.aborted) return;
         complain(problem);
@@ -63,7 +67,7 @@ export function useBoard(source: Source, change: (next: Source) => void): BoardS
     );
     return () => stop.abort();
   }, [key]);
-  return key && played ? played.board : still;
+  return key && played ? played : still;
 }
 
 interface PickerProps {

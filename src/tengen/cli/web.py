@@ -37,6 +37,9 @@ def web(
     for path in collection or ():
         if not path.exists():
             raise TengenError(f"--collection {path}: there is no such file or folder")
+    for path in arena or ():
+        if not path.is_file():
+            raise TengenError(f"--arena {path}: there is no such file")
     if token == "new":
         token = secrets.token_urlsafe(18)
     if host not in LOOPBACK and not token:

@@ -20,9 +20,7 @@ from tengen.web.reviews import UnknownReviewError
 from tengen.web.room import StaleMoveError, UnknownGameError
 from tengen.web.security import Guard
 from tengen.web.services import Services
-from tengen.web.settings import Settings
 from tengen.web.shelves import UnknownItemError
-from tengen.web.store import Store
 from tengen.web.workers import CancelledJob
 
 STATIC = Path(__file__).parent / "static"
@@ -38,14 +36,11 @@ _STATUS: dict[type[Exception], int] = {
 """The status that tells each kind of failure; the first class that fits."""
 
 
-def make_app(settings: Settings) -> FastAPI:
-    """Make the server of `tengen web`."""
+def make_app(services: Services) -> FastAPI:
+    """Make the server of `tengen web`; it closes the services when it ends."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        services = Services(settings, Store(settings.database))
-        app.state.services = services
-        app.state.tables = {}
         services.reviews.resume()
         opponent = services.room.opponents["level-1"].spec
         board = to_value(Board(9))
@@ -64,6 +59,8 @@ def make_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
+    app.state.services = services
+    app.state.tables = {}
     for routes in (play_routes, review_routes, look_routes, explore_routes, shelf_routes):
         app.include_router(routes.router)
     for kind in _STATUS:
@@ -75,7 +72,7 @@ def make_app(settings: Settings) -> FastAPI:
         return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    app.add_middleware(Guard, settings=settings)
+    app.add_middleware(Guard, settings=services.settings)
     return app
 
 

@@ -147,7 +147,7 @@ async def analyse(
 
 
 @router.post("/records")
-async def records(
+def records(
     request: Request,
     data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
     name: Annotated[str, Query(max_length=200)] = "game.sgf",

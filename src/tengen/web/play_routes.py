@@ -14,7 +14,7 @@ from tengen.errors import TengenError
 from tengen.records.replay import board_at, rules_of
 from tengen.web.ladder import next_rung
 from tengen.web.positions import to_value
-from tengen.web.room import Room
+from tengen.web.room import Room, UnknownGameError
 from tengen.web.services import Services, services_of
 from tengen.web.table import Table
 from tengen.web.uploads import read_upload
@@ -73,7 +73,7 @@ def opponents(request: Request) -> list[dict[str, Any]]:
 
 @router.get("/games")
 async def games(request: Request) -> list[dict[str, Any]]:
-    """List all games, latest first."""
+    """List the latest 200 games, latest first."""
     return _room(request).list()
 
 
@@ -95,14 +95,9 @@ async def ladder(request: Request, size: Annotated[int, Query(ge=5, le=19)] = 9)
 
 def _on_ladder(room: Room, game: NewGame) -> NewGame:
     levels = [one for one in room.opponents.values() if one.kind == "level"]
-    played = [
-        entry["won"]
-        for entry in reversed(room.list())
-        if entry["ladder"] and entry["status"] == "over" and entry["size"] == game.size
-    ]
     board = f"{game.size}x{game.size}"
     ratings = {o.level: float(o.ratings[board]) for o in levels if o.level and board in o.ratings}
-    rung = next_rung(played, len(levels), ratings, game.size**2)
+    rung = next_rung(room.ladder(game.size), len(levels), ratings, game.size**2)
     changes = {"opponent": f"level-{rung.level}", "handicap": rung.handicap}
     if rung.handicap:
         changes["colour"] = "black"
@@ -140,7 +135,7 @@ async def delete(request: Request, key: str) -> None:
 
 @router.get("/games/{key}/events", response_class=StreamingResponse)
 async def events(request: Request, key: str) -> StreamingResponse:
-    """Stream the game at every change, as server-sent events called `state`."""
+    """Stream the game at every change as events called `state`; `gone` once it is deleted."""
     room = _room(request)
     queue = room.watch(key)
 
@@ -149,6 +144,8 @@ async def events(request: Request, key: str) -> StreamingResponse:
             yield event("state", room.state(key))
             async for changed in changes(queue):
                 yield event("state", room.state(key)) if changed else ": alive\n\n"
+        except UnknownGameError:
+            yield event("gone", {})
         finally:
             room.unwatch(key, queue)
 
@@ -160,11 +157,10 @@ async def move(request: Request, key: str, play: Play) -> dict[str, Any]:
     """Play a move of yours: a vertex, `pass` or `resign`."""
 
     def act(table: Table, now: float) -> None:
-        if table.waits_for_machine and play.move.strip().lower() != "resign":
+        if play.move.strip().lower() == "resign":
+            table.resign(table.human)
+        elif table.waits_for_machine:
             raise TengenError("it is the machine's turn")
-        if table.waits_for_machine:
-            table.resigned = table.human
-            table.version += 1
         else:
             table.play(play.move, now)
 
@@ -213,10 +209,7 @@ async def hint(request: Request, key: str) -> dict[str, Any]:
 @router.get("/games/{key}/sgf")
 async def sgf(request: Request, key: str) -> Response:
     """Return the game as SGF."""
-    room = _room(request)
-    table = room.table(key)
-    opponent = room.opponents.get(table.opponent)
-    data = table.sgf(opponent.name if opponent else table.opponent)
+    data = _room(request).sgf(key)
     return Response(data, media_type="application/x-go-sgf", headers=attachment(f"game-{key}.sgf"))
 
 

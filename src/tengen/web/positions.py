@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from tengen.arrays import BoolArray, FloatArray
 from tengen.board import BLACK, WHITE, Board, Rules, format_gtp, point_at
+from tengen.board.counting import Count
+from tengen.contracts import Verdict
 from tengen.gtp.game import start_of
 
 LETTERS = ".XO"
@@ -93,6 +96,33 @@ def likely_moves(priors: FloatArray, board: Board, count: int) -> list[dict[str,
 def mask_rows(mask: BoolArray) -> list[str]:
     """Return a mask of the board as one string a row of `0` and `1`."""
     return ["".join("01"[int(cell)] for cell in row) for row in mask]
+
+
+def counted(count: Count) -> dict[str, Any]:
+    """Return a count in plain values, with the points of either side."""
+    return {
+        **count.to_dict(),
+        "explanation": count.explain(),
+        "black_points": mask_rows(count.territory(BLACK)),
+        "white_points": mask_rows(count.territory(WHITE)),
+    }
+
+
+def judged_blocks(verdict: Verdict, board: Board) -> list[dict[str, Any]]:
+    """Return what a scorer says of every block."""
+    return [
+        {
+            "stones": vertices(block.stones, board),
+            "status": str(block.status),
+            "probability": finite(block.probability),
+        }
+        for block in verdict.blocks
+    ]
+
+
+def finite(value: float) -> float | None:
+    """Return a number as JSON can write it: None for what is not a number."""
+    return value if math.isfinite(value) else None
 
 
 def last_vertex(board: Board) -> str | None:

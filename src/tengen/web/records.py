@@ -9,10 +9,9 @@ from typing import Any
 
 from tengen.board import BLACK, Board, format_gtp
 from tengen.errors import IllegalMoveError
-from tengen.lab.review import boards_of
 from tengen.lab.review_library import headline
 from tengen.records import GameRecord
-from tengen.records.replay import board_at
+from tengen.records.replay import board_at, positions
 from tengen.records.sgf_properties import parse_text
 from tengen.web.positions import NAMES, last_vertex, rows_of
 
@@ -22,18 +21,16 @@ _LONGEST_TEXT = 4000
 
 def replayed(record: GameRecord) -> tuple[list[Board], str]:
     """Return every position, as far as the moves are legal, and what is wrong with the next one."""
+    boards: list[Board] = []
     try:
-        return list(boards_of(record)), ""
+        for board, _ in positions(record):
+            boards.append(board)
+        boards.append(board_at(record))
     except IllegalMoveError as wrong:
-        boards = []
-        for number in range(1, len(record.moves) + 2):
-            try:
-                boards.append(board_at(record, number))
-            except IllegalMoveError:
-                break
         if not boards:
             raise
         return boards, str(wrong)
+    return boards, ""
 
 
 def whole(record: GameRecord) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from tengen.errors import TengenError
@@ -27,7 +28,7 @@ def _reviews(request: Request) -> Reviews:
 
 @router.get("/reviews")
 async def reviews(request: Request) -> list[dict[str, Any]]:
-    """List all reviews, latest first; `done` counts the positions of those that run."""
+    """List the latest 200 reviews, latest first; `done` counts the positions of those that run."""
     return _reviews(request).entries()
 
 
@@ -51,10 +52,7 @@ async def add(
 async def add_game(request: Request, key: str) -> list[dict[str, Any]]:
     """Queue a review of a game that was played here."""
     services = services_of(request)
-    table = services.room.table(key)
-    opponent = services.room.opponents.get(table.opponent)
-    data = table.sgf(opponent.name if opponent else table.opponent)
-    records = read_upload(data, "game.sgf", services.settings)
+    records = read_upload(services.room.sgf(key), "game.sgf", services.settings)
     return services.reviews.add(records, services.settings.review_playouts)
 
 
@@ -63,13 +61,15 @@ async def show(request: Request, key: str) -> dict[str, Any]:
     """Return a game with all positions and what is known of each so far."""
     found = _reviews(request)
     body = found.get(key)
+    # A long game takes a while to replay; meanwhile others are answered.
+    game = await run_in_threadpool(whole, studies.record_of(body["sgf"]))
     return {
         "id": key,
         "status": body["status"],
         "trouble": body["trouble"],
         "summary": body["summary"],
         "playouts": body["playouts"],
-        "game": {**whole(studies.record_of(body["sgf"])), **body["headline"]},
+        "game": {**game, **body["headline"]},
         "parts": found.parts(key),
     }
 

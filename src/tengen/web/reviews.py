@@ -46,7 +46,7 @@ class Reviews:
 
     def resume(self) -> None:
         """Go on with everything that was interrupted, oldest first."""
-        for entry in reversed(self._store.list(KIND, limit=100_000)):
+        for entry in reversed(self._store.list(KIND, limit=None)):
             if entry["status"] == "waiting":
                 body = self._store.get(KIND, entry["id"])
                 if body is not None:
@@ -79,7 +79,7 @@ class Reviews:
         return made
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return all reviews, latest first, with how far they are."""
+        """Return the latest 200 reviews, latest first, with how far they are."""
         entries = self._store.list(KIND)
         for entry in entries:
             running = self._running.get(entry["id"])

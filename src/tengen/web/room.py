@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tengen.errors import TengenError
+from tengen.errors import IllegalMoveError, TengenError
 from tengen.gtp.clock import Clock as Budget
 from tengen.web.opponents import Opponent
 from tengen.web.positions import to_value
@@ -81,16 +81,29 @@ class Room:
         ------
         StaleMoveError
             If `version` is not the game's.
+        IllegalMoveError
+            If the time of the side to move is up; the loss is stored and told.
         """
         opened = self._find(key)
         if version is not None and version != opened.table.version:
             raise StaleMoveError("the game has changed meanwhile; look again")
-        act(opened.table, self._now())
+        now = self._now()
+        if self._is_late(opened, now):
+            raise IllegalMoveError("time is up")
+        act(opened.table, now)
         self._settle(opened)
         return self._state(opened)
 
+    def ladder(self, size: int) -> list[bool | None]:
+        """Return whether the person won each game of the ladder on a board, oldest first."""
+        return [
+            entry["won"]
+            for entry in reversed(self._store.list(KIND, limit=None))
+            if entry["ladder"] and entry["status"] == "over" and entry["size"] == size
+        ]
+
     def list(self) -> list[dict[str, Any]]:
-        """Return all games, latest first."""
+        """Return the latest 200 games, latest first."""
         return self._store.list(KIND)
 
     def delete(self, key: str) -> None:
@@ -100,6 +113,8 @@ class Room:
             self._cancel(opened)
         if not self._store.delete(KIND, key):
             raise UnknownGameError("there is no such game")
+        if opened is not None:
+            self._tell(opened)
 
     def close(self) -> None:
         """Take in nothing more; games go on when a server opens the database."""
@@ -110,6 +125,12 @@ class Room:
     def table(self, key: str) -> Table:
         """Return the game itself, to be read only."""
         return self._find(key).table
+
+    def sgf(self, key: str) -> bytes:
+        """Write a game as SGF, its opponent by name."""
+        table = self.table(key)
+        opponent = self.opponents.get(table.opponent)
+        return table.sgf(opponent.name if opponent else table.opponent)
 
     # ----- Watching -----
 
@@ -153,6 +174,9 @@ class Room:
         table = opened.table
         self._store.put(KIND, table.id, table.summary(), table.body(self._now()))
         self._continue(opened)
+        self._tell(opened)
+
+    def _tell(self, opened: _Open) -> None:
         for queue in opened.watchers:
             if queue.empty():
                 queue.put_nowait(None)
@@ -198,10 +222,15 @@ class Room:
         return share + 0.5 * table.clock.increment
 
     def _ring(self, opened: _Open) -> None:
-        """End the game of a side whose time is up."""
         opened.alarm = None
-        if opened.table.check_clock(self._now()):
+        self._is_late(opened, self._now())
+
+    def _is_late(self, opened: _Open, now: float) -> bool:
+        """End the game of a side whose time is up; tell whether it was."""
+        late = opened.table.check_clock(now)
+        if late:
             self._settle(opened)
+        return late
 
     def _await(self, opened: _Open, job: Job) -> None:
         loop = asyncio.get_running_loop()
@@ -214,14 +243,16 @@ class Room:
         failure = job.future.exception()
         if opened.job is not job or isinstance(failure, CancelledJob):
             return
-        table = opened.table
+        table, now = opened.table, self._now()
         opened.job = None
+        if self._is_late(opened, now):
+            return
         try:
             if failure is not None:
                 raise failure
             found = job.future.result()
             if job.task == "choose":
-                table.play(found["move"], self._now())
+                table.play(found["move"], now)
             else:
                 table.judge(found["dead"])
         except Exception as problem:
@@ -229,9 +260,7 @@ class Room:
                 table.judge([])
             table.trouble = f"The machine could not go on: {problem}"
             table.version += 1
-            for queue in opened.watchers:
-                if queue.empty():
-                    queue.put_nowait(None)
+            self._tell(opened)
             return
         self._settle(opened)
 

@@ -21,16 +21,18 @@ class Services:
     """Lanes keep kinds of work apart: reviews never make a game or a hint wait."""
 
     settings: Settings
-    store: Store
     playing: Lane = field(default_factory=lambda: Lane(TASKS))
     looking: Lane = field(default_factory=lambda: Lane(TASKS))
     exploring: Lane = field(default_factory=lambda: Lane(TASKS))
     studying: Lane = field(default_factory=lambda: Lane(TASKS))
+    store: Store = field(init=False)
     room: Room = field(init=False)
     reviews: Reviews = field(init=False)
 
     def __post_init__(self) -> None:
+        # First, so that a wrong spec leaves no database open.
         opponents = list_opponents(self.settings.players)
+        self.store = Store(self.settings.database)
         self.room = Room(self.store, self.playing, opponents)
         self.reviews = Reviews(self.store, self.studying, self.settings)
 

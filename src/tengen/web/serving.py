@@ -12,6 +12,7 @@ import uvicorn
 
 from tengen.errors import TengenError
 from tengen.web.app import make_app
+from tengen.web.services import Services
 from tengen.web.settings import Settings
 
 
@@ -21,7 +22,7 @@ def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]
     Raises
     ------
     TengenError
-        If the address cannot be listened on.
+        If the address cannot be listened on, the database not be opened, or a spec names no player.
     """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
@@ -37,11 +38,13 @@ def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     query = f"?token={settings.token}" if settings.token else ""
     address = f"http://{shown}:{settings.port}/{query}"
-    config = uvicorn.Config(
-        make_app(settings), log_level="warning", lifespan="on", timeout_graceful_shutdown=2
-    )
-    server = _Server(config, lambda: _ready(address, open_browser, tell))
     with listening:
+        # Before the server runs: what fails inside of it ends in a traceback.
+        services = Services(settings)
+        config = uvicorn.Config(
+            make_app(services), log_level="warning", lifespan="on", timeout_graceful_shutdown=2
+        )
+        server = _Server(config, lambda: _ready(address, open_browser, tell))
         server.run(sockets=[listening])
 
 

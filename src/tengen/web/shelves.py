@@ -45,7 +45,8 @@ class Found:
 
 def arenas(settings: Settings) -> list[Found]:
     """List the databases of tournaments: given ones, those of the runs, the shipped ladders."""
-    given = [Found(path.name, path) for path in settings.arenas]
+    # They were there when the server started; one that went since is not listed.
+    given = [Found(path.name, path) for path in settings.arenas if path.is_file()]
     own = [Found(_below(p, settings.runs), p) for p in _under(settings.runs, "*.sqlite")]
     shipped = [Found(f"ladder {p.stem}", p) for p in sorted(LADDERS.glob("*.sqlite"), key=_size)]
     return _distinct([*given, *own, *shipped])

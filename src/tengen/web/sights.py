@@ -22,7 +22,7 @@ from tengen.lab.papers import PAPERS
 from tengen.models import list_models, load_learner
 from tengen.players.greedy import scores_after
 from tengen.players.passing import candidates
-from tengen.web.positions import likely_moves, to_board, vertices
+from tengen.web.positions import finite, judged_blocks, likely_moves, to_board
 from tengen.web.workers import Context
 
 _WISHES = 8
@@ -160,7 +160,7 @@ def see(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     if isinstance(model, Evaluator) and not isinstance(model, Scorer):
         value = float(model.values([board])[0])
         scale = getattr(model, "scale", None)
-        found["value"] = value if math.isfinite(value) else None
+        found["value"] = finite(value)
         found["winrate"] = win_probability(value, float(scale)) if scale else None
     if not isinstance(model, Scorer):
         found |= _wishes(model, board)
@@ -229,14 +229,7 @@ def _fates(model: Scorer, board: Board) -> dict[str, Any]:
     verdict = model.status(board)
     found: dict[str, Any] = {
         "safe": verdict.safe,
-        "blocks": [
-            {
-                "stones": vertices(block.stones, board),
-                "status": str(block.status),
-                "probability": block.probability if math.isfinite(block.probability) else None,
-            }
-            for block in verdict.blocks
-        ],
+        "blocks": judged_blocks(verdict, board),
     }
     if verdict.ownership is not None:
         found["ownership"] = _flat(verdict.ownership)

@@ -14,6 +14,8 @@ from typing import Any
 from tengen.errors import TengenError
 
 _FORMAT = 1
+_LISTED = 200
+"""Items of a list unless more are asked for."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS items (
@@ -38,8 +40,8 @@ class Store:
     """Items by kind and id: a summary for lists, and a body with everything."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, check_same_thread=False, timeout=10)
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
@@ -47,6 +49,8 @@ class Store:
             self._check_format(path)
         except sqlite3.DatabaseError as failure:
             raise TengenError(f"{path}: not a database of games ({failure})") from None
+        except OSError as failure:
+            raise TengenError(f"{path}: cannot be made ({failure.strerror})") from None
 
     def _check_format(self, path: Path) -> None:
         with self._connection as connection:
@@ -81,15 +85,19 @@ class Store:
         rows = self._connection.execute(query, (_part_of(kind), f"{key}/", f"{key}0"))
         return [json.loads(body) for (body,) in rows]
 
-    def list(self, kind: str, limit: int = 200) -> list[dict[str, Any]]:
-        """Return the summaries of a kind with id and times, latest change first."""
+    def list(self, kind: str, limit: int | None = _LISTED) -> list[dict[str, Any]]:
+        """Return the latest summaries of a kind with id and times, latest change first.
+
+        There are 200 at most, or `limit`; with None all come.
+        """
         query = (
             "SELECT id, created, changed, summary FROM items WHERE kind=? "
             "ORDER BY changed DESC, created DESC LIMIT ?"
         )
+        most = -1 if limit is None else limit  # for SQLite, -1 is no limit
         return [
             {"id": key, "created": created, "changed": changed, **json.loads(summary)}
-            for key, created, changed, summary in self._connection.execute(query, (kind, limit))
+            for key, created, changed, summary in self._connection.execute(query, (kind, most))
         ]
 
     def delete(self, kind: str, key: str) -> bool:

@@ -27,12 +27,13 @@ from tengen.lab.review_settings import DEFAULT_PLAYER as PLAYER
 from tengen.lab.review_settings import ReviewSettings
 from tengen.lab.review_sgf import annotate
 from tengen.records import GameRecord, loads
-from tengen.web.positions import NAMES, likely_moves, vertex, vertices
+from tengen.web.positions import likely_moves, vertex, vertices
 from tengen.web.workers import Context
 
 _GUESSES = 10
 """Predicted moves kept for each position."""
 LINE = 12
+"""Moves of a line that are shown."""
 
 
 @lru_cache(maxsize=4)
@@ -134,17 +135,8 @@ def _move_value(move: MoveReview, position: Position) -> dict[str, Any]:
     """Return what is thought of a move as plain values."""
     board = position.board
     return {
-        "number": move.number,
-        "colour": NAMES[move.colour],
-        "move": vertex(move.move, board),
-        "lost": move.lost,
-        "error": move.error,
-        "winrate_lost": move.winrate_lost,
-        "best": vertex(move.best, board),
+        **move.to_dict(board.rows, board.cols),
         "line": vertices(move.line[:LINE], board),
-        "probability": move.probability,
-        "rank": move.rank,
-        "verdict": "mistake" if move.is_mistake else "doubtful" if move.is_doubtful else "",
     }
 
 

@@ -18,9 +18,9 @@ from tengen.gtp.sgf import sgf_of_game
 from tengen.web.positions import (
     COLOURS,
     NAMES,
+    counted,
     illegal_points,
     last_vertex,
-    mask_rows,
     named_moves,
     rows_of,
     to_board,
@@ -156,23 +156,38 @@ class Table:
     def play(self, move: str, now: float) -> None:
         """Play a move of the side to move: a vertex, pass or resign.
 
+        Whether its time is up is asked before, with `check_clock`: that loss has to be stored.
+
         Raises
         ------
         IllegalMoveError
             If the rules forbid it or the game is over.
         """
-        if self.is_over or self.is_counting:
-            raise IllegalMoveError("the game is over")
-        if self.check_clock(now):
-            raise IllegalMoveError("time is up")
         turn = self.board.turn
         if move.strip().lower() == "resign":
-            self.resigned = turn
-        else:
-            self.board.play(move)
-            if self.clock is not None:
-                self.clock.press(turn, now)
+            self.resign(turn)
+            return
+        self._require_open()
+        self.board.play(move)
+        if self.clock is not None:
+            self.clock.press(turn, now)
         self._changed()
+
+    def resign(self, colour: int) -> None:
+        """Give the game up for a side, whether it is to move or not.
+
+        Raises
+        ------
+        IllegalMoveError
+            If the game is over.
+        """
+        self._require_open()
+        self.resigned = colour
+        self._changed()
+
+    def _require_open(self) -> None:
+        if self.is_over or self.is_counting:
+            raise IllegalMoveError("the game is over")
 
     def check_clock(self, now: float) -> bool:
         """Lose the game for the side to move if its time is up; tell whether it was."""
@@ -265,19 +280,10 @@ class Table:
             "thinking": thinking,
             "trouble": self.trouble,
             "dead": None if self.dead is None else vertices(sorted(self.dead), board),
-            "count": self._counted() if counting and self.dead is not None else None,
+            "count": counted(self.count()) if counting and self.dead is not None else None,
             "result": self.result or None,
             "won": self.won,
             "clock": self._clock_state(now),
-        }
-
-    def _counted(self) -> dict[str, Any]:
-        count = self.count()
-        return {
-            **count.to_dict(),
-            "explanation": count.explain(),
-            "black_points": mask_rows(count.territory(BLACK)),
-            "white_points": mask_rows(count.territory(WHITE)),
         }
 
     def _clock_state(self, now: float) -> dict[str, Any] | None:

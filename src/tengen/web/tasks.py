@@ -5,14 +5,13 @@ Runs in child processes. Models and players are loaded once a process and kept.
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from tengen.board import BLACK, PASS, WHITE, index_of, points_at
-from tengen.board.counting import Count, count_both, overruled
+from tengen.board import PASS, index_of, points_at
+from tengen.board.counting import count_both, overruled
 from tengen.contracts import Analyser, Analysis, Player, Status, TimedPlayer
 from tengen.errors import ModelError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
@@ -20,13 +19,19 @@ from tengen.gtp.judging import Judge
 from tengen.lab.review import find_policy
 from tengen.players import make_player
 from tengen.web import openings, shelves, sights, studies
-from tengen.web.positions import likely_moves, mask_rows, to_board, vertex, vertices
+from tengen.web.positions import (
+    counted,
+    finite,
+    judged_blocks,
+    likely_moves,
+    to_board,
+    vertex,
+    vertices,
+)
 from tengen.web.workers import Context, Task
 
 _HINTS = 5
 """Candidates that a hint shows."""
-LINE = 12
-"""Moves of a line that are shown."""
 
 
 @lru_cache(maxsize=8)
@@ -96,32 +101,11 @@ def score(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
         "dead": vertices(points_at(np.flatnonzero(fallen), board.rows, board.cols), board),
         "seki": vertices(verdict.stones(Status.SEKI), board),
         "safe": verdict.safe,
-        "safe_probability": _number(verdict.safe_probability),
-        "blocks": [
-            {
-                "stones": vertices(block.stones, board),
-                "status": str(block.status),
-                "probability": _number(block.probability),
-            }
-            for block in verdict.blocks
-        ],
+        "safe_probability": finite(verdict.safe_probability),
+        "blocks": judged_blocks(verdict, board),
         "territory": counted(territory),
         "area": counted(area),
     }
-
-
-def counted(count: Count) -> dict[str, Any]:
-    """Write a count in plain values, with the points of either side."""
-    return {
-        **count.to_dict(),
-        "explanation": count.explain(),
-        "black_points": mask_rows(count.territory(BLACK)),
-        "white_points": mask_rows(count.territory(WHITE)),
-    }
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def describe(report: Analysis, board: Any) -> dict[str, Any]:
@@ -139,7 +123,7 @@ def describe(report: Analysis, board: Any) -> dict[str, Any]:
                 "winrate": c.winrate,
                 "score": c.score,
                 "prior": c.prior,
-                "line": vertices(c.pv[:LINE], board),
+                "line": vertices(c.pv[: studies.LINE], board),
             }
             for c in report.candidates[:_HINTS]
         ],

@@ -97,10 +97,6 @@ class Lane:
         self._pool.submit(self._work, job)
         return job
 
-    def process_ids(self) -> list[int]:
-        """Return the ids of the processes that live now."""
-        return [c.process.pid for c in list(self._children) if c.process.pid is not None]
-
     def close(self) -> None:
         """Cancel everything and end the processes."""
         self._closed = True
