@@ -68,7 +68,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         self.max_plies = max_plies or 3 * size[0] * size[1]
         self.possible_agents = list(_AGENTS)
         moves = size[0] * size[1] + 1
-        self.action_spaces = dict.fromkeys(_AGENTS, spaces.Discrete(moves))
+        self.action_spaces = {agent: spaces.Discrete(moves) for agent in _AGENTS}
         self.observation_spaces = {
             agent: spaces.Dict(
                 {
@@ -88,7 +88,10 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a game; chance plays no part in it, so the seed is for the agents' spaces."""
+        """Begin a game; chance plays no part in it, the seed is for what `action_space` samples."""
+        if seed is not None:
+            for number, space in enumerate(self.action_spaces.values()):
+                space.seed(int(seed) + number)
         self.board = self._start.copy()
         self.agents = list(_AGENTS)
         self.rewards = dict.fromkeys(_AGENTS, 0.0)

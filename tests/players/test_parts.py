@@ -73,6 +73,12 @@ def test_a_way_that_is_given_up_leaves_no_trace_and_nodes_know_their_branch() ->
         assert branch == above
 
 
+def test_a_choice_alone_is_a_report_too() -> None:
+    told = Analysis.of_choice(7)
+    assert (told.choice, told.visits, [c.move for c in told.candidates]) == (7, 1, [7])
+    assert Analysis.of_choice(RESIGN) == Analysis((), RESIGN, visits=1)
+
+
 def test_every_column_of_the_search_has_a_place_of_its_own() -> None:
     assert len({k.T_MOVE, k.T_FIRST, k.T_COUNT}) == 3 == k.T_WIDTH
     floats = {k.F_N, k.F_W, k.F_PN, k.F_PW, k.F_POLICY, k.F_SCORE, k.F_EVAL}

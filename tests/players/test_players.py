@@ -1,13 +1,16 @@
 """Every built-in player keeps the contract, and each does what its name says."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, WHITE, Board, Rules, index_of
 from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, is_own_eye, liberty_balance
 from tengen.contracts import TimedPlayer, check_evaluator, check_player, check_policy
-from tengen.players import make_player
-from tengen.players.alphabeta import AlphaBetaPlayer
+from tengen.players import PLAYERS, make_player
+from tengen.players.alphabeta import AlphaBetaPlayer, Search
 from tengen.players.greedy import GreedyPlayer
 from tengen.players.policy import SamplePlayer
 from tengen.players.sources import EVALUATORS, POLICIES, AreaEvaluator, make_policy
@@ -155,6 +158,26 @@ def test_alphabeta_sees_a_snapback_two_plies_deep() -> None:
         value, move = AlphaBetaPlayer(model=AreaEvaluator(), depth=depth, width=6).search(board)
         assert board.is_legal(board.answer(move))
         assert np.isfinite(value)
+
+
+def test_the_widths_shown_are_those_in_force() -> None:
+    class Counting(AreaEvaluator):
+        asked = 0
+
+        def values(self, boards: Sequence[Board]) -> FloatArray:
+            self.asked += len(boards)
+            return super().values(boards)
+
+    shown = {
+        name: next(o.default for o in PLAYERS[name].options if o.name == "width")
+        for name in ("greedy", "alphabeta")
+    }
+    assert shown == {"greedy": "8", "alphabeta": "8 with a policy, else all"}
+    model, policy = Counting(), make_policy("static")
+    GreedyPlayer(model=model, policy=policy).choose(Board(9), np.random.default_rng(0))
+    assert model.asked == 8
+    assert len(Search(model, policy, None).moves(Board(9))) == 8
+    assert len(Search(model, None, None).moves(Board(9))) == 81
 
 
 def test_alphabeta_keeps_to_the_clock() -> None:

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from tengen.board import Board
-from tengen.errors import TengenError
-from tengen.players.saving import default_folder, new_place, read_saved, refuse_other
+from tengen.errors import IllegalMoveError, RecordError, TengenError
+from tengen.gtp.clock import Clock
+from tengen.players import make_player
+from tengen.players.saving import default_folder, new_place, read_saved, refuse_other, save
+from tengen.players.table import Table
 
 
 def test_games_are_kept_in_the_users_folder(
@@ -42,3 +45,22 @@ def test_a_record_of_somebody_else_is_no_saved_game(tmp_path: Path) -> None:
     (tmp_path / "game.sgf").write_text("(;SZ[9];B[ee])")
     with pytest.raises(TengenError, match=r"game\.sgf"):
         read_saved(tmp_path / "game.sgf")
+
+
+def test_an_illegal_move_is_told_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    save(Table(Board(9, moves="B E5"), make_player("random"), 1, 3), path)
+    path.write_text(path.read_text().replace(";B[ee]", ";B[ee];W[ee]"))
+    with pytest.raises(IllegalMoveError, match="E5 at move 2: the point is taken"):
+        read_saved(path)
+
+
+def test_a_damaged_clock_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    save(Table(Board(9), make_player("random"), 1, 3, clock=Clock.fischer(60.0, 5.0)), path)
+    assert read_saved(path).clock == Clock.fischer(60.0, 5.0)
+    text = path.read_text()
+    assert '"left": {"1": 60.0, "2": 60.0}' in text
+    path.write_text(text.replace('{"1": 60.0, "2": 60.0}', "[60\\]"))
+    with pytest.raises(RecordError, match="under XT is damaged"):
+        read_saved(path)

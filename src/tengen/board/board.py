@@ -125,12 +125,7 @@ class Board:
 
     @classmethod
     def of_state(
-        cls,
-        state: IntArray,
-        table: IntArray,
-        *,
-        rules: Rules | str,
-        komi: float | None = None,
+        cls, state: IntArray, table: IntArray, *, rules: Rules | str, komi: float | None = None
     ) -> Board:
         """Return the board of a position as kernels see it, with the positions before it.
 
@@ -159,7 +154,7 @@ class Board:
         """Tell whether this is the same game as an earlier board's, as far on or further."""
         return (
             self.moves[: len(earlier.moves)] == earlier.moves
-            and (self.komi, self.rules) == (earlier.komi, earlier.rules)
+            and (self.white_bonus, self.rules) == (earlier.white_bonus, earlier.rules)
             and np.array_equal(self._start, earlier._start)
         )
 
@@ -363,6 +358,11 @@ class Board:
         return int(scalars[layout.PRISONERS_B]), int(scalars[layout.PRISONERS_W])
 
     @property
+    def white_bonus(self) -> float:
+        """White's points beside the board: komi, and what the rules give for handicap stones."""
+        return self.komi + self.rules.compensation(self.handicap)
+
+    @property
     def hash(self) -> int:
         """The Zobrist hash of the stones: the same in every process and version, 64 bits."""
         return int(self.state[layout.SCALARS, layout.HASH]) & 0xFFFFFFFFFFFFFFFF
@@ -443,12 +443,11 @@ class Board:
         return len(self.block(move).liberties)
 
     def area_score(self) -> float:
-        """Return Black's area minus White's by Tromp-Taylor, minus komi and handicap compensation.
+        """Return Black's area minus White's by Tromp-Taylor, minus `white_bonus`.
 
         Every stone counts as alive; see `counting` for dead stones and territory.
         """
-        bonus = self.rules.compensation(self.handicap)
-        return float(k.area_score(self.state) - self.komi - bonus)
+        return float(k.area_score(self.state) - self.white_bonus)
 
     # ----- Showing -----
 

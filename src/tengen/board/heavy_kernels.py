@@ -105,7 +105,7 @@ def liberties_after(b, p, colour, width):
 
 
 @kernel
-def _answers(b, v, last, colour, width, out):
+def _answers(b, last, colour, width, out):
     """Collect captures of the last block and rescues of own blocks it put in atari; return how
     many.
     """
@@ -180,7 +180,7 @@ def _heavy_move(b, empty, v, colour, width, shapes, out):
     """Play one move of the policy; return whether there was one (else it was a pass)."""
     last = v[V_LAST]
     if last != U0:
-        count = _answers(b, v, last, colour, width, out)
+        count = _answers(b, last, colour, width, out)
         if count > 0:
             p = out[draw_below(v, U(count))]
             if b[p] == U0 and p != v[V_KO] and is_playable(b, p, colour, width):

@@ -77,4 +77,4 @@ def playouts(
         run(0, n)
     else:
         share(run, n, least=_SHARE)
-    return PlayoutResult(scores.astype(np.float64) - board.komi, ownership / max(n, 1))
+    return PlayoutResult(scores.astype(np.float64) - board.white_bonus, ownership / max(n, 1))

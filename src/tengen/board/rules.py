@@ -57,13 +57,14 @@ class Rules:
         return PRESETS[key]
 
     def compensation(self, handicap: int) -> float:
-        """Return White's points for so many handicap stones under area counting.
+        """Return White's points for so many handicap stones; none where territory is counted.
 
         >>> Rules(handicap_bonus="n-1").compensation(4)
         3.0
         """
         points = {"none": 0, "n": handicap, "n-1": handicap - 1}
-        return float(points[self.handicap_bonus] if handicap >= 2 else 0)
+        due = handicap >= 2 and self.scoring == "area"
+        return float(points[self.handicap_bonus] if due else 0)
 
     def with_(self, **changes: object) -> Rules:
         """Return the same rules with some of them changed."""

@@ -14,6 +14,8 @@ from tengen.arrays import FloatArray as FloatArray
 
 """An array of floats; its shape stands in the docstring of the name that has this type."""
 
+_RESIGN = -1
+
 
 class Status(StrEnum):
     """What becomes of a block when the game is counted."""
@@ -122,6 +124,16 @@ class Analysis:
     raw_spread: float = math.nan
     raw_policy: FloatArray | None = field(default=None, compare=False)
     human_policy: FloatArray | None = field(default=None, compare=False)
+
+    @classmethod
+    def of_choice(cls, move: int) -> Analysis:
+        """Return the report of a player that says its move alone; a resignation has no candidate.
+
+        >>> Analysis.of_choice(12).candidates[0].pv
+        (12,)
+        """
+        told = () if move == _RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
+        return cls(told, move, visits=1)
 
 
 def win_probability(value: float, scale: float = 1.0) -> float:

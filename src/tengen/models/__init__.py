@@ -1,9 +1,10 @@
 """Load and save what was learned: weights with a card, checkpoints, and the list of names.
 
-`files` writes atomically, `cards` describes a model, `store` keeps one model per safetensors file,
-`settings` describes a training's settings, `runs` keeps a training in its folder and lets it go on
-exactly where it was stopped, on top of `checkpoints`; `registry` finds models by name and makes
-the right object of each. No learner is imported here until a model of its kind is asked for.
+`cards` describes a model, `store` keeps one model per safetensors file, `settings` describes a
+training's settings, `runs` keeps a training in its folder and lets it go on exactly where it was
+stopped, on top of `checkpoints`; `places` knows where models lie, `registry` finds them by name and
+makes the right object of each; `write_atomic` is that of `tengen.files`. No learner is imported
+here until a model of its kind is asked for.
 """
 
 from tengen.files import write_atomic

@@ -50,7 +50,7 @@ class BuiltinExpert:
         for group in _groups(boards):
             part = [boards[i] for i in group]
             scores[group] = self._run(part, [seeds[i] for i in group])[0]
-        return scores - np.array([board.komi for board in boards], np.float64)
+        return scores - np.array([board.white_bonus for board in boards], np.float64)
 
     def finish_ownership(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
         """Return boards x cells, +1 Black's to -1 White's; all boards of one size."""
@@ -139,7 +139,7 @@ class PlayerExpert:
 
         rng = np.random.default_rng(seed)
         play_to_end(board, lambda b: self.player.choose(b, rng))
-        return float(np.sign(judge(board).ownership).sum()) - board.komi
+        return float(np.sign(judge(board).ownership).sum()) - board.white_bonus
 
 
 class StaticExpert(PlayerExpert):
@@ -153,9 +153,8 @@ class StaticExpert(PlayerExpert):
     def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
         """Return the final score for Black, komi included; the seeds play no part."""
         shapes = shape_table()
-        return np.array(
-            [float(finish_static(b.state.copy(), shapes)) - b.komi for b in boards], np.float64
-        )
+        areas = [float(finish_static(b.state.copy(), shapes)) for b in boards]
+        return np.array(areas) - np.array([b.white_bonus for b in boards], np.float64)
 
 
 def _groups(boards: Sequence[Board]) -> list[list[int]]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.board import BLACK, PASS, RESIGN, Board, Point, index_of
+from tengen.board import BLACK, PASS, Board, Point, index_of
 from tengen.contracts import Evaluator, Policy
-from tengen.contracts.values import Analysis, Candidate
+from tengen.contracts.values import Analysis
 from tengen.errors import SpecError
 from tengen.players.passing import candidates, sensible
 from tengen.players.policy import SamplePlayer, playable_priors
@@ -69,9 +69,7 @@ class GreedyPlayer:
             player = SamplePlayer(model=self.policy, temperature=self.temperature)
             yield from player.analyse(board, rng)
             return
-        move = self.choose(board, rng)
-        found = () if move == RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
-        yield Analysis(found, move, visits=1)
+        yield Analysis.of_choice(self.choose(board, rng))
 
     def explain(self, board: Board, move: int) -> str:
         """Say how likely the policy finds the move; an evaluator's choice has no words."""

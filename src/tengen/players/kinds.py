@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class Option:
     """One key that a player's spec may have.
 
-    `kind` is one of the names in `READERS`; `help` says what it does; `default` is what happens
-    without it, for people. `least` bounds numbers from below.
+    `kind` is one of the names in `_READERS` of `spec`; `help` says what it does; `default` is what
+    happens without it, for people. `least` bounds numbers from below.
     """
 
     name: str
@@ -126,7 +126,7 @@ PLAYERS: dict[str, PlayerKind] = {
                     "width",
                     "int",
                     "with model and policy: only its best so many moves",
-                    "all",
+                    "8",
                     least=1,
                 ),
                 _RESIGN,
@@ -145,7 +145,7 @@ PLAYERS: dict[str, PlayerKind] = {
                     "width",
                     "int",
                     "search only the best so many moves of the policy, or of the model itself",
-                    "8",
+                    "8 with a policy, else all",
                     least=1,
                 ),
                 Option("seconds", "float", "deepen for so long", "no clock", least=0.0),

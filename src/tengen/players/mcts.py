@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray, IntArray
-from tengen.board import BLACK, PASS, RESIGN, WHITE, Board
+from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, indices_of
 from tengen.board.rules import KO_NUMBERS
 from tengen.board.shapes import shape_table
 from tengen.contracts import Analysis, Candidate, Evaluator, Policy, win_probability
@@ -268,8 +268,7 @@ class MctsPlayer(Searching):
             priors = self.policy.priors(board)
             first, count = tree.ti[node, k.T_FIRST], tree.ti[node, k.T_COUNT]
             moves = tree.ti[first : first + count, k.T_MOVE]
-            cells = (moves // (board.cols + 1) - 1) * board.cols + moves % (board.cols + 1) - 1
-            cells[moves == PASS] = -1
+            cells = indices_of(moves, board.rows, board.cols)
             tree.tf[first : first + count, k.F_POLICY] = priors[cells]
         if self.evaluator is not None:
             value = float(self.evaluator.values([board])[0])
@@ -288,7 +287,7 @@ class MctsPlayer(Searching):
         settings[k.C_POLICY] = self.policy_weight if self.policy is not None else 0.0
         settings[k.C_SCORE] = self.score_weight
         settings[k.C_MIX] = self.mix if self.evaluator is not None else 0.0
-        settings[k.C_KOMI] = board.komi
+        settings[k.C_KOMI] = board.white_bonus
         settings[k.C_PRIOR] = self.prior_weight
         settings[k.C_EXPLORE] = self.explore
         return settings

@@ -76,7 +76,7 @@ M_USED, _M_SIMS, M_ASKS, M_DEPTH, M_LINE = 0, 1, 2, 3, 4
     C_POLICY,  # weight of the policy's probability in the choice
     C_SCORE,  # weight of the margin beside winning
     C_MIX,  # weight of the evaluator against the playout, 0 to 1
-    C_KOMI,
+    C_KOMI,  # all White gets beside the board
     C_PRIOR,  # scale of the built-in priors, in visits
     C_EXPLORE,  # weight of the classical exploration term
     C_WIDTH,
@@ -120,7 +120,7 @@ def _near_last(s, dist, queue):
 
 
 @kernel
-def _lonely(s, p, row, col):
+def _lonely(s, row, col):
     """Tell whether no stone stands within three steps of a point."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for dr in range(-3, 4):
@@ -171,7 +171,7 @@ def _prior(s, b, p, colour, width, shapes, dist, scale, row_out):
     cols = s[SCALARS, COLS]
     row, col = p // (cols + 1) - 1, p % (cols + 1) - 1
     line = min(row, col, s[SCALARS, ROWS] - 1 - row, cols - 1 - col)
-    if line < 3 and _lonely(s, p, row, col):
+    if line < 3 and _lonely(s, row, col):
         visits += 1.0
         if line == 2:
             wins += 1.0

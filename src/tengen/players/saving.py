@@ -85,16 +85,12 @@ def read_saved(path: Path) -> _Saved:
     memo = _read_memo(record, path)
     if record.result.kind != "unknown":
         raise TengenError(f"{path}: the game is over ({record.result}); review it instead")
+    board = board_at(record, rules=rules_of(record))
     try:
         clock = None if memo["clock"] is None else _read_clock(memo["clock"])
-        return _Saved(
-            board_at(record, rules=rules_of(record)),
-            str(memo["player"]),
-            int(memo["human"]),
-            int(memo["seed"]),
-            clock,
-        )
-    except (KeyError, TypeError, ValueError):
+        player, human, seed = str(memo["player"]), int(memo["human"]), int(memo["seed"])
+        return _Saved(board, player, human, seed, clock)
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise RecordError(
             f"{path}: what it says of the game under {_PROPERTY} is damaged"
         ) from None

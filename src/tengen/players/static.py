@@ -57,4 +57,4 @@ def move_values(board: Board) -> FloatArray:
 
 def finish_score(board: Board) -> float:
     """Let the rules play both sides to the end and return Black's score, komi included."""
-    return float(finish_static(board.state.copy(), shape_table())) - board.komi
+    return float(finish_static(board.state.copy(), shape_table())) - board.white_bonus

@@ -1,7 +1,8 @@
 """Keep a game between a person and a player: moves, clock, undo, advice, the count, its SGF.
 
-Knows whose turn it is, who has given up or run out of time; draws nothing, reads no words and no
-clock on the wall. `tengen play` is this game in a terminal; `saving` keeps it in a file.
+Knows whose turn it is, who has given up or run out of time; draws nothing and reads no words. It
+takes the player's time itself and is told the person's. `tengen play` is this game in a terminal;
+`saving` keeps it in a file.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def test_bonds_agree_with_the_reference(shape):
         count = number_parts(line, shape[1] + 1, part, colour, size)
         heavy, light = rng.choice([-0.5, 0.0, 0.04, 0.5], (2, count))
         bond, out = np.zeros(count, np.int64), np.full((count, BONDS), 7.0)
-        describe_bonds(line, *shape, part, colour, size, count, heavy, light, bond, out)
+        describe_bonds(line, shape[1], part, colour, size, count, heavy, light, bond, out)
         reference = Bonds(grid, heavy, light)
         for i in range(count):
             if colour[i] == 0:

@@ -73,7 +73,7 @@ class Positions:
     passed: BoolArray
     """Whether the last move was a pass."""
     komi: Float32Array
-    """Points the side to move gets for not being Black, or pays."""
+    """Points the side to move gets for not being Black, or pays; see `Board.white_bonus`."""
     territory: BoolArray
 
     def __len__(self) -> int:
@@ -112,6 +112,6 @@ def of_boards(boards: Sequence[Board], *, ladders: bool = True) -> Positions:
             if point != PASS:
                 history[i, ago] = index_of(point, rows, cols)
         passed[i] = bool(board.moves) and board.moves[-1][1] == PASS
-    komi = np.array([b.komi if b.turn == layout.WHITE else -b.komi for b in boards])
+    komi = np.array([(1 if b.turn == layout.WHITE else -1) * b.white_bonus for b in boards])
     territory = np.array([b.rules.scoring == "territory" for b in boards], np.bool_)
     return Positions(rows, cols, codes, history, passed, komi.astype(np.float32), territory)

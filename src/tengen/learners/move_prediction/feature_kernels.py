@@ -163,7 +163,7 @@ def _phase_of(plies, area):
 
 
 @kernel
-def _relative(s, p, recent, row, col, cols, feats, n):
+def _relative(recent, row, col, cols, feats, n):
     """Add where earlier moves lie relative to the move."""
     d0 = d1 = 7
     for j in range(4):
@@ -414,7 +414,7 @@ def move_features(s, rings, marks, table, values, recent, absolute, points, feat
             f[n] = COORDINATE + 4 * octant(row, col, rows, cols) + phase
             n += 1
         f[n] = LINE + _line_class(row, col, rows, cols)
-        n = _relative(s, p, recent, row, col, cols, f, n + 1)
+        n = _relative(recent, row, col, cols, f, n + 1)
         read_move(s, p, mover, last_head, start, count, libs, stamp, n_moves, facts)
         n = _tactical(facts, f, n)
         n = _fight(facts, of_last[p], of_attacked[p], said[p], s[SCALARS, KO], f, n)

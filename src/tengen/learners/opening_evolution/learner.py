@@ -110,7 +110,7 @@ class OpeningEvolution:
         me = 3 - board.turn
         value = self.shape.value(self.weights_, board, me) * board.rows * board.cols
         # Evolved under one komi; another one moves the score by the difference.
-        return (value if me == BLACK else -value) - (board.komi - self.settings.komi)
+        return (value if me == BLACK else -value) - (board.white_bonus - self.settings.komi)
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the network's move, look-ahead included; a pass if it is illegal."""

@@ -120,7 +120,7 @@ class OpeningModel:
         else:
             value = output_to_score(float(out[0]), settings.largest)
         # Learned under one komi; another one moves the score by the difference.
-        return value - (board.komi - settings.komi)
+        return value - (board.white_bonus - settings.komi)
 
     def priors(self, board: Board) -> FloatArray:
         """Return a softmax over the values of legal moves; pass only where there is no other."""

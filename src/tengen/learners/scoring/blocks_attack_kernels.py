@@ -135,7 +135,7 @@ def attack(line, width, target, inside, first):
 
 
 @kernel
-def describe_attacks(line, rows, cols, part, colour_of, size_of, count, bond, mean_h, mean_l, out):
+def describe_attacks(line, cols, part, colour_of, size_of, count, bond, mean_h, mean_l, out):
     """Write for every doubtful bond whether it falls: attacked first, holding, defended first.
 
     The fourth feature says that it was not read: too much room, or playouts left no doubt.

@@ -51,7 +51,7 @@ def _bind(line, width, part, colour_of, count, mean_h, mean_l, bond):
 
 
 @kernel
-def describe_bonds(line, rows, cols, part, colour_of, size_of, count, mean_h, mean_l, bond, out):
+def describe_bonds(line, cols, part, colour_of, size_of, count, mean_h, mean_l, bond, out):
     """Number the bonds and write BONDS features of every block's bond."""
     width = cols + 1
     n = line.shape[0]

@@ -50,7 +50,7 @@ def mark_perimeters(line, width, part, rim, rims, libs):
 
 
 @inner_kernel
-def _touch_masks(line, part, colour_of, rim, count, touch):
+def _touch_masks(line, rim, count, touch):
     """Write into touch[x] bit 1 where part x has Black beside it, bit 2 where White."""
     for x in range(count):
         touch[x] = 0
@@ -102,7 +102,7 @@ def liberties_after(line, width, part, rim, libs, p, colour):
 
 
 @inner_kernel
-def _chain_blocks(line, part, colour_of, rim, count, chain):
+def _chain_blocks(line, colour_of, rim, count, chain):
     """Number optimistic chains: blocks of a colour joined by shared liberties, over and over."""
     for x in range(count):
         chain[x] = x
@@ -262,7 +262,7 @@ def _two_weakest(near, colour_of, libs, size_of, count, enemy):
 
 
 @inner_kernel
-def _mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near, free, f):
+def _mark_chain(line, part, colour_of, size_of, rim, chain, count, x, near, free, f):
     """Write blocks, stones and perimeter of a chain (24 to 26); mark its liberties and parts."""
     near[:] = False
     for y in range(count):
@@ -310,8 +310,8 @@ def describe_blocks(line, rows, cols, protected_below, part, colour_of, size_of,
     rims, libs = np.zeros(count, np.int64), np.zeros(count, np.int64)
     mark_perimeters(line, width, part, rim, rims, libs)
     touch = np.zeros(count, np.int64)
-    _touch_masks(line, part, colour_of, rim, count, touch)
-    _chain_blocks(line, part, colour_of, rim, count, chain)
+    _touch_masks(line, rim, count, touch)
+    _chain_blocks(line, colour_of, rim, count, chain)
     beside = np.zeros((3, n), np.bool_)
     _mark_beside(line, width, beside)
     after = np.zeros((3, n), np.int64)
@@ -336,7 +336,7 @@ def describe_blocks(line, rows, cols, protected_below, part, colour_of, size_of,
         _describe_enemy(second, rim, rims, libs, line, free, f, 42)
         if _copy_chain(features, chain, colour_of, x):
             continue
-        _mark_chain(line, width, part, colour_of, size_of, rim, chain, count, x, near, free, f)
+        _mark_chain(line, part, colour_of, size_of, rim, chain, count, x, near, free, f)
         _describe_regions(line, width, rows, cols, part, colour_of, size_of, rims, touch, count,
                           near, colour, free, beside[colour], beside[enemy], f, 27)  # fmt: skip
         for p in range(n):

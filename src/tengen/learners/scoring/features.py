@@ -121,8 +121,8 @@ def describe(grid: NDArray[np.int8], playouts: tuple[int, int] = FEW) -> Describ
     bonds, attacks = np.zeros((count, BONDS)), np.zeros((count, ATTACKS))
     bond = np.zeros(count, np.int64)
     mean_h, mean_l = features[:, HEAVY_MEAN].copy(), features[:, LIGHT_MEAN].copy()
-    describe_bonds(line, rows, cols, part, colour, size, count, mean_h, mean_l, bond, bonds)
-    describe_attacks(line, rows, cols, part, colour, size, count, bond, mean_h, mean_l, attacks)
+    describe_bonds(line, cols, part, colour, size, count, mean_h, mean_l, bond, bonds)
+    describe_attacks(line, cols, part, colour, size, count, bond, mean_h, mean_l, attacks)
     features[:, PAPER + SURROUNDINGS :] = np.concatenate([groups, bonds, attacks], axis=1)
     return Described(
         grid, line, part, colour[:count].copy(), size[:count].copy(), bond, features,

@@ -51,9 +51,7 @@ class _Answer:
 def _answer(described: Described, logit: FloatArray) -> _Answer:
     rows, cols = described.grid.shape
     alive = (logit >= 0) | (described.colour == 0)
-    changes = settle(
-        described.line, cols + 1, described.part, described.colour, len(logit), logit, alive
-    )
+    changes = settle(described.line, cols + 1, described.part, len(logit), logit, alive)
     stones = described.colour > 0
     if stones.any() and not alive[stones].any():
         # Nobody is left who could have killed the others: a game that has hardly begun.

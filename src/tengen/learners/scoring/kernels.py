@@ -19,7 +19,7 @@ def _count_once(x, seen, mark):
 
 
 @kernel
-def settle(line, width, part, colour_of, count, logit, alive):
+def settle(line, width, part, count, logit, alive):
     """Make who is alive consistent, at the least cost in logits; return how many parts changed.
 
     Two rules hold afterwards. Of two enemy blocks that touch not both are dead. What a dead block

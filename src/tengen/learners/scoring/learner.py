@@ -243,7 +243,7 @@ class BlockScorer:
 
         Meant for positions late in a game; an open board is worth little more than its komi.
         """
-        return np.array([float(self.ownership(b).sum()) - b.komi for b in boards])
+        return np.array([float(self.ownership(b).sum()) - b.white_bonus for b in boards])
 
     def ownership(self, board: Board) -> FloatArray:
         """Return a flat array of rows * columns numbers, +1 (Black's) to -1 (White's)."""

@@ -213,7 +213,7 @@ class LifeEvaluator:
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
         """Return the expected final score for Black by area, komi included, one per board."""
-        return np.array([float(self.ownership(b).sum()) - b.komi for b in boards], np.float64)
+        return np.array([float(self.ownership(b).sum()) - b.white_bonus for b in boards])
 
     def save(
         self,

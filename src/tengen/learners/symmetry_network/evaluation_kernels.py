@@ -164,7 +164,7 @@ def symbol(kind, colour):
 
 
 @inner_kernel
-def weigh_liberties(s, out, work, cats):
+def weigh_liberties(s, out, work):
     """Fill what each point counts as a liberty, from a position's outputs, for the next one.
 
     A stone's entry is what it leaves behind if captured: its survival becomes territory.

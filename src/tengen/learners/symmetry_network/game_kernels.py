@@ -67,7 +67,7 @@ def settle(s, net, cats, table, now, work, rounds):
             now.out[p, k] = np.float32(0.12)
     total = 0.0
     for _ in range(rounds):
-        weigh_liberties(s, now.out, work, cats)
+        weigh_liberties(s, now.out, work)
         categorise(s, now, work, cats)
         total = evaluate(s, net, now, work, table)
     return total
@@ -81,7 +81,7 @@ def rate_moves(s, seen, net, cats, table, c, now, base, work, points, values):
     has moved. `now` must be evaluated; fills `base` and `work`.
     """
     me = s[SCALARS, TURN]
-    weigh_liberties(s, now.out, work, cats)
+    weigh_liberties(s, now.out, work)
     categorise(s, base, work, cats)
     total = evaluate(s, net, base, work, table)
     points[0] = PASS
@@ -182,7 +182,7 @@ def self_play(side, targets, rows, cols, lam, limit, seed, index, linear, maxlib
             break
         me = s[SCALARS, TURN]
         if me == simple:
-            weigh_liberties(s, now.out, work, cats)
+            weigh_liberties(s, now.out, work)
             p = _most_liberties(s, seen, me, rng)
         else:
             net = nets[(plies + 1) % 2]
@@ -228,10 +228,10 @@ def duel(black, white, s, limit, seed, index, moves):
         me = s[SCALARS, TURN]
         if me == BLACK:
             p = _choose(s, seen, black, now_b, base, work_b, points, values, rng)
-            weigh_liberties(s, now_w.out, work_w, white.cats)
+            weigh_liberties(s, now_w.out, work_w)
         else:
             p = _choose(s, seen, white, now_w, base, work_w, points, values, rng)
-            weigh_liberties(s, now_b.out, work_b, black.cats)
+            weigh_liberties(s, now_b.out, work_b)
         play_move(s, p, me)
         remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
         moves[plies] = p

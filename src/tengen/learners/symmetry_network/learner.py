@@ -125,12 +125,12 @@ class SymmetryNetwork:
         for i, board in enumerate(boards):
             if self.wide is not None:
                 value, _ = self._seen(board, 3 - board.turn).value(table)
-                out[i] = (value if board.turn == WHITE else -value) - board.komi
+                out[i] = (value if board.turn == WHITE else -value) - board.white_bonus
                 continue
             view, work = _scratch(board)
             net = self._net_after(3 - board.turn)
             total = settle(board.state, net, self.cats, table, view, work, _SETTLING)
-            out[i] = -total - board.komi
+            out[i] = -total - board.white_bonus
         return out
 
     def ownership(self, board: Board) -> FloatArray:
@@ -181,7 +181,7 @@ class SymmetryNetwork:
         for their categories, which come from the outputs before the move.
         """
         out = self._rated(board, self._area_table, 0.0)
-        return out - board.komi if board.turn == BLACK else out + board.komi
+        return out - board.white_bonus if board.turn == BLACK else out + board.white_bonus
 
     def priors(self, board: Board, beta: float = 4.0) -> FloatArray:
         """Return the Boltzmann probabilities of moves that self-play draws from, pass last."""
