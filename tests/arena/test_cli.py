@@ -71,6 +71,7 @@ def test_match_resumes_and_ends_early(capsys, tmp_path) -> None:
     assert tested["sprt"]["answer"] == "elo1"
     assert tested["games"] < 400
     assert value(capsys, *common, "--games", 400, "--sprt", "-100,300") == tested
+    assert value(capsys, *common, "--games", 2, "--sprt", "-100,300")["left"] == 0
 
 
 @pytest.mark.parametrize(

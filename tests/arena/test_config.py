@@ -66,6 +66,8 @@ def test_pairs_are_all_there_is(tmp_path) -> None:
         ('spec = "maxlib"', 'spec = "maxlib"\ncolour = 1', "entrants.0.colour: no such setting"),
         ("komi = 0.5", 'rules = "chess"', "chess"),
         ("komi = 0.5", 'judge = "me"', "judge"),
+        ("komi = 0.5", "conditions = {komi = 0.5}", "conditions: no such setting"),
+        ("games = 3", "entrants = 3", "entrants: no such setting"),
         ("[players.new]", "players =", "not TOML"),
     ],
 )

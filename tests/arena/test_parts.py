@@ -11,8 +11,10 @@ from typing import get_args
 import pytest
 
 from tengen.arena import Database, results_of
+from tengen.arena.config import Entrant
 from tengen.arena.export import export_results, results_value, standings_table
 from tengen.arena.game import PlayedGame, Reason, void_game
+from tengen.arena.placing import is_installed
 from tengen.arena.ranks import ELO_A_RANK, Handicap, fair_handicap
 from tengen.arena.ratings import Sprt, SprtVerdict
 from tengen.arena.results import MatchResult, Standing
@@ -93,3 +95,16 @@ def test_lent_players_play_for_their_names_alone_and_only_then(tournament) -> No
         assert export_results(database, "html").startswith("<!")
         with pytest.raises(SpecError, match="csv, json, html, sgf"):
             export_results(database, "pdf")
+
+
+@pytest.mark.parametrize(
+    ("spec", "there"),
+    [
+        ("random", True),
+        ("gtp:sh -c true", True),
+        ("gtp:no-such-engine --fast", False),
+        ("gtp:", False),
+    ],
+)
+def test_an_engine_is_there_or_not(spec: str, there: bool) -> None:
+    assert is_installed(Entrant(name="somebody", spec=spec)) == there

@@ -59,6 +59,16 @@ def test_progress_counts_and_is_silent_where_it_should_be(capsys: Out) -> None:
     assert capsys.readouterr().err == "games: 5/10, 0.2/s, 20 s left now\n"
 
 
+def test_a_bar_is_told_its_length_when_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    steps = Progress("games", None)
+    assert steps._bar.tasks[0].total is None
+    steps.total = 8
+    steps.advance(2)
+    steps.close()
+    assert (steps._bar.tasks[0].completed, steps._bar.tasks[0].total) == (2, 8)
+
+
 def test_a_screen_that_is_no_terminal_shows_plain_text() -> None:
     stream = io.StringIO()
     screen = Screen(stream)

@@ -290,6 +290,8 @@ def test_a_stamp_changes_with_the_files(tmp_path: Path) -> None:
     assert not may_hold_games("c.openings")
     assert stamp_of([str(tmp_path)]) == after
     assert stamp_of(["-"]) == ""
+    (tmp_path / "d.sgf").symlink_to(tmp_path / "nowhere.sgf")
+    assert stamp_of([str(tmp_path)]) == after
     assert cached_path(["a"], 60) != cached_path(["a"], 61)
 
 

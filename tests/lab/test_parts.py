@@ -28,7 +28,6 @@ from tengen.lab.review import (
     Review,
     assemble,
     boards_of,
-    colour_name,
     find_thinker,
     judge_positions,
     review_move,
@@ -98,7 +97,6 @@ def test_a_game_is_judged_before_each_move_and_after_the_last() -> None:
     assert words.startswith("White B4") and "Black wins" in words
     with pytest.raises(SpecError, match="cannot say what it thinks"):
         next(judge_positions(record, object()))  # type: ignore[arg-type]
-    assert [colour_name(colour) for colour in (BLACK, WHITE)] == ["Black", "White"]
 
 
 def test_an_ending_keeps_the_count_and_who_counted() -> None:

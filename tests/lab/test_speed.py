@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tengen.cli import run
-from tengen.lab.speed import CONTESTS, measure, sample_games
+from tengen.errors import TengenError
+from tengen.lab.speed import CONTESTS, compare, measure, sample_games
 
 GAMES = sample_games(8, 60)
 
@@ -54,5 +55,20 @@ def test_the_command(capsys: pytest.CaptureFixture[str], games: Path) -> None:
     (row,) = json.loads(capsys.readouterr().out)
     assert list(row) == ["name", "unit", "ours", "peer", "peer_name", "ratio"]
     assert row["name"] == "legal-mask-19x19" and row["ratio"] is None
+
+
+def test_games_of_any_shape_are_measured(tmp_path: Path) -> None:
+    wide = tmp_path / "wide.sgf"
+    wide.write_text(
+        "(;SZ[19]\nC[two\nlines]\n;B[aa]\n;W[bb])\n\n(;SZ[19];B[cc]\n(;W[dd])(;W[ee]))\n"
+    )
+    (found,) = compare(["sgf-read"], wide)
+    assert found.ours > 0
+    wide.write_text("no game")
+    with pytest.raises(TengenError, match=r"wide\.sgf: no game"):
+        list(compare(["sgf-read"], wide))
+
+
+def test_unknown_work_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", "--only", "dancing"]) == 1
     assert "nothing to measure is called 'dancing'" in capsys.readouterr().err

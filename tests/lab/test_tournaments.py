@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
-from tengen.lab.tournaments import cross_table, elo_plot, play, standings
+from tengen.lab.tournaments import _Counter, cross_table, elo_plot, play, standings
 
 
 def test_a_tournament_becomes_tables_and_a_plot(tmp_path: Path) -> None:
@@ -27,3 +28,12 @@ def test_a_tournament_becomes_tables_and_a_plot(tmp_path: Path) -> None:
     assert [dot.name for dot in elo_plot(results, "E").rows] == [row[0] for row in table.rows]
     # Called again, it plays nothing.
     assert standings(play(tmp_path / "t.sqlite", settings, workers=1), "S") == table
+
+
+def test_void_games_are_not_counted() -> None:
+    told: list[tuple[int, int]] = []
+    counter = _Counter(lambda done, of: told.append((done, of)))
+    counter.begin(4, 1)
+    for void in (False, True):
+        counter.finished(SimpleNamespace(is_void=void))  # type: ignore[arg-type]
+    assert told == [(1, 4), (2, 4), (2, 4)]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tengen.records import sgf_grammar
 from tengen.records.faults import Damage
-from tengen.records.sgf_grammar import GameTree, Window, format_tree, parse_collection, parse_game
+from tengen.records.sgf_grammar import GameTree, Window, format_tree, parse_game, parse_slices
 
 
 def games(data: bytes) -> list[sgf_grammar.ParsedGame | Damage]:
-    return list(parse_collection(io.BytesIO(data)))
+    return [game for game, _ in parse_slices(io.BytesIO(data))]
 
 
 def written(data: bytes) -> list[bytes]:

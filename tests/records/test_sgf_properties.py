@@ -214,6 +214,19 @@ def test_western_names_without_an_encoding_take_no_bracket(name: str) -> None:
     assert record.properties["PB"] == [name] and len(record.moves) == 2
 
 
+@pytest.mark.parametrize("declared", ["GB2312", "Big5", "Shift_JIS", "EUC-KR"])
+@pytest.mark.parametrize(
+    ("black", "white", "codec"), [("李", "王", "utf-8"), ("Ren\xe9", "Jos\xe9", "latin-1")]
+)
+def test_a_false_encoding_takes_no_bracket(
+    declared: str, black: str, white: str, codec: str
+) -> None:
+    raw = f"(;GM[1]SZ[9]CA[{declared}]PB[{black}]PW[{white}];B[ee];W[cc];B[gg])".encode(codec)
+    [record] = loads(raw)
+    assert (record.properties["PB"], record.properties["PW"]) == ([black], [white])
+    assert len(record.moves) == 3
+
+
 @pytest.mark.parametrize(
     ("declared", "codec"),
     [

@@ -196,6 +196,8 @@ def parse_tournament(table: dict[str, Any]) -> Tournament:
     openings = fields.pop("openings", {})
     if isinstance(openings, int):
         openings = {"plies": openings}
+    for name in {"conditions", "entrants"} & fields.keys():
+        raise SpecError(f"{name}: no such setting")
     tables = {"conditions": conditions, "openings": openings, "entrants": entrants}
     return checked(Tournament, {**fields, **tables})
 

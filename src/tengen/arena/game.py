@@ -19,6 +19,7 @@ import numpy as np
 from tengen import __version__
 from tengen.arena.schedule import GameJob, GameKey
 from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, Point, format_gtp
+from tengen.board.colours import COLOUR_NAMES
 from tengen.contracts import Player, ScoreEstimator
 from tengen.errors import EngineError, TengenError
 from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove, EngineRefusal, EngineTimeout
@@ -40,8 +41,6 @@ _REASON_WORDS: dict[Reason, str] = {
 
 _WORTH_TELLING = 0.01
 """Seconds from which the time of a move is written into the record."""
-
-_SIDES = {BLACK: "Black", WHITE: "White"}
 
 
 @dataclass
@@ -114,7 +113,7 @@ class PlayedGame:
         """Say in the record who played, with what, and how it ended."""
         job = self.job
         lines = [
-            f"{_SIDES[colour]}: {entrant.name} ({self.versions.get(entrant.name, '?')}), "
+            f"{COLOUR_NAMES[colour]}: {entrant.name} ({self.versions.get(entrant.name, '?')}), "
             f"{entrant.spec}, {self.seconds[colour]:.3f} s"
             for colour, entrant in ((BLACK, job.black), (WHITE, job.white))
         ]
@@ -269,7 +268,7 @@ class _Referee:
     def _blame(self, colour: int, detail: str) -> None:
         job = self.game.job
         self.game.fault = (job.black if colour == BLACK else job.white).name
-        self.game.detail = f"{_SIDES[colour]}, move {len(self.board.moves) + 1}: {detail}"
+        self.game.detail = f"{COLOUR_NAMES[colour]}, move {len(self.board.moves) + 1}: {detail}"
 
     def _end(self, reason: Reason, result: Result) -> None:
         self.game.reason, self.game.result = reason, result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -200,8 +201,9 @@ def play_match(
             return result.sprt is not None and result.sprt.answer != "undecided"
 
         if decided(None):
-            rows, voids = database.games(), database.voids()
-            return match_result(a, b, rows, voids, left=tournament.games - len(rows), sprt=test)
+            result = match_result(a, b, database.games(), database.voids(), sprt=test)
+            left = max(tournament.games - result.games - result.duplicates, 0)
+            return replace(result, left=left)
         with LiveTable([a, b], database.games(), quiet=quiet) as listener:
             summary = run_tournament(
                 tournament,

@@ -114,7 +114,7 @@ def place(
     with reading(ladder or shipped_ladder(size)) as opened:
         base, old = opened.tournament, pair_scores(unique_games(opened.games()))
     newcomer = Entrant(name=f"{spec} (new)", spec=spec)
-    rungs = [entrant for entrant in base.entrants if _is_installed(entrant)]
+    rungs = [entrant for entrant in base.entrants if is_installed(entrant)]
     if not rungs:
         raise SpecError("no rung of the ladder can be played here")
     plan = _plan(base, newcomer, rungs, games, seed)
@@ -231,7 +231,7 @@ def _placing(
     return Placing(spec, own.elo, (own.low, own.high), rungs, stopped)
 
 
-def _is_installed(entrant: Entrant) -> bool:
+def is_installed(entrant: Entrant) -> bool:
     """Tell whether an entrant's engine, if it is one, is on this machine."""
     if not entrant.spec.startswith("gtp:"):
         return True

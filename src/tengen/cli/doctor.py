@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import os
 import platform
 import re
-import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any
@@ -75,6 +73,8 @@ def _cache() -> str:
 
 def examine() -> list[dict[str, Any]]:
     """Return one row a thing: name, found (version or path), good_for, get."""
+    from tengen.gtp.client import find_program
+
     rows: list[dict[str, Any]] = [
         {"name": "tengen", "found": __version__, "good_for": "", "get": ""},
         {"name": "python", "found": platform.python_version(), "good_for": "", "get": ""},
@@ -83,9 +83,8 @@ def examine() -> list[dict[str, Any]]:
         use = _EXTRAS[extra] if extra else _NEEDED
         get = f"pip install 'tengen[{extra}]'" if extra else "make setup"
         rows.append({"name": package, "found": _version(package), "good_for": use, "get": get})
-    search = os.environ.get("PATH", "") + os.pathsep + "/usr/games"
     for program, (use, how) in _PROGRAMS.items():
-        found = shutil.which(program, path=search)
+        found = find_program(program)
         rows.append({"name": program, "found": found, "good_for": use, "get": how})
     rows.append(
         {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +39,8 @@ def explore(
     """
     from tengen.explorer import explore as ask
     from tengen.explorer import picture
-    from tengen.explorer.opinions import Opinions, opinions_on
     from tengen.files import refuse_inputs, write_atomic
+    from tengen.lab.opinions import Opinions, opinions_on
 
     for written in filter(None, (index, out)):
         refuse_inputs(written, games)
@@ -92,14 +91,12 @@ def _openings(
 
 def _board(openings: Openings, size: str | None, moves: str) -> Board:
     """Play the moves that were asked for, in turn."""
+    from tengen.arena.match import parse_board_size
     from tengen.board import Board, Rules
     from tengen.errors import TengenError
 
-    text = size or next(iter(openings.about.sizes))
-    if not re.fullmatch("[0-9]+(x[0-9]+)?", text.lower()):
-        raise TengenError(f"--size {text}: not a size such as 19 or 9x13")
-    rows, _, cols = text.lower().partition("x")
-    board = Board(int(rows), int(cols or rows), rules=Rules.preset("japanese"))
+    rows, cols = parse_board_size(size or next(iter(openings.about.sizes)))
+    board = Board(rows, cols, rules=Rules.preset("japanese"))
     for number, name in enumerate(moves.replace(",", " ").split(), 1):
         try:
             board.play(name)

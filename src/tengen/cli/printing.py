@@ -128,7 +128,8 @@ class Progress:
         now = self._clock()
         rate = self.done / max(now - self._start, 1e-9)
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done, rate=f"{rate:.1f}/s {for_rich(note)}")
+            told = f"{rate:.1f}/s {for_rich(note)}"
+            self._bar.update(self._task, completed=self.done, total=self.total, rate=told)
         elif not self.quiet and now - self._last > 10:
             self._last = now
             left = f", {(self.total - self.done) / rate:.0f} s left" if self.total and rate else ""

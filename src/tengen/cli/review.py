@@ -204,18 +204,8 @@ def _summary(
     rows, cols = found.record.rows, found.record.cols
 
     def plain(move: MoveReview) -> dict[str, Any]:
-        return {
-            "move": move.number,
-            "colour": {1: "black", 2: "white"}[move.colour],
-            "vertex": format_gtp(move.move, rows, cols),
-            "lost": round(move.lost, 3),
-            "error": round(move.error, 3),
-            "winrate_lost": round(move.winrate_lost, 4),
-            "best": format_gtp(move.best, rows, cols),
-            "line": [format_gtp(p, rows, cols) for p in move.line],
-            "probability": move.probability,
-            "rank": move.rank,
-        }
+        value = move.to_dict(rows, cols)
+        return {"vertex": value.pop("move"), "move": value.pop("number"), **value}
 
     ending = found.ending
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import multiprocessing
 import os
 import time
@@ -31,19 +30,10 @@ STEPS: dict[str, str] = {
 }
 
 
-def _present(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
-
-
 def _warm(module: str) -> float:
     """Compile what one module has; return the seconds it took."""
     start = time.perf_counter()
-    warm_up = getattr(importlib.import_module(module), "warm_up", None)
-    if warm_up is not None:
-        warm_up()
+    importlib.import_module(module).warm_up()
     return time.perf_counter() - start
 
 
@@ -56,7 +46,7 @@ def warmup(
     from tengen.compiling import cache_folder
 
     begin = time.perf_counter()
-    labels = {module: label for label, module in STEPS.items() if _present(module)}
+    labels = {module: label for label, module in STEPS.items()}
     remark(f"compiling all kernels into {cache_folder()}", quiet=quiet)
     # The board first, for everything else is compiled together with it; then side by side.
     first, *others = labels

@@ -190,7 +190,8 @@ def stamp_of(paths: Iterable[str]) -> str:
             return ""
         path = Path(name)
         inside = sorted(path.rglob("*")) if path.is_dir() else []
-        for item in [each for each in inside if may_hold_games(each.name)] or [path]:
+        files = [each for each in inside if may_hold_games(each.name) and each.is_file()]
+        for item in files or [path]:
             facts = item.stat()
             seen.update(f"{item}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode(errors="replace"))
     return seen.hexdigest()

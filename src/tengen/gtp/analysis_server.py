@@ -27,7 +27,7 @@ from tengen.contracts.values import Analysis, Candidate
 from tengen.errors import TengenError
 from tengen.gtp.analysis_answers import format_result, is_wanted, visit_shares, wanted
 from tengen.gtp.analysis_protocol import Query, QueryError, Turn, parse_query
-from tengen.gtp.words import PASS, RESIGN
+from tengen.gtp.words import PASS
 
 # A line longer than this is refused; a game of 1000 moves is far shorter.
 _MAX_LINE = 1 << 22
@@ -315,9 +315,7 @@ class AnalysisServer:
         if isinstance(player, Analyser):
             every = query.report_every or _NEVER
             return player.analyse(board.copy(), rng, interval=every, limited=True, stop=stop)
-        move = int(player.choose(board.copy(), rng))
-        candidates = () if move == RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
-        return iter([Analysis(candidates, move, visits=1)])
+        return iter([Analysis.of_choice(int(player.choose(board.copy(), rng)))])
 
     def _policy(self, query: Query, report: Analysis, board: Board) -> FloatArray | None:
         """Say how likely moves are, if asked: by the player's network, a model, or visits."""

@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from tengen.contracts.protocols import Player
-from tengen.contracts.values import Analysis
 from tengen.errors import TengenError
 from tengen.gtp.protocol import Call, Command, GtpFailure, serve
 from tengen.gtp.words import COLOURS, PASS
@@ -54,9 +53,7 @@ class Engine:
         self.safe = safe
         self.make_player, self.spec, self.table = make_player, spec, table
         self.rules, self.seed = rules, seed
-        self.title = ""
         self.explanation = ""
-        self.last_report: Analysis | None = None
         self._game: Game | None = None
         self._player: Player | None = None
         self._judge: Judge | None = None

@@ -64,7 +64,6 @@ def clear_board(engine: Engine, call: Call) -> str:
     """Empty the board for a new game."""
     engine.game.clear()
     engine.explanation = ""
-    engine.last_report = None
     return ""
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tengen.contracts.protocols import Analyser, Explainer, NarrowablePlayer, Player, TimedPlayer
-from tengen.contracts.values import Analysis, Candidate
+from tengen.contracts.values import Analysis
 from tengen.errors import TengenError
 from tengen.gtp.analysis import AnalysisOptions, Dialect, format_report, parse_options
 from tengen.gtp.engine import Engine
@@ -76,13 +77,12 @@ def cgos_genmove_analyze(engine: Engine, call: Call) -> str:
 def _genmove(engine: Engine, call: Call, colour: int, board: Board) -> str:
     """Let the player choose under the clock, play its move, and keep its reasons."""
     player = _in_time(engine, colour, engine.player)
-    report = None
     start = time.monotonic()
     # A player that can analyse is asked that way, since only so GoGui can interrupt it.
-    for report in _reports(player, board, engine, _SILENT, limited=True, stop=_breaking_off(call)):
-        engine.last_report = report
+    stop = _breaking_off(call)
+    reports = deque(_reports(player, board, engine, _SILENT, limited=True, stop=stop), maxlen=1)
     engine.game.clock.spend(colour, time.monotonic() - start)
-    return _finish(engine, colour, player, board, report)
+    return _finish(engine, colour, player, board, reports[0] if reports else None)
 
 
 def _breaking_off(call: Call) -> Callable[[], bool]:
@@ -203,9 +203,7 @@ def _reports(
     rng = engine.game.generator()
     if isinstance(player, Analyser):
         return player.analyse(board, rng, interval=options.interval, limited=limited, stop=stop)
-    move = board.answer(player.choose(board.copy(), rng))
-    candidates = () if move == RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
-    return iter([Analysis(candidates, move, visits=1)])
+    return iter([Analysis.of_choice(board.answer(player.choose(board.copy(), rng)))])
 
 
 def _show(
@@ -216,8 +214,7 @@ def _show(
     options: AnalysisOptions,
     colour: int,
 ) -> None:
-    """Send one report and remember it."""
-    engine.last_report = report
+    """Send one report."""
     line = format_report(report, engine.vertex, dialect, options, colour)
     if line:
         call.stream(line)

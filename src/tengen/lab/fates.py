@@ -7,6 +7,7 @@ usual names; nothing here trains or counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class Fates:
     models: tuple[str, ...]
 
     def svg(self) -> str:
-        """Draw a board a model: percent on each block, who owns what in shades, the lost faint."""
+        """Draw a board a model: percent on each block, the lost faint."""
         width, height = (self.board.cols + 1) * _CELL, (self.board.rows + 1) * _CELL
         out = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 '
@@ -67,7 +68,7 @@ class Fates:
             left = number * (width + 12)
             out.append(
                 f'<g transform="translate({left:g} 0)"><text x="{width / 2:g}" y="16" '
-                f'font-size="14" text-anchor="middle">{model}</text>'
+                f'font-size="14" text-anchor="middle">{escape(model)}</text>'
                 f'<g transform="translate(0 24)">{self._board(model)}</g></g>'
             )
         return "\n".join([*out, "</svg>"])

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.board import BLACK, PASS, WHITE, Board, index_of, playouts, point_at
+from tengen.board import BLACK, PASS, Board, format_gtp, index_of, playouts, point_at
+from tengen.board.colours import COLOUR_NAMES
 from tengen.board.counting import Count
 from tengen.contracts import Analyser, Analysis, JudgingPlayer, Player, Policy, Status
 from tengen.errors import SpecError
@@ -113,6 +114,22 @@ class MoveReview:
         """Whether the loss is large, but may be chance."""
         large = self.lost >= max(_LEAST_MISTAKE, _DOUBTFUL * self.error)
         return large and not self.is_mistake
+
+    def to_dict(self, rows: int, cols: int) -> dict[str, Any]:
+        """Return it as plain values, points by their names on a board of this size."""
+        return {
+            "number": self.number,
+            "colour": COLOUR_NAMES[self.colour].lower(),
+            "move": format_gtp(self.move, rows, cols),
+            "lost": round(self.lost, 3),
+            "error": round(self.error, 3),
+            "winrate_lost": round(self.winrate_lost, 4),
+            "verdict": "mistake" if self.is_mistake else "doubtful" if self.is_doubtful else "",
+            "best": format_gtp(self.best, rows, cols),
+            "line": [format_gtp(point, rows, cols) for point in self.line],
+            "probability": self.probability,
+            "rank": self.rank,
+        }
 
 
 @dataclass(frozen=True)
@@ -387,11 +404,6 @@ def find_thinker(rows: int, cols: int, settings: ReviewSettings) -> Thinker:
     guide = "" if player is plain else f" and {name}"
     player.name = f"{settings.player} with {settings.playouts} playouts{guide}"
     return Thinker(player, policy, name, missing)
-
-
-def colour_name(colour: int) -> str:
-    """Name a colour for people."""
-    return {BLACK: "Black", WHITE: "White"}[colour]
 
 
 def find_policy(rows: int, cols: int, name: str | None) -> tuple[Policy | None, str, str]:

@@ -23,7 +23,6 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from tengen import __version__
-from tengen.board import format_gtp
 from tengen.errors import RunError, TengenError
 from tengen.files import sweep, write_atomic
 from tengen.lab.review import Review, find_thinker
@@ -160,17 +159,7 @@ def _move_rows(review: Review) -> list[dict[str, Any]]:
         point = after.board.answer(move.move)
         found.append(
             {
-                "number": move.number,
-                "colour": _COLOURS[move.colour],
-                "move": format_gtp(move.move, rows, cols),
-                "lost": round(move.lost, 3),
-                "error": round(move.error, 3),
-                "winrate_lost": round(move.winrate_lost, 4),
-                "verdict": "mistake" if move.is_mistake else "doubtful" if move.is_doubtful else "",
-                "best": format_gtp(move.best, rows, cols),
-                "line": [format_gtp(p, rows, cols) for p in move.line],
-                "probability": move.probability,
-                "rank": move.rank,
+                **move.to_dict(rows, cols),
                 "phase": phase_of(move.number, rows, cols),
                 "kind": kind_of(point, before.board, after.board),
                 "winrate_black": round(after.winrate, 4),

@@ -9,9 +9,10 @@ import numpy as np
 
 from tengen import __version__
 from tengen.board import BLACK, PASS, WHITE, Move, format_gtp, index_of
+from tengen.board.colours import COLOUR_NAMES
 from tengen.board.counting import format_result
 from tengen.board.drawing import star_points
-from tengen.lab.review import MoveReview, Position, Review, colour_name
+from tengen.lab.review import MoveReview, Position, Review
 from tengen.lab.review_curves import draw_curve
 from tengen.lab.review_sgf import LABELLED, LABELS, LINE, move_words
 
@@ -34,7 +35,7 @@ def make_page(review: Review, *, title: str, top: int = 5, index: str = "") -> s
         review=review,
         names=_names(review),
         curves=_curves(review),
-        sides=[(colour_name(c), review.side(c)) for c in (BLACK, WHITE)],
+        sides=[(COLOUR_NAMES[c], review.side(c)) for c in (BLACK, WHITE)],
         mistakes=[_diagram(review, m) for m in review.mistakes(top)],
         doubts=[_diagram(review, m) for m in review.doubts(top)],
         surprises=[_diagram(review, m) for m in review.surprises(top)],
@@ -94,7 +95,7 @@ def _row(review: Review, move: MoveReview) -> dict[str, Any]:
     rows, cols = position.board.rows, position.board.cols
     return {
         "number": move.number,
-        "colour": colour_name(move.colour),
+        "colour": COLOUR_NAMES[move.colour],
         "vertex": format_gtp(move.move, rows, cols),
         "lost": f"{move.lost:.1f}",
         "error": f"{move.error:.1f}",

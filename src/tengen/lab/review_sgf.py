@@ -7,8 +7,10 @@ in the record stays.
 from __future__ import annotations
 
 from tengen.board import BLACK, PASS, WHITE, format_gtp, format_sgf, point_at
+from tengen.board.colours import COLOUR_NAMES
 from tengen.board.counting import format_result
-from tengen.lab.review import MoveReview, Position, Review, colour_name
+from tengen.gtp.sgf import territory_marks
+from tengen.lab.review import MoveReview, Position, Review
 from tengen.records import GameRecord, loads
 from tengen.records.sgf_grammar import GameTree, format_tree
 from tengen.records.sgf_properties import format_number, format_text, parse_text
@@ -63,7 +65,7 @@ def move_words(review: Review, move: MoveReview) -> str:
     """Say in a few lines what is thought of a move."""
     position = review.positions[move.number]
     rows, cols = position.board.rows, position.board.cols
-    lines = [f"{colour_name(move.colour)} {format_gtp(move.move, rows, cols)}"]
+    lines = [f"{COLOUR_NAMES[move.colour]} {format_gtp(move.move, rows, cols)}"]
     if move.probability is not None:
         lines[0] += f": predicted with {100 * move.probability:.1f} %, choice {move.rank}"
     if move.lost > 0:
@@ -95,7 +97,7 @@ def _opening_words(review: Review, top: int) -> str:
     ]
     for colour in (BLACK, WHITE):
         side = review.side(colour)
-        text = f"{colour_name(colour)}: {side['mean_lost']:.2f} points lost a move"
+        text = f"{COLOUR_NAMES[colour]}: {side['mean_lost']:.2f} points lost a move"
         text += f", {side['mistakes']} mistakes"
         if side["top1"] is not None:
             text += f", {100 * float(side['top1']):.0f} % of moves predicted first"
@@ -156,14 +158,7 @@ def _mark_territory(node: _Node, review: Review) -> None:
     _comment(node, words)
     node.pop("TB", None)
     node.pop("TW", None)
-    for name, colour in (("TB", BLACK), ("TW", WHITE)):
-        points = [
-            format_sgf(point_at(i, rows, cols), rows, cols).encode("ascii")
-            for i, mine in enumerate(count.territory(colour).ravel())
-            if mine
-        ]
-        if points:
-            node[name] = points
+    node.update(territory_marks(count))
 
 
 def _better_line(before: Position, move: MoveReview) -> list[_Node]:

@@ -83,7 +83,7 @@ def plan_ladder(
     chosen = [files[round(i * (len(files) - 1) / max(count - 1, 1))] for i in range(count)]
     named = {f"after {rows[int(path.stem)]['games']} games": path for path in chosen}
     entrants = [
-        Entrant(name=name, spec=f"search:model={path},visits={visits}")
+        Entrant(name=name, spec=f'search:model="{path}",visits={visits}')
         for name, path in named.items()
     ]
     names = [entrant.name for entrant in entrants]

@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
 
 from tengen.board import Board, play_random, playouts
 from tengen.board.playouts import Kind
+from tengen.errors import TengenError
 from tengen.records import Corpus
 from tengen.records.bulk_replay import replay_all
 from tengen.records.record import GameRecord
@@ -64,7 +65,10 @@ def compare(names: Iterable[str], games: Path | None = None) -> Iterator[Speed]:
     if games is None:
         data = sample_games()
     else:
-        data = b"\n".join(games.read_bytes().splitlines()[:_GAMES])
+        found = [record.sgf() for record in islice(Corpus(games), _GAMES)]
+        if not found:
+            raise TengenError(f"{games}: no game could be read")
+        data = b"\n".join(game.replace(b"\n", b" ") for game in found)  # peers read lines
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "games.sgf"
         place.write_bytes(data)

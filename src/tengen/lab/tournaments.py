@@ -31,7 +31,7 @@ class _Counter(Listener):
         self._tell(done, total)
 
     def finished(self, game: PlayedGame) -> None:
-        self._done += 1
+        self._done += not game.is_void
         self._tell(self._done, self._total)
 
     def handed_out(self, job: GameJob) -> None:

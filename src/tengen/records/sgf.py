@@ -68,18 +68,28 @@ def record_of(
 
 
 def _with_encoding(item: ParsedGame, raw: bytes) -> tuple[ParsedGame, str]:
-    """Find the game's encoding, and parse it again if that changes where values end."""
+    """Find the game's encoding, and parse it again if that changes where values end.
+
+    A CA that is not true takes brackets for halves of letters and swallows what follows; where
+    that leaves less of the game, the bytes are asked instead.
+    """
     codec = encoding_of(item.tree, raw)
     lead = encodings.LEAD_BYTES.get(codec)
     if lead is None or raw.isascii():
         return item, codec
-    again = sgf_grammar.parse_game(raw, lead=lead)
+    try:
+        again = sgf_grammar.parse_game(raw, lead=lead)
+    except Damage:
+        return item, codec
     if again.end != len(raw) or len(again.repairs) > len(item.repairs):
         return item, codec
-    shift = item.start
-    again.tree.offsets = [offset + shift for offset in again.tree.offsets]
-    repairs = tuple(sgf_grammar.Repair(r.reason, r.offset + shift) for r in again.repairs)
-    return ParsedGame(again.tree, item.start, item.end, repairs), codec
+    if len(again.repairs) == len(item.repairs) and _properties(again) < _properties(item):
+        return item, encodings.guess(raw)
+    return sgf_grammar.shifted(again, item.start), codec
+
+
+def _properties(game: ParsedGame) -> int:
+    return sum(map(len, game.tree.nodes))
 
 
 def encoding_of(tree: GameTree, raw: bytes) -> str:

@@ -336,20 +336,12 @@ def protect(raw: bytes) -> bytes:
     return raw[: found.start()] + b"\\" + raw[found.start() :] if found else raw
 
 
-def parse_collection(stream: BinaryIO, lead: bytes = b"") -> Iterator[ParsedGame | Damage]:
-    """Yield every game of a stream, or the `Damage` in its place, in bounded memory.
+def parse_slices(stream: BinaryIO) -> Iterator[tuple[ParsedGame | Damage, bytes]]:
+    """Yield every game of a stream, or the `Damage` in its place, each with its bytes.
 
-    Offsets count from where the stream stood. Text outside of games is passed over. Does not
-    complain when there is no game at all.
+    Needs bounded memory. Offsets count from where the stream stood. Text outside of games is
+    passed over. Does not complain when there is no game at all.
     """
-    for item, _ in parse_slices(stream, lead):
-        yield item
-
-
-def parse_slices(
-    stream: BinaryIO, lead: bytes = b""
-) -> Iterator[tuple[ParsedGame | Damage, bytes]]:
-    """Yield what `parse_collection` yields, each with the game's own bytes."""
     window = Window(stream)
     find = find_start
     while True:
@@ -360,7 +352,7 @@ def parse_slices(
             continue
         window.position = start
         try:
-            game = parse_game(window.data, start, final=window.final, lead=lead)
+            game = parse_game(window.data, start, final=window.final)
             if game.end > len(window.data) - LOOKAHEAD and not window.final:
                 raise NeedMoreError
         except NeedMoreError:

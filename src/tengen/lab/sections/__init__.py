@@ -1,5 +1,5 @@
 """Hold one module for each section of the report: what the laboratory does there, small and large.
 
-A module's `quick` needs nothing but the package; its functions for `--full` repeat the paper at its
-own scale. Both return plain data; see `content`.
+A module lists its experiments, each with a quick size, which needs nothing but the package, and a
+full one, which repeats the paper at its own scale (see `steps`). They return plain data, `content`.
 """

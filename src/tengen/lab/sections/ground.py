@@ -5,8 +5,6 @@ At full scale it is the shipped ladder, played anew.
 
 from __future__ import annotations
 
-import shlex
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,23 +93,16 @@ def _rungs(size: Size, seed: int) -> dict[str, Any]:
 def _shipped(size: Size) -> tuple[Tournament, list[str]]:
     """Return the shipped ladder for the players that are here, and who is missing."""
     from tengen.arena import load_tournament
-    from tengen.arena.placing import LADDERS
+    from tengen.arena.placing import LADDERS, is_installed
 
     tournament = load_tournament(Path(LADDERS) / f"{size.ladder}.toml")
     wanted = [e for e in tournament.entrants if not size.only or e.name in size.only]
-    here = tuple(entrant for entrant in wanted if _installed(entrant.spec))
+    here = tuple(entrant for entrant in wanted if is_installed(entrant))
     changes: dict[str, Any] = {"entrants": here}
     if size.games is not None:
         changes["games"] = size.games
     missing = [entrant.name for entrant in wanted if entrant not in here]
     return tournament.model_copy(update=changes), missing
-
-
-def _installed(spec: str) -> bool:
-    """Tell whether the program of a player's spec is there; ours always are."""
-    if not spec.startswith("gtp:"):
-        return True
-    return shutil.which(shlex.split(spec.removeprefix("gtp:"))[0]) is not None
 
 
 EXPERIMENTS = (

@@ -189,15 +189,14 @@ def match(context: Context, size: MatchSize) -> Result:
 
 def _match(context: Context, size: MatchSize, train: Callable[[], GameArrays]) -> Result:
     """Let the paper's recipe play; a model of as many games that lies there is used as it is."""
-    import shutil
-
     from tengen.arena.results import match_result
+    from tengen.gtp.client import find_program
     from tengen.lab.tournaments import play, standings
     from tengen.learners.move_prediction import MovePredictor, PaperSettings
     from tengen.players import gnugo
 
-    if not size.opponent and shutil.which("gnugo") is None:
-        return Result(text="GNU Go is not on the PATH, so its match was not played.")
+    if not size.opponent and find_program("gnugo") is None:
+        return Result(text="GNU Go is not installed, so its match was not played.")
     folder = context.place("move-prediction")
     model = folder / f"paper-{size.trained_on}.safetensors"
     if not model.is_file():

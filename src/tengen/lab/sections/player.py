@@ -25,20 +25,21 @@ class Size:
 
 
 _QUICK, _FULL = Size(), Size(playouts=500, games=((9, 100), (13, 40), (19, 20)))
+_UNITED = "tengen-playouts"
 _TOO_FEW = "cannot be judged by so few games"
 
 
 def _gauntlet_settings(
     playouts: int, games: int, board: int, seed: int, parts: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the tournament in which `tengen` meets itself without each part, and plain search."""
-    players = {"tengen": {"spec": f"tengen-playouts:playouts={playouts}"}}
+    """Return the tournament of all learners together, without each part, and of plain search."""
+    players = {_UNITED: {"spec": f"tengen-playouts:playouts={playouts}"}}
     for part in parts:
         players[f"without {part}"] = {"spec": f"tengen-playouts:playouts={playouts},without={part}"}
     players["mcts"] = {"spec": f"mcts:playouts={playouts}"}
     return {
         "kind": "gauntlet",
-        "challengers": ["tengen"],
+        "challengers": [_UNITED],
         "games": games,
         "size": board,
         "seed": seed,
@@ -63,10 +64,10 @@ def parts(context: Context, size: Size) -> Result:
         )
         tables.append(_parts_table(results, board))
         if not replays:
-            game = next(row for row in results.rows if {row.a, row.b} == {"tengen", "mcts"})
+            game = next(row for row in results.rows if {row.a, row.b} == {_UNITED, "mcts"})
             replays.append(_step_through(game, board))
     return Result(
-        text="The united player `tengen` searches with every learner in its place: the move "
+        text=f"The united player `{_UNITED}` searches with every learner in its place: the move "
         "predictor orders the search, a learned opening advises it, the symmetry network shares in "
         f"judging, the scorer says when the game is over. Here it has {size.playouts} playouts a "
         "move, and so have the others: what a part costs in time is not in this table.",
@@ -76,10 +77,10 @@ def parts(context: Context, size: Size) -> Result:
 
 
 def _parts_table(results: Any, board: int) -> Table:
-    """Return how `tengen` did against each of the others, and what that says of the part."""
+    """Return how the united player did against the others, and what that says of each part."""
     rows = []
     for entry in results.standings:
-        score = results.cross.get(("tengen", entry.name))
+        score = results.cross.get((_UNITED, entry.name))
         if score is None:
             continue
         from tengen.statistics import wilson
@@ -97,8 +98,8 @@ def _parts_table(results: Any, board: int) -> Table:
             }[clear]
         rows.append([entry.name, played, percent(points / max(played, 1), interval), word])
     return table(
-        f"{board}x{board}: wins of tengen against itself without a part, and against plain search",
-        ["opponent", "games", "tengen wins", "so the part"],
+        f"{board}x{board}: wins against itself without a part, and against plain search",
+        ["opponent", "games", f"{_UNITED} wins", "so the part"],
         rows,
         note="So few games show only large effects; docs/results/united-player.md has more.",
     )

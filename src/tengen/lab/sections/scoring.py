@@ -205,7 +205,7 @@ def scorer(context: Context, size: Size) -> Result:
     scores = len(read_cases([_train_file(context, size, 0.3)]))
     judges = {f"learned here from {scores} scores": learned}
     if has_model("scorer"):
-        judges["shipped scorer (3,368 games of 19x19)"] = BlockScorer.load("scorer")
+        judges["shipped scorer (3,368 games of 19x19, 299 of its own)"] = BlockScorer.load("scorer")
     rows: list[list[object]] = []
     comparisons: list[Comparison] = []
     for number_, (path, method) in enumerate(tests.items()):
@@ -312,11 +312,12 @@ def _shipped_rows() -> list[Comparison]:
         if got.what.startswith("exact score"):
             werf = "9x9" in name
             paper = papers.WERF_EXACT if werf else papers.SCORING_EXACT
+            whose = "of our search" if name.startswith("made") else "of people"
             rows.append(
                 compare(
                     "van der Werf 2004" if werf else "Section 5",
                     f"shipped scorer on {name}, from its card", paper, got.value, got.interval,
-                    unit="%", why=f"{got.count} games of people; not played in this run: "
+                    unit="%", why=f"{got.count} games {whose}; not played in this run: "
                     "measured when it was made.",
                 )
             )  # fmt: skip
