@@ -81,15 +81,15 @@ import time
 TASKS = {"sleep": lambda arguments, context: time.sleep(1000)}
 """
 SERVER = """
-import sys, time
+import multiprocessing, time
 from tengen.web.workers import Lane
 if __name__ == "__main__":
     lane = Lane("busy_tasks")
     lane.submit("sleep", {})
-    while not lane.process_ids():
+    while not multiprocessing.active_children():
         time.sleep(0.01)
     time.sleep(1.0)
-    print(*lane.process_ids(), flush=True)
+    print(multiprocessing.active_children()[0].pid, flush=True)
     time.sleep(1000)
 """
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tengen.board import BLACK, PASS, Board
-from tengen.web.positions import illegal_points, last_vertex, mask_rows, named_moves
+from tengen.contracts import BlockStatus, Status, Verdict
+from tengen.web.positions import (
+    finite,
+    illegal_points,
+    judged_blocks,
+    last_vertex,
+    mask_rows,
+    named_moves,
+)
 from tengen.web.records import position_of
 
 
@@ -36,3 +46,20 @@ def test_a_position_has_stones_turn_last_move_and_captures() -> None:
     assert told["last"] == "A2" and told["turn"] == "white"
     assert len(told["stones"]) == 3
     assert sorted(told["captures"]) == [0, 1]
+
+
+def test_blocks_are_told_with_what_json_can_write() -> None:
+    board = Board.from_ascii(". X .\nX X .\n. O .")
+    sure, unsure = board.block("B3"), board.block("B1")
+    verdict = Verdict(
+        (
+            BlockStatus(sure.stones, sure.colour, Status.ALIVE, 0.9),
+            BlockStatus(unsure.stones, unsure.colour, Status.DEAD, math.nan),
+        ),
+        safe=True,
+    )
+    assert judged_blocks(verdict, board) == [
+        {"stones": ["B3", "A2", "B2"], "status": "alive", "probability": 0.9},
+        {"stones": ["B1"], "status": "dead", "probability": None},
+    ]
+    assert (finite(0.5), finite(math.inf)) == (0.5, None)
