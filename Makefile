@@ -34,8 +34,11 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# A test that hangs is ended, with where it stood, instead of the whole run.
+HANGING = -o faulthandler_timeout=400 -o faulthandler_exit_on_timeout=true
+
 test: setup lint  ## what CI runs
-	$(BIN)/pytest -m "not slow and not wheel" -n 2 --dist loadfile
+	$(BIN)/pytest -m "not slow and not wheel" -n 2 --dist loadfile $(HANGING)
 
 test-wheel: setup  ## the wheel in a bare environment
 	$(BIN)/pytest -m "wheel and not slow" -rA tests/test_wheel.py
