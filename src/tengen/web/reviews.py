@@ -17,6 +17,7 @@ from tengen.lab.review_library import headline
 from tengen.records import GameRecord
 from tengen.web.settings import Settings
 from tengen.web.store import Store
+from tengen.web.waiting import tell
 from tengen.web.workers import CancelledJob, Job, Lane
 
 KIND = "review"
@@ -102,7 +103,7 @@ class Reviews:
         running = self._running.pop(key, None)
         if running is not None:
             running.job.cancel()
-            self._tell(running)
+            tell(running.watchers)
         if not self._store.delete(KIND, key):
             raise UnknownReviewError("there is no such review")
 
@@ -155,7 +156,7 @@ class Reviews:
         number = part["move"]["number"] if part["move"] else 0
         self._store.put_part(KIND, key, number, part)
         running.count = max(running.count, number + 1)
-        self._tell(running)
+        tell(running.watchers)
 
     def _finish(self, key: str, job: Job) -> None:
         running = self._running.get(key)
@@ -171,9 +172,4 @@ class Reviews:
             body["status"], body["trouble"] = "failed", str(failure)
         body["finished"] = time.time()
         self._put(body)
-        self._tell(running)
-
-    def _tell(self, running: _Running) -> None:
-        for queue in running.watchers:
-            if queue.empty():
-                queue.put_nowait(None)
+        tell(running.watchers)

@@ -18,6 +18,7 @@ from tengen.web.opponents import Opponent
 from tengen.web.positions import to_value
 from tengen.web.store import Store
 from tengen.web.table import Table
+from tengen.web.waiting import tell
 from tengen.web.workers import BRIEF, CancelledJob, Job, Lane
 
 KIND = "game"
@@ -114,7 +115,7 @@ class Room:
         if not self._store.delete(KIND, key):
             raise UnknownGameError("there is no such game")
         if opened is not None:
-            self._tell(opened)
+            tell(opened.watchers)
 
     def close(self) -> None:
         """Take in nothing more; games go on when a server opens the database."""
@@ -174,12 +175,7 @@ class Room:
         table = opened.table
         self._store.put(KIND, table.id, table.summary(), table.body(self._now()))
         self._continue(opened)
-        self._tell(opened)
-
-    def _tell(self, opened: _Open) -> None:
-        for queue in opened.watchers:
-            if queue.empty():
-                queue.put_nowait(None)
+        tell(opened.watchers)
 
     def _cancel(self, opened: _Open) -> None:
         if opened.job is not None:
@@ -260,7 +256,7 @@ class Room:
                 table.judge([])
             table.trouble = f"The machine could not go on: {problem}"
             table.version += 1
-            self._tell(opened)
+            tell(opened.watchers)
             return
         self._settle(opened)
 

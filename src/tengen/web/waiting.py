@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from fastapi import Request
@@ -63,6 +63,13 @@ def stream(events: AsyncIterator[str]) -> StreamingResponse:
     """Answer with a stream of server-sent events."""
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+
+
+def tell(watchers: Iterable[asyncio.Queue[None]]) -> None:
+    """Tell of a change through queues; one that still waits to be heard says as much."""
+    for queue in watchers:
+        if queue.empty():
+            queue.put_nowait(None)
 
 
 async def changes(queue: asyncio.Queue[None]) -> AsyncIterator[bool]:
