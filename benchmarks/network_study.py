@@ -17,10 +17,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 import torch
 
+from tengen.board.symmetry import permutation
 from tengen.errors import SpecError
 from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings
 from tengen.learners.deep_network.information import operations
@@ -47,6 +49,8 @@ class Point:
     """Planes that it is not shown."""
     history: bool = True
     """Whether it is shown the last moves."""
+    turned: bool = False
+    """Whether every position that it learns from is turned or mirrored by chance."""
     games: int | None = None
     """The first so many games, evenly of all collections; all if not said."""
     seed: int = 1
@@ -82,26 +86,50 @@ POINTS = {
     "untied, equal weights, seed 2": Point(DESIGNS["plain-small"], seed=2),
     "untied, equal operations, seed 2": Point(DESIGNS["plain-wide"], seed=2),
     "4 fields, 9 blocks": Point(tied(4, 9)),
+    "untied, equal operations, turned": Point(DESIGNS["plain-wide"], turned=True),
+    "untied, equal weights, turned": Point(DESIGNS["plain-small"], turned=True),
 }
 """The study's trainings, in the order in which they are made."""
 
 
 class Shown(Lessons):
-    """Lessons of which something is hidden."""
+    """Lessons of which something is hidden, or which are turned."""
 
-    def __init__(self, sources: Sequence[Source], *, history: bool) -> None:
+    def __init__(
+        self, sources: Sequence[Source], *, history: bool = True, turned: bool = False
+    ) -> None:
         super().__init__(sources)
-        self.history = history
+        self.history, self.turned = history, turned
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Draw a batch by chance."""
-        return self.hide(super().draw(size, generator))
+        batch = self.hide(super().draw(size, generator))
+        if not self.turned:
+            return batch
+        device = batch.codes.device
+        return turn(batch, torch.randint(8, (size,), generator=generator, device=device))
 
     def hide(self, batch: Batch) -> Batch:
         """Hide the last moves, if they are not to be seen."""
         if self.history:
             return batch
         return batch._replace(history=torch.full_like(batch.history, NOWHERE))
+
+
+def turn(batch: Batch, elements: torch.Tensor) -> Batch:
+    """Turn and mirror square boards, each by its own element of the group."""
+    points = batch.rows * batch.cols
+    going = np.stack([permutation(batch.rows, batch.cols, element) for element in range(8)])
+    # A pass stays one, and so does what is nowhere: it comes last, where -1 points to.
+    nowhere = np.full((8, 1), NOWHERE)
+    goes = torch.tensor(np.hstack([going, nowhere]), device=elements.device)[elements]
+    comes = torch.tensor(np.argsort(going[:, :points]), device=elements.device)[elements]
+    return batch._replace(
+        codes=batch.codes.gather(1, comes),
+        history=goes.gather(1, batch.history.long() % (points + 2)).to(batch.history.dtype),
+        move=goes.gather(1, batch.move[:, None])[:, 0],
+        owner=batch.owner.gather(1, comes),
+    )
 
 
 def first_games(source: Source, count: int) -> Source:
@@ -126,7 +154,7 @@ def make(
         every = sum(int(source.game[-1]) + 1 for source in sources)
         share = min(1.0, point.games / every)
         sources = [first_games(s, round(share * (int(s.game[-1]) + 1))) for s in sources]
-    shown = Shown(sources, history=point.history)
+    shown = Shown(sources, history=point.history, turned=point.turned)
     curve, every_steps = [], max(1, settings.steps // options.measures)
     began = time.perf_counter()
     while trainer.step < settings.steps:
@@ -154,6 +182,10 @@ TYING = {
     "untied, as many weights": "untied, equal weights",
     "untied, as many operations": "untied, equal operations",
 }
+TURNED = {
+    "untied, as many weights, positions turned by chance": "untied, equal weights, turned",
+    "untied, as many operations, positions turned by chance": "untied, equal operations, turned",
+}
 SIZES = {
     (4, 9): "4 fields, 9 blocks",
     (8, 3): "8 fields, 3 blocks",
@@ -174,6 +206,7 @@ INPUTS = {
 }
 GAMES = ["1000 games", "10000 games", "37000 games", "all games"]
 Rows = dict[str, dict[str, Any]]
+_Key = TypeVar("_Key")
 
 
 def read(results: Path) -> Rows:
@@ -185,7 +218,7 @@ def read(results: Path) -> Rows:
 def tables(rows: Rows) -> str:
     """Return what every training reached, as tables in Markdown."""
     found = [_line("network", "weights", "million operations", "first choice", "log loss")]
-    for told, name in TYING.items():
+    for told, name in _made(TYING | TURNED, rows).items():
         ends = [_last(rows[n]) for n in (name, f"{name}, seed 2") if n in rows]
         hits = ", ".join(f"{100 * end['top1']:.1f}" for end in ends)
         losses = ", ".join(f"{end['log_loss']:.3f}" for end in ends)
@@ -205,8 +238,8 @@ def tables(rows: Rows) -> str:
 _HEADS = "first choice", "log loss"
 
 
-def _made(sizes: dict[tuple[int, int], str], rows: Rows) -> dict[tuple[int, int], str]:
-    return {size: name for size, name in sizes.items() if name in rows}  # one may come apart
+def _made(named: dict[_Key, str], rows: Rows) -> dict[_Key, str]:
+    return {key: name for key, name in named.items() if name in rows}  # one may come apart
 
 
 def _line(*cells: object) -> str:
@@ -230,7 +263,7 @@ def draw(rows: Rows, picture: Path) -> None:
 
     figure, panels = pyplot.subplots(1, 4, figsize=(14, 3.4), layout="constrained")
     for colour, name in zip(("C0", "C1", "C2"), TYING.values(), strict=True):
-        for suffix, line in (("", "o-"), (", seed 2", "o:")):
+        for suffix, line in (("", "o-"), (", seed 2", "o:"), (", turned", "o--")):
             if name + suffix not in rows:
                 continue
             curve = rows[name + suffix]["curve"]

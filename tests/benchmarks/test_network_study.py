@@ -95,3 +95,26 @@ def test_the_page_says_what_its_rows_say(script: ModuleType) -> None:
     told = script.tables(script.read(results / "network-study.jsonl")).splitlines()
     measured = [line for line in told if re.search(r"\d\.\d", line)]
     assert len(measured) >= 19 and [line for line in measured if line not in page] == []
+
+
+def test_turned_positions_are_the_same_positions(script: ModuleType, shards: list[Path]) -> None:
+    from tengen.learners.deep_network.lessons import gather, plane_table, planes_of
+    from tengen.learners.deep_network.shards import Shard
+
+    (path,) = shards[0].glob("*.safetensors")
+    shown = script.Shown([gather([Shard.load(path)], device=torch.device("cpu"), threads=1)])
+    batch = shown.draw(64, torch.Generator().manual_seed(1))
+    elements = torch.arange(64) % 8
+    turned = script.turn(batch, elements)
+    table = plane_table(torch.device("cpu"))
+    before, after = (planes_of(b, table, torch.float32) for b in (batch, turned))
+    assert batch.rows == batch.cols and (batch.move == batch.rows * batch.cols).any()
+    for i, element in enumerate(elements.tolist()):
+        flipped = before[i].flip(2) if element >= 4 else before[i]
+        assert torch.equal(after[i], torch.rot90(flipped, element % 4, (1, 2)))
+        # The move and its owner's colour go where its point goes.
+        if batch.move[i] < batch.rows * batch.cols:
+            assert turned.owner[i, turned.move[i]] == batch.owner[i, batch.move[i]]
+            assert turned.codes[i, turned.move[i]] == batch.codes[i, batch.move[i]]
+        else:
+            assert turned.move[i] == batch.move[i]

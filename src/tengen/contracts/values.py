@@ -14,7 +14,7 @@ from tengen.arrays import FloatArray as FloatArray
 
 """An array of floats; its shape stands in the docstring of the name that has this type."""
 
-_RESIGN = -1
+_RESIGN = -1  # that of `tengen.board`, which would load all kernels
 
 
 class Status(StrEnum):

@@ -33,9 +33,9 @@ def _gauntlet_settings(
     playouts: int, games: int, board: int, seed: int, parts: tuple[str, ...]
 ) -> dict[str, Any]:
     """Return the tournament of all learners together, without each part, and of plain search."""
-    players = {_UNITED: {"spec": f"tengen-playouts:playouts={playouts}"}}
+    players = {_UNITED: {"spec": f"{_UNITED}:playouts={playouts}"}}
     for part in parts:
-        players[f"without {part}"] = {"spec": f"tengen-playouts:playouts={playouts},without={part}"}
+        players[f"without {part}"] = {"spec": f"{_UNITED}:playouts={playouts},without={part}"}
     players["mcts"] = {"spec": f"mcts:playouts={playouts}"}
     return {
         "kind": "gauntlet",
