@@ -311,13 +311,19 @@ def test_without_any_folder_a_temporary_one_is_used_with_one_warning(
     assert other not in (first, tmp_path / "trap") and other.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.fixture
+def game(tmp_path: Path) -> Path:
+    """Return the record of a small game."""
+    path = tmp_path / "game.sgf"
+    path.write_text("(;SZ[5]KM[0.5];B[cc];W[];B[])")
+    return path
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @BY_SIGNAL
 def test_an_interrupted_compilation_ends_with_one_line(
-    tmp_path: Path, sign: signal.Signals, status: int, word: str
+    game: Path, tmp_path: Path, sign: signal.Signals, status: int, word: str
 ) -> None:
-    game = tmp_path / "game.sgf"
-    game.write_text("(;SZ[5]KM[0.5];B[cc];W[];B[])")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     environment.pop("TENGEN_QUIET", None)
     with subprocess.Popen(
@@ -356,10 +362,8 @@ main()
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @BY_SIGNAL
 def test_an_interrupt_inside_llvm_is_neither_lost_nor_told_by_it(
-    tmp_path: Path, sign: signal.Signals, status: int, word: str
+    game: Path, sign: signal.Signals, status: int, word: str
 ) -> None:
-    game = tmp_path / "game.sgf"
-    game.write_text("(;SZ[5]KM[0.5];B[cc];W[];B[])")
     words = ["-c", INTERRUPTED, "predict", str(game), str(int(sign))]
     ended = subprocess.run([sys.executable, *words], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (status, "")
