@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -29,8 +30,9 @@ def main() -> None:
         boards = [play_random(Board(size), 20 + i % 40, rng) for i in range(max(BATCHES))]
         positions = inputs.of_boards(boards, ladders=network.design_.ladders)
         there = GpuEngine(network.weights_, network.design_, options.device)
-        said = zip(network.engine(positions), there(positions), strict=True)
-        print(name, "differences", [round(float(np.abs(a - b).max()), 4) for a, b in said])
+        said: Any = zip(network.engine(positions), there(positions), strict=True)
+        found = [float(np.abs(a - b).max()) for a, b in said if a is not None]
+        print(name, "differences", [round(difference, 4) for difference in found])
         for batch in BATCHES:
             part = positions.part(slice(batch))
             here, gpu = (milliseconds(ask, part) for ask in (network.engine, there))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from tengen.learners.deep_network.warming import untrained
 from tengen.learners.deep_network.winograd import TILES, best_tile, transformed, winograd
 
 TINY = DESIGNS["tiny"]
+TWO = replace(TINY, move_outputs=2)
 PLAIN = Design(fields=6, blocks=3, head_fields=5, value_hidden=7, symmetric=False)
 
 
@@ -64,7 +66,7 @@ def test_group_kernels_are_made_of_the_free_ones() -> None:
     assert np.array_equal(lifting_places(3)[0], np.arange(9))
 
 
-@pytest.mark.parametrize("design", [TINY, DESIGNS["small"]])
+@pytest.mark.parametrize("design", [TINY, TWO, DESIGNS["small"]])
 def test_symmetric_networks_turn_with_the_board(design: Design) -> None:
     assert equivariance_error(untrained(design).engine) < 1e-3
     assert (5, 9) in SIZES
@@ -74,7 +76,7 @@ def test_a_plain_network_does_not() -> None:
     assert equivariance_error(untrained(PLAIN).engine) > 1e-2
 
 
-@pytest.mark.parametrize("design", [TINY, PLAIN])
+@pytest.mark.parametrize("design", [TINY, TWO, PLAIN])
 def test_pytorch_says_the_same(design: Design) -> None:
     torch = pytest.importorskip("torch")
     from tengen.learners.deep_network.network import Network
@@ -90,6 +92,10 @@ def test_pytorch_says_the_same(design: Design) -> None:
             there = module(torch.tensor(planes))
         here = Engine(network.weights_, design).judge_planes(planes)
         assert np.allclose(here.moves, there.moves.numpy(), atol=1e-3, rtol=1e-4)
+        assert (here.best is None) == (there.best is None) == (design.move_outputs == 1)
+        if here.best is not None and there.best is not None:
+            assert np.allclose(here.best, there.best.numpy(), atol=1e-3, rtol=1e-4)
+            assert here.best.shape == here.moves.shape and not np.allclose(here.best, here.moves)
         assert np.allclose(here.winner, there.winner.numpy(), atol=1e-3, rtol=1e-4)
         assert np.allclose(here.score, there.score.numpy(), atol=1e-2, rtol=1e-4)
         assert np.allclose(here.ownership, np.tanh(there.ownership.numpy() / 2), atol=1e-3)
@@ -100,7 +106,7 @@ def test_onnx_says_the_same(tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime")
     from tengen.learners.deep_network.export import export_onnx
 
-    for design in (TINY, PLAIN):
+    for design in (TINY, TWO, PLAIN):
         network = untrained(design)
         path = tmp_path / "network.onnx"
         export_onnx(network, path)
@@ -108,11 +114,9 @@ def test_onnx_says_the_same(tmp_path: Path) -> None:
         for rows, cols in ((5, 7), (9, 9)):
             planes = np.random.default_rng(2).random((2, N_PLANES, rows, cols), dtype=np.float32)
             here = network.engine.judge_planes(planes)
-            for name, there in zip(
-                ("moves", "winner", "score", "spread", "ownership"),
-                session.run(None, {"planes": planes}),
-                strict=True,
-            ):
+            names = [output.name for output in session.get_outputs()]
+            assert set(names) == {name for name, part in here._asdict().items() if part is not None}
+            for name, there in zip(names, session.run(None, {"planes": planes}), strict=True):
                 assert np.allclose(getattr(here, name), there, atol=1e-2, rtol=1e-3), name
 
 
@@ -158,7 +162,7 @@ def test_boards_out_of_range_are_refused() -> None:
         Design(fields=0, blocks=1, head_fields=1)
 
 
-@pytest.mark.parametrize("design", [TINY, PLAIN])
+@pytest.mark.parametrize("design", [TWO, PLAIN])
 def test_the_table_of_the_first_layer_says_what_the_planes_say(design: Design) -> None:
     network = untrained(design)
     for rows, cols in ((5, 5), (9, 9), (6, 13)):
@@ -170,4 +174,7 @@ def test_the_table_of_the_first_layer_says_what_the_planes_say(design: Design) -
         seen = inputs.of_boards(boards)
         said, slow = network.engine(seen), network.engine.judge_planes(seen.planes())
         for here, there in zip(said, slow, strict=True):
+            if here is None:
+                assert there is None
+                continue
             assert np.allclose(here, there, atol=1e-3, rtol=1e-4)

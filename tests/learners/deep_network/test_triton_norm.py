@@ -24,9 +24,9 @@ def passed(quickly):
         torch.nn.init.normal_(weight, std=0.2)
     planes = torch.rand(3, N_PLANES, 9, 7)
     said = net(planes)
-    sum(part.square().mean() for part in said).backward()
+    sum(part.square().mean() for part in said if part is not None).backward()
     slopes = {name: weight.grad for name, weight in net.named_parameters()}
-    return {**dict(zip(said._fields, said)), **slopes, **dict(net.named_buffers())}
+    return {**dict(zip(said._fields, said[:5])), **slopes, **dict(net.named_buffers())}
 
 assert triton_norm.serves(16) and triton_norm.serves(128) and not triton_norm.serves(22)
 called = []

@@ -32,9 +32,12 @@ class Design:
     """False makes the plain network, of as many fields as it has maps."""
     ladders: bool = True
     """Whether its inputs tell ladders."""
+    move_outputs: int = 1
+    """Sets of move logits: the first is what people play; of several, the last is the best move."""
 
     def __post_init__(self) -> None:
-        if min(self.fields, self.blocks, self.head_fields, self.value_hidden) < 1:
+        sizes = self.fields, self.blocks, self.head_fields, self.value_hidden, self.move_outputs
+        if min(sizes) < 1:
             raise SpecError(f"a network needs fields and blocks, not {self}")
 
     @property

@@ -1,7 +1,8 @@
 """Write a network as ONNX, laid out and any board size, for other programs; needs `onnx`.
 
 Inputs: `planes` (positions x planes x rows x columns, see `inputs.PLANES`). Outputs: `moves`,
-`winner`, `score`, `spread`, `ownership`, as `inference.Judgement` has them.
+`winner`, `score`, `spread`, `ownership` and, of designs with several move outputs, `best`, as
+`inference.Judgement` has them.
 """
 
 from __future__ import annotations
@@ -84,8 +85,9 @@ def export_onnx(network: DeepNetwork, path: str | os.PathLike[str]) -> None:
     planes = helper.make_tensor_value_info(
         "planes", floats, ["positions", N_PLANES, "rows", "columns"]
     )
+    logits = ["moves", "best"] if network.design_.move_outputs > 1 else ["moves"]
     outputs = [
-        helper.make_tensor_value_info("moves", floats, ["positions", "moves"]),
+        *(helper.make_tensor_value_info(n, floats, ["positions", "moves"]) for n in logits),
         *(helper.make_tensor_value_info(n, floats, ["positions"])
           for n in ("winner", "score", "spread")),
         helper.make_tensor_value_info("ownership", floats, ["positions", "points"]),
@@ -117,9 +119,13 @@ def _build(graph: _Graph, network: DeepNetwork) -> None:
     moves = head("move_fields")
     whole = graph.pooled(moves, larger)
     told = graph.add("Relu", graph.add("Add", moves, graph.over_board(linear(whole, "move_bias"))))
-    points = graph.convolved(told, weights["move.weight"], weights["move.bias"])
-    graph.add("Concat", graph.add("Flatten", points), linear(whole, "pass_move"), axis=1,
-              name="moves")  # fmt: skip
+    outputs = {"moves": 0} if design.move_outputs == 1 else {"moves": 0, "best": -1}
+    for output, row in outputs.items():
+        kernel, bias = weights["move.weight"][row], weights["move.bias"][row]
+        points = graph.convolved(told, kernel[None], bias[None])
+        kernel, bias = weights["pass_move.weight"][row], weights["pass_move.bias"][row]
+        passing = graph.linear(whole, kernel[None], bias[None])
+        graph.add("Concat", graph.add("Flatten", points), passing, axis=1, name=output)
     values = head("value_fields")
     owner = graph.convolved(values, weights["owner.weight"], weights["owner.bias"])
     half = graph.add("Mul", graph.add("Flatten", owner), graph.constant(0.5))

@@ -15,7 +15,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import Float32Array
@@ -90,7 +89,7 @@ class GpuEngine:
         parts = [
             self._pass(planes[i : i + _MOST_AT_ONCE]) for i in range(0, len(planes), _MOST_AT_ONCE)
         ]
-        return Judgement(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return Judgement.join(parts)
 
     def _pass(self, planes: Float32Array) -> Judgement:
         import torch
@@ -102,8 +101,9 @@ class GpuEngine:
             said = self._network(torch.from_numpy(planes).to(self.device))
             spread = torch.exp(said.spread.clamp(-4, 4)) * SCORE_SCALE
             owners = torch.tanh(said.ownership / 2)
-            parts = said.moves, said.winner, said.score, spread, owners
-            return Judgement(*(part.float().cpu().numpy() for part in parts))
+            parts = said.moves, said.winner, said.score, spread, owners, said.best
+            arrays: Any = (None if p is None else p.float().cpu().numpy() for p in parts)
+            return Judgement(*arrays)
 
 
 class GuardedEngine:

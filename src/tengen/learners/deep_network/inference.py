@@ -7,7 +7,7 @@ x columns x maps. One call is one thread; several threads may call at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -61,6 +61,15 @@ class Judgement(NamedTuple):
     """Standard deviation of the score, in points."""
     ownership: Float32Array
     """Positions x points: +1 own to -1 the enemy's."""
+    best: Float32Array | None = None
+    """Logits of the best move, laid out as `moves`, where the design has several move outputs."""
+
+    @classmethod
+    def join(cls, parts: Sequence[Judgement]) -> Judgement:
+        """Return the judgements of several parts as one."""
+        columns: Any = zip(*parts, strict=True)
+        joined: Any = (None if c[0] is None else np.concatenate(c) for c in columns)
+        return cls(*joined)
 
 
 @dataclass(frozen=True)
@@ -159,7 +168,7 @@ class Engine:
                 self._pass(*lifted(i, min(i + _MOST_AT_ONCE, total)))
                 for i in range(0, total, _MOST_AT_ONCE)
             ]
-        return Judgement(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return Judgement.join(parts)
 
     def _pass(self, x: Float32Array, komi: Float32Array) -> Judgement:
         """Judge what the first layer made, and the side to move's komi; `x` is changed."""
@@ -174,8 +183,12 @@ class Engine:
         whole = _pooled(moves)
         bias = whole @ get("move_bias.weight").T + get("move_bias.bias")
         fields = np.maximum(moves + bias[:, None, None, :], 0)
-        points = fields @ get("move.weight").reshape(-1) + get("move.bias")
+        outputs = self.design.move_outputs
+        points = fields @ get("move.weight").reshape(outputs, -1).T + get("move.bias")
         passing = whole @ get("pass_move.weight").T + get("pass_move.bias")
+        # Outputs x positions x moves.
+        logits = np.concatenate([points.reshape(positions, -1, outputs), passing[:, None, :]], 1)
+        logits = np.ascontiguousarray(logits.transpose(2, 0, 1))
 
         values = _merged(np.maximum(flat @ self._value_fields, 0), order)
         values = values.reshape(positions, rows, cols, -1)
@@ -185,11 +198,12 @@ class Engine:
         )
         winner, score, spread = (hidden @ get("value.weight").T + get("value.bias")).T
         return Judgement(
-            moves=np.concatenate([points.reshape(positions, -1), passing], axis=1),
+            moves=logits[0],
             winner=winner,
             score=score * np.float32(SCORE_SCALE) + komi,
             spread=np.exp(np.clip(spread, -4, 4)) * np.float32(SCORE_SCALE),
             ownership=np.tanh(owner.reshape(positions, -1) / 2),
+            best=logits[-1] if outputs > 1 else None,
         )
 
     def _seen(self, positions: Positions) -> tuple[Float32Array, Float32Array]:

@@ -41,13 +41,16 @@ def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
         for element in elements(rows, cols)[1:]:
             turned = np.stack([transform(plane, element) for plane in planes[0]])[None]
             said = engine.judge_planes(np.ascontiguousarray(turned))
-            moves = np.append(_turned(plain.moves[0, :-1], element, rows, cols), plain.moves[0, -1])
             expected = {
                 **plain._asdict(),
-                "moves": moves,
+                "moves": _turned_moves(plain.moves, element, rows, cols),
                 "ownership": _turned(plain.ownership[0], element, rows, cols),
             }
+            if plain.best is not None:
+                expected["best"] = _turned_moves(plain.best, element, rows, cols)
             for name, there in said._asdict().items():
+                if there is None:
+                    continue
                 # Numbers beyond one (points, mostly) are held to the same number of digits.
                 size = np.maximum(1, np.abs(expected[name]))
                 worst = max(worst, float((np.abs(there - expected[name]) / size).max()))
@@ -57,6 +60,10 @@ def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
 def _turned(flat: Float32Array, element: int, rows: int, cols: int) -> Float32Array:
     """Return numbers of a board's points, row by row, as they lie when the board is turned."""
     return np.asarray(transform(flat.reshape(rows, cols), element), np.float32).ravel()
+
+
+def _turned_moves(logits: Float32Array, element: int, rows: int, cols: int) -> Float32Array:
+    return np.append(_turned(logits[0, :-1], element, rows, cols), logits[0, -1])
 
 
 def information(network: DeepNetwork) -> dict[str, Any]:

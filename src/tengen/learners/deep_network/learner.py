@@ -256,10 +256,10 @@ def shapes_of(design: Design) -> dict[str, tuple[int, ...]]:
     norm("norm")
     for name in ("move_fields", "value_fields"):
         shapes[f"{name}.weight"] = (heads, fields, order, 1, 1)
-    for name in ("move", "owner"):
-        shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (1, heads, 1, 1), (1,)
+    for name, made in (("move", design.move_outputs), ("owner", 1)):
+        shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (made, heads, 1, 1), (made,)
     linear("move_bias", 3 * heads, heads)
-    linear("pass_move", 3 * heads, 1)
+    linear("pass_move", 3 * heads, design.move_outputs)
     linear("value_hidden", 3 * heads, design.value_hidden)
     linear("value", design.value_hidden, 3)
     return shapes

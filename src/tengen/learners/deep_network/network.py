@@ -56,6 +56,8 @@ class Output(NamedTuple):
     """Logarithm of the score's standard deviation."""
     ownership: Tensor
     """Logits of owning each point."""
+    best: Tensor | None = None
+    """Logits of the best move, laid out as `moves`, where the design has several move outputs."""
 
 
 class _Lifting(nn.Module):
@@ -226,8 +228,8 @@ class Network(nn.Module):
         self.norm = FieldNorm(fields, order)
         self.move_fields = _GroupConvolution(fields, heads, 1, order)
         self.move_bias = nn.Linear(3 * heads, heads)
-        self.move = nn.Conv2d(heads, 1, 1)
-        self.pass_move = nn.Linear(3 * heads, 1)
+        self.move = nn.Conv2d(heads, design.move_outputs, 1)
+        self.pass_move = nn.Linear(3 * heads, design.move_outputs)
         self.value_fields = _GroupConvolution(fields, heads, 1, order)
         self.owner = nn.Conv2d(heads, 1, 1)
         self.value_hidden = nn.Linear(3 * heads, design.value_hidden)
@@ -246,14 +248,16 @@ class Network(nn.Module):
         moves, values = heads.chunk(2, 1)
         whole = pooled(moves)
         bias = self.move_bias(whole)[:, :, None, None].to(moves.dtype)
-        points = self.move(F.relu(moves + bias)).flatten(1)
-        logits = torch.cat([points.float(), self.pass_move(whole).float()], 1)
+        points = self.move(F.relu(moves + bias)).flatten(2).float()
+        # Positions x outputs x moves.
+        logits = torch.cat([points, self.pass_move(whole).float()[:, :, None]], 2)
+        best = logits[:, -1] if self.design.move_outputs > 1 else None
         owner = self.owner(values).flatten(1).float()
         hidden = F.relu(self.value_hidden(pooled(values)))
         winner, score, spread = self.value(hidden).float().unbind(1)
         # What the board is worth is learned; komi is known.
         komi = planes[:, KOMI_PLANE].float().mean((1, 2)) * KOMI_SCALE
-        return Output(logits, winner, score * SCORE_SCALE + komi, spread, owner)
+        return Output(logits[:, 0], winner, score * SCORE_SCALE + komi, spread, owner, best)
 
     def free_parameters(self) -> int:
         """Count the weights that are learned."""

@@ -117,8 +117,10 @@ class Judge(nn.Module):
         kernel("heads", torch.cat(heads))
         for part in ("move_bias", "move", "pass_move", "value_hidden", "value"):
             layer = getattr(network, part)
-            found[f"{part}_weight"] = layer.weight.flatten(1).clone()
-            found[f"{part}_constant"] = layer.bias.clone()
+            # Of several move outputs, play reads the first.
+            rows = slice(0, 1) if part in ("move", "pass_move") else slice(None)
+            found[f"{part}_weight"] = layer.weight.flatten(1)[rows].clone()
+            found[f"{part}_constant"] = layer.bias[rows].clone()
         return found
 
     def forward(self, codes: Tensor, history: Tensor, passed: Tensor, komi: Tensor) -> Said:
