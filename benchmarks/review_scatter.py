@@ -1,4 +1,4 @@
-"""Fit how far a review's losses by the network are off: `NETWORK_SCATTER` in tengen.lab.review.
+"""Fit how far a review's losses by the network are off: `NETWORK_SCATTER` in tengen.review.game.
 
 Run: python benchmarks/review_scatter.py GAMES.sgf --games 30 --moves 4 --seed 0
 
@@ -16,9 +16,9 @@ from dataclasses import replace
 import numpy as np
 
 from tengen.board import PASS
-from tengen.lab.review import MoveReview, Position, find_thinker, judge_positions, review_move
-from tengen.lab.review_settings import ReviewSettings
 from tengen.records import GameRecord, read_games
+from tengen.review.game import MoveReview, Position, find_thinker, judge_positions, review_move
+from tengen.review.settings import ReviewSettings
 
 
 def reviewed(

@@ -20,8 +20,8 @@ from pydantic import ValidationError
 from tengen.board import Board
 from tengen.board.setups import HANDICAP_KOMI
 from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.lab.review import Position
 from tengen.records import loads
+from tengen.review.game import Position
 from tengen.web import openings
 from tengen.web.app import make_app
 from tengen.web.ladder import Rung, rungs

@@ -40,7 +40,7 @@ def explore(
     from tengen.explorer import explore as ask
     from tengen.explorer import picture
     from tengen.files import refuse_inputs, write_atomic
-    from tengen.lab.opinions import Opinions, opinions_on
+    from tengen.models.defaults import Opinions, opinions_on
 
     for written in filter(None, (index, out)):
         refuse_inputs(written, games)

@@ -32,8 +32,8 @@ def life(
     from tengen.contracts import OwnershipEvaluator
     from tengen.errors import ModelError
     from tengen.files import refuse_inputs, write_atomic
-    from tengen.lab.fates import foretell, usual_models
     from tengen.models import load_learner
+    from tengen.review.survival import default_models, survival
 
     if out is not None:
         refuse_inputs(out, [where.file])
@@ -42,7 +42,7 @@ def life(
     for name, one in models.items():
         if not isinstance(one, OwnershipEvaluator):
             raise ModelError(f"{name}: does not say who will own what")
-    found = foretell(board, models or usual_models(board.rows, board.cols))
+    found = survival(board, models or default_models(board.rows, board.cols))
     if not found.models:
         raise ModelError("neither `life` nor a network for this board is installed")
     if out is not None:
@@ -53,7 +53,7 @@ def life(
         "game": where.game,
         "move": number,
         "models": list(found.models),
-        "blocks": [fate.to_dict() for fate in found.blocks],
+        "blocks": [block.to_dict() for block in found.blocks],
     }
     emit(value, json=shown.json)
     if shown.json:
@@ -61,11 +61,11 @@ def life(
     print(board.ascii())
     rows = [
         (
-            fate.name,
-            "black" if fate.colour == 1 else "white",
-            len(fate.stones),
-            *(f"{100 * fate.chances[name]:.0f} %" for name in found.models),
+            block.name,
+            "black" if block.colour == 1 else "white",
+            len(block.stones),
+            *(f"{100 * block.chances[name]:.0f} %" for name in found.models),
         )
-        for fate in found.blocks
+        for block in found.blocks
     ]
     table("chance to live", ["block", "", "stones", *found.models], rows)

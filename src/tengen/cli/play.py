@@ -411,11 +411,11 @@ class _Talk:
     def _review(self, words: list[str]) -> None:
         """Review the game so far; write a page beside its file."""
         from tengen.files import write_atomic
-        from tengen.lab.review import find_thinker, review_game
-        from tengen.lab.review_page import make_page
-        from tengen.lab.review_settings import ReviewSettings
-        from tengen.lab.review_sgf import move_words
         from tengen.records import loads
+        from tengen.review.annotate import move_words
+        from tengen.review.game import find_thinker, review_game
+        from tengen.review.page import make_page
+        from tengen.review.settings import ReviewSettings
 
         if words and not words[0].isdecimal():
             raise IllegalMoveError("say review, or review and playouts, for example review 500")

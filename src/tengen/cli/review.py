@@ -10,11 +10,11 @@ import typer
 
 from tengen.cli.options import Records, Shared, Shown, command, flag, option
 from tengen.cli.printing import emit, progress, remark, table, tell_faults
-from tengen.lab.review_settings import ReviewSettings
+from tengen.review.settings import ReviewSettings
 
 if TYPE_CHECKING:
-    from tengen.lab.review import MoveReview, Review
     from tengen.records.packed import PackedGame
+    from tengen.review.game import MoveReview, Review
 
 app = typer.Typer(add_completion=False)
 
@@ -83,9 +83,9 @@ def _one(
 ) -> None:
     """Review one game into a record and a page."""
     from tengen.files import write_atomic
-    from tengen.lab.review import find_thinker
-    from tengen.lab.review_page import make_page
-    from tengen.lab.review_sgf import annotate
+    from tengen.review.annotate import annotate
+    from tengen.review.game import find_thinker
+    from tengen.review.page import make_page
 
     record = job.record()
     name = "review" if file == "-" else Path(file).stem
@@ -124,7 +124,7 @@ def _many(
     quiet: bool,
 ) -> None:
     """Review many games into a folder."""
-    from tengen.lab.review_library import review_library
+    from tengen.review.batch import review_library
 
     folder = _folder(files, out)
     with progress("games", len(jobs), quiet=quiet) as bar:
@@ -162,7 +162,7 @@ def _folder(files: list[str], out: Path | None) -> Path:
 
 def _print_players(summary: dict[str, Any]) -> None:
     """Print points lost a move by player and phase."""
-    from tengen.lab.review_tables import PHASES
+    from tengen.review.tables import PHASES
 
     def points(tally: dict[str, Any] | None) -> str:
         return "" if not tally or tally["mean_lost"] is None else f"{tally['mean_lost']:.2f}"
@@ -236,7 +236,7 @@ def _summary(
 
 def _words(found: Review, value: dict[str, Any], top: int) -> str:
     """Say what was found in a few lines."""
-    from tengen.lab.review_sgf import move_words
+    from tengen.review.annotate import move_words
 
     lines = []
     for name in ("black", "white"):

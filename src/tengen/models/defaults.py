@@ -1,9 +1,16 @@
-"""Name the shipped model that serves a purpose on a board of some size; load none."""
+"""Which shipped model serves a purpose on a board of a given size."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
+from tengen.contracts import Evaluator, Policy
+from tengen.models.registry import has_model, load_evaluator, load_policy
+
 _NETWORK_SIZES = range(5, 26)
-"""Lines a side of the boards that the deep networks judge."""
+"""Rows and columns of the boards that the deep networks support."""
+_OPENINGS = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
+"""Evaluators of openings by board size."""
 
 
 def predictor_for(rows: int, cols: int) -> str:
@@ -16,7 +23,7 @@ def predictor_for(rows: int, cols: int) -> str:
 
 
 def policy_for(rows: int, cols: int) -> str:
-    """Return the name of the model that best foresees people's moves on a board.
+    """Return the name of the model that best predicts people's moves on a board.
 
     >>> policy_for(19, 19), policy_for(9, 9), policy_for(4, 4)
     ('tengen-large', 'tengen-mixed', 'predictor-small')
@@ -25,7 +32,7 @@ def policy_for(rows: int, cols: int) -> str:
 
 
 def network_for(rows: int, cols: int) -> str:
-    """Return the name of the network that best foresees people's games; nothing without one.
+    """Return the name of the network that best predicts people's moves, or "" if none fits.
 
     >>> network_for(9, 9), network_for(9, 13), network_for(4, 4)
     ('tengen-mixed', 'tengen-large', '')
@@ -33,3 +40,27 @@ def network_for(rows: int, cols: int) -> str:
     if rows not in _NETWORK_SIZES or cols not in _NETWORK_SIZES:
         return ""
     return "tengen-mixed" if rows == cols == 9 else "tengen-large"
+
+
+@dataclass
+class Opinions:
+    """Models that comment on the next move, by role (predictor, network, opening)."""
+
+    policies: dict[str, Policy] = field(default_factory=dict)
+    evaluators: dict[str, Evaluator] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+
+
+def opinions_on(rows: int, cols: int) -> Opinions:
+    """Load the installed models that comment on boards of this size."""
+    found = Opinions()
+    roles = {"predictor": predictor_for(rows, cols), "network": network_for(rows, cols)}
+    for role, name in roles.items():
+        if name and has_model(name):
+            found.policies[role] = load_policy(name, shared=True)
+            found.names[role] = name
+    opening = _OPENINGS.get((rows, cols), "")
+    if opening and has_model(opening):
+        found.evaluators["opening"] = load_evaluator(opening, shared=True)
+        found.names["opening"] = opening
+    return found

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tengen.errors import TengenError
-from tengen.lab.review_library import headline
 from tengen.records import GameRecord
+from tengen.review.batch import headline
 from tengen.web.settings import Settings
 from tengen.web.store import Store
 from tengen.web.waiting import tell

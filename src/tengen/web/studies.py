@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from tengen.board import Board, point_at
-from tengen.lab.review import (
+from tengen.records import GameRecord, loads
+from tengen.review.annotate import annotate
+from tengen.review.game import (
     SCATTER,
     MoveReview,
     Position,
@@ -23,10 +25,8 @@ from tengen.lab.review import (
     judge_positions,
     review_move,
 )
-from tengen.lab.review_settings import DEFAULT_PLAYER as PLAYER
-from tengen.lab.review_settings import ReviewSettings
-from tengen.lab.review_sgf import annotate
-from tengen.records import GameRecord, loads
+from tengen.review.settings import DEFAULT_PLAYER as PLAYER
+from tengen.review.settings import ReviewSettings
 from tengen.web.positions import likely_moves, vertex, vertices
 from tengen.web.workers import Context
 

@@ -16,8 +16,8 @@ from tengen.contracts import Analyser, Analysis, Player, Status, TimedPlayer
 from tengen.errors import ModelError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.gtp.judging import Judge
-from tengen.lab.review import find_policy
 from tengen.players import make_player
+from tengen.review.game import find_policy
 from tengen.web import openings, shelves, sights, studies
 from tengen.web.positions import (
     counted,

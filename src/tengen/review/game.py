@@ -26,9 +26,9 @@ from tengen.board.counting import Count
 from tengen.contracts import Analyser, Analysis, JudgingPlayer, Player, Policy, Status
 from tengen.errors import SpecError
 from tengen.gtp.judging import Judge, PlayoutScorer, count_without
-from tengen.lab.review_settings import ReviewSettings
 from tengen.records import GameRecord
 from tengen.records.replay import board_at, positions
+from tengen.review.settings import ReviewSettings
 
 _SPREAD_PLAYOUTS = 32
 """Playouts from each position by which the scatter of their scores is measured."""

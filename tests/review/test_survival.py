@@ -1,4 +1,4 @@
-"""`tengen life`: the fate of blocks as table, picture and JSON."""
+"""`tengen life`: the survival of blocks as table, picture and JSON."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from tengen.board import Board
+from tengen.board import BLACK, Board
 from tengen.cli import run
-from tengen.lab.fates import foretell
+from tengen.review.survival import BlockSurvival, Survival, default_models, survival
 
 Out = pytest.CaptureFixture[str]
 # Two walls, a white stone behind Black's, then a move more.
@@ -37,13 +37,13 @@ def test_chances_are_shares_of_what_a_block_owns() -> None:
             return np.zeros(len(boards))
 
     board = Board.from_ascii("X X . . .\n. . . . .\n. . O . .\n. . . . .\n. . . . .")
-    found = foretell(board, {"known": Known()})
-    assert [(fate.name, fate.chances["known"]) for fate in found.blocks] == [
+    found = survival(board, {"known": Known()})
+    assert [(block.name, block.chances["known"]) for block in found.blocks] == [
         ("C3", 0.25),
         ("A5", 0.5),
     ]
     assert found.svg().count('opacity="0.45"') == 1  # the white stone is faint
-    assert foretell(Board(5), {"known": Known()}).blocks == ()
+    assert survival(Board(5), {"known": Known()}).blocks == ()
 
 
 def test_table_picture_and_json(file: Path, tmp_path: Path, capsys: Out) -> None:
@@ -71,3 +71,17 @@ def test_mistakes(file: Path, capsys: Out) -> None:
         assert run(["life", str(file), *options]) == 1
         assert reason in capsys.readouterr().err
     assert file.read_text() == GAME
+
+
+def test_one_board_is_drawn_per_model() -> None:
+    board = Board.from_ascii("X . O\n. . .\n. . .")
+    block = BlockSurvival((board.point("A3"),), BLACK, {"life": 0.25, "other": 1.0})
+    assert block.to_dict()["block"] == block.name == "A3" and block.to_dict()["colour"] == "black"
+    drawing = Survival(board, (block,), ("life", "other")).svg()
+    assert drawing.count(">life<") == 1 == drawing.count(">other<")
+    assert "25" in drawing and drawing.rstrip().endswith("</svg>")
+
+
+def test_default_models_give_ownership() -> None:
+    models = default_models(9, 9)
+    assert models and all(len(model.ownership(Board(9))) == 81 for model in models.values())

@@ -25,19 +25,20 @@ from filelock import FileLock, Timeout
 from tengen import __version__
 from tengen.errors import RunError, TengenError
 from tengen.files import sweep, write_atomic
-from tengen.lab.review import Review, find_thinker
-from tengen.lab.review_index import make_index
-from tengen.lab.review_page import make_page
-from tengen.lab.review_settings import ReviewSettings
-from tengen.lab.review_sgf import annotate
-from tengen.lab.review_tables import kind_of, moves_csv, phase_of, summarise
 from tengen.models.settings import differences, fingerprint, from_plain, to_plain
 from tengen.parallel import map_jobs
 from tengen.records import GameRecord
 from tengen.records.packed import PackedGame
+from tengen.review.annotate import annotate
+from tengen.review.game import Review, find_thinker
+from tengen.review.page import make_page
+from tengen.review.settings import ReviewSettings
+from tengen.review.tables import KINDS, PHASES, kind_of, moves_csv, phase_of, summarise
 
 _GAMES, _SETTINGS, _LOCK = "games", "settings.json", ".lock"
 _COLOURS = {1: "black", 2: "white"}
+_INDEX_PLAYERS = 50
+"""Players shown on the index page; the others are in the summary."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def review_library(
                 values[done.job.number] = done.value
                 on_game(_title_of(done.value))
         except KeyboardInterrupt as stop:
-            stop.add_note(f"{folder}: {len(values)} of {len(jobs)} games done; --resume goes on")
+            stop.add_note(f"{folder}: {len(values)} of {len(jobs)} games done; resume to continue")
             raise
         return _sum_up(folder, [values[job.number] for job in jobs], list(unread), settings)
 
@@ -177,20 +178,20 @@ def _title_of(value: dict[str, Any]) -> str:
 def _claimed(folder: Path, settings: ReviewSettings, resume: bool) -> FileLock:
     """Lock the folder and see that its reviews, if any, may go on."""
     if folder.exists() and not folder.is_dir():
-        raise RunError(f"{folder}: is not a folder; --out names another")
+        raise RunError(f"{folder}: is not a folder")
     path = folder / _SETTINGS
     if path.exists():
         if not resume:
-            raise RunError(f"{folder}: holds reviews; --resume goes on with them")
+            raise RunError(f"{folder}: already holds reviews; resume them or choose another folder")
         _check_settings(path, settings)
     elif folder.is_dir() and any(each.name != _LOCK for each in folder.iterdir()):
-        raise RunError(f"{folder}: holds other things; --out names another folder")
+        raise RunError(f"{folder}: holds other files; choose another folder")
     (folder / _GAMES).mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / _LOCK)
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise RunError(f"{folder}: in use by another process; --out names another") from None
+        raise RunError(f"{folder}: in use by another process; choose another folder") from None
     for part in (folder, folder / _GAMES):
         sweep(part)
     value = {"tengen": __version__, "settings": to_plain(settings)}
@@ -204,11 +205,11 @@ def _check_settings(path: Path, settings: ReviewSettings) -> None:
         old = from_plain(ReviewSettings, there["settings"], where=str(path))
         version = str(there["tengen"])
     except (ValueError, KeyError, TypeError):
-        raise RunError(f"{path}: damaged; --out names another folder") from None
+        raise RunError(f"{path}: damaged; choose another folder") from None
     if version != __version__:
-        raise RunError(f"{path.parent}: begun by tengen {version}, this is {__version__}")
+        raise RunError(f"{path.parent}: started by tengen {version}, this is {__version__}")
     if different := differences(old, settings):
-        raise RunError(f"{path.parent}: begun with other settings: {'; '.join(different)}")
+        raise RunError(f"{path.parent}: started with other settings: {'; '.join(different)}")
 
 
 def _read_done(folder: Path, job: PackedGame) -> dict[str, Any] | None:
@@ -230,7 +231,7 @@ def _refuse_others(folder: Path, jobs: Sequence[PackedGame]) -> None:
     """Raise `RunError` if all that was reviewed are other games: they would be written over."""
     there = {_read_value(path).get("fingerprint") for path in (folder / _GAMES).glob("*.json")}
     if there - {None} and there.isdisjoint(fingerprint(job.sgf.hex()) for job in jobs):
-        raise RunError(f"{folder}: holds reviews of other games; --out names another folder")
+        raise RunError(f"{folder}: holds reviews of other games; choose another folder")
 
 
 def _write(folder: Path, done: _Done) -> None:
@@ -255,3 +256,44 @@ def _sum_up(
     write_atomic(folder / "summary.json", json.dumps(summary, indent=1, allow_nan=False) + "\n")
     write_atomic(folder / "index.html", make_index(good, summary, settings))
     return summary
+
+
+def make_index(
+    games: Sequence[dict[str, Any]], summary: dict[str, Any], settings: ReviewSettings
+) -> str:
+    """Return the page as HTML; links lead to the games beside it."""
+    from jinja2 import Environment, PackageLoader, select_autoescape
+
+    environment = Environment(
+        loader=PackageLoader("tengen.review", "templates"), autoescape=select_autoescape()
+    )
+    return environment.get_template("reviews.html").render(
+        version=__version__,
+        settings=settings,
+        games=[_line(game) for game in games],
+        summary=summary,
+        players=summary["players"][:_INDEX_PLAYERS],
+        phases=PHASES,
+        kinds=[kind for kind in KINDS if kind in summary["all"]["kinds"]],
+    )
+
+
+def _line(game: dict[str, Any]) -> dict[str, Any]:
+    """Return what a game's line shows: sides, the worst move, and the course of the score."""
+    worst = max(game["rows"], key=lambda row: row["lost"], default=None)
+    return {
+        **game,
+        "name": Path(game["file"]).name,
+        "page": f"games/{game['number']:06}.html",
+        "worst": worst if worst and worst["verdict"] else None,
+        "spark": _spark(game["scores"]),
+    }
+
+
+def _spark(scores: Sequence[float], width: int = 120, height: int = 24) -> str:
+    """Return the points of a small curve of the score; the middle is an even game."""
+    most = max((abs(score) for score in scores), default=0.0) or 1.0
+    step = width / max(len(scores) - 1, 1)
+    return " ".join(
+        f"{step * n:.1f},{height / 2 * (1 - score / most):.1f}" for n, score in enumerate(scores)
+    )

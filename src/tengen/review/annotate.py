@@ -10,10 +10,10 @@ from tengen.board import BLACK, PASS, WHITE, format_gtp, format_sgf, point_at
 from tengen.board.colours import COLOUR_NAMES
 from tengen.board.counting import format_result
 from tengen.gtp.sgf import territory_marks
-from tengen.lab.review import MoveReview, Position, Review
 from tengen.records import GameRecord, loads
 from tengen.records.sgf_grammar import GameTree, format_tree
 from tengen.records.sgf_properties import format_number, format_text, parse_text
+from tengen.review.game import MoveReview, Position, Review
 
 _Node = dict[str, list[bytes]]
 LABELS = "ABCDE"

@@ -12,9 +12,9 @@ from tengen.board import BLACK, PASS, WHITE, Move, format_gtp, index_of
 from tengen.board.colours import COLOUR_NAMES
 from tengen.board.counting import format_result
 from tengen.board.drawing import star_points
-from tengen.lab.review import MoveReview, Position, Review
-from tengen.lab.review_curves import draw_curve
-from tengen.lab.review_sgf import LABELLED, LABELS, LINE, move_words
+from tengen.review.annotate import LABELLED, LABELS, LINE, move_words
+from tengen.review.curves import draw_curve
+from tengen.review.game import MoveReview, Position, Review
 
 _SHADES = "ABCDEFGHIJKLMNOPQRSTU"
 """Ownership from -1 (A) to +1 (U) in steps of a tenth."""
@@ -25,7 +25,7 @@ def make_page(review: Review, *, title: str, top: int = 5, index: str = "") -> s
     from jinja2 import Environment, PackageLoader, select_autoescape
 
     environment = Environment(
-        loader=PackageLoader("tengen.lab", "templates"), autoescape=select_autoescape()
+        loader=PackageLoader("tengen.review", "templates"), autoescape=select_autoescape()
     )
     ending = review.ending
     return environment.get_template("review.html").render(

@@ -1,7 +1,6 @@
-"""Say of each block of a position how likely it lives: by the learned `life`, and by the network.
+"""The chance of each block of a position to survive, by one or more models.
 
-A block lives when its colour owns its points as the game ends. Models come as arguments or by their
-usual names; nothing here trains or counts.
+A block survives when its colour owns its points at the end of the game.
 """
 
 from __future__ import annotations
@@ -18,15 +17,14 @@ from tengen.contracts import OwnershipEvaluator
 from tengen.models import has_model, load_learner
 from tengen.models.defaults import network_for
 
-_LIFE = "life"
 _CELL = 26
 _DEAD = 0.5
-"""Chance below which a block is drawn faint."""
+"""Blocks with a smaller chance are drawn faint."""
 
 
 @dataclass(frozen=True)
-class Fate:
-    """One block and its chances to live, by the name of who says so."""
+class BlockSurvival:
+    """One block and its chance to survive, by model name."""
 
     stones: tuple[Point, ...]
     colour: int
@@ -48,15 +46,15 @@ class Fate:
 
 
 @dataclass(frozen=True)
-class Fates:
-    """All blocks of a position, those least sure to live first."""
+class Survival:
+    """All blocks of a position, the weakest first."""
 
     board: Board
-    blocks: tuple[Fate, ...]
+    blocks: tuple[BlockSurvival, ...]
     models: tuple[str, ...]
 
     def svg(self) -> str:
-        """Draw a board a model: percent on each block, the lost faint."""
+        """Draw one board per model: each block with its chance in percent, dead blocks faint."""
         width, height = (self.board.cols + 1) * _CELL, (self.board.rows + 1) * _CELL
         out = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 '
@@ -76,38 +74,38 @@ class Fates:
     def _board(self, model: str) -> str:
         labels: dict[Move, str] = {}
         dead: list[Move] = []
-        for fate in self.blocks:
-            chance = fate.chances[model]
-            labels[fate.stones[0]] = f"{100 * chance:.0f}"
+        for block in self.blocks:
+            chance = block.chances[model]
+            labels[block.stones[0]] = f"{100 * chance:.0f}"
             if chance < _DEAD:
-                dead += list(fate.stones)
+                dead += list(block.stones)
         return self.board.svg(labels=labels, dead=dead, cell=_CELL)
 
 
-def foretell(board: Board, models: dict[str, OwnershipEvaluator]) -> Fates:
-    """Ask every model for the chances of every block of a position."""
+def survival(board: Board, models: dict[str, OwnershipEvaluator]) -> Survival:
+    """Return every block's chance to survive according to each model."""
     owners = {name: np.asarray(model.ownership(board)) for name, model in models.items()}
     found = [
-        Fate(
+        BlockSurvival(
             block.stones,
             block.colour,
             {name: _chance(block.stones, block.colour, owners[name], board) for name in owners},
         )
         for block in board.blocks()
     ]
-    found.sort(key=lambda fate: (min(fate.chances.values()), fate.name))
-    return Fates(board, tuple(found), tuple(models))
+    found.sort(key=lambda block: (min(block.chances.values()), block.name))
+    return Survival(board, tuple(found), tuple(models))
 
 
-def usual_models(rows: int, cols: int) -> dict[str, OwnershipEvaluator]:
-    """Load `life`, and the network for such boards, as far as they are installed."""
-    names = (_LIFE, network_for(rows, cols))
+def default_models(rows: int, cols: int) -> dict[str, OwnershipEvaluator]:
+    """Load the models for boards of this size: `life` and the network, where installed."""
+    names = ("life", network_for(rows, cols))
     models = {name: load_learner(name) for name in names if name and has_model(name)}
     return {name: one for name, one in models.items() if isinstance(one, OwnershipEvaluator)}
 
 
 def _chance(stones: tuple[Point, ...], colour: int, owner: FloatArray, board: Board) -> float:
-    """Return how likely a block's points end as its own, given who owns what."""
+    """Return the chance that a block's points end as its own, from an ownership map."""
     places = [index_of(stone, board.rows, board.cols) for stone in stones]
     mine = float(owner[places].mean()) * (1 if colour == BLACK else -1)
     return min(max((1 + mine) / 2, 0.0), 1.0)

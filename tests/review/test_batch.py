@@ -14,9 +14,12 @@ import pytest
 
 from tengen.board import PASS, Board
 from tengen.cli import run
-from tengen.lab.review_curves import draw_curve
-from tengen.lab.review_tables import kind_of, moves_csv, phase_of, summarise
-from tengen.records import read_game
+from tengen.errors import TengenError
+from tengen.records import loads, read_game
+from tengen.review.batch import headline, make_index, review_library
+from tengen.review.curves import draw_curve
+from tengen.review.settings import ReviewSettings
+from tengen.review.tables import PHASES, Account, kind_of, moves_csv, phase_of, summarise
 
 Out = pytest.CaptureFixture[str]
 QUICK = ["--playouts", "5", "--policy", "none", "--player", "mcts", "--quiet"]
@@ -111,12 +114,12 @@ def test_what_is_refused(collection: Path, tmp_path: Path, capsys: Out) -> None:
     others = tmp_path / "others.sgf"
     others.write_text("\n".join([game("Cid", "Dan", "cc bb"), game("Dan", "Cid", "cc")]))
     for arguments, reason in (
-        (start, "--resume goes on"),
+        (start, "already holds reviews; resume"),
         (["review", str(others), *start[2:], "--resume"], "holds reviews of other games"),
-        ([*start, "--resume", "--seed", "1"], "begun with other settings: seed 0 there, 1 asked"),
+        ([*start, "--resume", "--seed", "1"], "started with other settings: seed 0 there, 1 asked"),
         (["review", str(collection), *QUICK, "--out", str(tmp_path / "a.sgf")], "go to a folder"),
         (["review", str(tmp_path), *QUICK, "--out", str(out)], "lies in what is read"),
-        (["review", str(collection), *QUICK, "--out", str(tmp_path)], "holds other things"),
+        (["review", str(collection), *QUICK, "--out", str(tmp_path)], "holds other files"),
         (["review", str(collection), str(collection), "--game", "1"], "of which file?"),
         (["review", str(collection), "--game", "9"], "there is no game 9"),
     ):
@@ -194,3 +197,34 @@ def test_a_curve_knows_where_its_moves_are() -> None:
     assert 'data-last="2"' in picture and picture.count("<circle") == 1
     assert "<title>move 2</title>" in picture and ">-30<" in picture
     assert draw_curve([0.0], label="one").count("<polyline") == 1
+
+
+def test_a_headline_says_what_the_record_says() -> None:
+    told = headline(loads("(;SZ[5]KM[0.5]PB[Anna]RE[B+R];B[cc];W[bb];B[cb])")[0])
+    assert (told["black"], told["white"], told["result"]) == ("Anna", "", "B+R")
+    assert (told["size"], told["moves"], told["komi"]) == ([5, 5], 3, 0.5)
+
+
+def test_a_library_without_games_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TengenError):
+        review_library([], tmp_path / "out", ReviewSettings(), unread=["a.sgf: nothing"])
+
+
+def test_accounts_add_up_by_phase_and_kind() -> None:
+    account = Account()
+    row = {"phase": PHASES[0], "kind": "contact", "lost": 2.0, "rank": 1, "verdict": "mistake"}
+    rows = [row, {**row, "lost": 0.0, "verdict": "", "rank": 3, "phase": PHASES[2]}]
+    account.add(rows, "5k")
+    told = account.to_dict()
+    assert (told["games"], told["rank"], told["moves"]) == (1, "5k", 2)
+    assert told["mean_lost"] == 1.0 and told["predicted_first"] == 0.5
+    assert told["phases"][PHASES[0]]["mistakes_per_100"] == 100 and set(told["kinds"]) == {
+        "contact"
+    }
+
+
+def test_the_page_of_many_games_shows_names_as_text() -> None:
+    player = {"name": "<Anna>", "against_rank": None, **Account(games=3).to_dict()}
+    summary = {**summarise([]), "all": Account().to_dict(), "players": [player], "unread": []}
+    page = make_index([], summary, ReviewSettings())
+    assert page.startswith("<!") and "&lt;Anna&gt;" in page and "<Anna>" not in page

@@ -17,12 +17,28 @@ from tengen.cli import run
 from tengen.contracts import Analysis, BlockStatus, Candidate, Status, Verdict
 from tengen.errors import IllegalMoveError, SpecError
 from tengen.gtp.judging import Judge
-from tengen.lab.review import NETWORK_SCATTER, Review, Thinker, review_game, with_policy
-from tengen.lab.review_page import make_page
-from tengen.lab.review_sgf import annotate
 from tengen.players import make_player
 from tengen.records import loads, read_game
 from tengen.records.replay import board_at
+from tengen.review.annotate import LABELLED, LABELS, annotate, move_words
+from tengen.review.game import (
+    NETWORK_SCATTER,
+    SCATTER,
+    Ending,
+    MoveReview,
+    Position,
+    Review,
+    Thinker,
+    assemble,
+    boards_of,
+    find_thinker,
+    judge_positions,
+    review_game,
+    review_move,
+    with_policy,
+)
+from tengen.review.page import make_page
+from tengen.review.settings import DEFAULT_PLAYER, ReviewSettings
 
 Out = pytest.CaptureFixture[str]
 
@@ -161,7 +177,7 @@ def test_the_annotated_record(reviewed: Review) -> None:
 
 
 def test_the_end_is_counted_without_dead_stones(reviewed: Review) -> None:
-    assert reviewed.ending is not None
+    assert isinstance(reviewed.ending, Ending)
     assert reviewed.ending.count.result == "B+4.5"
     last = loads(annotate(reviewed))[0].tree
     node = last.nodes[last.main_line()[-1]]
@@ -323,3 +339,67 @@ def test_who_may_review() -> None:
     [record] = loads("(;SZ[5];B[aa];W[aa])")
     with pytest.raises(IllegalMoveError):
         review_game(record, Known())
+
+
+SHORT = "(;SZ[5]KM[0.5]PB[Anna]RE[B+R];B[cc];W[bb];B[cb])"
+
+
+class Sure:
+    """An analyser that finds Black ten points ahead, and C3 best."""
+
+    name = "sure"
+
+    def choose(self, board: Board, rng: object) -> int:
+        return board.point("C3")
+
+    def analyse(self, board: Board, rng: object, **how: object) -> Iterator[Analysis]:
+        best, side = board.point("C3"), 1 if board.turn == BLACK else -1
+        candidate = Candidate(best, 100, 0.5 + 0.3 * side, 10.0 * side, pv=(best,))
+        yield Analysis((candidate,), best, 100, 0.5 + 0.3 * side, 10.0 * side)
+
+
+def position(score: float, moves: str = "", **more: Any) -> Position:
+    board = Board(5, moves=moves)
+    best = board.point("C3")
+    return Position(board, 0.5, score, score, best, (best,), 4.0, 16, **more)
+
+
+def test_a_move_loses_what_the_score_falls_for_its_side() -> None:
+    priors = np.zeros(26)
+    priors[[0, 12]] = 0.25, 0.75
+    before, after = position(5.0, priors=priors), position(2.0, "B A5")
+    lost = review_move(1, (BLACK, int(before.board.point("A5"))), before, after)
+    assert isinstance(lost, MoveReview)
+    assert (lost.lost, lost.probability, lost.rank) == (3.0, 0.25, 2)
+    assert lost.error == SCATTER * 4.0 / 2
+    assert review_move(1, (WHITE, int(before.board.point("A5"))), before, after).lost == 0
+    assert review_move(1, (BLACK, before.best), before, after).lost == 0  # as the player would
+    assert [chance for _, chance in before.guesses(2)] == [0.75, 0.25]
+    assert position(0.0).guesses() == []
+
+
+def test_a_game_is_judged_before_each_move_and_after_the_last() -> None:
+    record = loads(SHORT)[0]
+    assert [len(board.moves) for board in boards_of(record)] == [0, 1, 2, 3]
+    positions = list(judge_positions(record, Sure()))
+    assert len(positions) == 4 and list(judge_positions(record, Sure(), done=positions)) == []
+    review = assemble(record, positions, player="sure")
+    assert isinstance(review, Review) and [move.number for move in review.moves] == [1, 2, 3]
+    assert review.ending is None  # resigned
+    words = move_words(review, review.moves[1])
+    assert words.startswith("White B4") and "Black wins" in words
+    with pytest.raises(SpecError, match="cannot say what it thinks"):
+        next(judge_positions(record, object()))  # type: ignore[arg-type]
+
+
+def test_a_thinker_has_as_many_playouts_as_it_was_told() -> None:
+    thinker = find_thinker(5, 5, ReviewSettings(playouts=7, player="mcts", policy="none"))
+    assert thinker.policy is None and getattr(thinker.player, "playouts", None) == 7
+    assert "7 playouts" in thinker.player.name
+    assert ReviewSettings().player == DEFAULT_PLAYER
+    assert callable(getattr(make_player(DEFAULT_PLAYER), "analyse", None))
+
+
+def test_every_guess_that_is_named_has_a_letter_of_its_own() -> None:
+    priors = np.full(26, LABELLED)
+    assert len(position(0.0, priors=priors).guesses()) <= len(LABELS) == len(set(LABELS))
