@@ -43,7 +43,7 @@ def test_a_game_to_the_end_and_its_sgf(
 
     monkeypatch.setattr(simple.RandomPlayer, "choose", lambda self, board, rng: PASS)
     file = tmp_path / "game.sgf"
-    assert play(monkeypatch, f"C3, C4, pass, save {file}, quit", "--komi", "0.5") == 0
+    assert play(monkeypatch, f"C3, C4, pass, pass, save {file}, quit", "--komi", "0.5") == 0
     out, err = capsys.readouterr()
     assert "(X)" in out and "White: pass" in out
     assert "Result: B+24.5" in out and err == ""
@@ -58,7 +58,7 @@ def test_a_blocks_fate_can_be_changed(monkeypatch: pytest.MonkeyPatch, capsys: O
     import tengen.players.simple as simple
 
     monkeypatch.setattr(simple.RandomPlayer, "choose", lambda self, board, rng: PASS)
-    assert play(monkeypatch, "dead C3, C3, pass, dead C3, dead C3, dead A1, dead") == 0
+    assert play(monkeypatch, "dead C3, C3, pass, pass, dead C3, dead C3, dead A1, dead") == 0
     out = capsys.readouterr().out
     assert out.count("Result: B+17.5") == 2
     assert "Result: W+7.5" in out
@@ -235,7 +235,7 @@ def test_undo_goes_over_passes(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> 
     import tengen.players.simple as simple
 
     monkeypatch.setattr(simple.RandomPlayer, "choose", lambda self, board, rng: PASS)
-    assert play(monkeypatch, "C3, pass, undo, undo, B2, pass", "--json") == 0
+    assert play(monkeypatch, "C3, pass, pass, undo, undo, B2, pass, pass", "--json") == 0
     out, err = capsys.readouterr()
     value = json.loads(out)
     assert [move for _, move in value["moves"]] == ["B2", "pass", "pass"]
@@ -265,3 +265,32 @@ def test_the_review_at_the_end(monkeypatch: pytest.MonkeyPatch, capsys: Out, kep
     out = capsys.readouterr().out
     assert "Type review" in out and "points lost a move" in out and "say review" in out
     assert len(list(kept.glob("*.review.html"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "level", "moves"),
+    [(9, 1, "D6 G4 F7"), (9, 10, "D6 G4 F7"), (13, 3, "D4 K10 K4"), (5, 8, "C3 B2")],
+)
+def test_an_early_pass_does_not_end_the_game(
+    monkeypatch: pytest.MonkeyPatch, capsys: Out, size: int, level: int, moves: str
+) -> None:
+    options = ("--size", str(size), "--player", f"tengen:level={level}")
+    words = ", ".join([*moves.split(), "pass", "pass", "quit"])
+    assert play(monkeypatch, words, *options, "--json") == 0
+    out, err = capsys.readouterr()
+    value = json.loads(out)
+    assert value["result"] is None and "Really pass?" in err and "count anyway" in err
+    # The person passed once, and the machine played on.
+    assert [move for _, move in value["moves"]].count("pass") == 1
+    assert value["moves"][-1][1] != "pass"
+
+
+def test_an_open_game_is_counted_when_the_person_wants_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: Out
+) -> None:
+    words = "C3, pass, pass, count, count"
+    assert play(monkeypatch, words, "--json") == 0
+    out, err = capsys.readouterr()
+    value = json.loads(out)
+    assert value["result"] is not None and value["dead"] == []
+    assert "the game is over" in err

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tengen.board import BLACK, PASS, RESIGN, Board
+from tengen.board import BLACK, PASS, RESIGN, WHITE, Board
 from tengen.contracts.checks import check_player
 from tengen.errors import SpecError
 from tengen.learners.deep_network import DESIGNS, View
@@ -138,12 +138,28 @@ def test_no_line_of_the_tree_breaks_the_rules(rules: str) -> None:
 
 
 def test_two_passes_are_counted() -> None:
-    board = Board(5, moves="B C3 W pass", komi=0.5)
+    board = Board.from_ascii(". X X O .\nX X X O O\nX X X O .\n. X X O O\nX X X O .", komi=0.5)
+    board.turn = WHITE
+    board.play(PASS)
     player = NetworkPlayer(Counter(passing=0.9), visits=64)
     *_, report = player.analyse(board, rng(), limited=True)
     passed = next(c for c in report.candidates if c.move == PASS)
     assert passed.score == board.area_score() and passed.winrate == 1.0
     assert report.choice == PASS  # ahead as it stands, and the enemy has passed
+
+
+@pytest.mark.parametrize("seconds", [None, 0.2])
+def test_a_pass_in_an_open_game_is_not_answered_by_a_pass(seconds: float | None) -> None:
+    board = Board(5, moves="B C3 W pass", komi=0.5)
+    player = NetworkPlayer(Counter(passing=0.9), visits=64, seconds=seconds)
+    *_, report = player.analyse(board, rng(), limited=True)
+    assert board.area_score() > 0 and report.choice != PASS
+    assert PASS not in [c.move for c in report.candidates]
+    # Whoever only wants to know what a pass is worth is told.
+    for report in player.analyse(board, rng(), interval=0.0, stop=lambda: False):
+        if report.visits >= 64:
+            break
+    assert PASS in [c.move for c in report.candidates]
 
 
 def test_dead_stones_come_off_by_territory() -> None:

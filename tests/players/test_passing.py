@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, Rules
-from tengen.players import make_player
+from tengen.contracts import BlockStatus, Status, Verdict
+from tengen.players import make_player, passing
 from tengen.players.passing import (
     can_pass_and_win,
     cleanup_move,
     finishing_move,
     is_late,
-    is_settled,
+    is_over,
     only_the_count_is_left,
     points_left,
     score_as_it_stands,
@@ -86,9 +87,9 @@ def test_dead_stones_do_not_matter_under_territory_scoring() -> None:
     assert score_as_it_stands(board) > 0
 
 
-def test_open_boards_are_not_settled() -> None:
-    assert not is_settled(Board(9))
-    assert is_settled(Board.from_ascii(SETTLED))
+def test_open_boards_are_not_over() -> None:
+    assert not is_over(Board(9))
+    assert is_over(Board.from_ascii(SETTLED))
 
 
 def test_hopeless_games_are_resigned_only_when_asked_and_late() -> None:
@@ -118,27 +119,36 @@ def test_points_between_both_sides_are_played_where_that_does_no_harm() -> None:
     assert sound_points(atari, touch_both(atari).ravel()) == []  # Black would put itself in atari
 
 
+def verdict(board: Board) -> Verdict:
+    """Say that the white stone on B6 is dead and everything else alive."""
+    lone = board.point("B6")
+    return Verdict(
+        tuple(
+            BlockStatus(b.stones, b.colour, Status.DEAD if lone in b.stones else Status.ALIVE, 1.0)
+            for b in board.blocks()
+            if lone not in b.stones or b.colour == WHITE
+        ),
+        safe=True,
+    )
+
+
 def test_a_finished_board_is_passed_unless_dead_stones_decide() -> None:
-    owners = np.repeat([[1.0] * 4 + [-1.0] * 3], 7, axis=0).ravel()
     for komi, captures in ((0.5, True), (-30.5, False)):
         board = Board.from_ascii(DEAD, komi=komi)
-        assert (finishing_move(board, owners) != PASS) == captures
-    assert finishing_move(Board.from_ascii(DEAD, rules="japanese", komi=0.5), owners) == PASS
-    assert finishing_move(Board.from_ascii(SETTLED, komi=0.5), owners) == PASS
+        assert (finishing_move(board, verdict(board)) != PASS) == captures
+    japanese = Board.from_ascii(DEAD, rules="japanese", komi=0.5)
+    assert finishing_move(japanese, verdict(japanese)) == PASS
+    settled = Board.from_ascii(SETTLED, komi=0.5)
+    assert finishing_move(settled, verdict(settled)) == PASS
 
 
 def test_a_game_is_late_when_a_third_of_the_points_was_played() -> None:
     assert not is_late(Board(3, moves="B A1 W B1")) and is_late(Board(3, moves="B A1 W B1 B C1"))
 
 
-def test_the_count_alone_is_left_only_under_territory_late_and_where_the_scorer_is_sure() -> None:
-    class Scorer:
-        def __init__(self, safe: bool) -> None:
-            self.safe = safe
-
-        def status(self, board: Board) -> "Scorer":
-            return self
-
+def test_the_count_alone_is_left_only_under_territory_late_and_when_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def board(rules: str, moves: int) -> Board:
         made = Board(3, rules=rules)
         for _ in range(moves):
@@ -147,7 +157,10 @@ def test_the_count_alone_is_left_only_under_territory_late_and_where_the_scorer_
 
     asked = [("japanese", 3, True), ("japanese", 2, True), ("chinese", 3, True)]
     asked.append(("japanese", 3, False))
-    found = [only_the_count_is_left(board(r, n), Scorer(safe)) for r, n, safe in asked]
+    found = []
+    for rules, moves, over in asked:
+        monkeypatch.setattr(passing, "is_over", lambda board, over=over: over)
+        found.append(only_the_count_is_left(board(rules, moves)))
     assert found == [True, False, False, False]
 
 

@@ -200,3 +200,22 @@ def test_a_broken_engine_is_told_and_loses_no_game(
 
 def test_sizes_without_a_ladder_are_refused(client: httpx.Client) -> None:
     assert client.get("/api/ladder", params={"size": 99}).status_code == 422
+
+
+def test_a_pass_that_loses_points_is_asked_about_and_does_not_end_the_game(
+    client: httpx.Client, wait_for: Wait
+) -> None:
+    game = begin(client, opponent="level-1")
+    act(client, game, "moves", move="E5").raise_for_status()
+    settled(client, wait_for, game)
+    asked = act(client, game, "moves", move="pass").json()
+    assert asked["question"] == "pass" and len(asked["moves"]) == 2
+    act(client, game, "moves", move="pass", sure=True).raise_for_status()
+    state = settled(client, wait_for, game)
+    assert state["status"] == "playing" and state["moves"][-1][1] != "pass"
+    # The person may count it all the same, and take that back.
+    act(client, game, "count").raise_for_status()
+    state = settled(client, wait_for, game)
+    assert state["status"] == "counting" and state["open"] and state["dead"] == []
+    state = act(client, game, "undo").json()
+    assert state["status"] == "playing" and len(state["moves"]) == 4 and not state["open"]

@@ -96,6 +96,8 @@ export interface Game {
   status: "playing" | "counting" | "over";
   thinking: boolean;
   trouble: string;
+  open: boolean;
+  question?: "pass";
   dead: string[] | null;
   count: Count | null;
   result: string | null;

@@ -19,6 +19,7 @@ export function Play({ id }: { id: string }) {
   const [asking, setAsking] = useState<AbortController | null>(null);
   const [pending, setPending] = useState<string | null>(null);
   const [sure, setSure] = useState(false);
+  const [passing, setPassing] = useState(false);
   const [opponents] = useLoaded<Opponent[]>("/opponents");
   const shown = useRef<Game | null>(null);
   const [careful, setCareful] = useState(() => matchMedia("(pointer: coarse)").matches);
@@ -28,10 +29,12 @@ export function Play({ id }: { id: string }) {
     if (before && before.id === next.id && next.version < before.version) return;
     shown.current = next;
     setGame(next);
+    if (next.question === "pass") setPassing(true);
     if (before?.version !== next.version) {
       setHint(null);
       setPending(null);
       setSure(false);
+      setPassing(false);
       const last = next.moves[next.moves.length - 1];
       if (before && last && next.moves.length !== before.moves.length) {
         announce(`${last[0] === "B" ? "Black" : "White"} ${last[1]}`);
@@ -132,13 +135,22 @@ export function Play({ id }: { id: string }) {
   hint?.moves.forEach((c, i) => (marks[c.move] = { type: "label", label: "ABCDE"[i] }));
   const over = game.status === "over";
   const counted = game.count;
+  const [, before] = game.moves[game.moves.length - 2] ?? [];
+  const declined = yours && before === "pass" && game.moves[game.moves.length - 1]![1] !== "pass";
   const status = over
     ? `${game.result}: ${game.won === null ? "a draw" : game.won ? "you win" : "you lose"}`
     : game.status === "counting"
       ? game.dead
-        ? `Counting: ${game.count?.result}. Click stones that are dead or alive after all.`
+        ? `${game.open ? "The game is not over. " : ""}Counting: ${game.count?.result}. Click stones that are dead or alive after all.`
         : "Counting …"
-      : game.trouble || (yours ? "Your move" : `${name} thinks …`);
+      : game.trouble ||
+        (passing
+          ? "The game is not over: a pass loses points here."
+          : declined
+            ? "The game is not over: play on, resign, or count anyway."
+            : yours
+              ? "Your move"
+              : `${name} thinks …`);
 
   return (
     <main class="table">
@@ -181,11 +193,16 @@ export function Play({ id }: { id: string }) {
               <button class="primary" onClick={() => play(pending)}>
                 Play {pending}
               </button>
+            ) : passing ? (
+              <button class="danger" onClick={() => void send("moves", { move: "pass", sure: true })}>
+                Really pass
+              </button>
             ) : (
               <button disabled={!yours} onClick={() => play("pass")}>
                 Pass
               </button>
             )}
+            {declined && <button onClick={() => send("count")}>Count anyway</button>}
             <button disabled={!game.moves.length} onClick={() => send("undo")}>
               {yours ? "Undo" : "Take back"}
             </button>

@@ -31,6 +31,9 @@ _DEFAULT_PLAYER = "tengen:seconds=2"
 _REVIEW_PLAYOUTS = 100
 _BLACK, _WHITE, _PASS, _RESIGN = 1, 2, 0, -1
 _NAMES = {_BLACK: "Black", _WHITE: "White"}
+_OPEN_PASS = "The game is not over: a pass loses points here. Really pass? Type pass again."
+_OPEN_END = "The game is not over: play on, resign, or type pass again to count anyway."
+_PLAYED_ON = "The game is not over: play on, resign, or type count to count anyway."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +209,8 @@ class _Talk:
     """Whether the person named that place."""
     _since: float = 0.0
     """When the person's turn began."""
+    _asked: int = -1
+    """The number of moves when the person was asked whether to pass."""
     _saved: set[Path] = field(default_factory=set)
 
     def run(self, source: TextIO) -> None:
@@ -241,6 +246,8 @@ class _Talk:
     def _obey(self, words: list[str]) -> bool:
         """Do what one line says; return False to leave."""
         name = words[0].lower()
+        if name != "pass":
+            self._asked = -1
         if name in ("quit", "exit", "q"):
             return False
         try:
@@ -283,14 +290,17 @@ class _Talk:
 
     def _machine(self) -> None:
         """Let the player move and show it."""
+        passed = bool(self.table.board.moves) and self.table.board.last_move == _PASS
         side, move = self.table.board.turn, self.table.answer()
         self._keep()
         if move is not None and move != _RESIGN:
             self.screen.say(f"{_NAMES[side]}: {self._name(move)}")
         if self.table.over:
             self._end(side)
-        else:
-            self.screen.draw(self.table.board)
+            return
+        self.screen.draw(self.table.board)
+        if passed and move != _PASS:
+            self.screen.say(_PLAYED_ON)
 
     def _in_time(self) -> bool:
         """Count down the person's clock; False when it has run out."""
@@ -318,8 +328,22 @@ class _Talk:
         return format_gtp(move, self.table.board.rows, self.table.board.cols)
 
     def _pass(self, words: list[str]) -> None:
-        """Pass."""
+        """Pass; ask once more where that loses points."""
+        table = self.table
+        asked, self._asked = self._asked, len(table.board.moves)
+        if asked != self._asked and not table.over and table.is_open:
+            ends = bool(table.board.moves) and table.board.last_move == _PASS
+            self.screen.say(_OPEN_END if ends else _OPEN_PASS)
+            return
         self._move(_PASS)
+
+    def _count_now(self, words: list[str]) -> None:
+        """Count the game as it stands, finished or not."""
+        if self.table.over:
+            raise IllegalMoveError("the game is over")
+        self.table.finish()
+        self._keep()
+        self._end(self.table.board.turn)
 
     def _resign(self, words: list[str]) -> None:
         """Give up."""
@@ -468,6 +492,7 @@ class _Talk:
 
 WORDS: dict[str, tuple[Callable[[_Talk, list[str]], None], str]] = {
     "pass": (_Talk._pass, "pass; two passes end the game and it is counted"),
+    "count": (_Talk._count_now, "end the game and count it as it stands"),
     "resign": (_Talk._resign, "give up"),
     "undo": (_Talk._undo, "take back your last move and what followed"),
     "hint": (_Talk._hint, "what the machine would play in your place"),

@@ -6,6 +6,7 @@ estimated by the network, or by playouts without one. Counting itself is `tengen
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,19 @@ from typing import Any
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.board import BLACK, Board, index_of, playouts
+from tengen.board import (
+    BLACK,
+    EMPTY,
+    PASS,
+    WHITE,
+    Board,
+    index_of,
+    kernels,
+    playouts,
+    point_at,
+)
 from tengen.board.counting import Count, count_board
+from tengen.board.simple_kernels import is_own_eye
 from tengen.contracts.protocols import ScoreEstimator, Scorer
 from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
 
@@ -97,6 +109,22 @@ class Judge:
         verdict = self.status(board)
         return verdict if verdict.safe else None
 
+    def over(self, board: Board) -> Verdict | None:
+        """Return the verdict on a game in which no move gains a point any more, None otherwise.
+
+        Under area scoring a neutral point that somebody can fill is worth a point; under
+        territory scoring it is worth nothing.
+        """
+        verdict = self.finished(board)
+        if verdict is None or (board.rules.scoring == "area" and neutral_points(board, verdict)):
+            return None
+        return verdict
+
+    def dead_for_sure(self, board: Board) -> tuple[int, ...]:
+        """List the dead stones of a finished game; none where the scorer is not sure of it."""
+        verdict = self.finished(board)
+        return () if verdict is None else verdict.stones(Status.DEAD)
+
     def estimate(self, board: Board) -> Outlook:
         """Tell what a game that may still be in progress comes to."""
         plain = isinstance(self.scorer, PlayoutScorer)
@@ -130,6 +158,46 @@ class Judge:
         if self._network is None and has_model(_NETWORK):
             self._network = load_learner(_NETWORK, shared=True)
         return self._network
+
+
+@functools.cache
+def shared_judge() -> Judge:
+    """Return the judge that all players of this process ask."""
+    return Judge()
+
+
+def agrees(judge: Judge, board: Board) -> bool:
+    """Tell whether the side to move accepts the other's pass: the game is over.
+
+    This is for games whose dead stones come off by agreement; where all stones count, a player
+    may have to capture them first.
+    """
+    return board.last_move == PASS and judge.over(board) is not None
+
+
+def neutral_points(board: Board, verdict: Verdict) -> list[int]:
+    """List the neutral points outside of seki that one side can fill without harm."""
+    count = count_without(board, verdict.stones(Status.DEAD))
+    seki = {stone for b in verdict.blocks if b.status is Status.SEKI for stone in b.stones}
+    width = board.cols + 1
+    empty = np.flatnonzero(count.dame & (count.grid == EMPTY)).tolist()
+    return [
+        point
+        for point in (point_at(index, board.rows, board.cols) for index in empty)
+        if seki.isdisjoint((point - 1, point + 1, point - width, point + width))
+        and (is_sound(board, point, BLACK) or is_sound(board, point, WHITE))
+    ]
+
+
+def is_sound(board: Board, point: int, colour: int) -> bool:
+    """Tell whether a stone there is legal, no own eye, and captures or keeps two liberties."""
+    trial = board.copy()
+    trial.turn = colour
+    if not trial.is_legal(trial.answer(point)) or is_own_eye(trial.state, point, colour):
+        return False
+    if kernels.place(trial.state, point, colour) > 0:
+        return True
+    return int(kernels.count_liberties(trial.state, point, 2)) >= 2
 
 
 def count_without(board: Board, dead: Iterable[int]) -> Count:

@@ -1,4 +1,4 @@
-"""Play as a level that draws: moves from a policy, and the end of the game by a network.
+"""Play as a level that draws: moves from a policy, and the end of the game by the judge.
 
 A policy alone cannot tell when a game is over: it fills the whole board. Knows no levels.
 """
@@ -7,21 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.arrays import FloatArray
 from tengen.board import PASS, Board, Point
-from tengen.contracts import Policy
-from tengen.players.network_leaves import Network
-from tengen.players.passing import (
-    can_pass_and_win,
-    finishing_move,
-    is_late,
-    sound_points,
-    touch_both,
-)
+from tengen.gtp.judging import is_sound, neutral_points, shared_judge
+from tengen.players.passing import finishing_move
 from tengen.players.policy import SamplePlayer
-
-_SURE = 0.8
-"""Ownership beyond which a point is nobody else's any more."""
 
 
 class DrawingPlayer(SamplePlayer):
@@ -31,21 +20,13 @@ class DrawingPlayer(SamplePlayer):
     19x19 from one that did.
     """
 
-    def __init__(self, *, model: Policy, temperature: float, network: Network) -> None:
-        super().__init__(model=model, temperature=temperature)
-        self.network = network
-
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose a move at random as the policy likes it, or end the game."""
-        ending = is_late(board) and board.last_move == PASS and not can_pass_and_win(board)
-        ownership = self.network.views([board])[0].ownership if ending else None
-        if ownership is None or not _is_clear(board, ownership):
+        verdict = shared_judge().finished(board) if board.last_move == PASS else None
+        if verdict is None:
             return super().choose(board, rng)
-        by_area = board.rules.scoring == "area"
-        neutral = sound_points(board, np.abs(ownership) < _SURE) if by_area else []
-        return self.draw(board, rng, among=neutral) if neutral else finishing_move(board, ownership)
-
-
-def _is_clear(board: Board, ownership: FloatArray) -> bool:
-    """Tell whether it is clear who owns what, but for points between both sides."""
-    return bool((touch_both(board).ravel() | (np.abs(ownership) >= _SURE)).all())
+        neutral = neutral_points(board, verdict) if board.rules.scoring == "area" else []
+        mine = [point for point in neutral if is_sound(board, point, board.turn)]
+        if neutral:
+            return self.draw(board, rng, among=mine or None)
+        return finishing_move(board, verdict)

@@ -24,6 +24,7 @@ from tengen.contracts import Analysis, Candidate, Evaluator, Policy, win_probabi
 from tengen.errors import SpecError
 from tengen.players import mcts_kernels as k
 from tengen.players.pace import Pace, Searching
+from tengen.players.passing import is_over
 
 _SLICE_SECONDS = 0.05
 """How long a thread searches before it looks at the clock."""
@@ -353,9 +354,11 @@ class MctsPlayer(Searching):
         if board.last_move == PASS:
             # The enemy passed: passing ends the game; do so when that wins as the board stands.
             score = board.area_score()
-            if (score > 0) if board.turn == BLACK else (score < 0):
+            if ((score > 0) if board.turn == BLACK else (score < 0)) and is_over(board):
                 return PASS
         best = candidates[0]
+        if best.move == PASS and len(candidates) > 1 and not is_over(board):
+            best = candidates[1]
         if best.winrate < self.resign and winrate < self.resign and best.visits >= 50:
             return RESIGN
         return best.move if board.is_legal(board.answer(best.move)) else PASS

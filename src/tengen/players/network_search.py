@@ -23,7 +23,13 @@ from tengen.gtp import judging
 from tengen.players.network_leaves import Judge, Leaf, Network, Taste, likely_moves
 from tengen.players.network_tree import Exploring, Tree
 from tengen.players.pace import Pace, Searching
-from tengen.players.passing import Judgement, cleanup_move, only_the_count_is_left, points_left
+from tengen.players.passing import (
+    Judgement,
+    cleanup_move,
+    is_over,
+    only_the_count_is_left,
+    points_left,
+)
 
 _USUAL = Exploring()
 _VISITS = 400
@@ -62,6 +68,8 @@ class Search:
     """Seconds a leaf, measured."""
     final: FloatArray | None = None
     """Who owns what by the scorer, where the game is over."""
+    may_pass: bool = True
+    """False after the enemy's pass in a game that is not over: a pass would end it."""
 
     def descend(self, board: Board) -> int | None:
         """Return the node of a position that lies below, or None."""
@@ -176,7 +184,7 @@ class NetworkPlayer(Searching):
         goal = self.visits if pace.limited and self.seconds is None else None
         with ThreadPoolExecutor(self.threads) as pool:
             workers = pool if self.threads > 1 else None
-            search = self._begin(board, rng)
+            search = self._begin(board, rng, to_play=pace.limited)
             search.pace = search.pace or pace.spent()
             search.final = self._final_owners(board)
             while not pace.stop():
@@ -200,26 +208,35 @@ class NetworkPlayer(Searching):
 
     # ----- Searching -----
 
-    def _begin(self, board: Board, rng: np.random.Generator) -> Search:
-        """Return the kept search if the position lies below it, or a new one."""
+    def _begin(self, board: Board, rng: np.random.Generator, *, to_play: bool = False) -> Search:
+        """Return the kept search if the position lies below it, or a new one.
+
+        Where a move is to be played, a pass that would end an open game is not searched.
+        """
         keep = self.seconds is not None and self.root_moves is None and not self.noise
-        if keep and self._kept:
+        ends = to_play and board.last_move == PASS and self.root_moves is None
+        may_pass = not ends or is_over(board)
+        if keep and self._kept and may_pass:
             kept = self._kept[0]
             node = kept.descend(board)
-            if node is not None and kept.tree.judged[node] and not kept.tree.over[node]:
+            whole = node != 0 or kept.may_pass
+            if node is not None and whole and kept.tree.judged[node] and not kept.tree.over[node]:
                 self._kept[:] = [kept.moved(board, node)]
                 return self._kept[0]
-        made = self._plant(board, rng)
+        made = self._plant(board, rng, may_pass=may_pass)
         if keep:
             self._kept[:] = [made]
         return made
 
-    def _plant(self, board: Board, rng: np.random.Generator) -> Search:
+    def _plant(self, board: Board, rng: np.random.Generator, *, may_pass: bool) -> Search:
         """Judge a position and make it the root of a tree."""
         fresh = board.copy()
         (view,) = self.network.views([fresh])
         points = board.rows * board.cols
         moves, priors = likely_moves(fresh, view.priors, width=points, only=self.root_moves)
+        if not may_pass and len(moves) > 1:
+            moves, priors = moves[moves != PASS], priors[moves != PASS]
+            priors = priors / max(float(priors.sum()), 1e-300)
         if self.noise > 0:
             random = rng.dirichlet(np.full(len(moves), 10.0 / len(moves)))
             priors = (1 - self.noise) * priors + self.noise * random
@@ -232,7 +249,7 @@ class NetworkPlayer(Searching):
         path = tree.descend(self._exploring)
         tree.judge(0, leaf.worth(taste), leaf.ownership, moves, priors)
         tree.back_up(path)
-        return Search(fresh, tree, taste, view.priors)
+        return Search(fresh, tree, taste, view.priors, may_pass=may_pass)
 
     def _room(self, search: Search, left: float | None, goal: int | None) -> int:
         """Return how many leaves the next batch may have; 0 when the search is to end."""
@@ -367,18 +384,24 @@ class NetworkPlayer(Searching):
         first = _first_choice(search, found)
         if self.root_moves is not None:
             return first
-        if self.scorer is not None and only_the_count_is_left(board, self.scorer):
+        if only_the_count_is_left(board):
             return PASS
         standing = board.area_score() * (1 if board.turn == BLACK else -1)
         by_area = board.rules.scoring == "area"
-        if by_area and standing > 0 and board.last_move == PASS:
+        if by_area and standing > 0 and board.last_move == PASS and search.may_pass:
             return PASS
         if self._is_hopeless(search, found):
             return RESIGN
         passing = first == PASS or search.policy[-1] >= search.policy.max()
         if by_area and standing <= 0 and passing:
-            return self._play_out(search, found)
-        return self._drawn(found, rng) if self._is_early(board) and found.candidates else first
+            move = self._play_out(search, found)
+        elif self._is_early(board) and found.candidates:
+            move = self._drawn(found, rng)
+        else:
+            move = first
+        if move == PASS and not is_over(board):
+            return _best_point(search, found)
+        return move
 
     def _is_hopeless(self, search: Search, found: Analysis) -> bool:
         """Tell whether both the best move and all that was looked at promise next to nothing."""
@@ -399,9 +422,7 @@ class NetworkPlayer(Searching):
         move = cleanup_move(board, Judgement(found.ownership, found.score, found.winrate))
         if move != PASS or first != PASS or not points_left(board):
             return move if move != PASS else first
-        tried = [c.move for c in found.candidates]
-        untried = search.tree.edge_move[: search.tree.count[0]].tolist()
-        return next((int(move) for move in [*tried, *untried] if move != PASS), PASS)
+        return _best_point(search, found)
 
     def _is_early(self, board: Board) -> bool:
         return self.temperature > 0 and len(board.moves) * _OPENING_SHARE < board.rows * board.cols
@@ -423,6 +444,13 @@ def _first_choice(search: Search, found: Analysis) -> int:
     if found.candidates:
         return found.candidates[0].move
     return int(search.tree.edge_move[0]) if search.tree.edges else PASS
+
+
+def _best_point(search: Search, found: Analysis) -> int:
+    """Return the best move that is no pass; a pass only where there is none."""
+    tried = [c.move for c in found.candidates]
+    untried = search.tree.edge_move[: search.tree.count[0]].tolist()
+    return next((int(move) for move in [*tried, *untried] if move != PASS), PASS)
 
 
 def _lead(candidates: list[Candidate]) -> float:

@@ -25,10 +25,10 @@ from tengen.board import (
     playouts,
     point_at,
 )
-from tengen.board import kernels as k
 from tengen.board.safety import unconditional
 from tengen.board.simple_kernels import is_own_eye
-from tengen.contracts import Scorer
+from tengen.contracts import Status, Verdict
+from tengen.gtp.judging import is_sound, shared_judge
 
 _PLAYOUTS = 64
 """Playouts behind every judgement here; about 5 ms on 9x9."""
@@ -82,17 +82,17 @@ def score_as_it_stands(board: Board, judgement: Judgement | None = None) -> floa
 
 
 def can_pass_and_win(board: Board) -> bool:
-    """Tell whether the enemy has just passed and passing too wins the count under the rules."""
+    """Tell whether passing after the enemy's pass ends a game that is over, and wins it."""
     if board.last_move != PASS or not board.moves or board.moves[-1][0] == board.turn:
         return False
     score = score_as_it_stands(board)
-    return score > 0 if board.turn == BLACK else score < 0
+    ahead = score > 0 if board.turn == BLACK else score < 0
+    return ahead and is_over(board)
 
 
-def is_settled(board: Board, judgement: Judgement | None = None) -> bool:
-    """Tell whether every point clearly belongs to somebody, so that nothing is left to gain."""
-    judgement = judgement or judge(board)
-    return bool((np.abs(judgement.ownership) >= _SETTLED).all())
+def is_over(board: Board) -> bool:
+    """Tell whether no move gains a point any more, by the judge that everybody asks."""
+    return shared_judge().over(board) is not None
 
 
 def cleanup_move(board: Board, judgement: Judgement | None = None) -> int:
@@ -111,28 +111,18 @@ def cleanup_move(board: Board, judgement: Judgement | None = None) -> int:
             continue
         for p in block.liberties:
             value = len(block.stones) + 10.0 / len(block.liberties)
-            if value > best_value and _is_sound(board, p):
+            if value > best_value and is_sound(board, p, board.turn):
                 best, best_value = p, value
     return best
 
 
-def _is_sound(board: Board, point: int) -> bool:
-    """Tell whether a move is legal, no own eye, and captures or keeps two liberties."""
-    if not board.is_legal(board.answer(point)) or is_own_eye(board.state, point, board.turn):
-        return False
-    trial = board.state.copy()
-    if k.place(trial, point, board.turn) > 0:
-        return True
-    return int(k.count_liberties(trial, point, 2)) >= 2
-
-
-def only_the_count_is_left(board: Board, scorer: Scorer) -> bool:
+def only_the_count_is_left(board: Board) -> bool:
     """Tell whether a game under territory rules is over, so that playing on would cost points."""
     if board.rules.scoring != "territory" or not is_late(board):
         return False
     if board.last_move != PASS and points_left(board):
         return False
-    return scorer.status(board).safe
+    return is_over(board)
 
 
 def should_resign(board: Board, judgement: Judgement | None = None) -> bool:
@@ -157,7 +147,7 @@ def sensible(board: Board, move: int, *, resign: bool = False) -> Point:
     if move == PASS and board.rules.scoring == "area":
         score = board.area_score() * (1 if board.turn == BLACK else -1)
         return PASS if score > 0 else board.answer(cleanup_move(board))
-    if move != PASS and board.rules.scoring == "territory" and late and is_settled(board):
+    if move != PASS and only_the_count_is_left(board):
         return PASS
     return board.answer(move)
 
@@ -177,15 +167,19 @@ def points_left(board: Board) -> bool:
 def sound_points(board: Board, wanted: BoolArray) -> list[int]:
     """List the marked points that can be played without harm."""
     points = (point_at(int(i), board.rows, board.cols) for i in np.flatnonzero(wanted))
-    return [point for point in points if _is_sound(board, point)]
+    return [point for point in points if is_sound(board, point, board.turn)]
 
 
-def finishing_move(board: Board, ownership: FloatArray) -> Point:
-    """Return what is left where every point is decided: a pass, or dead stones' capture before."""
+def finishing_move(board: Board, verdict: Verdict) -> Point:
+    """Return what is left in a finished game: a pass, or dead stones' capture before."""
     score = board.area_score() * (1 if board.turn == BLACK else -1)
     if board.rules.scoring != "area" or score > 0:
         return PASS
-    return board.answer(cleanup_move(board, Judgement(ownership, 0.0, 0.5)))
+    side = np.zeros(board.rows * board.cols)
+    for block in verdict.blocks:
+        owner = 1.0 if (block.colour == BLACK) == (block.status is not Status.DEAD) else -1.0
+        side[[index_of(p, board.rows, board.cols) for p in block.stones]] = owner
+    return board.answer(cleanup_move(board, Judgement(side, 0.0, 0.5)))
 
 
 def is_late(board: Board) -> bool:

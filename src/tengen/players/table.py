@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tengen.board import (
     BLACK,
+    PASS,
     RESIGN,
     WHITE,
     Board,
@@ -24,10 +25,10 @@ from tengen.board import (
     index_of,
 )
 from tengen.board.counting import Count
-from tengen.contracts import Analyser, Candidate, Player, Status, TimedPlayer
+from tengen.contracts import Analyser, Candidate, Player, TimedPlayer
 from tengen.errors import IllegalMoveError
 from tengen.gtp.clock import Clock
-from tengen.gtp.judging import Judge, Outlook, PlayoutScorer, count_without
+from tengen.gtp.judging import Judge, Outlook, PlayoutScorer, agrees, count_without
 from tengen.gtp.sgf import sgf_of_game
 
 _OWNED = 0.6
@@ -93,7 +94,10 @@ class Table:
             self.finish()
             return None
         begin = time.monotonic()
-        move = int(self._hurried().choose(board.copy(), self._generator()))
+        if agrees(self.judge, board):
+            move: int = PASS
+        else:
+            move = int(self._hurried().choose(board.copy(), self._generator()))
         if self.spend(time.monotonic() - begin):
             self.play(move)
         return move
@@ -173,13 +177,18 @@ class Table:
         return Judge()
 
     @property
+    def is_open(self) -> bool:
+        """Whether somebody can still gain a point, by the judge's word."""
+        return not self.over and self.judge.over(self.board) is None
+
+    @property
     def judge_learned(self) -> bool:
         """Whether the judge is a learned scorer; without one, playouts decide."""
         return not isinstance(self.judge.scorer, PlayoutScorer)
 
     def finish(self) -> None:
-        """Count the game, with the dead stones as the judge sees them."""
-        self.dead = set(self.judge.status(self.board).stones(Status.DEAD))
+        """Count the game; dead stones are taken off only where the judge is sure."""
+        self.dead = set(self.judge.dead_for_sure(self.board))
         self.counted = count_without(self.board, self.dead)
 
     def turn_over(self, vertex: str) -> None:

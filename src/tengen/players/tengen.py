@@ -161,7 +161,6 @@ class TengenPlayer:
         return DrawingPlayer(
             model=load_policy(name, shared=True),
             temperature=level.temperature,
-            network=_network(NETWORK),
         )
 
     def _make(self, rows: int, cols: int) -> _Inner:

@@ -20,7 +20,7 @@ from tengen.board import PASS, Board, Point, index_of
 from tengen.contracts import Analysis, Evaluator, Policy
 from tengen.contracts.protocols import Asked
 from tengen.errors import SpecError
-from tengen.models import load_evaluator, load_policy, load_scorer
+from tengen.models import load_evaluator, load_policy
 from tengen.models.defaults import predictor_for
 from tengen.players.greedy import values_after
 from tengen.players.mcts import MctsPlayer
@@ -223,7 +223,7 @@ class UnitedPlayer:
         """Tell whether only the count is left, under rules where playing on costs points."""
         if "scorer" in self.without:
             return False
-        return only_the_count_is_left(board, load_scorer("scorer", shared=True))
+        return only_the_count_is_left(board)
 
 
 def _predictor(board: Board) -> Policy:

@@ -19,6 +19,7 @@ from tengen.web.services import Services, services_of
 from tengen.web.table import Table
 from tengen.web.uploads import read_upload
 from tengen.web.waiting import changes, event, result_of, stream
+from tengen.web.workers import BRIEF
 
 router = APIRouter(prefix="/api", tags=["play"])
 
@@ -47,6 +48,8 @@ class Play(BaseModel, extra="forbid"):
 
     move: _Vertex
     version: int | None = None
+    sure: bool = False
+    """Whether a pass is meant even if it loses points."""
 
 
 class Change(BaseModel, extra="forbid"):
@@ -154,10 +157,17 @@ async def events(request: Request, key: str) -> StreamingResponse:
 
 @router.post("/games/{key}/moves")
 async def move(request: Request, key: str, play: Play) -> dict[str, Any]:
-    """Play a move of yours: a vertex, `pass` or `resign`."""
+    """Play a move of yours: a vertex, `pass` or `resign`.
+
+    A pass that loses points is not played unless `sure`: the answer is the game as it was, with
+    `question` set to `pass`.
+    """
+    wanted = play.move.strip().lower()
+    if wanted == "pass" and not play.sure and await _loses_by_passing(request, key):
+        return {**_room(request).state(key), "question": "pass"}
 
     def act(table: Table, now: float) -> None:
-        if play.move.strip().lower() == "resign":
+        if wanted == "resign":
             table.resign(table.human)
         elif table.waits_for_machine:
             raise TengenError("it is the machine's turn")
@@ -165,6 +175,23 @@ async def move(request: Request, key: str, play: Play) -> dict[str, Any]:
             table.play(play.move, now)
 
     return _room(request).change(key, play.version, act)
+
+
+async def _loses_by_passing(request: Request, key: str) -> bool:
+    """Tell whether it is the person's turn in a game that is not over."""
+    services = services_of(request)
+    table = services.room.table(key)
+    if table.is_over or table.is_counting or table.waits_for_machine:
+        return False
+    job = services.looking.submit("is_open", {"board": to_value(table.board)}, grace=BRIEF)
+    found: dict[str, Any] = await result_of(job, request)
+    return bool(found["open"])
+
+
+@router.post("/games/{key}/count")
+async def count(request: Request, key: str, change: Change) -> dict[str, Any]:
+    """End the game and count it as it stands, although it may not be over."""
+    return _room(request).change(key, change.version, lambda table, now: table.stop())
 
 
 @router.post("/games/{key}/undo")

@@ -250,7 +250,7 @@ class Room:
             if job.task == "choose":
                 table.play(found["move"], now)
             else:
-                table.judge(found["dead"])
+                table.judge(found["dead"], open=found["open"])
         except Exception as problem:
             if job.task == "judge":
                 table.judge([])

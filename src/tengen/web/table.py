@@ -68,6 +68,10 @@ class Table:
     resigned: int = 0
     timed_out: int = 0
     accepted: bool = False
+    stopped: bool = False
+    """Whether the person asked for a count before both sides passed."""
+    open: bool = False
+    """Whether the judge finds that the game to be counted is not over."""
     clock: Clock | None = None
     version: int = 0
     trouble: str = ""
@@ -121,7 +125,7 @@ class Table:
     def is_counting(self) -> bool:
         """Whether nothing is left but to agree on the dead stones."""
         points = self.board.rows * self.board.cols
-        ended = self.board.is_over or len(self.board.moves) >= _LONGEST * points
+        ended = self.stopped or self.board.is_over or len(self.board.moves) >= _LONGEST * points
         return ended and not self.is_over
 
     @property
@@ -210,6 +214,8 @@ class Table:
         if self.resigned == self.human or self.timed_out == self.human:
             # Only the end is taken back, not the move before it.
             self.resigned = self.timed_out = 0
+        elif self.stopped:
+            pass  # the same here
         else:
             mine = [n for n, (colour, _) in enumerate(self.board.moves) if colour == self.human]
             if not mine:
@@ -217,7 +223,7 @@ class Table:
             while len(self.board.moves) > mine[-1]:
                 self.board.undo()
             self.resigned = self.timed_out = 0
-        self.accepted, self.dead = False, None
+        self.accepted, self.stopped, self.open, self.dead = False, False, False, None
         if self.clock is not None:
             self.clock.since = now
             self.clock.left[self.human] = max(self.clock.left[self.human], 30.0)
@@ -237,9 +243,16 @@ class Table:
         self.dead = self.dead - stones if stones & self.dead else self.dead | stones
         self._changed()
 
-    def judge(self, dead: list[str]) -> None:
+    def stop(self) -> None:
+        """Count the game as it stands, finished or not."""
+        self._require_open()
+        self.stopped = True
+        self._changed()
+
+    def judge(self, dead: list[str], *, open: bool = False) -> None:
         """Take these stones for dead."""
         self.dead = {self.board.point(name) for name in dead}
+        self.open = open
         self._changed()
 
     def accept(self) -> None:
@@ -279,6 +292,7 @@ class Table:
             "status": "over" if self.is_over else "counting" if counting else "playing",
             "thinking": thinking,
             "trouble": self.trouble,
+            "open": self.open,
             "dead": None if self.dead is None else vertices(sorted(self.dead), board),
             "count": counted(self.count()) if counting and self.dead is not None else None,
             "result": self.result or None,
@@ -330,6 +344,8 @@ class Table:
             "resigned": self.resigned,
             "timed_out": self.timed_out,
             "accepted": self.accepted,
+            "stopped": self.stopped,
+            "open": self.open,
             "clock": clock,
             "version": self.version,
         }
@@ -349,6 +365,8 @@ class Table:
             resigned=body["resigned"],
             timed_out=body["timed_out"],
             accepted=body["accepted"],
+            stopped=body.get("stopped", False),
+            open=body.get("open", False),
             clock=clock
             and Clock(dict(zip((BLACK, WHITE), clock["left"], strict=True)), clock["increment"]),
             version=body["version"],

@@ -15,7 +15,7 @@ from tengen.board.counting import count_both, overruled
 from tengen.contracts import Analyser, Analysis, Player, Status, TimedPlayer
 from tengen.errors import ModelError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
-from tengen.gtp.judging import Judge
+from tengen.gtp.judging import Judge, agrees
 from tengen.players import make_player
 from tengen.review.game import find_policy
 from tengen.web import openings, shelves, sights, studies
@@ -51,7 +51,8 @@ def choose(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     if arguments.get("seconds") is not None and isinstance(player, TimedPlayer):
         player = player.within(arguments["seconds"])
     rng = np.random.default_rng([arguments["seed"], len(board.moves)])
-    return {"move": vertex(int(player.choose(board, rng)), board)}
+    move = PASS if agrees(_judge(), board) else int(player.choose(board, rng))
+    return {"move": vertex(move, board)}
 
 
 def hint(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
@@ -134,8 +135,14 @@ def describe(report: Analysis, board: Any) -> dict[str, Any]:
 def judge(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     """Say which stones are dead at the end."""
     board = to_board(arguments["board"])
-    verdict = _judge().status(board)
-    return {"dead": vertices(verdict.stones(Status.DEAD), board), "safe": verdict.safe}
+    judge = _judge()
+    open_ = judge.over(board) is None
+    return {"dead": vertices(judge.dead_for_sure(board), board), "open": open_}
+
+
+def is_open(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Tell whether somebody can still gain a point, so that a pass would lose some."""
+    return {"open": _judge().over(to_board(arguments["board"])) is None}
 
 
 def warm(arguments: dict[str, Any], context: Context) -> None:
@@ -151,6 +158,7 @@ TASKS: dict[str, Task] = {
     "choose": choose,
     "hint": hint,
     "judge": judge,
+    "is_open": is_open,
     "warm": warm,
     "analyse": analyse,
     "predict": predict,
