@@ -1,4 +1,4 @@
-"""Measure the CPU's kernels of the symmetry network: training games and evaluations a second.
+"""Measure the kernels of the symmetry network: training games and evaluations per second.
 
     python benchmarks/symmetry_network.py [--model isn-9x9] [--games 960] [--batch 32] [--workers 2]
 
@@ -23,7 +23,7 @@ from tengen.learners.symmetry_network.training import SelfPlay
 
 def training(network: SymmetryNetwork, games: int, batch: int, workers: int) -> dict[str, float]:
     assert network.settings is not None
-    settings = replace(network.settings, batch=batch, linear_games=0, maxlib=0.0)
+    settings = replace(network.settings, batch=batch, linear_games=0)
     trainer = SelfPlay(settings, workers=workers)
     trainer.free = network.free_.copy()
     trainer.advance()

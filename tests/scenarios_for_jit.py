@@ -15,7 +15,6 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -222,30 +221,17 @@ def scoring() -> list[Any]:
 
 
 def symmetry_network() -> list[Any]:
-    from tengen.board import point_at
-    from tengen.learners.symmetry_network.imitation_kernels import choices
-    from tengen.learners.symmetry_network.learner import SymmetryNetwork
-    from tengen.learners.symmetry_network.matches import play_match
+    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_match
     from tengen.learners.symmetry_network.settings import SymmetrySettings
 
-    settings = SymmetrySettings(games=2, linear_games=1, size=4)
-    deep = replace(settings, layers=2, maxlib=1.0)
-    stack = SymmetrySettings(layers=2, turn=True, categories="liberties")
-    free = np.random.default_rng(1).normal(0, 0.1, stack.architecture.size)
-    network = SymmetryNetwork(settings=settings).fit()
-    answers: list[Any] = [network.free_, SymmetryNetwork(settings=deep).fit().free_]
-    for model in (network, SymmetryNetwork.from_free(free, stack)):
+    answers: list[Any] = []
+    for categories in ("eyes", "liberties"):
+        settings = SymmetrySettings(games=2, linear_games=1, size=4, categories=categories)
+        network = SymmetryNetwork(settings=settings).fit()
         (position,) = boards((4, 4))
-        answers += [model.values([position]), model.priors(position)]
-    answers += [str(play_match(network, None, games=1, size=4, beta=b)) for b in (20.0, 1e9)]
-    for after in (False, True):
-        seen, counts = np.zeros((1, 3, 25), np.uint8), np.zeros(1, np.int64)
-        moves = np.array([point_at(12, 5, 5)], np.int16)
-        choices(
-            *(moves, np.ones(1, np.int8), np.array([0, 1]), np.array([0]), 5, 5, 1, after),
-            *(stack.sorting.packed(), 0, 0, seen, counts),
-        )
-        answers += [seen, counts]
+        answers += [network.free_, network.values([position]), network.priors(position)]
+    for opponent, beta in ((None, 20.0), (None, 1e9), ("maxlib", 20.0)):
+        answers.append(str(play_match(network, opponent, games=1, size=4, beta=beta)))
     return answers
 
 

@@ -29,18 +29,18 @@ from tengen.learners.symmetry_network.training import open_run
 def test_tables_of_designs(tmp_path, capsys):
     options = ["--train-games", "8", "--games", "2", "--size", "5", "--json", "--quiet"]
     keep = ["--out", str(tmp_path)]
-    assert run(["symmetry-network", "experiment", "--table", "opponents", *options, *keep]) == 0
+    assert run(["symmetry-network", "experiment", "--table", "categories", *options, *keep]) == 0
     value = json.loads(capsys.readouterr().out)
     assert [row["weights"] for row in value["rows"]] == [714, 714]
     assert value["rows"][0]["against_first"] is None
     assert 0 <= value["rows"][1]["against_first"] <= 1
     assert len(list(tmp_path.glob("*.safetensors"))) == 2
-    assert run(["symmetry-network", "experiment", "--table", "opponents", *options, *keep]) == 0
+    assert run(["symmetry-network", "experiment", "--table", "categories", *options, *keep]) == 0
     again = json.loads(capsys.readouterr().out)
     assert again["rows"][1]["against_first"] == value["rows"][1]["against_first"]
     assert again["rows"][1]["seconds"] == 0
     assert run(["symmetry-network", "experiment", "--table", "stars", *options]) == 1
-    assert "opponents" in capsys.readouterr().err
+    assert "categories" in capsys.readouterr().err
     assert run(["symmetry-network", "experiment", "--json"]) == 1
     assert "folder" in capsys.readouterr().err
 
@@ -94,12 +94,12 @@ def test_the_figure_as_a_table():
 
 
 def test_a_table_keeps_its_reference_whatever_rows_are_wanted(tmp_path):
-    plan = DesignTable(train_games=4, games=2, size=5, only=("one",))
-    rows = compare_designs("outputs", plan, folder=tmp_path)
-    assert [row.name for row in rows] == ["seven", "one"]
+    plan = DesignTable(train_games=4, games=2, size=5, only=("one unit",))
+    rows = compare_designs("tying", plan, folder=tmp_path)
+    assert [row.name for row in rows] == ["tied by symmetry (paper)", "plain, one unit"]
     assert all(isinstance(row, DesignRow) and row.seeds == 1 for row in rows)
-    assert rows[0].against_first is None and rows[1].weights == 342
-    sheet = design_table("outputs", plan, rows)
-    assert [row[0] for row in sheet.rows] == ["seven", "one"]
+    assert rows[0].against_first is None and rows[1].weights == 1071
+    sheet = design_table("tying", plan, rows)
+    assert [row[0] for row in sheet.rows] == ["tied by symmetry (paper)", "plain, one unit"]
     with pytest.raises(SpecError, match="other settings"):
-        compare_designs("outputs", replace(plan, rate=1e-4), folder=tmp_path)
+        compare_designs("tying", replace(plan, rate=1e-4), folder=tmp_path)

@@ -35,11 +35,6 @@ def models(
     for *cells, measured in rows:
         lead = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
         print(f"{lead}  {_cut(measured, room)}".rstrip())
-    from tengen.models.cards import NO_COMMAND
-
-    lost = [e.name for e in entries if e.card and e.card.remake.startswith(NO_COMMAND)]
-    if lost:
-        remark(f"No command makes these again: {', '.join(lost)}")
     remark("More of one: tengen models NAME")
 
 

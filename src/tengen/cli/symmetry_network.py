@@ -20,16 +20,11 @@ from tengen.cli.options import (
     Workers,
     argument,
     command,
-    flag,
     option,
 )
 from tengen.cli.printing import emit, emit_result, facts, progress, remark
 from tengen.lab.symmetry_network import DesignTable, SnapshotTournament
-from tengen.learners.symmetry_network.settings import (
-    EvolutionSettings,
-    ImitationSettings,
-    SymmetrySettings,
-)
+from tengen.learners.symmetry_network.settings import SymmetrySettings
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -38,11 +33,10 @@ _Model = Annotated[str | None, typer.Option("--model", help="A shipped name or a
 
 @app.command()
 def info(model: _Model = None, json: Json = False) -> None:
-    """Count the free numbers of a network and measure how exactly it keeps the symmetries."""
+    """Count the free parameters of a network and measure its equivariance error."""
     import numpy as np
 
     from tengen.learners.symmetry_network import network as definition
-    from tengen.learners.symmetry_network.features import OUTPUTS
 
     if model is None:
         architecture = definition.Architecture()
@@ -55,17 +49,16 @@ def info(model: _Model = None, json: Json = False) -> None:
         architecture, free = loaded.architecture, loaded.free_
         card = {"model": model, "games": loaded.games_}
     error = max(definition.equivariance_error(architecture, free, size=n) for n in (5, 9, 19))
-    connections = sum(t.connections for t in architecture.parts.values() if len(t.shape) == 3)
     value = {
         "free_parameters": architecture.weights,
         "biases": architecture.biases,
         "hidden": architecture.hidden,
-        "inputs": architecture.inputs,
-        "outputs": 1 if architecture.single else len(OUTPUTS),
+        "inputs": definition.INPUTS,
+        "outputs": len(definition.OUTPUTS),
         "equivariance_error": error,
-        "connections_per_cell": connections,
+        "connections_per_cell": architecture.connections,
         "parts": {name: tying.free for name, tying in architecture.parts.items()},
-        "mixture": architecture.layers[0].counts,
+        "mixture": architecture.cell.counts,
         **card,
     }
     emit(value, json=json)
@@ -110,115 +103,6 @@ def train(
 
 
 @command(app)
-def imitate(
-    files: Annotated[list[str], typer.Argument(help="Experts' games: SGF files or folders.")],
-    settings: ImitationSettings,
-    training: RunFolder,
-    held_out_share: float = option(0.02, "Share of games to measure on.", min=0.0, max=0.5),
-    measured: int = option(500, "Positions to measure the ranking on.", min=1),
-    device: str = option("cpu", "cpu, or cuda for a GPU."),
-    workers: Workers = 1,
-    *,
-    shown: Shown,
-) -> None:
-    """Learn to rank experts' moves by the value of the board after them; needs PyTorch.
-
-    At the end the ranking among all legal moves is measured on games that were left out.
-    """
-    from tengen.errors import SpecError
-    from tengen.learners.move_prediction.reading import read_games
-    from tengen.learners.symmetry_network import SymmetryNetwork, imitation
-
-    folder = training.out or Path("runs/symmetry-network-imitate")
-    settings = training.settings(folder, settings)
-    games, left_out = read_games(files, settings.size)
-    for line in left_out.lines():
-        remark(line, quiet=shown.quiet)
-    held = max(1, round(held_out_share * len(games))) if held_out_share > 0 else 0
-    if held >= len(games):
-        raise SpecError(f"{' '.join(files)}: {len(games)} games, too few to hold one out")
-    test, train = games.split(held / len(games), settings.seed)
-    trainer = imitation.Imitator(settings, train, device=device, workers=workers)
-    positions, weights = settings.steps * settings.batch, settings.network.architecture.weights
-    remark(f"{weights} weights, {len(train)} games", quiet=shown.quiet)
-    reports: list[imitation.ImitationReport] = []
-    with (
-        imitation.open_run(folder, settings, train, resume=training.resume) as run,
-        progress("positions", positions, quiet=shown.quiet) as bar,
-    ):
-
-        def watch(report: imitation.ImitationReport) -> None:
-            reports.append(report)
-            note = f"loss {report.loss:.3f}, first {report.top1:.1%}"
-            bar.advance(report.positions - bar.done, note)
-
-        free = imitation.imitate(trainer, run=run, watch=watch)
-        path = run.folder / "model.safetensors"
-        SymmetryNetwork.from_free(free, settings.network, len(train)).save(path)
-    value: dict[str, Any] = {
-        "model": str(path),
-        "weights": weights,
-        "games": len(train),
-        "positions": positions,
-        "loss": reports[-1].loss if reports else None,
-        "beta": trainer.beta,
-        "held_out": None,
-    }
-    text = f"{path} after {positions} positions of {len(train)} games"
-    if held:
-        found = trainer.rank(test, measured, seed=settings.seed)
-        value["held_out"] = {"games": len(test), **asdict(found)}
-        text += (
-            f"; of {found.positions} positions left out, among all legal moves: "
-            f"first {found.top1:.1%}, among five {found.top5:.1%}, loss {found.loss:.3f}"
-        )
-    emit(value, json=shown.json, text=text)
-
-
-@command(app)
-def evolve(
-    settings: EvolutionSettings,
-    training: RunFolder,
-    model: str = option("isn-best", "Where to start."),
-    opponents: str = option(
-        "maxlib", "maxlib, random or networks, joined by commas; pairs take turns."
-    ),
-    turn: bool = flag("--turn", "Untie colours, tell the network who has just moved."),
-    workers: Workers = 1,
-    *,
-    shown: Shown,
-) -> None:
-    """Improve a trained network by evolution: keep the mutations that win games."""
-    from tengen.learners.symmetry_network import SymmetryNetwork, evolution
-    from tengen.learners.symmetry_network.matches import SIMPLE
-
-    folder = training.out or Path("runs/symmetry-network-evolve")
-    settings = training.settings(folder, settings)
-    start = SymmetryNetwork.load(model)
-    if turn:
-        start = evolution.told_who_moved(start)
-    names = [name.strip() for name in opponents.split(",") if name.strip()]
-    rivals = [name if name in SIMPLE else SymmetryNetwork.load(name) for name in names]
-    means: list[float] = []
-    with (
-        evolution.open_run(folder, settings, start, rivals, resume=training.resume) as run,
-        progress("generations", settings.generations, quiet=shown.quiet) as bar,
-    ):
-
-        def watch(generation: int, fitness: float) -> None:
-            means.append(fitness)
-            bar.advance(generation - bar.done, f"fitness {fitness:.3f}")
-
-        grown = evolution.evolve_against(
-            *(start, rivals, settings), workers=workers, run=run, watch=watch
-        )
-        path = run.folder / "model.safetensors"
-        grown.save(path)
-    value = {"model": str(path), "generations": settings.generations, "fitness": means}
-    emit(value, json=shown.json, text=f"{path} after {settings.generations} generations")
-
-
-@command(app)
 def evaluate(
     model: str = option("isn-9x9", "A shipped name or a path."),
     opponent: str = option("random", "random, maxlib, or another symmetry network."),
@@ -232,8 +116,7 @@ def evaluate(
     shown: Shown,
 ) -> None:
     """Play a network against a simple player or another network, moves drawn with `--beta`."""
-    from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.matches import SIMPLE, play_games
+    from tengen.learners.symmetry_network.learner import SIMPLE, SymmetryNetwork, play_games
     from tengen.statistics import Rate
 
     ours = SymmetryNetwork.load(model)
@@ -315,9 +198,7 @@ def experiment(
     tournament: SnapshotTournament,
     designs: DesignTable,
     snapshots: Path | None = argument("Figure 1: a run's folder.", default=None),
-    which: str = option(
-        "figure1", "figure1, or designs: categories, outputs, tying, depth, opponents.", "--table"
-    ),
+    which: str = option("figure1", "figure1, or designs: categories, tying.", "--table"),
     out: Path | None = option(None, "Keep the trained networks; go on with them."),
     workers: Workers = 1,
     *,

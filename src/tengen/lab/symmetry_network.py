@@ -65,7 +65,7 @@ def figure_1(
     SpecError
         If there are fewer than two.
     """
-    from tengen.learners.symmetry_network.matches import play_match
+    from tengen.learners.symmetry_network.learner import play_match
 
     if len(snapshots) < 2:
         raise SpecError(f"{len(snapshots)} snapshots: at least two can play each other")
@@ -130,31 +130,14 @@ DESIGNS: dict[str, dict[str, dict[str, Any]]] = {
     "categories": {
         "eyes and openings (paper)": {},
         "liberties": _LIBERTIES,
-        "mixed": {"categories": "mixed"},
-        "both, twelve": {"categories": "both"},
-        "none": {"categories": "none"},
-    },
-    "outputs": {
-        "seven": _LIBERTIES,
-        "one": {**_LIBERTIES, "single": True},
     },
     "tying": {
         "tied by symmetry (paper)": _LIBERTIES,
         "and by colour": {**_LIBERTIES, "colour": True},
-        "and told who moved": {**_LIBERTIES, "turn": True},
         "12 T units": {**_LIBERTIES, "mixture": {"T": 12}},
         "plain, one unit": {**_LIBERTIES, "tied": False, "mixture": {"T": 1}},
         "plain, 12 units": {**_LIBERTIES, "tied": False},
-    },
-    "depth": {
-        "one layer (paper)": _LIBERTIES,
-        "linear": {**_LIBERTIES, "linear_games": 10**9},
-        **{f"{layers} layers": {**_LIBERTIES, "layers": layers} for layers in range(2, 7)},
-        "recurrent, two steps": {**_LIBERTIES, "steps": 2},
-    },
-    "opponents": {
-        "itself": {**_LIBERTIES, "turn": True},
-        "half against maxlib": {**_LIBERTIES, "turn": True, "maxlib": 0.5},
+        "no hidden units": {**_LIBERTIES, "linear_games": 10**9},
     },
 }
 """Tables of designs by name: what each changes of the settings; the first is the reference."""
@@ -260,7 +243,7 @@ def _row(
     workers: int,
 ) -> DesignRow:
     """Let the networks of a design play those of the reference, seed by seed, and maxlib."""
-    from tengen.learners.symmetry_network.matches import play_match
+    from tengen.learners.symmetry_network.learner import play_match
 
     against_first: list[Rate] = []
     against_maxlib: list[Rate] = []

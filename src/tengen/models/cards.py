@@ -12,10 +12,6 @@ from tengen import __version__
 FORMAT = 1
 
 
-NO_COMMAND = "no command"
-"""How `remake` begins on the card of a model that cannot be made again by one."""
-
-
 class Measurement(BaseModel):
     """One measured number, with what is needed to measure it again."""
 
@@ -50,10 +46,7 @@ class Card(BaseModel):
     what: str = Field(description="one sentence for people")
     data: str = Field(default="", description="what it learned from")
     recipe: dict[str, Any] = Field(default_factory=dict, description="settings of the training")
-    remake: str = Field(
-        default="",
-        description="the command that makes it again; where none does, why, from `NO_COMMAND` on",
-    )
+    remake: str = Field(default="", description="the command that makes it again")
     seed: int | None = None
     version: str = Field(default=__version__, description="the tengen that made it")
     results: list[Measurement] = Field(default_factory=list)

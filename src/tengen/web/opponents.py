@@ -48,10 +48,10 @@ _MACHINES: tuple[Opponent, ...] = (
         sizes=(9,),
     ),
     Opponent(
-        "taught-network",
-        "Taught symmetry network",
-        "greedy:model=isn-taught",
-        "Blair's kind of network taught by experts, one ply deep",
+        "symmetry-network-best",
+        "Symmetry network, colours tied",
+        "greedy:model=isn-best",
+        "The strongest network of Blair's kind by self-play, one ply deep",
         "paper",
     ),
     Opponent(

@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tengen.learners.symmetry_network.rewards import CLASSES, target, target_table, value_table
+from tengen.learners.symmetry_network.network import CLASSES, target, target_table, value_table
 
 CS = [Fraction(0), Fraction(1, 3), Fraction(2, 5), Fraction(1)]
 STATES = ("empty", "white", "black")
-# Outputs that are trained and read in each state: (the Z, the As), places in features.OUTPUTS.
+# Outputs that are trained and read in each state: (the Z, the As), places in network.OUTPUTS.
 APPLIES: dict[str, tuple[int, ...]] = {"empty": (0, 3, 4), "white": (1, 5), "black": (2, 6)}
 
 Number = Fraction | int

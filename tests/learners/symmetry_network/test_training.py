@@ -15,19 +15,10 @@ from tengen.board.layout_kernels import COLOUR
 from tengen.cli import run
 from tengen.contracts import check_evaluator, check_learner, check_policy
 from tengen.errors import ModelError, RunError, SpecError
-from tengen.learners.symmetry_network import (
-    OUTPUTS,
-    Categories,
-    SymmetryNetwork,
-    SymmetrySettings,
-)
-from tengen.learners.symmetry_network.evolution import evolve_against, told_who_moved
-from tengen.learners.symmetry_network.evolution import open_run as open_evolution
+from tengen.learners.symmetry_network import OUTPUTS, SymmetryNetwork, SymmetrySettings
 from tengen.learners.symmetry_network.game_kernels import BEST, open_at_random
-from tengen.learners.symmetry_network.learner import load_snapshots
-from tengen.learners.symmetry_network.matches import play_games, play_match
+from tengen.learners.symmetry_network.learner import load_snapshots, play_games, play_match
 from tengen.learners.symmetry_network.pictures import TITLES, colour_of, format_maps
-from tengen.learners.symmetry_network.settings import EvolutionSettings
 from tengen.learners.symmetry_network.training import SelfPlay, SelfPlayReport, open_run
 from tengen.models.runs import read_metrics
 
@@ -165,22 +156,9 @@ def test_the_side_to_move_gets_its_own_view():
     assert np.sign(black[-1]) == -np.sign(white[-1])
 
 
-@pytest.mark.parametrize("mode", ["liberties", "none"])
-def test_other_categories(mode):
-    settings = replace(SMALL, categories=mode)
-    assert np.isfinite(trained(settings).free).all()
-
-
 @pytest.mark.parametrize(
     "change",
-    [
-        {"turn": True},
-        {"turn": True, "categories": "both", "maxlib": 1.0},
-        {"layers": 2},
-        {"steps": 1},
-        {"tied": False},
-        {"single": True, "categories": "liberties"},
-    ],
+    [{"categories": "liberties"}, {"colour": True}, {"tied": False}, {"mixture": {"T": 5}}],
 )
 def test_designs_beyond_the_paper_learn_and_play(change, tmp_path):
     settings = replace(SMALL, **change)
@@ -194,20 +172,8 @@ def test_designs_beyond_the_paper_learn_and_play(change, tmp_path):
     assert play_match(network, "maxlib", games=2, size=5).games == 2
 
 
-def test_a_network_that_knows_who_moved_treats_the_colours_alike():
-    network = SymmetryNetwork(settings=replace(SMALL, turn=True)).fit()
-    text = ". X . . .\n. X O . .\n. X O . .\n. . O . .\n. X . . ."
-    board = Board.from_ascii(text, komi=0)
-    swapped = Board.from_ascii(text.translate(str.maketrans("XO", "OX")), komi=0)
-    board.turn, swapped.turn = BLACK, WHITE
-    assert network.values([swapped])[0] == pytest.approx(-network.values([board])[0], abs=1e-4)
-    assert np.allclose(network.move_values(swapped), network.move_values(board), atol=1e-4)
-    board.turn = WHITE
-    assert network.values([swapped])[0] != pytest.approx(-network.values([board])[0], abs=1e-4)
-
-
 def test_move_scores_are_the_values_after_the_moves():
-    settings = replace(SMALL, categories="liberties", turn=True)
+    settings = replace(SMALL, categories="liberties")
     network = SymmetryNetwork(settings=settings).fit()
     board = Board(5, moves="B C3 W C2 B D2 W B3", komi=2.5)
     for _ in range(2):
@@ -259,80 +225,6 @@ def test_maps_as_a_picture(tmp_path, capsys):
     assert "expected score" in capsys.readouterr().out
 
 
-def small_start() -> SymmetryNetwork:
-    settings = SymmetrySettings(games=40, linear_games=40, batch=8, rate=2e-4, size=5, seed=1)
-    return SymmetryNetwork(settings=settings).fit()
-
-
-def test_evolution_is_a_function_of_its_seed(tmp_path):
-    start = small_start()
-    rivals = ["random", start]
-    plan = EvolutionSettings(generations=12, pairs=3, games=2, size=5, komi=0.5, openings=2)
-    grown = evolve_against(start, rivals, plan)
-    again = evolve_against(start, rivals, plan, workers=3)
-    assert np.array_equal(grown.free_, again.free_)
-    assert not np.array_equal(grown.free_, start.free_)
-    # Stopped after ten generations and gone on with: the same; by another plan or start: refused.
-    short = replace(plan, generations=10)
-    with open_evolution(tmp_path, short, start, rivals, resume=False) as run:
-        evolve_against(start, rivals, short, run=run)
-    with open_evolution(tmp_path, plan, start, rivals, resume=True) as run:
-        resumed = evolve_against(start, rivals, plan, run=run)
-    assert np.array_equal(grown.free_, resumed.free_)
-    with pytest.raises(RunError, match="step"):
-        open_evolution(tmp_path, replace(plan, step=0.5), start, rivals, resume=True)
-    with pytest.raises(RunError, match="other model"):
-        open_evolution(tmp_path, plan, grown, rivals, resume=True)
-    with pytest.raises(RunError, match="other opponents"):
-        open_evolution(tmp_path, plan, start, ["maxlib", start], resume=True)
-    with pytest.raises(SpecError, match="pairs is 0"):
-        EvolutionSettings(pairs=0)
-
-
-def test_evolution_climbs():
-    # A network that likes the worst moves best has much to gain, even against random moves.
-    start = small_start()
-    worse = SymmetryNetwork.from_free(-start.free_, start.settings, 0)
-    plan = EvolutionSettings(
-        generations=15, pairs=16, spread=0.4, step=0.2, size=5, komi=0.5, openings=0
-    )
-    means: list[float] = []
-    evolve_against(worse, ["random"], plan, watch=lambda _generation, mean: means.append(mean))
-    assert np.mean(means[-3:]) > np.mean(means[:3]) + 0.1
-
-
-def test_a_network_told_who_moved_plays_the_same_at_first():
-    settings = replace(SMALL, colour=True, categories="liberties")
-    tied = SymmetryNetwork(settings=settings).fit()
-    told = told_who_moved(tied)
-    assert (len(tied.free_), len(told.free_)) == (settings.architecture.size, 725)
-    board = Board(5, moves="B C3 W C2 B D2 W B3")
-    assert np.allclose(tied.move_values(board), told.move_values(board), atol=1e-4)
-    pushed = SymmetryNetwork.from_free(told.free_ * 1.1, told.settings, 0)
-    assert not np.allclose(tied.move_values(board), pushed.move_values(board), atol=1e-4)
-
-
-def test_the_command_evolves(tmp_path, capsys):
-    small_start().save(tmp_path / "start.safetensors")
-    out = tmp_path / "out"
-    command = ["symmetry-network", "evolve", "--model", str(tmp_path / "start.safetensors")]
-    command += ["--turn", "--out", str(out), "--json", "--quiet"]
-    begun = [*command, "--pairs", "2", "--games", "2", "--size", "5", "--generations"]
-    assert run([*begun, "2"]) == 0
-    value = json.loads(capsys.readouterr().out)
-    assert len(value["fitness"]) == 2
-    # What the run was begun with need not be said again.
-    assert run([*command, "--generations", "3", "--resume"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["fitness"]) == 1
-    grown = SymmetryNetwork.load(value["model"])
-    assert grown.settings.turn
-    assert grown.games_ == 40
-    assert run([*begun, "3"]) == 1, "what was evolved is not thrown away"
-    assert "--resume" in capsys.readouterr().err
-    assert run([*command, "--resume", "--opponents", "random"]) == 1
-    assert "other opponents" in capsys.readouterr().err
-
-
 def test_games_do_not_depend_on_who_plays_them():
     network = SymmetryNetwork.load("isn-9x9")
     options = {"games": 6, "size": 5, "komi": 0.5, "beta": 20.0, "seed": 3, "openings": 2}
@@ -340,7 +232,6 @@ def test_games_do_not_depend_on_who_plays_them():
     again = play_games(network, "maxlib", **options, workers=3)
     assert np.array_equal(scores, again[0]) and np.array_equal(plies, again[1])
     assert len(set(scores.tolist())) > 1 and (plies > 0).all()
-    # A network has a turn's view of its own and a worth of captures: a side is all that plays.
     assert network.side(BEST).prize == 0.4
 
 
@@ -360,16 +251,16 @@ def test_openings_are_the_same_for_both_colours():
 
 
 def test_mistakes_are_told():
-    with pytest.raises(SpecError, match="single output sees no eyes"):
-        SymmetrySettings(single=True)
+    with pytest.raises(SpecError, match="'turn' cannot be read"):
+        SymmetrySettings.from_recipe({**SMALL.recipe, "turn": True})
     with pytest.raises(SpecError, match="two thresholds"):
         SymmetrySettings(eyes=(0.5,))
     with pytest.raises(SpecError, match="anneal"):
         SymmetrySettings(anneal=2)
-    with pytest.raises(SpecError, match="12 hidden"):
+    with pytest.raises(SpecError, match="at most 12"):
         SelfPlay(SymmetrySettings(mixture={"T": 13}))
     with pytest.raises(SpecError, match="categories"):
-        Categories(mode="stars").packed()
+        SymmetrySettings(categories="stars")
     with pytest.raises(SpecError, match="batch"):
         SymmetrySettings(batch=0)
     with pytest.raises(ModelError, match="not learned"):

@@ -60,7 +60,6 @@ def numbers(context: Context, boards: Sequence[int]) -> Result:
     architecture = definition.Architecture()
     free = np.random.default_rng(context.seed).normal(0, 0.3, architecture.size)
     error = max(definition.equivariance_error(architecture, free, size=n) for n in boards)
-    connections = sum(t.connections for t in architecture.parts.values() if len(t.shape) == 3)
     tied = definition.Architecture(colour=True)
     rows = [
         [part, "x".join(map(str, tying.shape)), tying.free]
@@ -86,7 +85,8 @@ def numbers(context: Context, boards: Sequence[int]) -> Result:
                 why="V_HI 280, V_OH 140, V_OI 294, from the null space of the constraints.",
             ),
             compare(
-                "Section III", "connections of a cell", papers.ISN_CONNECTIONS, connections, aim=0,
+                "Section III", "connections of a cell", papers.ISN_CONNECTIONS,
+                architecture.connections, aim=0,
                 why="What can differ from zero; the paper's figure comes out only if an arrow had "
                 "four non-zero neighbours instead of six. 714 is not touched by it.",
             ),
@@ -104,7 +104,7 @@ def numbers(context: Context, boards: Sequence[int]) -> Result:
 def _kernels() -> list[Picture]:
     """Draw the shipped paper's network: what every hidden unit sees, what every output takes."""
     from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.representations import SQUARE
+    from tengen.learners.symmetry_network.tying import SQUARE
     from tengen.models import has_model
 
     if not has_model("isn-9x9"):
@@ -113,7 +113,7 @@ def _kernels() -> list[Picture]:
     dense = network.architecture.expand(network.free_)
     inputs = [f"○C{i}" for i in range(1, 7)] + [f"●C{i}" for i in range(1, 7)] + ["empty", "edge"]
     hidden: list[str] = []
-    for block in network.architecture.layers[0].blocks:
+    for block in network.architecture.cell.blocks:
         before = sum(name.startswith(f"{block.name}") for name in hidden)
         hidden += [f"{block.name}{before + i + 1}" for i in range(block.size)]
     return [
@@ -187,8 +187,7 @@ def _matches(
     context: Context, learned: SymmetryNetwork, size: Size
 ) -> tuple[list[list[Any]], list[Comparison]]:
     """Play what was learned and the shipped networks; return a table's rows and the verdicts."""
-    from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.matches import play_match
+    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_match
     from tengen.models import has_model
 
     shipped = {n: SymmetryNetwork.load(n) for n in ("isn-9x9", "isn-best") if has_model(n)}

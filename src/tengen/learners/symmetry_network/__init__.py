@@ -1,11 +1,8 @@
-"""Learn to judge positions with the board's symmetry inside every cell (Blair 2008).
+"""Learn to evaluate positions with the board's symmetry inside every cell (Blair 2008).
 
-What a cell is told and says: `features`, `rewards`. The mathematics: `representations`, `tying`,
-`network`. Learning: `settings`, `training` (self-play), `imitation` (experts' games, by
-`torch_network`), `evolution`. What is learned: `learner`, with `matches` and `pictures`. The same
-network fast: `packing` and `wide` before the kernels.
-
-Names are imported when first used, so that the mathematics can be had without the kernels.
+`network` defines the network on top of `tying`; `kernels` and `game_kernels` compute the same fast;
+`training` is self-play and `learner` the estimator. Names are imported when first used, so that the
+definition is available without compiling kernels.
 """
 
 from __future__ import annotations
@@ -14,20 +11,18 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tengen.learners.symmetry_network.features import OUTPUTS, Categories
     from tengen.learners.symmetry_network.learner import SymmetryNetwork
-    from tengen.learners.symmetry_network.network import Architecture
+    from tengen.learners.symmetry_network.network import OUTPUTS, Architecture
     from tengen.learners.symmetry_network.settings import SymmetrySettings
 
 _HOMES = {
-    "OUTPUTS": "features",
-    "Categories": "features",
+    "OUTPUTS": "network",
     "SymmetryNetwork": "learner",
     "Architecture": "network",
     "SymmetrySettings": "settings",
 }
 
-__all__ = ["OUTPUTS", "Architecture", "Categories", "SymmetryNetwork", "SymmetrySettings"]
+__all__ = ["OUTPUTS", "Architecture", "SymmetryNetwork", "SymmetrySettings"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,42 +1,36 @@
-"""Offer the network as an estimator: fit by self-play, judge positions, save and load.
+"""The symmetry network as an estimator: fit by self-play, evaluate positions, save, load, play.
 
-Values and maps are turned to Black's view at this edge; inside, everything is White's.
+Values and maps are Black's here; inside the kernels everything is White's.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from tengen.arrays import Float32Array, FloatArray, IntArray
+from tengen.arrays import Float32Array, FloatArray
+from tengen.board.kernels import new_state
 from tengen.board.layout_kernels import BLACK, WHITE
 from tengen.errors import ModelError, SpecError
-from tengen.learners.symmetry_network.evaluation_kernels import (
-    HIDDEN,
-    Net,
-    Side,
-    make_view,
-    make_work,
-)
-from tengen.learners.symmetry_network.features import (
-    EXCHANGED_OUTPUTS,
-    EXCHANGED_SIGNS,
+from tengen.learners.symmetry_network.game_kernels import duel, open_at_random, rate_moves, settle
+from tengen.learners.symmetry_network.kernels import Net, Side, make_view, make_work
+from tengen.learners.symmetry_network.network import (
     OUTPUTS,
+    Architecture,
+    area_table,
+    value_table,
 )
-from tengen.learners.symmetry_network.game_kernels import rate_moves, settle
-from tengen.learners.symmetry_network.network import Architecture
-from tengen.learners.symmetry_network.packing import Packing
-from tengen.learners.symmetry_network.rewards import value_table
 from tengen.learners.symmetry_network.settings import SymmetrySettings
-from tengen.learners.symmetry_network.training import SelfPlay, SelfPlayReport
-from tengen.learners.symmetry_network.wide import WideNetwork, WidePosition
+from tengen.learners.symmetry_network.training import Packing, SelfPlay, SelfPlayReport
 from tengen.models import Card, load_model, save_model
 from tengen.models.runs import Run
+from tengen.statistics import Rate
 
 if TYPE_CHECKING:
     from tengen.board import Board
@@ -48,8 +42,16 @@ KIND = "symmetry-network"
 # self-play of the two shipped networks.
 _SCALE = 6.0
 
-# Rounds of evaluation and categories for a position whose past is not known.
+# Rounds of evaluation and categories for a position whose past is unknown.
 _SETTLING = 4
+
+_READ = {0: (0, 3, 4), 1: (2, 6), 2: (1, 5)}
+"""The outputs that apply to an empty point, a black and a white stone."""
+
+_AREA = area_table().astype(np.float32)
+
+SIMPLE = {"random": -1.0, "maxlib": -2.0}
+"""The betas that make a side of `duel` play at random or for liberties."""
 
 
 class SymmetryNetwork:
@@ -62,11 +64,11 @@ class SymmetryNetwork:
     workers
         Threads for self-play; never changes the result.
 
-    `free_` are the learned numbers, `games_` how many games they were learned from.
+    `free_` are the learned parameters, `games_` is the number of games they were learned from.
     """
 
     scale: float = _SCALE
-    """Points that turn even chances into 73 %; a file's card may say otherwise."""
+    """Points that turn even chances into 73 %; a model's card may override it."""
 
     def __init__(self, *, settings: SymmetrySettings | None = None, workers: int = 1) -> None:
         self.settings = settings
@@ -81,9 +83,9 @@ class SymmetryNetwork:
         run: Run[SymmetrySettings] | None = None,
         watch: Callable[[SelfPlayReport], None] = lambda _: None,
     ) -> Self:
-        """Learn from scratch by self-play; `games` overrides the settings' number.
+        """Learn from scratch by self-play; `games` overrides the settings.
 
-        In a `run` (see `training.open_run`) it goes on where that stands, and keeps snapshots.
+        With a `run` (see `training.open_run`) training continues there and keeps snapshots.
         """
         training = SelfPlay(self._chosen, workers=self.workers)
 
@@ -91,8 +93,7 @@ class SymmetryNetwork:
             type(self).from_free(so_far.free, so_far.settings, so_far.done).save(path)
 
         training.train(until=games, run=run, keep=keep, watch=watch)
-        for name in ("_nets", "wide"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("_net", None)
         self.free_, self.games_ = training.free.copy(), training.done
         return self
 
@@ -100,36 +101,29 @@ class SymmetryNetwork:
     def from_free(
         cls, free: FloatArray, settings: SymmetrySettings | None = None, games: int = 0
     ) -> Self:
-        """Make a network from free numbers, without learning."""
+        """Make a network from free parameters, without learning."""
         self = cls(settings=settings)
-        counts = dict(self._chosen.mixture).values()
-        units = self._chosen.layers * sum(max(count, 0) for count in counts)
-        if units > free.size:  # told before a card that lies makes us build so large a network
-            raise SpecError(f"{units} hidden units, but {free.size} free numbers")
+        units = sum(max(count, 0) for count in dict(self._chosen.mixture).values())
+        if units > free.size:  # before a wrong card makes us build such a large network
+            raise SpecError(f"{units} hidden units, but {free.size} free parameters")
         size = self._chosen.architecture.size
         if free.shape != (size,):
-            raise SpecError(f"{free.shape} free numbers, not ({size},)")
+            raise SpecError(f"{free.shape} free parameters, not ({size},)")
         self.free_, self.games_ = free.astype(np.float64), games
         return self
 
-    # ----- Judging -----
+    # ----- Evaluating -----
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
         """Return the expected area score for Black, komi included, one per board.
 
-        The past of a board is not asked: evaluation and categories are repeated until they fit
-        each other. A stone counts by the likelihood that it lives, an empty point by who gets it.
+        Evaluation and categories are repeated until they fit each other, because a board's past is
+        not used. A stone counts by the probability that it lives, an empty point by its owner's.
         """
-        table = self._area_table
         out = np.empty(len(boards))
         for i, board in enumerate(boards):
-            if self.wide is not None:
-                value, _ = self._seen(board, 3 - board.turn).value(table)
-                out[i] = (value if board.turn == WHITE else -value) - board.white_bonus
-                continue
             view, work = _scratch(board)
-            net = self._net_after(3 - board.turn)
-            total = settle(board.state, net, self.cats, table, view, work, _SETTLING)
+            total = settle(board.state, self._net, self._sorting, _AREA, view, work, _SETTLING)
             out[i] = -total - board.white_bonus
         return out
 
@@ -142,68 +136,56 @@ class SymmetryNetwork:
 
     def outputs(self, board: Board) -> FloatArray:
         """Return the seven outputs of every point, (rows x columns, 7), as named in OUTPUTS."""
-        if self.wide is not None:
-            found = self._seen(board, 3 - board.turn).outputs
-            if board.turn == WHITE:  # Black has moved and was seen as White
-                signs = np.array(EXCHANGED_SIGNS)
-                found = found[:, list(EXCHANGED_OUTPUTS)] * signs + (signs < 0)
-        else:
-            view, work = _scratch(board)
-            net = self._net_after(3 - board.turn)
-            settle(board.state, net, self.cats, self.table, view, work, _SETTLING)
-            found = view.out
-        inside = found[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
+        view, work = _scratch(board)
+        settle(board.state, self._net, self._sorting, self._table, view, work, _SETTLING)
+        inside = view.out[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
         return np.asarray(inside.reshape(board.rows * board.cols, -1)[:, :7], dtype=np.float64)
 
     def heat_maps(self, board: Board) -> dict[str, FloatArray]:
-        """Return seven maps (rows x columns) by the names of the outputs; nan where one is mute."""
+        """Return seven maps (rows x columns) by output; nan where an output does not apply."""
         outputs = self.outputs(board)
         grid = board.grid().reshape(-1)
-        speaks = {0: (0, 3, 4), 1: (2, 6), 2: (1, 5)}
         maps = {}
         for k, name in enumerate(OUTPUTS):
-            mute = np.array([k not in speaks[int(c)] for c in grid])
-            maps[name] = np.where(mute, np.nan, outputs[:, k]).reshape(board.rows, board.cols)
+            applies = np.array([k in _READ[int(c)] for c in grid])
+            maps[name] = np.where(applies, outputs[:, k], np.nan).reshape(board.rows, board.cols)
         return maps
 
     def move_values(self, board: Board) -> FloatArray:
         """Return what the side to move expects after each move, rows x columns + 1, pass last.
 
-        In the rewards it was trained on (captures and stones 0.4 each, not points of score), which
-        is what it plays by. Illegal moves are -inf. Much faster than `values` of every successor.
+        In the rewards of training (captures and stones 0.4 each, not points of score), by which the
+        network plays. Illegal moves are -inf. Much faster than `values` of every successor.
         """
-        return self._rated(board, self.table, self._chosen.rewards[0])
+        return self._rated(board, self._table, self._chosen.capture)
 
     def move_scores(self, board: Board) -> FloatArray:
         """Return the area score that the side to move expects after each move, komi included.
 
-        Rows x columns + 1, pass last, illegal moves -inf: `values` of all successors at once, but
-        for their categories, which come from the outputs before the move.
+        Rows x columns + 1, pass last, illegal moves -inf: `values` of all successors at once,
+        except that their categories come from the outputs before the move.
         """
-        out = self._rated(board, self._area_table, 0.0)
+        out = self._rated(board, _AREA, 0.0)
         return out - board.white_bonus if board.turn == BLACK else out + board.white_bonus
 
     def priors(self, board: Board, beta: float = 4.0) -> FloatArray:
-        """Return the Boltzmann probabilities of moves that self-play draws from, pass last."""
+        """Return the Boltzmann probabilities from which self-play draws moves, pass last."""
         values = self.move_values(board)
         values[:-1][~board.legal_mask()[:-1]] = -np.inf
         weights = np.exp(beta * (values - values.max()))
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
     def _rated(self, board: Board, table: Float32Array, prize: float) -> FloatArray:
-        """Return what the side to move expects after each move, by a table of vertices' worth."""
+        """Return what the side to move expects after each move, by a table of vertex values."""
         state = board.state
-        if self.wide is not None:
-            return self._rated_wide(board, table, prize)
         now, work = _scratch(board)
         base = make_view(state.shape[1])
-        before, after = self._net_after(3 - board.turn), self._net_after(board.turn)
-        settle(state, before, self.cats, self.table, now, work, _SETTLING)
+        settle(state, self._net, self._sorting, self._table, now, work, _SETTLING)
         points = np.zeros(state.shape[1] + 1, np.int64)
         values = np.zeros(state.shape[1] + 1)
         seen = np.zeros(1024, np.int64)
         count = rate_moves(
-            *(state, seen, after, self.cats, table, prize),
+            *(state, seen, self._net, self._sorting, table, float(prize)),
             *(now, base, work, points, values),
         )
         rows = points[1:count] // (board.cols + 1) - 1
@@ -214,49 +196,10 @@ class SymmetryNetwork:
         out[-1] = sign * values[0]
         return out
 
-    def _rated_wide(self, board: Board, table: Float32Array, prize: float) -> FloatArray:
-        """Do what `_rated` does with a wide stack."""
-        seen = self._seen(board, board.turn)
-        where = np.flatnonzero(board.legal_mask()[:-1])
-        points = (where // board.cols + 1) * (board.cols + 1) + where % board.cols + 1
-        values, captured = seen.after(points, table)
-        out = np.full(board.rows * board.cols + 1, -np.inf)
-        out[where] = values + prize * captured
-        out[-1] = seen.value(table)[0]
-        return out
-
-    def _seen(self, board: Board, mover: int) -> WidePosition:
-        """Return a position as a wide stack sees it when this colour has just moved."""
-        assert self.wide is not None
-        return WidePosition(self.wide, board.state, mover, board.cols + 1)
-
-    # ----- What the kernels take -----
-
-    @cached_property
-    def wide(self) -> WideNetwork | None:
-        """Return the weights of a stack sorted by liberties that is wide or deep, else nothing."""
-        architecture, told = self.architecture, self._chosen.turn or self._chosen.colour
-        sizes = [layer.size for layer in architecture.layers]
-        small = len(sizes) == 1 and sizes[0] <= HIDDEN
-        if small or architecture.steps or self._chosen.categories != "liberties" or not told:
-            return None
-        return WideNetwork(architecture, self._learned, self.cats)
-
-    @cached_property
-    def _nets(self) -> tuple[Net, Net]:
-        """Return the weights as the kernels take them: after White's moves, after Black's."""
-        packing = Packing(self.architecture)
-        flat = packing.flat(self._learned)
-        other = packing.exchanged(flat) if self._chosen.turn else flat
-        return packing.split(flat), packing.split(other)
-
     def side(self, beta: float) -> Side:
-        """Return what the kernels want to know of a side that plays by this network."""
-        return Side(self._nets, self.cats, self.table, self._chosen.rewards[0], float(beta))
-
-    def _net_after(self, mover: int) -> Net:
-        """Return the weights for positions in which this colour has just moved."""
-        return self._nets[1 if mover == BLACK else 0]
+        """Return a side of a game as kernels take it."""
+        prize = float(self._chosen.capture)
+        return Side(self._net, self._sorting, self._table, prize, float(beta))
 
     @property
     def architecture(self) -> Architecture:
@@ -264,35 +207,28 @@ class SymmetryNetwork:
         return self._chosen.architecture
 
     @cached_property
-    def cats(self) -> IntArray:
-        """Return how blocks are sorted, as the kernels take it."""
-        return self._chosen.sorting.packed()
+    def _net(self) -> Net:
+        return Packing(self.architecture).net(self._learned)
 
     @cached_property
-    def table(self) -> Float32Array:
-        """Return what a vertex is worth in the rewards of the training."""
-        return value_table(*self._chosen.rewards).astype(np.float32)
+    def _sorting(self) -> Any:
+        return self._chosen.sorting
 
     @cached_property
-    def _area_table(self) -> Float32Array:
-        """Return what a vertex is worth in area: 2 Z - 1, whoever stands there."""
-        table = np.zeros((3, 9), np.float32)
-        for state, z in ((0, 0), (1, 2), (2, 1)):
-            table[state, z], table[state, 8] = 2, -1
-        return table
+    def _table(self) -> Float32Array:
+        return value_table(self._chosen.capture, self._chosen.stone).astype(np.float32)
 
     # ----- Files -----
 
     def save(self, path: str | os.PathLike[str], card: Card | None = None) -> None:
-        """Write the model; `card` overrides what is said of it."""
+        """Write the model; `card` replaces the default description."""
         settings = self._chosen
-        how = "of experts" if settings.experts else "of self-play"
         if card is None:
             card = Card(
                 name=Path(path).stem,
                 kind=KIND,
                 what=f"Internal symmetry network, {settings.architecture.weights} weights",
-                data=f"{self.games_} games {how} on {settings.size}x{settings.size}",
+                data=f"{self.games_} games of self-play on {settings.size}x{settings.size}",
                 recipe=settings.recipe,
                 seed=settings.seed,
                 scale=self.scale,
@@ -326,7 +262,13 @@ class SymmetryNetwork:
 
     @property
     def _learned(self) -> FloatArray:
-        """Return the learned numbers, or say that there are none."""
+        """Return the learned parameters.
+
+        Raises
+        ------
+        ModelError
+            If there are none yet.
+        """
         free: FloatArray | None = getattr(self, "free_", None)
         if free is None:
             raise ModelError("this symmetry network has not learned anything yet: call fit")
@@ -351,3 +293,68 @@ def load_snapshots(folder: str | os.PathLike[str]) -> list[SymmetryNetwork]:
     if not files:
         raise ModelError(f"{os.fspath(folder)}: no snapshots in it")
     return [SymmetryNetwork.load(file) for file in files]
+
+
+# ----- Matches inside kernels -----
+
+
+def play_match(
+    a: SymmetryNetwork,
+    b: SymmetryNetwork | str | None,
+    *,
+    games: int = 10,
+    size: int = 9,
+    komi: float = 3.5,
+    beta: float = 20.0,
+    seed: int = 0,
+    openings: int = 0,
+    workers: int = 1,
+) -> Rate:
+    """Play a match by the paper's rules; see `play_games` for the arguments."""
+    options: dict[str, Any] = {"size": size, "komi": komi, "beta": beta, "openings": openings}
+    scores, _ = play_games(a, b, games=games, seed=seed, workers=workers, **options)
+    return Rate.of(scores)
+
+
+def play_games(
+    a: SymmetryNetwork,
+    b: SymmetryNetwork | str | None,
+    *,
+    games: int,
+    size: int,
+    komi: float,
+    beta: float,
+    seed: int,
+    openings: int,
+    workers: int = 1,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the score of every game from A's view, komi included, and its plies.
+
+    A has Black in even games. `b` may be "random" (also None), a random mover that fills no eyes,
+    or "maxlib". Moves are drawn with `beta`; 1e9 and more takes the best that fills no own eye.
+    `openings` random plies come first, the same for two games with colours exchanged.
+    """
+    if b is None or isinstance(b, str):
+        if (b or "random") not in SIMPLE:
+            raise SpecError(f"opponent {b!r}: a network, or one of {', '.join(SIMPLE)}")
+        other, other_beta = a, SIMPLE[b or "random"]
+    else:
+        other, other_beta = b, beta
+
+    sides = a.side(beta), other.side(other_beta)
+
+    def play(i: int) -> tuple[int, float]:
+        state = new_state(size, size)
+        open_at_random(state, openings, seed, i // 2)
+        moves = np.zeros(3 * size * size, np.int64)
+        black, white = sides if i % 2 == 0 else sides[::-1]
+        plies, area = duel(black, white, state, len(moves), seed, i, moves)
+        score = area - komi
+        return plies, score if i % 2 == 0 else -score
+
+    if workers > 1:
+        with ThreadPoolExecutor(workers) as pool:
+            rows = list(pool.map(play, range(games)))
+    else:
+        rows = [play(i) for i in range(games)]
+    return np.array([score for _, score in rows]), np.array([float(plies) for plies, _ in rows])

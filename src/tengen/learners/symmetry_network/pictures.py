@@ -1,4 +1,4 @@
-"""Draw a network's seven maps of a position as one SVG picture; know no network."""
+"""Draw the seven maps of a position as one SVG picture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray
 from tengen.board.drawing import format_svg
-from tengen.learners.symmetry_network.features import OUTPUTS
+from tengen.learners.symmetry_network.network import OUTPUTS
 
 TITLES: dict[str, str] = dict(
     zip(

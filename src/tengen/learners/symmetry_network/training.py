@@ -1,9 +1,9 @@
-"""Train a network by TD(lambda) self-play in rounds; know no files but a run's.
+"""Train a symmetry network by self-play with TD(lambda).
 
-A round plays `batch` games on the same weights (1 is the paper) and adds their gradients in the
-order of the games: the result depends on `batch` and never on the number of workers. Game i draws
-its random numbers from stream i of the seed, so a training that is stopped and resumed gives the
-same weights, bit for bit.
+A round plays `batch` games with the same weights and adds their gradients in the order of the
+games, so the result depends on `batch` but never on the number of workers. Game i draws its random
+numbers from stream i of the seed: a training that is stopped and resumed gives the same weights,
+bit for bit.
 """
 
 from __future__ import annotations
@@ -15,15 +15,97 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tengen.arrays import Float32Array, FloatArray
-from tengen.errors import RunError, TengenError
-from tengen.learners.symmetry_network.evaluation_kernels import Side
+from tengen.arrays import Float32Array, FloatArray, IntArray
+from tengen.errors import RunError, SpecError, TengenError
 from tengen.learners.symmetry_network.game_kernels import self_play
-from tengen.learners.symmetry_network.packing import Packing
-from tengen.learners.symmetry_network.rewards import target_table, value_table
+from tengen.learners.symmetry_network.kernels import (
+    CELL,
+    FIRST_OUT,
+    HIDDEN,
+    OUT,
+    REACH,
+    Net,
+    Side,
+)
+from tengen.learners.symmetry_network.network import (
+    INPUTS,
+    OUTPUTS,
+    Architecture,
+    target_table,
+    value_table,
+)
 from tengen.learners.symmetry_network.settings import SymmetrySettings
 from tengen.models.runs import Run, read_run
+
+# ----- Weights as kernels take them -----
+
+_TABLE = 9 * INPUTS * CELL
+_SIZE = _TABLE + CELL + HIDDEN * REACH
+
+
+class Packing:
+    """The map from an architecture's free parameters to the kernels' arrays, and back.
+
+    A `Net` holds every copy of every weight in float32. Its arrays are views of one flat array.
+    Cells of fewer than 12 hidden units are padded with zeros.
+    """
+
+    size = _SIZE
+
+    def __init__(self, architecture: Architecture) -> None:
+        if architecture.hidden > HIDDEN:
+            raise SpecError(f"{architecture.hidden} hidden units; at most {HIDDEN} are possible")
+        self.architecture = architecture
+        places = _places(architecture.hidden)
+        where, source, sign = [], [], []
+        for name, at in architecture.slices.items():
+            tying = architecture.parts[name]
+            where.append(places[name].reshape(-1)[tying.where])
+            source.append(tying.source + at.start)
+            sign.append(tying.sign)
+        self._where = np.concatenate(where)
+        self._source = np.concatenate(source)
+        self._sign = np.concatenate(sign)
+
+    def flat(self, free: FloatArray) -> Float32Array:
+        """Return all weights in one array of length `size`."""
+        values = self._sign * free[self._source]
+        return np.bincount(self._where, weights=values, minlength=_SIZE).astype(np.float32)
+
+    def net(self, free: FloatArray) -> Net:
+        """Return the kernels' arrays for these free parameters."""
+        return split(self.flat(free))
+
+    def collect(self, flat: NDArray[np.floating]) -> FloatArray:
+        """Return the gradient of the free parameters: the signed sum over their copies."""
+        values = self._sign * flat.astype(np.float64)[self._where]
+        size = self.architecture.size
+        return np.bincount(self._source, weights=values, minlength=size).astype(np.float64)
+
+
+def split(flat: Float32Array) -> Net:
+    """Return a flat array as the arrays of a Net, sharing its memory."""
+    table, bias, oh = np.split(flat, (_TABLE, _TABLE + CELL))
+    return Net(table.reshape(-1, CELL), bias, oh)
+
+
+def _places(hidden: int) -> dict[str, IntArray]:
+    """Return where the dense weights of each part are in the flat array, in their shape."""
+    table, bias, oh = np.split(np.arange(_SIZE, dtype=np.int64), (_TABLE, _TABLE + CELL))
+    table, oh = table.reshape(9, INPUTS, CELL), oh.reshape(HIDDEN, 9, OUT)
+    outputs = slice(FIRST_OUT, FIRST_OUT + len(OUTPUTS))
+    return {
+        "HI": table[:, :, :hidden].transpose(0, 2, 1),
+        "OI": table[:, :, outputs].transpose(0, 2, 1),
+        "OH": oh[:hidden, :, : len(OUTPUTS)].transpose(1, 2, 0),
+        "BH": bias[:hidden],
+        "BO": bias[outputs],
+    }
+
+
+# ----- Self-play -----
 
 
 @dataclass(frozen=True)
@@ -39,7 +121,7 @@ class SelfPlayReport:
 
 
 class SelfPlay:
-    """A training under way: `free` numbers, games `done`; `advance` plays one round."""
+    """A training in progress: `free` parameters, games `done`; `advance` plays one round."""
 
     def __init__(self, settings: SymmetrySettings, *, workers: int = 1) -> None:
         self.settings = settings
@@ -47,62 +129,42 @@ class SelfPlay:
         self.packing = Packing(settings.architecture)
         self.free: FloatArray = settings.architecture.initial(settings.seed, settings.hidden_scale)
         self.done = 0
-        self._cats = settings.sorting.packed()
-        capture, stone = settings.rewards
-        self._table = value_table(capture, stone).astype(np.float32)
-        self._targets = target_table(capture).astype(np.float32)
-        self._decayed = settings.architecture.weights
-        slices = settings.architecture.slices
+        self._table = value_table(settings.capture, settings.stone).astype(np.float32)
+        self._targets = target_table(settings.capture).astype(np.float32)
         self._linear = np.zeros(settings.architecture.size, bool)
         for name in ("OI", "BO"):
-            self._linear[slices[name]] = True
+            self._linear[settings.architecture.slices[name]] = True
 
     def advance(self, pool: ThreadPoolExecutor | None = None) -> FloatArray:
-        """Play one round and learn from it; return plies, ended, score, error, terms."""
-        settings = self.settings
-        flat = self.packing.flat(self.free)
-        other = self.packing.exchanged(flat) if settings.turn else flat
-        games = range(self.done, self.done + settings.batch)
-        sides = 2 if settings.turn else 1
-        grads = np.zeros((settings.batch, sides, self.packing.size), np.float32)
-        linear = self.done < settings.linear_games
+        """Play one round and learn from it; return plies, ended, score, error, terms per game."""
+        s = self.settings
+        net = self.packing.net(self.free)
+        # Floats even where an integer was given: another type would be compiled again.
+        side = Side(net, s.sorting, self._table, float(s.capture), float(s.beta))
+        linear = self.done < s.linear_games
+        games = range(self.done, self.done + s.batch)
+        grads = np.zeros((s.batch, self.packing.size), np.float32)
 
         def play(i: int) -> tuple[float, ...]:
-            return self._play((flat, other), i, linear, grads[i - self.done])
+            found = self_play(
+                *(side, self._targets, s.size, s.size, float(s.trace), 3 * s.size**2, s.seed, i),
+                *(linear, split(grads[i - games.start])),
+            )
+            return tuple(float(value) for value in found)
 
         results = list(pool.map(play, games)) if pool is not None else [play(i) for i in games]
-        total = np.zeros((sides, self.packing.size))
+        total = np.zeros(self.packing.size)
         for row in grads:
             total += row
-        if settings.turn:
-            total[0] += self.packing.exchanged(total[1])
-        gradient = self.packing.collect(total[0])
+        gradient = self.packing.collect(total)
         if linear:
             gradient[~self._linear] = 0
-        self.free = self.free + settings.rate_at(self.done) * gradient
-        self.free[: self._decayed] *= settings.decay**settings.batch
+        self.free = self.free + s.rate_at(self.done) * gradient
+        self.free[: s.architecture.weights] *= s.decay**s.batch
         if not np.all(np.isfinite(self.free)):
             raise TengenError(f"training diverged at game {self.done}: lower the rate")
-        self.done += settings.batch
+        self.done += s.batch
         return np.array(results)
-
-    def _play(
-        self,
-        flats: tuple[Float32Array, Float32Array],
-        index: int,
-        linear: bool,
-        grads: Float32Array,
-    ) -> tuple[float, ...]:
-        """Play one game and write its gradient, by who has just moved if the network knows it."""
-        split, s = self.packing.split, self.settings
-        nets = split(flats[0]), split(flats[1])
-        # Floats even where a whole number was given: another type would be compiled anew.
-        side = Side(nets, self._cats, self._table, s.rewards[0], float(s.beta))
-        found = self_play(
-            *(side, self._targets, s.size, s.size, float(s.trace), 3 * s.size**2, s.seed, index),
-            *(linear, float(s.maxlib), s.turn, (split(grads[0]), split(grads[-1]))),
-        )
-        return tuple(float(value) for value in found)
 
     def train(
         self,
@@ -112,11 +174,11 @@ class SelfPlay:
         keep: Callable[[SelfPlay, Path], None] = lambda _training, _path: None,
         watch: Callable[[SelfPlayReport], None] = lambda _: None,
     ) -> None:
-        """Play until `until` games are done, all of the settings' by default.
+        """Play until `until` games are done, by default all of the settings.
 
-        In a run it goes on where that stands; every `checkpoint_every` games a row and a state are
-        written, every `snapshot_every` games `keep(training, path)` is to write a model. `watch`
-        hears reports as often.
+        With a run, training continues from its last checkpoint. It writes metrics and a checkpoint
+        every `checkpoint_every` games, when `watch` gets a report too, and calls
+        `keep(training, path)` to write a model every `snapshot_every` games.
         """
         settings = self.settings
         goal = settings.games if until is None else until
@@ -140,7 +202,7 @@ class SelfPlay:
                     rows, begin = [], time.perf_counter()
 
     def _passed(self, before: int, every: int) -> int:
-        """Return the multiple of `every` that the last round reached or passed, 0 for none."""
+        """Return the multiple of `every` that the last round reached or passed, else 0."""
         mark = self.done // every
         return mark * every if mark > before // every else 0
 
@@ -152,7 +214,7 @@ class SelfPlay:
         return SelfPlayReport(self.done, *means, error, seconds)
 
     def _save(self, run: Run[SymmetrySettings] | None, report: SelfPlayReport) -> None:
-        """Write a row and the state that belongs to it."""
+        """Write a row of metrics and the checkpoint."""
         if run is not None:
             names = ("plies", "ended", "score", "error")
             run.note(self.done, **{name: getattr(report, name) for name in names})
@@ -160,12 +222,12 @@ class SelfPlay:
 
 
 def open_run(folder: Path, settings: SymmetrySettings, *, resume: bool) -> Run[SymmetrySettings]:
-    """Claim a folder for self-play, or go on with the run in it.
+    """Create a run folder for self-play, or continue the run in it.
 
     Raises
     ------
     RunError
-        As `Run.open`; also for another number of games where the rate depends on it.
+        As `Run.open`; also for another number of games where the learning rate depends on it.
     """
     found = read_run(folder)
     if resume and found is not None and settings.anneal > 0:

@@ -1,17 +1,28 @@
-"""Derive which weights of a kernel may be chosen freely when it must commute with the symmetries.
+"""The symmetries of the square inside a cell, and the weights that they leave free.
 
-A kernel V sends the numbers of neighbouring cells to those of a cell: out(cell) = sum over offsets
+A symmetry g acts on a field X of numbers per cell by (gX)(cell) = rho(g) X(g cell). The group has
+two generators: r, a quarter turn that maps the offset [a, b] to [-b, a], and s, a mirror that maps
+it to [-a, b]. How numbers transform is a representation rho. It splits into irreducible ones, of
+which this group has five, with the names of the paper (Blair 2008):
+
+    T trivial      r +, s +        S symmetrical  r -, s +        D diagonal  r -, s -
+    C chiral       r +, s -        F faithful, a pair: r(F1, F2) = (-F2, F1), s(F1, F2) = (-F1, F2)
+
+An optional third generator x exchanges the colours. It moves no cell and splits each type into an
+even and an odd one.
+
+A kernel V maps the numbers of neighbouring cells to those of a cell: out(cell) = sum over offsets
 of V(offset) in(cell + offset). It commutes with every generator g exactly when
 
     V(g offset) = rho_out(g)^-1 V(offset) rho_in(g)        for every offset,
 
-a system of linear equations whose null space is the set of allowed kernels. No case is typed in:
-`solve` finds the null space of each pair of irreducible types by exact elimination, and `Tying`
-lays these side by side for whole cells. Nothing here knows what the numbers mean.
+a system of linear equations whose null space is the set of allowed kernels. `solve` finds it by
+exact elimination for each pair of irreducible types; `Tying` combines the solutions for a cell.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -19,13 +30,142 @@ from functools import cache
 import numpy as np
 
 from tengen.arrays import FloatArray, IntArray
-from tengen.learners.symmetry_network.representations import (
-    SQUARE,
-    Irreducible,
-    Offset,
-    Representation,
-    move,
-)
+
+Offset = tuple[int, int]
+"""A step [a, b] from a cell to another: a to the east, b to the north."""
+
+_Matrix = tuple[tuple[int, ...], ...]
+"""A small square matrix of integers."""
+
+
+# How each generator moves an offset: 2x2 matrices on the column (a, b). `x` exchanges colours only.
+_GENERATORS: dict[str, _Matrix] = {
+    "r": ((0, -1), (1, 0)),
+    "s": ((-1, 0), (0, 1)),
+    "x": ((1, 0), (0, 1)),
+}
+
+# The eight elements as words in the generators, applied from left to right.
+ELEMENTS: tuple[str, ...] = ("", "r", "rr", "rrr", "s", "sr", "srr", "srrr")
+
+# The cell itself, its four sides, its four diagonals: the paper's M is the first five.
+SIDES: tuple[Offset, ...] = ((0, 0), (1, 0), (0, 1), (-1, 0), (0, -1))
+SQUARE: tuple[Offset, ...] = (*SIDES, (1, 1), (-1, 1), (-1, -1), (1, -1))
+
+
+@dataclass(frozen=True)
+class Irreducible:
+    """How one number, or a pair of numbers, transforms under the generators."""
+
+    name: str
+    matrices: Mapping[str, _Matrix]
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers transform together."""
+        return len(self.matrices["r"])
+
+    def of(self, generator: str) -> IntArray:
+        """Return the matrix of a generator; by default exchanging colours changes nothing."""
+        if generator not in self.matrices:
+            return np.eye(self.size, dtype=np.int64)
+        return np.array(self.matrices[generator], dtype=np.int64)
+
+
+T = Irreducible("T", {"r": ((1,),), "s": ((1,),)})
+S = Irreducible("S", {"r": ((-1,),), "s": ((1,),)})
+D = Irreducible("D", {"r": ((-1,),), "s": ((-1,),)})
+C = Irreducible("C", {"r": ((1,),), "s": ((-1,),)})
+F = Irreducible("F", {"r": ((0, -1), (1, 0)), "s": ((-1, 0), (0, 1))})
+TYPES: dict[str, Irreducible] = {kind.name: kind for kind in (T, S, D, C, F)}
+
+
+def odd(kind: Irreducible) -> Irreducible:
+    """Return the type whose numbers change sign when the colours are exchanged."""
+    minus = tuple(tuple(int(v) for v in row) for row in -np.eye(kind.size, dtype=np.int64))
+    return Irreducible(f"{kind.name}-", {**kind.matrices, "x": minus})
+
+
+def swapped_pair(sign: int = 1, name: str = "P") -> Irreducible:
+    """Return two numbers that swap when the colours are exchanged and are otherwise fixed."""
+    one = ((1, 0), (0, 1))
+    return Irreducible(name, {"r": one, "s": one, "x": ((0, sign), (sign, 0))})
+
+
+@dataclass(frozen=True)
+class Representation:
+    """How all numbers of a cell transform: a direct sum of irreducible types."""
+
+    blocks: tuple[Irreducible, ...]
+
+    @classmethod
+    def mixture(cls, **counts: int) -> Representation:
+        """Return the given number of each type, in the order T, S, D, C, F.
+
+        >>> Representation.mixture(T=4, S=2, D=2, F=2).size
+        12
+        """
+        return cls(tuple(TYPES[name] for name in TYPES for _ in range(counts.get(name, 0))))
+
+    @classmethod
+    def trivial(cls, size: int) -> Representation:
+        """Return `size` invariant numbers, such as the colours of stones."""
+        return cls((T,) * size)
+
+    @property
+    def size(self) -> int:
+        """Return the number of components."""
+        return sum(block.size for block in self.blocks)
+
+    @property
+    def starts(self) -> list[int]:
+        """Return the index of the first component of each block."""
+        return [0, *np.cumsum([block.size for block in self.blocks]).tolist()]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of blocks by name."""
+        names = [block.name for block in self.blocks]
+        return {name: names.count(name) for name in dict.fromkeys(names)}
+
+    def matrix(self, generator: str) -> IntArray:
+        """Return the matrix of a generator on a whole cell."""
+        out = np.zeros((self.size, self.size), dtype=np.int64)
+        for start, block in zip(self.starts, self.blocks, strict=False):
+            out[start : start + block.size, start : start + block.size] = block.of(generator)
+        return out
+
+
+def move(generator: str, offset: Offset) -> Offset:
+    """Return the image of an offset (or of a cell relative to the centre)."""
+    (a, b), (c, d) = _GENERATORS[generator]
+    return a * offset[0] + b * offset[1], c * offset[0] + d * offset[1]
+
+
+def transform(field: FloatArray, word: str, representation: Representation) -> FloatArray:
+    """Apply a word of generators to a field of shape (size, size, components).
+
+    (gX)(cell) = rho(g) X(g cell), one generator after the other.
+    """
+    for generator in word:
+        if generator == "r":
+            # X(r[a, b]) = X([-b, a]).
+            field = np.rot90(field, k=-1, axes=(0, 1))
+        elif generator == "s":
+            field = field[:, ::-1]
+        field = field @ representation.matrix(generator).T
+    return np.ascontiguousarray(field)
+
+
+def permuted(image: Sequence[Sequence[int]], word: str) -> IntArray:
+    """Apply a word of generators to a board of invariant symbols."""
+    out = np.asarray(image, dtype=np.int64)
+    for generator in word:
+        out = np.rot90(out, k=-1) if generator == "r" else out[:, ::-1]
+    return np.ascontiguousarray(out)
+
+
+# ----- Weights that commute with the symmetries -----
 
 SPATIAL = ("r", "s")
 WITH_COLOURS = ("r", "s", "x")
@@ -33,9 +173,9 @@ WITH_COLOURS = ("r", "s", "x")
 
 @dataclass(frozen=True)
 class Tying:
-    """A linear map from free numbers to all weights: dense[where] += sign * free[source].
+    """A linear map from free parameters to weights: dense[where] += sign * free[source].
 
-    `shape` is that of the dense weights, (offsets, out, in) for kernels and (out,) for biases.
+    `shape` is (offsets, out, in) for kernels and (out,) for biases.
     """
 
     shape: tuple[int, ...]
@@ -45,13 +185,13 @@ class Tying:
     sign: FloatArray
 
     def expand(self, free: FloatArray) -> FloatArray:
-        """Return the dense weights that these free numbers stand for."""
+        """Return the dense weights of these free parameters."""
         dense = np.zeros(int(np.prod(self.shape)))
         np.add.at(dense, self.where, self.sign * free[self.source])
         return dense.reshape(self.shape)
 
     def collect(self, gradient: FloatArray) -> FloatArray:
-        """Return the gradient of the free numbers: the signed sum over their copies."""
+        """Return the gradient of the free parameters: the signed sum over their copies."""
         flat = np.asarray(gradient, dtype=np.float64).reshape(-1)
         out = np.zeros(self.free)
         np.add.at(out, self.source, self.sign * flat[self.where])
@@ -59,7 +199,7 @@ class Tying:
 
     @property
     def connections(self) -> int:
-        """Return how many dense weights can differ from zero."""
+        """Return the number of dense weights that can differ from zero."""
         return len(np.unique(self.where))
 
 
@@ -69,7 +209,7 @@ def kernel_tying(
     offsets: tuple[Offset, ...] = SQUARE,
     generators: tuple[str, ...] = SPATIAL,
 ) -> Tying:
-    """Return the tying of kernels from `source` numbers to `out` numbers over these offsets."""
+    """Return the tying of kernels from `source` to `out` over these offsets."""
     shape = (len(offsets), out.size, source.size)
     where: list[int] = []
     which: list[int] = []
@@ -87,13 +227,13 @@ def kernel_tying(
 
 
 def bias_tying(out: Representation, generators: tuple[str, ...] = SPATIAL) -> Tying:
-    """Return the tying of biases: rho(g) B = B, which is a kernel from one trivial number."""
+    """Return the tying of biases: rho(g) B = B, a kernel from one trivial number."""
     kernel = kernel_tying(out, Representation.trivial(1), ((0, 0),), generators)
     return Tying((out.size,), kernel.free, kernel.where, kernel.source, kernel.sign)
 
 
 def untied(shape: tuple[int, ...]) -> Tying:
-    """Return the tying that ties nothing: a plain convolution, for comparison."""
+    """Return the tying of a plain convolution, for comparison: every weight is free."""
     size = int(np.prod(shape))
     every = np.arange(size, dtype=np.int64)
     return Tying(shape, size, every, every, np.ones(size))
@@ -107,7 +247,7 @@ def solve(
 ) -> tuple[FloatArray, ...]:
     """Return a basis of the allowed kernels between two types, each (offsets, out, in).
 
-    The basis comes from reduced row echelon form, so its entries are small and mostly zero.
+    The basis comes from the reduced row echelon form, so most of its entries are zero.
     """
     key = tuple(
         (out.of(g).tobytes(), source.of(g).tobytes(), out.size, source.size) for g in generators
@@ -121,7 +261,7 @@ def _solve(
     offsets: tuple[Offset, ...],
     generators: tuple[str, ...],
 ) -> tuple[FloatArray, ...]:
-    """Solve for matrices given as bytes, so that equal types share the work."""
+    """Solve for matrices given as bytes, so that equal types share a cached result."""
     rows: list[list[int]] = []
     size_out, size_in = key[0][2], key[0][3]
     shape = (len(offsets), size_out, size_in)
@@ -146,7 +286,7 @@ def null_space(rows: list[list[int]], unknowns: int) -> list[FloatArray]:
     >>> null_space([[1, 1, 0]], 3)
     [array([ 1., -1.,  0.]), array([0., 0., 1.])]
     """
-    # Eliminate from the last unknown backwards, so that early ones (the centre, east) stay free.
+    # Eliminate backwards from the last unknown, so that early ones (centre, east) stay free.
     matrix = [[Fraction(value) for value in row[::-1]] for row in rows]
     pivots: list[int] = []
     rank = 0

@@ -5,43 +5,38 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.learners.symmetry_network import features
+from tengen.learners.symmetry_network import Architecture
 from tengen.learners.symmetry_network.network import (
-    Architecture,
+    INITIAL_BIASES,
     equivariance_error,
     forward,
     gradient,
 )
-from tengen.learners.symmetry_network.representations import (
+from tengen.learners.symmetry_network.tying import (
     ELEMENTS,
     SIDES,
+    SPATIAL,
     SQUARE,
     TYPES,
-    Representation,
-    move,
-    odd,
-    permuted,
-    swapped_pair,
-    transform,
-)
-from tengen.learners.symmetry_network.tying import (
-    SPATIAL,
     WITH_COLOURS,
+    Representation,
     Tying,
     bias_tying,
     kernel_tying,
+    move,
     null_space,
+    odd,
+    permuted,
     solve,
+    swapped_pair,
+    transform,
     untied,
 )
 
 PAPER = Representation.mixture(T=4, S=2, D=2, F=2)
 ARCHITECTURES = {
     "paper": Architecture(),
-    "recurrent": Architecture(steps=3),
-    "stacked": Architecture(
-        mixtures=({"T": 2, "F": 1}, {"S": 2, "C": 1, "F": 1}, {"T": 1, "D": 2, "C": 2})
-    ),
+    "other types": Architecture(mixture={"T": 1, "S": 1, "D": 1, "C": 2, "F": 3}),
     "colour": Architecture(colour=True),
 }
 
@@ -57,6 +52,9 @@ def test_counts_of_the_paper():
     assert [paper.parts[name].free for name in ("HI", "OH", "OI")] == [280, 140, 294]
     assert [paper.parts[name].connections for name in ("HI", "OH", "OI")] == [1064, 532, 882]
     assert paper.hidden == 12
+    assert paper.connections == 2478
+    assert Architecture(colour=True).weights == 354
+    # The paper's other layer, between hidden units over five cells.
     recurrent = kernel_tying(PAPER, PAPER, SIDES)
     assert recurrent.free == 108
     assert recurrent.connections == 352
@@ -100,6 +98,14 @@ def test_null_space_is_exact_and_complete():
     basis = np.array(null_space(rows, 9))
     assert np.abs(np.array(rows) @ basis.T).max() < 1e-12
     assert len(basis) == 9 - np.linalg.matrix_rank(np.array(rows))
+
+
+def test_each_type_keeps_the_laws_of_the_square():
+    for kind in TYPES.values():
+        r, s, one = kind.of("r"), kind.of("s"), np.eye(kind.size, dtype=np.int64)
+        assert (np.linalg.matrix_power(r, 4) == one).all() and (s @ s == one).all()
+        assert (s @ r @ s == np.linalg.matrix_power(r, 3)).all()
+    assert sum(kind.size**2 for kind in TYPES.values()) == 8  # the order of the group
 
 
 def test_group_laws():
@@ -163,7 +169,7 @@ def test_gradient_against_differences(name):
 
 def test_initial_network_speaks_through_its_biases():
     outputs, _ = forward(Architecture(), Architecture().initial(0), np.full((3, 3), 12))
-    expected = 1 / (1 + np.exp(-np.array(features.INITIAL_BIASES)))
+    expected = 1 / (1 + np.exp(-np.array(INITIAL_BIASES)))
     assert np.allclose(outputs, expected)
 
 
@@ -200,42 +206,3 @@ def test_gradients_go_back_the_way_weights_came(tying: Tying):
 def test_only_what_nothing_changes_has_a_bias():
     assert bias_tying(PAPER, SPATIAL).free == 4  # the four T units
     assert untied((9, 2, 3)).free == 54
-
-
-@pytest.mark.parametrize("colour", [False, True])
-@pytest.mark.parametrize("categories", [6, 12])
-def test_inputs_outputs_and_units_of_a_cell(colour, categories):
-    inputs = features.input_type(colour=colour, categories=categories)
-    order = features.input_order(colour=colour, categories=categories)
-    assert inputs.size == 2 * categories + 2 and sorted(order) == list(range(inputs.size))
-    exchanged = features.exchanged_inputs(categories)
-    assert [exchanged[i] for i in exchanged] == list(range(inputs.size))
-    assert features.output_type(colour=colour).size == len(features.OUTPUTS)
-    assert features.output_type(colour=colour, single=True).size == 1
-    assert features.hidden_type({"T": 2, "F": 3}, colour=colour).size == 8
-
-
-def test_exchanging_the_outputs_twice_changes_nothing():
-    others, signs = features.EXCHANGED_OUTPUTS, features.EXCHANGED_SIGNS
-    for i, other in enumerate(others):
-        assert others[other] == i and signs[other] == signs[i]
-
-
-@pytest.mark.parametrize("steps", [0, 2])
-def test_torch_agrees(steps):
-    torch = pytest.importorskip("torch")
-    from tengen.learners.symmetry_network.torch_network import TorchNetwork
-
-    architecture = Architecture(steps=steps)
-    rng = np.random.default_rng(1)
-    free = rng.normal(0, 0.3, architecture.size)
-    symbols, errors = rng.integers(0, 13, (6, 7)), rng.normal(size=(6, 7, 7))
-    outputs, _ = forward(architecture, free, symbols)
-    module = TorchNetwork(architecture, free)
-    single = torch.sigmoid(module(torch.as_tensor(symbols[None])))[0].permute(1, 2, 0)
-    assert np.abs(single.detach().numpy() - outputs).max() < 1e-5
-    double = TorchNetwork(architecture, free, torch.float64)
-    net = double(torch.as_tensor(symbols[None]))[0].permute(1, 2, 0)
-    (net * torch.as_tensor(errors)).sum().backward()
-    expected = gradient(architecture, free, symbols, errors)
-    assert np.abs(double.free.grad.numpy() - expected).max() < 1e-10

@@ -1,1 +1,0 @@
-"""Train and evaluate symmetry networks in CUDA; no command of `tengen` needs it."""
