@@ -124,8 +124,3 @@ def test_search_bends_values_over_the_models_scale() -> None:
     assert make_player("mcts:playouts=10,model=isn-best,scale=12").scale == 12.0
     assert make_player("mcts:playouts=10,model=isn-best")._scale == 6.0
     assert make_player("mcts:playouts=10,model=area")._scale == 8.0
-
-
-def test_the_united_player_keeps_the_scale_it_was_rated_with() -> None:
-    search = make_player("tengen-playouts:playouts=10").search(Board(9))
-    assert search.scale == 8.0 and search.evaluator is not None

@@ -18,7 +18,6 @@ SPECS = {
     "mcts": "mcts:playouts=20",
     "search": "search:model=zero-9x9,visits=3",
     "tengen": "tengen:level=1",
-    "tengen-playouts": "tengen-playouts:playouts=20",
     "opening": "opening:model=area,then=random",
     "python": "python:tengen.players.simple:RandomPlayer",
 }

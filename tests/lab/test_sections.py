@@ -48,7 +48,7 @@ BREEDING = opening_evolution.BreedingSize(
     network="spatial", method="better", generations=4, every=2, seeds=1, games=4, starts=1,
     changes=SMALL,
 )  # fmt: skip
-PLAYER = player.Size(playouts=8, games=((9, 1),), levels=(1, 2, 4), level_games=1)
+PLAYER = player.Size(levels=(1, 2, 4), level_games=1)
 
 slow = pytest.mark.slow
 Run = Callable[[Context], Result]
@@ -75,7 +75,6 @@ TINY = [
         partial(opening_evolution.paper_numbers, size=opening_evolution.PaperSize(games=2)),
         id="evolution-paper",
     ),
-    pytest.param("player", partial(player.parts, size=PLAYER), id="player", marks=slow),
     pytest.param("levels", partial(player.levels, size=PLAYER), id="levels", marks=slow),
     pytest.param("shipped-ladder", player.shipped_ladder, id="shipped-ladder"),
 ]
@@ -185,7 +184,6 @@ FULL = {
         opening_evolution.breeding, size=opening_evolution.BreedingSize(
             network="spatial", method="better", generations=2, every=1, seeds=2, games=2, starts=1,
             changes=SMALL)),
-    "player": partial(player.parts, size=PLAYER),
 }  # fmt: skip
 
 

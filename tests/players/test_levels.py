@@ -10,9 +10,9 @@ from tengen.errors import SpecError
 from tengen.players import make_player
 from tengen.players.drawing import DrawingPlayer
 from tengen.players.levels import LEVELS, Level, find_level
+from tengen.players.mcts import MctsPlayer
 from tengen.players.network_search import NetworkPlayer
 from tengen.players.tengen import TengenPlayer
-from tengen.players.united import UnitedPlayer
 
 DRAWING = [number for number, level in LEVELS.items() if not level.searches]
 SEARCHING = [number for number, level in LEVELS.items() if level.searches]
@@ -108,18 +108,6 @@ def test_a_large_board_has_a_way_of_its_own() -> None:
         assert isinstance(drawer, DrawingPlayer) and drawer.temperature == temperature
 
 
-def test_levels_of_the_playouts_play_the_same_when_they_report() -> None:
-    board = Board(9, moves="B E5")
-    player = make_player("tengen-playouts:level=1")
-    assert isinstance(player, UnitedPlayer)
-    moves = [player.choose(board, np.random.default_rng(seed)) for seed in range(4)]
-    reports = [
-        [*player.analyse(board, np.random.default_rng(seed), limited=True)][-1] for seed in range(4)
-    ]
-    assert [report.choice for report in reports] == moves
-    assert player.adviser.level is None
-
-
 def test_levels_that_search_look_at_as_many_positions_as_they_say() -> None:
     board = Board(9)
     for number in SEARCHING:
@@ -142,7 +130,11 @@ def test_a_weak_level_advises_at_full_strength_and_analyses_by_search() -> None:
     assert player.only(wanted).choose(board, np.random.default_rng(1)) in wanted
 
 
-def test_a_board_that_no_network_serves_has_levels_too() -> None:
-    board = Board(4)
-    assert isinstance(made(2).search(board), UnitedPlayer)
+def test_a_board_that_no_network_fits_has_levels_too() -> None:
+    board, playouts = Board(4), []
+    for number in LEVELS:
+        search = made(number).search(board)
+        assert isinstance(search, MctsPlayer)
+        playouts.append(search.playouts)
+    assert playouts == sorted(set(playouts)) and playouts[0] < 5
     assert board.is_legal(made(2).choose(board, np.random.default_rng(1)))

@@ -12,6 +12,7 @@ from tengen.contracts import TimedPlayer, check_evaluator, check_player, check_p
 from tengen.players import PLAYERS, make_player
 from tengen.players.alphabeta import AlphaBetaPlayer, Search
 from tengen.players.greedy import GreedyPlayer
+from tengen.players.mcts import MctsPlayer
 from tengen.players.policy import SamplePlayer
 from tengen.players.sources import EVALUATORS, POLICIES, AreaEvaluator, make_policy
 
@@ -209,3 +210,31 @@ SETTLED = """
     . X . X O . O
     X . X X O O .
 """
+
+
+def test_models_hear_the_moves_that_led_to_a_leaf() -> None:
+    heard: list[tuple[int, ...]] = []
+
+    class Listener:
+        def priors(self, board: Board) -> np.ndarray:
+            replayed = Board(5)
+            for colour, move in board.moves:
+                replayed.play(move, colour)
+            assert np.array_equal(replayed.grid(), board.grid())
+            assert replayed.turn == board.turn
+            heard.append(tuple(move for _, move in board.moves))
+            return np.full(26, 1 / 26)
+
+    player = MctsPlayer(playouts=60, policy=Listener())
+    player.choose(Board(5, moves="B C3"), np.random.default_rng(1))
+    assert max(map(len, heard)) >= 3
+
+
+def test_a_narrowed_player_looks_at_nothing_else() -> None:
+    board = Board(9, moves="B E5 W C3")
+    wanted = {board.point("A1"), board.point("J9")}
+    player = make_player("mcts:playouts=80").only(wanted)  # type: ignore[attr-defined]
+    *_, report = player.analyse(board, np.random.default_rng(2), limited=True)
+    assert {c.move for c in report.candidates} <= wanted
+    assert sum(c.visits for c in report.candidates) >= 78
+    assert report.choice in wanted

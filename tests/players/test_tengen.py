@@ -12,10 +12,10 @@ from tengen.errors import SpecError
 from tengen.learners.deep_network import DESIGNS
 from tengen.learners.deep_network.warming import untrained
 from tengen.players import make_player, tengen
+from tengen.players.mcts import MctsPlayer
 from tengen.players.network_search import NetworkPlayer
 from tengen.players.sources import make_network
 from tengen.players.tengen import TengenPlayer
-from tengen.players.united import UnitedPlayer
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_it_searches_with_the_network_where_it_can(network: None) -> None:
     player = made("tengen:visits=12")
     search = player.search(Board(9))
     assert isinstance(search, NetworkPlayer) and search.visits == 12
-    assert isinstance(player.search(Board(3)), UnitedPlayer)
+    assert isinstance(player.search(Board(3)), MctsPlayer)
     board = Board(9, moves="B E5")
     *_, report = player.analyse(board, np.random.default_rng(1), limited=True)
     assert report.visits == 12 and board.is_legal(board.answer(report.choice))
@@ -95,7 +95,7 @@ def test_a_clock_keeps_the_tree(network: None) -> None:
 
 def test_without_a_network_playouts_search(nothing: None) -> None:
     search = made("tengen:visits=30").search(Board(9))
-    assert isinstance(search, UnitedPlayer) and search.playouts == 240
+    assert isinstance(search, MctsPlayer) and search.playouts == 240
     wanted = {Board(9).point("C3")}
     narrowed = made("tengen:visits=30").only(wanted)
     assert narrowed.choose(Board(9), np.random.default_rng(1)) in wanted

@@ -22,7 +22,7 @@ from tengen.arena.ratings import PairScore, Rating, rate
 from tengen.arena.results import pair_scores, unique_games
 from tengen.arena.runner import run_tournament
 from tengen.arena.schedule import GameKey, schedule
-from tengen.errors import SpecError
+from tengen.errors import SpecError, TengenError
 from tengen.gtp.client import find_program
 from tengen.models import write_atomic
 
@@ -100,7 +100,7 @@ def place(
 ) -> Placing:
     """Play `games` games of a player against rungs of a ladder and return where it stands.
 
-    Games are kept in `out`, if given, and not played again. Rungs whose engine is not installed
+    Games are kept in `out`, if given, and not played again. Rungs that cannot play here
     are left out.
 
     Raises
@@ -232,8 +232,14 @@ def _placing(
 
 
 def is_installed(entrant: Entrant) -> bool:
-    """Tell whether an entrant's engine, if it is one, is on this machine."""
+    """Return whether an entrant can play here: engines may be missing, old players are gone."""
+    from tengen.players import make_player
+
     if not entrant.spec.startswith("gtp:"):
+        try:
+            make_player(entrant.spec)
+        except TengenError:
+            return False
         return True
     words = shlex.split(entrant.spec.removeprefix("gtp:"))
     return bool(words) and find_program(words[0]) is not None

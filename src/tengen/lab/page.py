@@ -28,7 +28,7 @@ PARTS: dict[str, tuple[str, str, str]] = {
         "",
         "What networks learn by their own games alone.",
     ),
-    "player": ("One player", "", "What the parts do together, and how strong each rung is."),
+    "player": ("One player", "", "How strong each level and each rung of the ladder is."),
 }
 """The sections of the page in order: title, authors, one line."""
 

@@ -234,27 +234,6 @@ PLAYERS: dict[str, PlayerKind] = {
             "tengen:level=5",
         ),
         PlayerKind(
-            "tengen-playouts",
-            "united:UnitedPlayer",
-            "The five papers' learners united in a search by playouts; levels 1 to 10.",
-            (
-                Option("level", "int", "1 (beginner) to 10; never blunders on purpose", least=1),
-                Option("playouts", "int", "playouts a move", "3000", least=1),
-                Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
-                Option(
-                    "without",
-                    "choices",
-                    "parts to leave out, joined by +",
-                    "none",
-                    choices=("opening", "predictor", "network", "scorer"),
-                ),
-                Option("threads", "int", "trees side by side", "1", least=1),
-                _CLOCK,
-                Option("resign", "float", "win rate below which it resigns", "0.03", least=0.0),
-            ),
-            "tengen-playouts:playouts=3000",
-        ),
-        PlayerKind(
             "opening",
             "opening:OpeningPlayer",
             "A learned opening for the first plies, then another player.",

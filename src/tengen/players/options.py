@@ -111,15 +111,10 @@ def _read_choice(text: str, option: Option) -> str:
     return text
 
 
-def _read_choices(text: str, option: Option) -> tuple[str, ...]:
-    return tuple(_read_choice(word.strip(), option) for word in text.split("+"))
-
-
 PLAIN_READERS: dict[str, Reader] = {
     "int": _read_int,
     "float": _read_float,
     "bool": _read_bool,
     "choice": _read_choice,
-    "choices": _read_choices,
     "text": lambda text, option: text,
 }

@@ -1,12 +1,12 @@
-"""Be `tengen`: the strongest player there is for the board at hand; search nothing itself.
+"""`tengen`, the strongest player for a board.
 
-Where the shipped network wins at equal time, that is the search around it (`network_search`);
-elsewhere, and where no network is installed, the playouts and the papers' parts (`united`). Which
-wins where was measured (docs/results/united-player.md).
+Where a network fits the board, that is the search around it (`network_search`); elsewhere, and
+where no network is installed, the search by playouts (`mcts`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Unpack
@@ -21,11 +21,11 @@ from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.models import has_model, load_policy, load_scorer
 from tengen.models.defaults import predictor_for
 from tengen.players.drawing import DrawingPlayer
-from tengen.players.levels import Level, find_level
+from tengen.players.levels import LEVELS, Level, find_level
+from tengen.players.mcts import MctsPlayer
 from tengen.players.network_leaves import Network
 from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
 from tengen.players.sources import make_network
-from tengen.players.united import UnitedPlayer
 
 NETWORK = "tengen-small"
 NETWORKS: dict[tuple[int, int], str] = {
@@ -34,7 +34,7 @@ NETWORKS: dict[tuple[int, int], str] = {
     (19, 19): "tengen-large",
 }
 """Networks by board, where another one is stronger than the usual at equal time; by how much is in
-docs/results/united-player.md."""
+docs/results/strength.md."""
 JUDGES: dict[tuple[int, int], str] = {(9, 9): "tengen-mixed"}
 """Networks of its `judge`, where another one tells lost points better than the one that plays:
 docs/results/analysis.md."""
@@ -42,13 +42,15 @@ _SELF_TAUGHT = ("zero-9x9",)
 """Networks that cannot tell what people play on the boards for which they are chosen."""
 _VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64
 """Visits a move when nothing else is said, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
+_PLAYOUTS = 3000
+"""Playouts per move of the search without a network when nothing else is said."""
 _TEMPERATURE = 0.5
 """So that openings vary, among moves that are as good as the best."""
 
 _SIZES = 4
 """Boards whose searches are kept, with their trees."""
 
-_Inner = NetworkPlayer | UnitedPlayer
+_Inner = NetworkPlayer | MctsPlayer
 
 
 @dataclass(eq=False)
@@ -155,7 +157,7 @@ class TengenPlayer:
         if level is None or level.searches or self.root_moves is not None:
             return None
         if not isinstance(self.search(board), NetworkPlayer):
-            return None  # which has levels of its own
+            return None  # where no network fits, all levels search
         by_network = level.draws_from == "network"
         name = NETWORK if by_network else predictor_for(board.rows, board.cols)
         return DrawingPlayer(
@@ -170,9 +172,8 @@ class TengenPlayer:
             names.insert(0, JUDGES[size])
         network = next((_network(name) for name in names if has_model(name)), None)
         if network is None or not network.supports(rows, cols):
-            return UnitedPlayer(
-                level=self.level,
-                playouts=None if self.visits is None else PLAYOUTS_A_VISIT * self.visits,
+            return MctsPlayer(
+                playouts=self._playouts(),
                 seconds=self.seconds,
                 threads=self.threads,
                 clock=self.clock,
@@ -194,6 +195,12 @@ class TengenPlayer:
             scorer=load_scorer("scorer", shared=True) if has_model("scorer") else None,
             root_moves=self.root_moves,
         )
+
+    def _playouts(self) -> int:
+        """Return the playouts per move where no network fits; those of levels grow evenly."""
+        if self.level is not None:
+            return round(math.pow(_PLAYOUTS, self.level / max(LEVELS)))
+        return _PLAYOUTS if self.visits is None else PLAYOUTS_A_VISIT * self.visits
 
 
 def _usual_visits(points: int) -> int:

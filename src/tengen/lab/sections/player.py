@@ -1,4 +1,4 @@
-"""One player: what the parts do together, how strong every level is, and a game to step through."""
+"""The levels of `tengen` against each other, a game to step through, and the shipped ladder."""
 
 from __future__ import annotations
 
@@ -7,102 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from tengen.lab.content import Replay, Result, Table, percent, table
+from tengen.lab.content import Replay, Result, table
 from tengen.lab.pictures import replay
 from tengen.lab.steps import Context, Experiment
-from tengen.lab.verdicts import above
 
 
 @dataclass(frozen=True)
 class Size:
     """How much is played."""
 
-    playouts: int = 80
-    games: tuple[tuple[int, int], ...] = ((9, 30),)
-    """Board size and games against each opponent there."""
     levels: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
     level_games: int = 12
-
-
-_QUICK, _FULL = Size(), Size(playouts=500, games=((9, 100), (13, 40), (19, 20)))
-_UNITED = "tengen-playouts"
-_TOO_FEW = "cannot be judged by so few games"
-
-
-def _gauntlet_settings(
-    playouts: int, games: int, board: int, seed: int, parts: tuple[str, ...]
-) -> dict[str, Any]:
-    """Return the tournament of all learners together, without each part, and of plain search."""
-    players = {_UNITED: {"spec": f"{_UNITED}:playouts={playouts}"}}
-    for part in parts:
-        players[f"without {part}"] = {"spec": f"{_UNITED}:playouts={playouts},without={part}"}
-    players["mcts"] = {"spec": f"mcts:playouts={playouts}"}
-    return {
-        "kind": "gauntlet",
-        "challengers": [_UNITED],
-        "games": games,
-        "size": board,
-        "seed": seed,
-        "players": players,
-    }
-
-
-def parts(context: Context, size: Size) -> Result:
-    """Let the united player meet itself with each part left out, and plain search."""
-    from tengen.lab.tournaments import play
-    from tengen.players.united import PARTS
-
-    tables: list[Table] = []
-    replays: list[Replay] = []
-    for number, (board, games) in enumerate(size.games):
-        share = number / len(size.games), (number + 1) / len(size.games)
-        results = play(
-            context.place("player") / f"parts-{board}.sqlite",
-            _gauntlet_settings(size.playouts, games, board, context.seed, PARTS),
-            workers=context.workers,
-            tell=context.between(*share, f"{board}x{board}: games"),
-        )
-        tables.append(_parts_table(results, board))
-        if not replays:
-            game = next(row for row in results.rows if {row.a, row.b} == {_UNITED, "mcts"})
-            replays.append(_step_through(game, board))
-    return Result(
-        text=f"The united player `{_UNITED}` searches with every learner in its place: the move "
-        "predictor orders the search, a learned opening advises it, the symmetry network shares in "
-        f"judging, the scorer says when the game is over. Here it has {size.playouts} playouts a "
-        "move, and so have the others: what a part costs in time is not in this table.",
-        tables=tables,
-        replays=replays,
-    )
-
-
-def _parts_table(results: Any, board: int) -> Table:
-    """Return how the united player did against the others, and what that says of each part."""
-    rows = []
-    for entry in results.standings:
-        score = results.cross.get((_UNITED, entry.name))
-        if score is None:
-            continue
-        from tengen.statistics import wilson
-
-        played = score.wins + score.losses + score.draws
-        points = score.wins + score.draws / 2
-        interval = wilson(points, played)
-        clear = above(interval)
-        word = {True: "helps", False: "harms", None: _TOO_FEW}[clear]
-        if entry.name == "mcts":
-            word = {
-                True: "plain search is weaker",
-                False: "plain search is stronger",
-                None: _TOO_FEW,
-            }[clear]
-        rows.append([entry.name, played, percent(points / max(played, 1), interval), word])
-    return table(
-        f"{board}x{board}: wins against itself without a part, and against plain search",
-        ["opponent", "games", f"{_UNITED} wins", "so the part"],
-        rows,
-        note="So few games show only large effects; docs/results/united-player.md has more.",
-    )
 
 
 def _step_through(row: Any, board: int) -> Replay:
@@ -158,6 +73,7 @@ def levels(context: Context, size: Size) -> Result:
             table("What the levels are", ["level", "what it does"], rows),
         ],
         figures=[elo_plot(results, f"Levels with 95 % intervals, level {middle} = 0")],
+        replays=[_step_through(results.rows[-1], 9)],
     )
 
 
@@ -183,8 +99,7 @@ def shipped_ladder(context: Context) -> Result:
 
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
-    Experiment("player", "player", "What every part adds", parts, _QUICK, _FULL, (0.7, 300)),
-    Experiment("levels", "player", "Levels for people", levels, _QUICK, _FULL, (0.3, 1)),
+    Experiment("levels", "player", "Levels for people", levels, Size(), Size(), (0.3, 1)),
     Experiment(
         "shipped-ladder", "player", "The ladder", lambda context, _: shipped_ladder(context),
         quick=True, full=True, minutes=(0.1, 0.1),
