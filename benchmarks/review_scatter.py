@@ -2,7 +2,7 @@
 
 Run: python benchmarks/review_scatter.py GAMES.sgf --games 30 --moves 4 --seed 0
 
-Moves drawn from the games are reviewed twice, as usual and with so many times the playouts. The
+Moves drawn from the games are reviewed twice, as usual and with several times the visits. The
 answer is the root of the mean square of the difference in points lost, by that of the spread over
 the fourth root of the visits. Games to train on only: what is fitted to them is measured elsewhere.
 """
@@ -17,7 +17,14 @@ import numpy as np
 
 from tengen.board import PASS
 from tengen.records import GameRecord, read_games
-from tengen.review.game import MoveReview, Position, find_thinker, judge_positions, review_move
+from tengen.review.game import (
+    MoveReview,
+    Position,
+    boards_of,
+    find_reviewer,
+    review_move,
+    search_position,
+)
 from tengen.review.settings import ReviewSettings
 
 
@@ -25,10 +32,10 @@ def reviewed(
     record: GameRecord, number: int, settings: ReviewSettings
 ) -> tuple[Position, MoveReview]:
     """Review one move of a game, and nothing else of it."""
-    thinker = find_thinker(record.rows, record.cols, settings)
-    done: list[Position] = [None] * (number - 1)  # type: ignore[list-item]
-    found = judge_positions(record, thinker.player, seed=settings.seed, done=done)
-    before, after = itertools.islice(found, 2)
+    player = find_reviewer(record.rows, record.cols, settings).player
+    assert player is not None
+    boards = itertools.islice(boards_of(record), number - 1, number + 1)
+    before, after = (search_position(board, player, settings.seed) for board in boards)
     return before, review_move(number, record.moves[number - 1], before, after)
 
 
@@ -38,13 +45,13 @@ def main() -> None:
     ask.add_argument("files", nargs="+")
     ask.add_argument("--games", type=int, default=30)
     ask.add_argument("--moves", type=int, default=4, help="moves of each game")
-    ask.add_argument("--playouts", type=int, default=200)
-    ask.add_argument("--longer", type=int, default=8, help="times the playouts of the long look")
+    ask.add_argument("--visits", type=int, default=50)
+    ask.add_argument("--longer", type=int, default=8, help="times the visits of the long review")
     ask.add_argument("--seed", type=int, default=0)
     wanted = ask.parse_args()
     rng = np.random.default_rng(wanted.seed)
-    short = ReviewSettings(playouts=wanted.playouts, policy="none")
-    long = replace(short, playouts=wanted.longer * wanted.playouts)
+    short = ReviewSettings(visits=wanted.visits)
+    long = replace(short, visits=wanted.longer * wanted.visits)
     games = [g for file in wanted.files for g in read_games(file) if len(g.moves) > 20]
     off, units = [], []
     for i in rng.permutation(len(games))[: wanted.games]:
@@ -53,11 +60,12 @@ def main() -> None:
         for number in rng.choice(moves, min(wanted.moves, len(moves)), replace=False):
             before, quick = reviewed(record, int(number), short)
             _, slow = reviewed(record, int(number), long)
-            off.append(quick.lost - slow.lost)
+            off.append(quick.points_lost - slow.points_lost)
             units.append(before.spread / max(before.visits, 1) ** 0.25)
             print(
-                f"{record.file} game {record.game} move {number}: lost {quick.lost:.2f}, by the "
-                f"long look {slow.lost:.2f}, spread {before.spread:.1f}, visits {before.visits}",
+                f"{record.file} game {record.game} move {number}: lost {quick.points_lost:.2f}, "
+                f"with more visits {slow.points_lost:.2f}; spread {before.spread:.1f}, "
+                f"visits {before.visits}",
                 flush=True,
             )
     square, unit = np.square(off), np.square(units)

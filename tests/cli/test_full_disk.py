@@ -80,7 +80,7 @@ def test_a_database_is_copied_whole_or_not_at_all(results: Path, tmp_path: Path)
     [
         ("games", "convert", "GAMES", "--out", "OUT"),
         ("score", "GAMES", "--out", "OUT"),
-        ("review", "GAMES", "--out", "OUT", "--playouts", "20", "--quiet"),
+        ("review", "GAMES", "--out", "OUT", "--quick", "--quiet"),
     ],
     ids=lambda words: words[0],
 )

@@ -263,7 +263,7 @@ def test_the_clock(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
 def test_the_review_at_the_end(monkeypatch: pytest.MonkeyPatch, capsys: Out, kept: Path) -> None:
     assert play(monkeypatch, "C3, review x, resign, review 5, quit") == 0
     out = capsys.readouterr().out
-    assert "Type review" in out and "points lost a move" in out and "say review" in out
+    assert "Type review" in out and "points lost per move" in out and "say review" in out
     assert len(list(kept.glob("*.review.html"))) == 1
 
 

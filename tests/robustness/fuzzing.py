@@ -288,7 +288,7 @@ def requests(keys: dict[str, str]) -> list[tuple[str, str, Any]]:
         ("POST", "/api/predict?top=5", position),
         ("POST", "/api/score", {**position, "dead": ["D4"], "alive": []}),
         ("POST", "/api/records?name=b.sgf", GAMES[0] + GAMES[1]),
-        ("POST", "/api/reviews?name=c.sgf&playouts=10", b"(;SZ[5];B[cc];W[bb])"),
+        ("POST", "/api/reviews?name=c.sgf&visits=2", b"(;SZ[5];B[cc];W[bb])"),
         ("GET", f"/api/reviews/{review}", None),
         ("GET", f"/api/reviews/{review}/csv", None),
         ("GET", "/api/arenas/0", None),
@@ -341,7 +341,7 @@ def _attack_server(
         assert server.poll() is None and time.monotonic() < deadline, log.read_text()
         time.sleep(0.1)
     keys = {"game": client.post("/api/games", json={"size": 5}).json()["id"]}
-    made = client.post("/api/reviews?name=a.sgf&playouts=10", content=b"(;SZ[5];B[cc])")
+    made = client.post("/api/reviews?name=a.sgf&visits=2", content=b"(;SZ[5];B[cc])")
     keys["review"] = made.json()[0]["id"]
     for method, way, body in requests(keys):  # the first time they load what they need
         form = {"content": body} if isinstance(body, bytes) else {"json": body}

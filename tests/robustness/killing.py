@@ -66,14 +66,14 @@ def attack_arena(seen: Seen, kills: int, rng: random.Random, folder: Path) -> No
 
 
 def attack_review(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
-    """Kill a review: there is nothing of it, or all."""
+    """Kill a review: the record is missing or complete."""
     moves = ";".join(
         f"{'BW'[i % 2]}[{'abcdefghi'[i * 4 % 9]}{'abcdefghi'[i // 2 % 9]}]" for i in range(18)
     )
     (folder / "game.sgf").write_text(f"(;SZ[9]KM[7.5];{moves})")
 
     def review(name: str) -> Victim:
-        words = ("review", "game.sgf", "--out", f"{name}.sgf", "--playouts", 200, "--quiet")
+        words = ("review", "game.sgf", "--out", f"{name}.sgf", "--quiet")
         return Victim(seen, tengen(*words), folder)
 
     span = review("calm").finish()
@@ -102,7 +102,7 @@ def attack_reviews(seen: Seen, kills: int, rng: random.Random, folder: Path) -> 
     games = make_games(folder, 5, 30, ("maxlib", "random"))
 
     def reviews(name: str) -> Victim:
-        judge = ("--player", "mcts", "--policy", "none", "--playouts", 20)
+        judge = ("--player", "mcts", "--visits", 20)
         words = ("review", games, "--out", folder / name, *judge, "--workers", 2)
         return Victim(seen, tengen(*words, "--resume", "--quiet"), folder)
 
@@ -177,13 +177,13 @@ def attack_web(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
 
     calm, port = server("calm")
     client = listening(calm, port)
-    client.post("/api/reviews?name=a.sgf&playouts=400", content=sgf)
+    client.post("/api/reviews?name=a.sgf&visits=50", content=sgf)
     expected = reviewed(client)
     calm.kill("first", rng)
     seen.tried = 0
     victim, port = server("wild")
     client = listening(victim, port)
-    client.post("/api/reviews?name=a.sgf&playouts=400", content=sgf)
+    client.post("/api/reviews?name=a.sgf&visits=50", content=sgf)
     game = client.post("/api/games", json={"size": 9, "opponent": "level-1"}).json()
     kept: list[Any] = []
     while seen.go_on(kills):

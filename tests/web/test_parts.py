@@ -29,6 +29,7 @@ from tengen.web.look_routes import Scored
 from tengen.web.openings import index_upload
 from tengen.web.opponents import list_opponents
 from tengen.web.play_routes import NewGame, Toggle
+from tengen.web.review_tasks import export_sgf, to_value
 from tengen.web.reviews import UnknownReviewError
 from tengen.web.room import StaleMoveError, UnknownGameError
 from tengen.web.security import Guard
@@ -37,7 +38,6 @@ from tengen.web.settings import LOOPBACK, Settings, default_database
 from tengen.web.shelves import Found, UnknownItemError, pick
 from tengen.web.sights import Machine
 from tengen.web.store import Store
-from tengen.web.studies import export_sgf, to_value
 from tengen.web.table import Table
 from tengen.web.uploads import unpacked
 from tengen.web.waiting import parts_of, result_of
@@ -231,10 +231,10 @@ def test_the_first_rungs_give_stones() -> None:
 
 def test_a_finished_review_is_written_into_its_record() -> None:
     board = Board(5)
-    judged = Position(board, 0.5, 0.0, 0.0, board.point("C3"), (), 1.0, 10)
-    parts = [{"position": to_value(judged), "move": None}]
+    judged = Position(board, 0.5, 0.0, 1.0, 10, board.point("C3"))
+    parts = [{"number": 0, "position": to_value(judged), "move": None}]
     arguments = {"sgf": "(;SZ[5]KM[0])", "parts": parts}
-    arguments |= {"summary": {"player": "somebody", "policy": ""}}
+    arguments |= {"summary": {"judge": "somebody"}}
     assert "somebody" in export_sgf(arguments, CONTEXT)
 
 
@@ -426,7 +426,7 @@ class DyingLane(Lane):
 
     def close(self) -> None:
         if self.job.on_part is not None:
-            self.job.on_part({"move": None, "position": {}})
+            self.job.on_part({"number": 0, "move": None, "position": {}, "progress": None})
         self.job.future.set_exception(WorkerDiedError("it died"))
 
 
@@ -438,7 +438,7 @@ def test_a_server_that_ends_takes_in_nothing_more(settings: Settings) -> None:
         playing, studying = DyingLane("none"), DyingLane("none")
         services = Services(settings, playing=playing, studying=studying)
         key = services.room.add(Table.start(size=5, human="white", opponent="random"))["id"]
-        services.reviews.add(loads("(;SZ[5];B[cc])"), 5)
+        services.reviews.add(loads("(;SZ[5];B[cc])"))
         assert services.room.state(key)["moves"] == []
         services.close()
         await asyncio.sleep(0.1)

@@ -39,18 +39,24 @@ def finished(client: httpx.Client, wait_for: Wait, key: str) -> dict[str, Any]:
 
 
 def test_a_review_streams_and_ends_as_sgf_and_table(client: httpx.Client, wait_for: Wait) -> None:
-    [made] = add(client, SHORT, name="a.sgf", playouts=20)
+    [made] = add(client, SHORT, name="a.sgf", visits=4)
     assert made["black"] == EVIL and made["moves"] == 10
-    told: list[dict[str, Any]] = []
+    told: dict[int, dict[str, Any]] = {}
+    stages: list[str] = []
     with client.stream("GET", f"/api/reviews/{made['id']}/events") as events:
         for line in events.iter_lines():
-            if line.startswith("data:"):
-                told.append(json.loads(line[5:]))
             if line == "event: done":
                 break
+            value = json.loads(line[5:]) if line.startswith("data:") else None
+            if value and "position" in value:
+                told[value["number"]] = value  # a position comes again when it is searched
+            elif value:
+                stages.append(value["stage"])
     found = finished(client, wait_for, made["id"])
     assert found["status"] == "done" and len(found["parts"]) == 11
-    assert told == found["parts"]
+    assert [told[number] for number in range(11)] == found["parts"]
+    assert found["progress"] is None and "search" in stages
+    assert any(part["position"]["visits"] > 1 for part in found["parts"])
     assert found["game"]["comments"] == {"0": f"first {EVIL}", "3": "a good move"}
     assert found["game"]["line"][0] == ["B", "E5"]
     assert all(len(p["position"]["ownership"]) == 81 for p in found["parts"])
@@ -61,7 +67,7 @@ def test_a_review_streams_and_ends_as_sgf_and_table(client: httpx.Client, wait_f
     rows = list(csv.DictReader(io.StringIO(client.get(f"/api/reviews/{made['id']}/csv").text)))
     assert [row["move"] for row in rows][:2] == ["E5", "C3"]
     for row, part in zip(rows, found["parts"][1:], strict=True):
-        assert abs(float(row["lost"]) - part["move"]["lost"]) < 1e-3
+        assert abs(float(row["points_lost"]) - part["move"]["points_lost"]) < 1e-3
 
 
 def test_an_interrupted_review_equals_one_that_never_stopped(
@@ -69,9 +75,9 @@ def test_an_interrupted_review_equals_one_that_never_stopped(
 ) -> None:
     server = make_server()
     with server.client() as client:
-        [whole] = add(client, SHORT, playouts=20)
+        [whole] = add(client, SHORT, visits=20)
         expected = finished(client, wait_for, whole["id"])["parts"]
-        [broken] = add(client, SHORT, playouts=20)
+        [broken] = add(client, SHORT, visits=20)
         wait_for(lambda: len(client.get(f"/api/reviews/{broken['id']}").json()["parts"]) >= 3)
         server.kill()
         server.start()
@@ -80,7 +86,7 @@ def test_an_interrupted_review_equals_one_that_never_stopped(
 
 
 def test_reviews_do_not_block_play(client: httpx.Client, wait_for: Wait) -> None:
-    made = add(client, "(;SZ[19];B[dd];W[pp];B[pd];W[dp])" * 20, playouts=300)
+    made = add(client, "(;SZ[19];B[dd];W[pp];B[pd];W[dp])" * 20)
     assert len(made) == 20
     game = client.post("/api/games", json={"size": 9, "opponent": "random"}).json()
     place = f"/api/games/{game['id']}"
@@ -103,7 +109,7 @@ def test_reviews_do_not_block_play(client: httpx.Client, wait_for: Wait) -> None
 def test_reviews_that_cannot_be(client: httpx.Client, wait_for: Wait) -> None:
     assert client.get("/api/reviews/none").status_code == 404
     assert client.get("/api/reviews/none/sgf").status_code == 404
-    answer = client.post("/api/reviews?playouts=99999", content=SHORT.encode(), headers=SGF)
+    answer = client.post("/api/reviews?visits=99999", content=SHORT.encode(), headers=SGF)
     assert answer.status_code == 422
     [made] = add(client, "(;SZ[9];B[ee];W[ee])")
     found = finished(client, wait_for, made["id"])
@@ -155,7 +161,7 @@ def test_prediction_score_and_analysis(client: httpx.Client) -> None:
     assert wrong.status_code == 422 and "komy" in wrong.text
 
     values = []
-    with client.stream("POST", "/api/analyse?playouts=200", json={"size": 9}) as answer:
+    with client.stream("POST", "/api/analyse?visits=25", json={"size": 9}) as answer:
         values = [json.loads(line) for line in answer.iter_lines()]
     assert values[-1]["visits"] >= 25 and values[-1]["moves"][0]["line"]
 

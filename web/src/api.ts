@@ -179,8 +179,10 @@ export interface Judged {
   score: number;
   best: string;
   line: string[];
+  /** 1 after the first pass, more where the position was searched. */
   visits: number;
-  ownership: number[] | null;
+  /** One letter per point, A (White's) to U (Black's). */
+  ownership: string | null;
   guesses: Guess[];
 }
 
@@ -188,35 +190,43 @@ export interface MoveReview {
   number: number;
   colour: Colour;
   move: string;
-  lost: number;
+  points_lost: number;
   error: number;
-  winrate_lost: number;
   best: string;
   line: string[];
+  winrate: number;
+  score: number;
+  visits: number;
   probability: number | null;
   rank: number | null;
   verdict: "" | "mistake" | "doubtful";
 }
 
 export interface Part {
+  number: number;
   position: Judged;
   move: MoveReview | null;
 }
 
 export interface Side {
   moves: number;
-  mean_lost: number;
+  mean_points_lost: number;
   mistakes: number;
   top1: number | null;
   top5: number | null;
 }
 
 export interface Summary {
-  player: string;
-  policy: string;
+  judge: string;
   black: Side;
   white: Side;
   ending: { black: number; white: number; result: string; dead: string[]; judge: string } | null;
+}
+
+export interface Progress {
+  stage: "first pass" | "search" | "lines";
+  done: number;
+  total: number;
 }
 
 export interface Review {
@@ -224,16 +234,21 @@ export interface Review {
   status: "waiting" | "done" | "failed";
   trouble: string;
   summary: Summary | null;
-  playouts: number;
+  progress: Progress | null;
+  /** Updates that the parts include; the stream of events continues from there. */
+  changes?: number;
   game: WholeGame;
   parts: Part[];
+  /** In a page that was written to a file: its title and the address of the list of games. */
+  title?: string;
+  index?: string;
 }
 
 export interface ReviewEntry extends GameRecord {
   id: string;
   changed: number;
   status: "waiting" | "done" | "failed";
-  done: number | null;
+  progress: Progress | null;
 }
 
 /** Read an answer of one JSON value a line as it comes. */

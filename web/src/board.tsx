@@ -99,7 +99,7 @@ export function Board(props: BoardProps) {
   return (
     <div
       ref={frame}
-      class={`board${props.small ? " small" : ""}${hover}${props.busy ? " busy" : ""}`}
+      class={`board${props.small ? " small" : ""}${Math.min(rows, cols) < 15 ? " five-stars" : ""}${hover}${props.busy ? " busy" : ""}`}
       style={{ aspectRatio: `${cols + around} / ${rows + around}` }}
       role={playable ? "application" : "img"}
       aria-roledescription={playable ? "Go board" : undefined}

@@ -61,7 +61,7 @@ export function Curve({ parts, length, at, shown, onMove }: CurveProps) {
 
   useEffect(() => {
     plot.current?.setData(dataOf(parts, length, shown));
-  }, [parts.length]);
+  }, [parts]);
   useEffect(() => {
     plot.current?.redraw(false, false);
   }, [at]);
@@ -78,7 +78,7 @@ function dataOf(parts: Part[], length: number, shown: Shown): uPlot.AlignedData 
         ? 100 * part.position.winrate
         : part.position.score;
   const lost = (part: Part | undefined, side: "black" | "white") =>
-    part?.move?.colour === side && part.move.lost > 0 ? part.move.lost : null;
+    part?.move?.colour === side && part.move.points_lost > 0 ? part.move.points_lost : null;
   return [
     numbers,
     numbers.map((i) => value(parts[i])),

@@ -4,13 +4,14 @@ import "../node_modules/@sabaki/shudan/css/goban.css";
 import "./style.css";
 import { render, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { Review } from "./api";
 import { ApiPage } from "./apipage";
 import { Arena } from "./arena";
 import { Explore } from "./explore";
 import { Laboratory } from "./laboratory";
 import { NewGame } from "./newgame";
 import { Play } from "./play";
-import { ReviewPage } from "./review";
+import { Reviewed, ReviewPage } from "./review";
 import { Reviews } from "./reviews";
 import { Score } from "./score";
 import { See } from "./see";
@@ -90,4 +91,19 @@ function Page() {
   );
 }
 
-render(<Page />, document.getElementById("app")!);
+/** The page of one review that lies in a file. */
+function File({ review }: { review: Review }) {
+  return (
+    <>
+      <header>
+        <span class="brand">Tengen</span>
+        <Theme />
+      </header>
+      <Reviewed review={review} />
+      <Announcer />
+    </>
+  );
+}
+
+const data = document.getElementById("review-data")?.textContent;
+render(data ? <File review={JSON.parse(data)} /> : <Page />, document.getElementById("app")!);

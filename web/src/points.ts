@@ -28,6 +28,11 @@ export function inRows(flat: number[], cols: number): number[][] {
   return rows;
 }
 
+/** Read a packed map of ownership: one letter per point, A (White's) to U (Black's). */
+export function unpacked(letters: string): number[] {
+  return [...letters].map((letter) => (letter.charCodeAt(0) - 75) / 10);
+}
+
 /** Colour the points of a count: Black's above 0, White's below. */
 export function paintOf(count: Count | null | undefined): number[][] | null {
   if (!count) return null;

@@ -1,4 +1,5 @@
 // A reviewed game: the curve, the worst moves, better lines, overlays, variations.
+// Shown by the server while the review runs, and by a file that holds a finished one.
 
 import type { Marker } from "@sabaki/shudan";
 import { useEffect, useState } from "preact/hooks";
@@ -7,9 +8,9 @@ import { Board, BoardText } from "./board";
 import { Curve, type Shown } from "./curve";
 import { Hints } from "./hints";
 import { Choice, Stone } from "./parts";
-import { asResult, filled, inRows, percent, toXY } from "./points";
+import { asResult, filled, inRows, percent, toXY, unpacked } from "./points";
 import { announce } from "./status";
-import { positionOf, useAnalysis, useLine, type Line } from "./variation";
+import { afterLine, positionOf, useAnalysis, type Line } from "./variation";
 
 const WORST = 8;
 
@@ -23,15 +24,18 @@ export function ReviewPage({ id }: { id: string }) {
       (found) => {
         setReview(found);
         if (found.status !== "waiting") return;
-        source = new EventSource(`/api/reviews/${id}/events?known=${found.parts.length}`);
+        source = new EventSource(`/api/reviews/${id}/events?known=${found.changes ?? 0}`);
         source.addEventListener("part", (event) => {
           const part: Part = JSON.parse(event.data);
           setReview((old) => {
             if (!old) return old;
             const parts = [...old.parts];
-            parts[part.move?.number ?? 0] = part;
+            parts[part.number] = part;
             return { ...old, parts };
           });
+        });
+        source.addEventListener("progress", (event) => {
+          setReview((old) => old && { ...old, progress: JSON.parse(event.data) });
         });
         source.addEventListener("done", (event) => {
           setReview((old) => old && { ...old, ...JSON.parse(event.data) });
@@ -59,22 +63,24 @@ export function ReviewPage({ id }: { id: string }) {
   return review ? <Reviewed review={review} /> : <main class="table" aria-busy="true" />;
 }
 
-function Reviewed({ review }: { review: Review }) {
+export function Reviewed({ review }: { review: Review }) {
+  const alone = review.id === ""; // in a file, without a server
   const { game, parts } = review;
   const [rows, cols] = game.size;
   const length = game.positions.length - 1;
-  const [at, setAt] = useState(0);
+  // The list of games in a file links to single moves.
+  const [at, setAt] = useState(() => (alone && Math.min(Number(location.hash.slice(1)), length)) || 0);
   const [line, setLine] = useState<Line | null>(null);
   const [shown, setShown] = useState<Shown>("winrate");
   const [overlays, setOverlays] = useState({ ownership: false, guesses: false, best: true });
-  const varied = useLine(line, game.positions, game.komi, () => setLine(null));
-  const base = line ? game.positions[line.from]! : null;
+  const varied = line && afterLine(line, game.positions);
+  const base = line && !alone ? game.positions[line.from]! : null;
   const analysis = useAnalysis(
     line && base && positionOf(base, game.komi, line.moves.slice(0, line.shown)),
-    400,
+    50,
   );
   const part = parts[at];
-  const state: BoardState = (line && varied) || game.positions[at]!;
+  const state: BoardState = varied ?? game.positions[at]!;
 
   const go = (number: number) => {
     setLine(null);
@@ -96,14 +102,14 @@ function Reviewed({ review }: { review: Review }) {
     setLine({ from: move.number - 1, moves: move.line, shown: move.line.length });
   };
   const onPoint = (vertex: string) => {
-    if (line) {
-      const moves = [...line.moves.slice(0, line.shown), vertex];
-      setLine({ ...line, moves, shown: moves.length });
-    } else if (at < length && game.positions[at + 1]!.last === vertex) {
+    if (!line && at < length && game.positions[at + 1]!.last === vertex) {
       go(at + 1);
-    } else {
-      setLine({ from: at, moves: [vertex], shown: 1 });
+      return;
     }
+    const moves = [...(line?.moves.slice(0, line.shown) ?? []), vertex];
+    const next = { from: line?.from ?? at, moves, shown: moves.length };
+    if (afterLine(next, game.positions)) setLine(next);
+    else announce(`${vertex} cannot be played`);
   };
   const onKey = (key: string) => {
     if (key === "ArrowLeft") step(-1);
@@ -118,7 +124,7 @@ function Reviewed({ review }: { review: Review }) {
   };
 
   const judged = !line ? part?.position : undefined;
-  const owners = line ? analysis?.ownership : judged?.ownership;
+  const owners = line ? analysis?.ownership : judged?.ownership && unpacked(judged.ownership);
   const marks: Record<string, Marker> = {};
   if (line) {
     line.moves.slice(0, line.shown).forEach((move, i) => {
@@ -142,8 +148,8 @@ function Reviewed({ review }: { review: Review }) {
   }
   const worst = parts
     .map((p) => p.move)
-    .filter((m): m is MoveReview => m !== null && m !== undefined && m.lost > 0)
-    .sort((a, b) => rank(b) - rank(a) || b.lost - a.lost)
+    .filter((m): m is MoveReview => m !== null && m !== undefined && m.points_lost > 0)
+    .sort((a, b) => rank(b) - rank(a) || b.points_lost - a.points_lost)
     .slice(0, WORST);
 
   return (
@@ -167,7 +173,7 @@ function Reviewed({ review }: { review: Review }) {
           {game.black || "Black"} – {game.white || "White"}
         </h1>
         <p class="meta">
-          {[game.event, game.date, game.result, `komi ${game.komi}`].filter(Boolean).join(" · ")}
+          {[review.title, game.event, game.date, game.result, `komi ${game.komi}`].filter(Boolean).join(" · ")}
         </p>
         <Progress review={review} />
         <Choice
@@ -198,7 +204,11 @@ function Reviewed({ review }: { review: Review }) {
                 ◂ One back
               </button>
             </p>
-            {analysis ? <Hints hint={analysis} turn={state.turn} /> : <p class="note">Thinking …</p>}
+            {analysis ? (
+              <Hints hint={analysis} turn={state.turn} />
+            ) : (
+              !alone && <p class="note">Thinking …</p>
+            )}
           </section>
         ) : (
           <MoveWords part={part} number={at} comment={game.comments[String(at)]} better={better} />
@@ -215,7 +225,7 @@ function Reviewed({ review }: { review: Review }) {
                 </span>
                 <span class={`badge ${move.verdict || "small"}`}>{move.verdict || "loss"}</span>
                 <span class="meta">
-                  {move.lost.toFixed(1)} ± {move.error.toFixed(1)}
+                  {move.points_lost.toFixed(1)} ± {move.error.toFixed(1)}
                 </span>
               </button>
               <button onClick={() => better(move)} aria-label={`${move.best}, better than move ${move.number}`}>
@@ -225,7 +235,14 @@ function Reviewed({ review }: { review: Review }) {
           ))}
         </ol>
         {review.summary && <Sides review={review} />}
-        <p class="links">
+        {alone ? (
+          review.index && (
+            <p class="links">
+              <a href={review.index}>All games</a>
+            </p>
+          )
+        ) : (
+          <p class="links">
           {review.status === "done" && (
             <a href={`/api/reviews/${review.id}/sgf`} download>
               Annotated SGF
@@ -234,8 +251,9 @@ function Reviewed({ review }: { review: Review }) {
           <a href={`/api/reviews/${review.id}/csv`} download>
             Table (CSV)
           </a>
-          <a href="#/review">All reviews</a>
-        </p>
+            <a href="#/review">All reviews</a>
+          </p>
+        )}
         <BoardText stones={state.stones} />
       </div>
     </main>
@@ -282,17 +300,24 @@ export function Scrubber({ at, length, go, step }: ScrubberProps) {
 }
 
 function Progress({ review }: { review: Review }) {
-  const total = review.game.positions.length;
+  const { progress } = review;
   if (review.status === "failed") return <p class="warning">The review failed: {review.trouble}</p>;
   if (review.game.remark) return <p class="warning">{review.game.remark}</p>;
   if (review.status === "done") return null;
+  if (!progress) return <p class="progress">Waiting for other reviews …</p>;
   return (
     <p class="progress">
-      <progress max={total} value={review.parts.length} aria-label="Positions judged" />
-      {review.parts.length} of {total} positions
+      <progress max={progress.total} value={progress.done} aria-label={STAGES[progress.stage]} />
+      {STAGES[progress.stage]}: {progress.done} of {progress.total}
     </p>
   );
 }
+
+const STAGES = {
+  "first pass": "First pass over all positions",
+  search: "Searching the doubtful moves",
+  lines: "Better lines",
+};
 
 type Overlays = { ownership: boolean; guesses: boolean; best: boolean };
 const OVERLAYS: [keyof Overlays, string][] = [
@@ -331,19 +356,24 @@ function MoveWords({ part, number, comment, better }: WordsProps) {
   return (
     <section class="words" aria-label="This move">
       <h2>{move ? `Move ${number}: ${move.colour === "black" ? "Black" : "White"} ${move.move}` : number ? `Move ${number}` : "Before the first move"}</h2>
-      {!part && <p class="note">Not judged yet.</p>}
+      {!part && <p class="note">Not evaluated yet.</p>}
       {part && (
         <p>
-          Black wins {percent(part.position.winrate)}, expected {asResult(part.position.score)}.
-          {move && move.lost > 0.05 && (
+          Black wins with {percent(part.position.winrate)}, expected result{" "}
+          {asResult(part.position.score)}.
+          {move && move.points_lost > 0.05 && (
             <>
               {" "}
-              The move lost {move.lost.toFixed(1)} points, give or take {move.error.toFixed(1)}
-              {move.verdict && <strong> ({move.verdict})</strong>}.
+              The move lost {move.points_lost.toFixed(1)} ± {move.error.toFixed(1)} points
+              {move.verdict && <strong> ({move.verdict})</strong>}
+              {move.visits > 1 ? `, ${move.visits} visits` : ", by one evaluation"}.
             </>
           )}
           {move && move.probability !== null && (
-            <> Predicted with {percent(move.probability, 1)}, choice {move.rank}.</>
+            <>
+              {" "}
+              People play it with {percent(move.probability, 1)} (choice {move.rank}).
+            </>
           )}
         </p>
       )}
@@ -359,7 +389,7 @@ function MoveWords({ part, number, comment, better }: WordsProps) {
 }
 
 function Sides({ review }: { review: Review }) {
-  const { black, white, ending, player, policy } = review.summary!;
+  const { black, white, ending, judge } = review.summary!;
   return (
     <>
       <h2>Both sides</h2>
@@ -375,9 +405,9 @@ function Sides({ review }: { review: Review }) {
         </thead>
         <tbody>
           <tr>
-            <th scope="row">Points lost a move</th>
-            <td>{black.mean_lost.toFixed(2)}</td>
-            <td>{white.mean_lost.toFixed(2)}</td>
+            <th scope="row">Points lost per move</th>
+            <td>{black.mean_points_lost.toFixed(2)}</td>
+            <td>{white.mean_points_lost.toFixed(2)}</td>
           </tr>
           <tr>
             <th scope="row">Mistakes</th>
@@ -386,7 +416,7 @@ function Sides({ review }: { review: Review }) {
           </tr>
           {black.top1 !== null && white.top1 !== null && (
             <tr>
-              <th scope="row">Predicted first</th>
+              <th scope="row">People's first choice</th>
               <td>{percent(black.top1)}</td>
               <td>{percent(white.top1)}</td>
             </tr>
@@ -394,9 +424,7 @@ function Sides({ review }: { review: Review }) {
         </tbody>
       </table>
       <p class="note">
-        Judged by {player}
-        {policy && `, moves predicted by ${policy}`}.
-        {ending && ` Counted by ${ending.judge}: ${ending.result}.`}
+        Evaluated by {judge}.{ending && ` Counted by ${ending.judge}: ${ending.result}.`}
       </p>
     </>
   );

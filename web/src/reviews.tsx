@@ -13,12 +13,12 @@ export function Reviews() {
   const [reviews, reload] = usePolled<ReviewEntry[]>("/reviews", busy ? REFRESH : null);
   const waiting = reviews?.some((r) => r.status === "waiting") ?? true;
   useEffect(() => setBusy(waiting), [waiting]);
-  const [playouts, setPlayouts] = useState(200);
+  const [quick, setQuick] = useState(false);
   const add = async (files: File[]) => {
     const made: { id: string }[] = [];
     for (const file of files) {
       try {
-        const query = new URLSearchParams({ name: file.name, playouts: String(playouts) });
+        const query = new URLSearchParams({ name: file.name, quick: String(quick) });
         made.push(...(await api<{ id: string }[]>(`/reviews?${query}`, { body: file })));
       } catch (problem) {
         complain(problem);
@@ -35,11 +35,12 @@ export function Reviews() {
     <main class="narrow">
       <h1>Review</h1>
       <p>
-        Who was ahead, what each move lost, what would have been better. Reviews run one after the
-        other in the background; you can play meanwhile.
+        Who was ahead, what each move lost, what would have been better. A first pass over the whole
+        game takes seconds; then the doubtful moves are searched. Reviews run one after the other in
+        the background; you can play meanwhile.
       </p>
       <Drop onFiles={(files) => void add(files)}>
-        Drop games here or choose files: SGF of any age, collections, zip and tar archives
+        Drop games here or choose files: SGF and other formats, collections, zip and tar archives
       </Drop>
       <div class="actions">
         <label class="button">
@@ -57,15 +58,12 @@ export function Reviews() {
           />
         </label>
         <label class="inline">
-          Playouts a position
-          <select
-            value={playouts}
-            onChange={(e) => setPlayouts(Number(e.currentTarget.value))}
-          >
-            {[50, 200, 500, 2000].map((n) => (
-              <option key={n}>{n}</option>
-            ))}
-          </select>
+          <input
+            type="checkbox"
+            checked={quick}
+            onChange={(e) => setQuick(e.currentTarget.checked)}
+          />
+          First pass only
         </label>
       </div>
       <h2>Your reviews</h2>
@@ -81,9 +79,9 @@ export function Reviews() {
                 {review.size[1]}×{review.size[0]}, {review.moves} moves
                 {review.result && `, ${review.result}`} ·{" "}
                 {review.status === "waiting"
-                  ? review.done
-                    ? `${review.done} of ${review.moves + 1} judged`
-                    : "waits"
+                  ? review.progress
+                    ? `${review.progress.stage}: ${review.progress.done} of ${review.progress.total}`
+                    : "waiting"
                   : review.status === "failed"
                     ? "failed"
                     : ago(review.changed)}

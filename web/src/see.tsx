@@ -343,7 +343,7 @@ function Facts({ sight }: { sight: Sight }) {
 }
 
 function SearchCard(props: { machine: Machine; position: Asked; board: BoardState }) {
-  const found = useAnalysis(props.position, 1000);
+  const found = useAnalysis(props.position, 125);
   const moves = found?.moves ?? [];
   const most = Math.max(...moves.map((m) => m.visits ?? 0), 1);
   const rows = props.board.stones.length;

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 _DEFAULT_PLAYER = "tengen:seconds=2"
-_REVIEW_PLAYOUTS = 100
 _BLACK, _WHITE, _PASS, _RESIGN = 1, 2, 0, -1
 _NAMES = {_BLACK: "Black", _WHITE: "White"}
 _OPEN_PASS = "The game is not over: a pass loses points here. Really pass? Type pass again."
@@ -437,22 +436,19 @@ class _Talk:
         from tengen.files import write_atomic
         from tengen.records import loads
         from tengen.review.annotate import move_words
-        from tengen.review.game import find_thinker, review_game
-        from tengen.review.page import make_page
+        from tengen.review.game import find_reviewer, review_game
         from tengen.review.settings import ReviewSettings
+        from tengen.web.review_page import review_page
 
         if words and not words[0].isdecimal():
-            raise IllegalMoveError("say review, or review and playouts, for example review 500")
-        settings = ReviewSettings(playouts=int(words[0]) if words else _REVIEW_PLAYOUTS)
+            raise IllegalMoveError("say review, or review and visits, for example review 100")
+        settings = ReviewSettings(visits=int(words[0]) if words else None)
         [record] = loads(self.table.sgf())
-        thinker = find_thinker(record.rows, record.cols, settings)
-        found = review_game(
-            record, thinker.player, policy=thinker.policy, policy_name=thinker.policy_name
-        )
+        found = review_game(record, find_reviewer(record.rows, record.cols, settings))
         for colour in (_BLACK, _WHITE):
             side = found.side(colour)
             self.screen.say(
-                f"{_NAMES[colour]}: {side['mean_lost']:.2f} points lost a move, "
+                f"{_NAMES[colour]}: {side['mean_points_lost']:.2f} points lost per move, "
                 f"{side['mistakes']} mistakes"
             )
         for move in (*found.mistakes(3), *found.doubts(3)):
@@ -460,7 +456,7 @@ class _Talk:
             self.screen.say(f"move {move.number}, " + "; ".join(text[:3]))
         if self.path is not None and self.path.exists():
             page = self.path.with_suffix(".review.html")
-            write_atomic(page, make_page(found, title=self.path.name))
+            write_atomic(page, review_page(found, self.path.name))
             self.screen.say(f"page: {page}")
 
     # ----- Words -----
@@ -498,7 +494,7 @@ WORDS: dict[str, tuple[Callable[[_Talk, list[str]], None], str]] = {
     "hint": (_Talk._hint, "what the machine would play in your place"),
     "score": (_Talk._score, "estimate the score and who owns what"),
     "dead": (_Talk._dead, "after the game: `dead C3` changes a block's fate and counts anew"),
-    "review": (_Talk._review, "what each move lost; `review 500` with more playouts"),
+    "review": (_Talk._review, "what each move lost; `review 500` with more visits"),
     "save": (_Talk._save, "`save FILE` writes the game as SGF"),
     "board": (_Talk._board, "draw the board again"),
     "help": (_Talk._help, "this list"),

@@ -1,20 +1,20 @@
-"""Review games: write annotated records and pages; only parse, call and print."""
+"""`tengen review`: parse, call, print."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tengen.cli.options import Records, Shared, Shown, command, flag, option
-from tengen.cli.printing import emit, progress, remark, table, tell_faults
+from tengen.cli.printing import Progress, emit, progress, remark, table, tell_faults
 from tengen.review.settings import ReviewSettings
 
 if TYPE_CHECKING:
     from tengen.records.packed import PackedGame
-    from tengen.review.game import MoveReview, Review
+    from tengen.review.game import Review
 
 app = typer.Typer(add_completion=False)
 
@@ -28,19 +28,20 @@ def review(
     game: int | None = option(None, "Only this game of the file.", min=1),
     out: Path | None = option(
         None,
-        "One game: the SGF or the page to write, the other lies beside it; "
-        "FILE.review.sgf. Many games: the folder; FILE.review.",
+        "One game: the SGF or the page to write, the other is written beside it; "
+        "FILE.review.sgf. Several games: the folder; FILE.review.",
     ),
-    resume: bool = flag("--resume", "Go on with the reviews in the folder."),
+    resume: bool = flag("--resume", "Continue the reviews in the folder."),
     *,
     work: Shared,
     shown: Shown,
 ) -> None:
-    """Annotate games: surprises, points lost, final score.
+    """Review games: points lost by each move, better moves, surprises, the final score.
 
-    Of one game it writes an SGF that any viewer opens and a page with curves, at the end. Of many
-    it fills a folder, game by game, with an index, a table of all moves and a summary of the
-    players; a stopped one goes on with --resume.
+    A first pass evaluates every position once; then the doubtful moves are searched, unless --quick
+    is given. One game gives an annotated SGF and a page that opens in any browser; the page is
+    there after the first pass already. Several games fill a folder with one page per game, an
+    index, a table of all moves and a summary of the players; --resume continues.
     """
     from tengen.errors import TengenError
     from tengen.records.packed import packed_games
@@ -56,60 +57,73 @@ def review(
         jobs, faults = jobs[:1], []
     if not jobs:
         raise TengenError(f"{', '.join(files)}: no game could be read")
-    plain = len(jobs) == 1 and not faults and not (files[0] != "-" and Path(files[0]).is_dir())
-    if plain and not resume:
-        _one(jobs[0], files[0], settings, out, json=shown.json, quiet=shown.quiet)
-        return
-    _many(
-        jobs,
-        faults,
-        files,
-        settings,
-        out,
-        _Crew(resume, work.workers, work.ray),
-        json=shown.json,
-        quiet=shown.quiet,
-    )
+    single = len(jobs) == 1 and not faults and not (files[0] != "-" and Path(files[0]).is_dir())
+    if single and not resume:
+        _one(jobs[0], files[0], settings, out, shown)
+    else:
+        _many(jobs, faults, files, settings, out, resume, work, shown)
 
 
 def _one(
-    job: PackedGame,
-    file: str,
-    settings: ReviewSettings,
-    out: Path | None,
-    *,
-    json: bool,
-    quiet: bool,
+    job: PackedGame, file: str, settings: ReviewSettings, out: Path | None, shown: Shown
 ) -> None:
     """Review one game into a record and a page."""
     from tengen.files import write_atomic
     from tengen.review.annotate import annotate
-    from tengen.review.game import find_thinker
-    from tengen.review.page import make_page
+    from tengen.review.game import find_reviewer, review_game
+    from tengen.web.review_page import review_page
 
+    begin = time.monotonic()
     record = job.record()
     name = "review" if file == "-" else Path(file).stem
     sgf = out or (Path() if file == "-" else Path(file).parent) / f"{name}.review.sgf"
     sgf, page = _side_by_side(sgf, file)
-    thinker = find_thinker(record.rows, record.cols, settings)
-    if thinker.missing:
-        remark(thinker.missing, quiet=quiet)
-    with progress("positions", len(record.moves) + 1, quiet=quiet) as bar:
-        found = thinker.review(record, settings.seed, bar.advance)
-    title = f"{Path(file).name}, game {job.game}" if job.game > 1 else Path(file).name
+    title = "Review" if file == "-" else Path(file).name
+    title += f", game {job.game}" if job.game > 1 else ""
+
+    def show_first(found: Review) -> None:
+        write_atomic(page, review_page(found, title))
+        remark(f"first pass: {_side_words(found)}; written: {page}", quiet=shown.quiet)
+
+    with _Stages(quiet=shown.quiet) as stages:
+        reviewer = find_reviewer(record.rows, record.cols, settings)
+        found = review_game(
+            record, reviewer, seed=settings.seed, on_step=stages.step, on_first=show_first
+        )
     write_atomic(sgf, annotate(found, top=settings.top, ownership=settings.ownership))
-    write_atomic(page, make_page(found, title="Review" if file == "-" else title, top=settings.top))
-    value = _summary(found, file, job.game, sgf, page, settings.top)
-    emit(value, json=json, text=_words(found, value, settings.top))
+    write_atomic(page, review_page(found, title))
+    value = {
+        "file": file,
+        "game": job.game,
+        "sgf": str(sgf),
+        "page": str(page),
+        "moves": [move.to_dict(record.rows, record.cols) for move in found.moves],
+        "summary": found.summary(),
+        "seconds": round(time.monotonic() - begin, 2),
+    }
+    emit([value], json=shown.json, text=_text(found, settings.top, sgf, page))
 
 
-@dataclass(frozen=True)
-class _Crew:
-    """Who works on many games."""
+class _Stages:
+    """One progress bar after the other, as a review passes through its stages."""
 
-    resume: bool
-    workers: int
-    ray: str | None
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet, self.stage = quiet, ""
+        self.bar: Progress | None = None
+
+    def step(self, stage: str, done: int, total: int) -> None:
+        """Show that so many steps of a stage are done."""
+        if self.bar is None or stage != self.stage:
+            self.__exit__()
+            self.stage, self.bar = stage, Progress(stage, total, quiet=self.quiet)
+        self.bar.advance(done - self.bar.done)
+
+    def __enter__(self) -> _Stages:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
 
 
 def _many(
@@ -118,55 +132,75 @@ def _many(
     files: list[str],
     settings: ReviewSettings,
     out: Path | None,
-    crew: _Crew,
-    *,
-    json: bool,
-    quiet: bool,
+    resume: bool,
+    work: Shared,
+    shown: Shown,
 ) -> None:
-    """Review many games into a folder."""
+    """Review several games into a folder."""
     from tengen.review.batch import review_library
+    from tengen.web.review_page import review_page
 
+    begin = time.monotonic()
     folder = _folder(files, out)
-    with progress("games", len(jobs), quiet=quiet) as bar:
-        summary = review_library(
+    with progress("games", len(jobs), quiet=shown.quiet) as bar:
+        games = review_library(
             jobs,
             folder,
             settings,
+            review_page,
             unread=faults,
-            resume=crew.resume,
-            workers=crew.workers,
-            ray=crew.ray,
+            resume=resume,
+            workers=work.workers,
+            ray=work.ray,
             on_game=lambda title: bar.advance(1, title),
         )
-    tell_faults(summary["faults"], quiet=quiet)
-    emit({"folder": str(folder), **summary}, json=json)
-    if not json:
-        _print_players(summary)
+    tell_faults([*faults, *(game["fault"] for game in games if game["fault"])], quiet=shown.quiet)
+    seconds = round(time.monotonic() - begin, 2)
+    values = [
+        {
+            "file": game["file"],
+            "game": game["game"],
+            "sgf": str(folder / "games" / f"{game['number']:06}.sgf"),
+            "page": str(folder / "games" / f"{game['number']:06}.html"),
+            "moves": game["rows"],
+            "summary": game["summary"],
+            "seconds": round(seconds / len(games), 2),
+        }
+        for game in games
+        if not game["fault"]
+    ]
+    emit(values, json=shown.json)
+    if not shown.json:
+        _print_players(folder)
         print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")
 
 
 def _folder(files: list[str], out: Path | None) -> Path:
-    """Return where reviews of many games go; never into a folder that is read."""
+    """Return the folder for the reviews of several games; never one that is read."""
     from tengen.errors import TengenError
 
     first = Path("review" if files[0] == "-" else files[0]).resolve()
     name = first.name if first.is_dir() else first.name.split(".")[0]
     folder = out or (Path(files[0]).parent if files[0] != "-" else Path()) / f"{name}.review"
     if out is not None and out.suffix.lower() in (".sgf", ".html", ".htm"):
-        raise TengenError(f"--out {out}: reviews of many games go to a folder")
+        raise TengenError(f"--out {out}: reviews of several games go to a folder")
     for file in files:
         if file != "-" and Path(file).resolve() in (folder.resolve(), *folder.resolve().parents):
             raise TengenError(f"--out {folder}: lies in what is read; name another folder")
     return folder
 
 
-def _print_players(summary: dict[str, Any]) -> None:
-    """Print points lost a move by player and phase."""
+def _print_players(folder: Path) -> None:
+    """Print points lost per move by player and phase."""
+    import json
+
     from tengen.review.tables import PHASES
 
     def points(tally: dict[str, Any] | None) -> str:
-        return "" if not tally or tally["mean_lost"] is None else f"{tally['mean_lost']:.2f}"
+        lost = tally and tally["mean_points_lost"]
+        return "" if lost is None else f"{lost:.2f}"
 
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     everybody = {**summary["all"], "name": "all", "rank": "", "games": summary["games"]}
     rows = [
         [
@@ -179,11 +213,11 @@ def _print_players(summary: dict[str, Any]) -> None:
         ]
         for line in (everybody, *summary["players"][:_PLAYERS])
     ]
-    table("points lost a move", ["player", "rank", "games", "moves", "all", *PHASES], rows)
+    table("points lost per move", ["player", "rank", "games", "moves", "all", *PHASES], rows)
 
 
 def _side_by_side(out: Path, file: str) -> tuple[Path, Path]:
-    """Return the names of the record and of the page; neither may be what is read."""
+    """Return the names of the record and of the page; neither may be the file that is read."""
     from tengen.files import refuse_inputs
 
     if out.suffix.lower() in (".html", ".htm"):
@@ -195,64 +229,34 @@ def _side_by_side(out: Path, file: str) -> tuple[Path, Path]:
     return sgf, page
 
 
-def _summary(
-    found: Review, file: str, game: int, sgf: Path, page: Path, top: int
-) -> dict[str, Any]:
-    """Return what was found as plain values."""
+def _side_words(found: Review) -> str:
+    """Sum up both sides in one line."""
+    sides = ((name, found.side(colour)) for name, colour in (("black", 1), ("white", 2)))
+    return ", ".join(
+        f"{name} {side['mean_points_lost']:.2f} points lost per move, {side['mistakes']} mistakes"
+        for name, side in sides
+    )
+
+
+def _text(found: Review, top: int, sgf: Path, page: Path) -> str:
+    """Return the review in a few lines of text."""
     from tengen.board import format_gtp
-
-    rows, cols = found.record.rows, found.record.cols
-
-    def plain(move: MoveReview) -> dict[str, Any]:
-        value = move.to_dict(rows, cols)
-        return {"vertex": value.pop("move"), "move": value.pop("number"), **value}
-
-    ending = found.ending
-    return {
-        "file": file,
-        "game": game,
-        "sgf": str(sgf),
-        "page": str(page),
-        "player": found.player,
-        "policy": found.policy or None,
-        "seed": found.seed,
-        "black": found.side(1),
-        "white": found.side(2),
-        "mistakes": [plain(m) for m in found.mistakes(top)],
-        "doubts": [plain(m) for m in found.doubts(top)],
-        "surprises": [plain(m) for m in found.surprises(top)],
-        "moves": [plain(m) for m in found.moves],
-        "winrates": [round(p.winrate, 4) for p in found.positions],
-        "scores": [round(p.score, 3) for p in found.positions],
-        "final": None
-        if ending is None
-        else {
-            **ending.count.to_dict(),
-            "judge": ending.judge,
-            "dead": [format_gtp(p, rows, cols) for p in ending.dead],
-        },
-    }
-
-
-def _words(found: Review, value: dict[str, Any], top: int) -> str:
-    """Say what was found in a few lines."""
     from tengen.review.annotate import move_words
 
-    lines = []
-    for name in ("black", "white"):
-        side = value[name]
-        text = f"{name}: {side['mean_lost']:.2f} points lost a move, {side['mistakes']} mistakes"
-        if side["top1"] is not None:
-            text += f", {100 * side['top1']:.0f} % predicted first"
-        lines.append(text)
-    titles = ("mistake", "doubtful", "surprise")
-    for title, moves in zip(titles, found.striking(top), strict=True):
+    lines = [_side_words(found)]
+    for title, moves in (
+        ("mistake", found.mistakes(top)),
+        ("doubtful", found.doubts(top)),
+        ("surprise", found.surprises(top)),
+    ):
         for move in moves:
             text = move_words(found, move).replace("\n", "; ")
             lines.append(f"{title} at move {move.number}: {text}")
-    if value["final"] is not None:
-        final = value["final"]
-        dead = " ".join(final["dead"]) or "none"
-        lines.append(f"counted by {final['judge']}: {final['result']}, dead: {dead}")
-    lines.append(f"written: {value['sgf']} and {value['page']}")
+    if found.ending is not None:
+        rows, cols = found.record.rows, found.record.cols
+        dead = " ".join(format_gtp(p, rows, cols) for p in found.ending.dead) or "none"
+        count = found.ending.count
+        lines.append(f"counted by {found.ending.judge}: {count.result}, dead: {dead}")
+    lines.append(f"evaluated by {found.judge}")
+    lines.append(f"written: {sgf} and {page}")
     return "\n".join(lines)

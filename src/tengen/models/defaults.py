@@ -9,6 +9,28 @@ from tengen.models.registry import has_model, load_evaluator, load_policy
 
 _NETWORK_SIZES = range(5, 26)
 """Rows and columns of the boards that the deep networks support."""
+
+
+@dataclass(frozen=True)
+class Networks:
+    """The deep networks for boards of one size, by purpose."""
+
+    plays: str
+    """The strongest at equal time (docs/results/strength.md)."""
+    judges: str
+    """Estimates winner, score and points lost best (docs/results/analysis.md)."""
+    predicts: str
+    """Predicts people's moves best."""
+
+
+BY_SIZE = {
+    (9, 9): Networks(plays="zero-9x9", judges="tengen-mixed", predicts="tengen-mixed"),
+    (13, 13): Networks(plays="tengen-large", judges="tengen-large", predicts="tengen-large"),
+    (19, 19): Networks(plays="tengen-large", judges="tengen-large", predicts="tengen-large"),
+}
+"""Which network is used when."""
+OTHER_SIZES = Networks(plays="tengen-small", judges="tengen-large", predicts="tengen-large")
+"""The same for all other boards of 5 to 25 lines."""
 _OPENINGS = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
 """Evaluators of openings by board size."""
 
@@ -31,15 +53,21 @@ def policy_for(rows: int, cols: int) -> str:
     return network_for(rows, cols) or predictor_for(rows, cols)
 
 
+def networks_for(rows: int, cols: int) -> Networks | None:
+    """Return the networks for a board, or None where none fits."""
+    if rows not in _NETWORK_SIZES or cols not in _NETWORK_SIZES:
+        return None
+    return BY_SIZE.get((rows, cols), OTHER_SIZES)
+
+
 def network_for(rows: int, cols: int) -> str:
     """Return the name of the network that best predicts people's moves, or "" if none fits.
 
     >>> network_for(9, 9), network_for(9, 13), network_for(4, 4)
     ('tengen-mixed', 'tengen-large', '')
     """
-    if rows not in _NETWORK_SIZES or cols not in _NETWORK_SIZES:
-        return ""
-    return "tengen-mixed" if rows == cols == 9 else "tengen-large"
+    networks = networks_for(rows, cols)
+    return networks.predicts if networks else ""
 
 
 @dataclass

@@ -110,7 +110,7 @@ class Judge:
     def _leaf(self, board: Board, view: View) -> Leaf:
         if board.is_over:
             return _ended(board, view)
-        moves, priors = likely_moves(board, view.priors)
+        moves, priors = likely_moves(board, view.proposals)
         win, score, owners = self.outcome(board, view)
         return Leaf(win, score, view.spread, owners, moves, priors)
 

@@ -66,6 +66,8 @@ class Search:
     """How likely moves at the root are, row-major, the pass last."""
     pace: float = 0.0
     """Seconds a leaf, measured."""
+    people: FloatArray | None = None
+    """Moves people would play at the root, where the network tells them from the best ones."""
     final: FloatArray | None = None
     """Who owns what by the scorer, where the game is over."""
     may_pass: bool = True
@@ -233,7 +235,7 @@ class NetworkPlayer(Searching):
         fresh = board.copy()
         (view,) = self.network.views([fresh])
         points = board.rows * board.cols
-        moves, priors = likely_moves(fresh, view.priors, width=points, only=self.root_moves)
+        moves, priors = likely_moves(fresh, view.proposals, width=points, only=self.root_moves)
         if not may_pass and len(moves) > 1:
             moves, priors = moves[moves != PASS], priors[moves != PASS]
             priors = priors / max(float(priors.sum()), 1e-300)
@@ -249,7 +251,8 @@ class NetworkPlayer(Searching):
         path = tree.descend(self._exploring)
         tree.judge(0, leaf.worth(taste), leaf.ownership, moves, priors)
         tree.back_up(path)
-        return Search(fresh, tree, taste, view.priors, may_pass=may_pass)
+        people = None if view.best is None else view.priors
+        return Search(fresh, tree, taste, view.proposals, people=people, may_pass=may_pass)
 
     def _room(self, search: Search, left: float | None, goal: int | None) -> int:
         """Return how many leaves the next batch may have; 0 when the search is to end."""
@@ -372,6 +375,7 @@ class NetworkPlayer(Searching):
             raw_score=raw_score,
             raw_spread=raw_spread,
             raw_policy=search.policy,
+            human_policy=search.people,
         )
         return replace(found, choice=self._choice(search, found, rng))
 

@@ -19,7 +19,7 @@ from tengen.contracts.protocols import Asked
 from tengen.errors import SpecError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.models import has_model, load_policy, load_scorer
-from tengen.models.defaults import predictor_for
+from tengen.models.defaults import BY_SIZE, OTHER_SIZES, predictor_for
 from tengen.players.drawing import DrawingPlayer
 from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.mcts import MctsPlayer
@@ -27,17 +27,11 @@ from tengen.players.network_leaves import Network
 from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
 from tengen.players.sources import make_network
 
-NETWORK = "tengen-small"
-NETWORKS: dict[tuple[int, int], str] = {
-    (9, 9): "zero-9x9",
-    (13, 13): "tengen-large",
-    (19, 19): "tengen-large",
-}
-"""Networks by board, where another one is stronger than the usual at equal time; by how much is in
-docs/results/strength.md."""
-JUDGES: dict[tuple[int, int], str] = {(9, 9): "tengen-mixed"}
-"""Networks of its `judge`, where another one tells lost points better than the one that plays:
-docs/results/analysis.md."""
+NETWORK = OTHER_SIZES.plays
+NETWORKS = {size: networks.plays for size, networks in BY_SIZE.items()}
+"""Networks that play, by board size; `NETWORK` on all other boards."""
+JUDGES = {size: networks.judges for size, networks in BY_SIZE.items()}
+"""Networks of `judge`, by board size."""
 _SELF_TAUGHT = ("zero-9x9",)
 """Networks that cannot tell what people play on the boards for which they are chosen."""
 _VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64

@@ -1,7 +1,7 @@
-"""Write a review into the game's record: comments, values, labels, better lines, territory.
+"""The review of a game as annotated SGF: comments, values, labels, better lines, territory.
 
-Uses only properties of FF[4] that viewers know: C, V, BM, DO, HO, LB, TB, TW. Everything that stood
-in the record stays.
+Uses only FF[4] properties that viewers support (C, V, BM, DO, HO, LB, TB, TW) and keeps everything
+that is in the record.
 """
 
 from __future__ import annotations
@@ -13,21 +13,19 @@ from tengen.gtp.sgf import territory_marks
 from tengen.records import GameRecord, loads
 from tengen.records.sgf_grammar import GameTree, format_tree
 from tengen.records.sgf_properties import format_number, format_text, parse_text
-from tengen.review.game import MoveReview, Position, Review
+from tengen.review.game import LINE, MoveReview, Position, Review
 
 _Node = dict[str, list[bytes]]
 LABELS = "ABCDE"
 LABELLED = 0.03
 """Probability that a predicted move needs for a letter on the board."""
-LINE = 8
-"""Moves of a better line that are written."""
 _OWNED = 0.6
 
 
 def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
     """Return the game as SGF in UTF-8 with the review in it.
 
-    `ownership` marks on every node what the search gives to each side (TB, TW).
+    `ownership` marks the likely owner of each point on every node (TB, TW).
     """
     [record] = loads(review.record.utf8_sgf(), review.record.file or "game")
     tree = record.tree
@@ -36,7 +34,7 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
     unsure = {m.number for m in review.doubts(top)}
     better: dict[int, list[_Node]] = {}
     node_of = _node_of_moves(record)
-    _comment(tree.nodes[0], _opening_words(review, top))
+    _comment(tree.nodes[0], _root_words(review, top))
     for number, position in enumerate(review.positions):
         index = node_of[number]
         node = tree.nodes[index]
@@ -48,11 +46,11 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
             continue
         move = review.moves[number - 1]
         _comment(node, move_words(review, move))
-        if move.is_mistake:
+        if move.verdict == "mistake":
             node["BM"] = [b"2" if move.number in worst else b"1"]
         elif move.number in unsure:
             node["DO"] = [b""]
-        if move.is_mistake or move.number in unsure:
+        if move.verdict == "mistake" or move.number in unsure:
             better[index] = _better_line(review.positions[number - 1], move)
         if move.number in worst | odd | unsure:
             node["HO"] = [b"1"]
@@ -62,16 +60,16 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
 
 
 def move_words(review: Review, move: MoveReview) -> str:
-    """Say in a few lines what is thought of a move."""
+    """Describe the review of a move in a few lines."""
     position = review.positions[move.number]
     rows, cols = position.board.rows, position.board.cols
     lines = [f"{COLOUR_NAMES[move.colour]} {format_gtp(move.move, rows, cols)}"]
     if move.probability is not None:
-        lines[0] += f": predicted with {100 * move.probability:.1f} %, choice {move.rank}"
-    if move.lost > 0:
-        name = "Mistake" if move.is_mistake else "Doubtful" if move.is_doubtful else "Lost"
-        lines.append(f"{name}: {move.lost:.1f} points (give or take {move.error:.1f})")
-        if name != "Lost":
+        lines[0] += f": people play it with {100 * move.probability:.1f} %, choice {move.rank}"
+    if move.points_lost > 0:
+        name = move.verdict.capitalize() or "Lost"
+        lines.append(f"{name}: {move.points_lost:.1f} points (± {move.error:.1f})")
+        if move.verdict:
             line = " ".join(format_gtp(p, rows, cols) for p in move.line[:LINE])
             lines.append(f"Better: {line}")
     expected = format_result(round(position.score, 1))
@@ -86,24 +84,24 @@ def move_words(review: Review, move: MoveReview) -> str:
     return "\n".join(lines)
 
 
-def _opening_words(review: Review, top: int) -> str:
-    """Say at the root who reviewed and what was found."""
+def _root_words(review: Review, top: int) -> str:
+    """Summarise the review for the root node."""
     from tengen import __version__
 
     board = review.positions[0].board
-    lines = [
-        f"Reviewed by tengen {__version__}: {review.player}, seed {review.seed}, "
-        + (f"moves predicted by {review.policy}" if review.policy else "no moves predicted")
-    ]
+    lines = [f"Reviewed by tengen {__version__}: {review.judge}"]
     for colour in (BLACK, WHITE):
         side = review.side(colour)
-        text = f"{COLOUR_NAMES[colour]}: {side['mean_lost']:.2f} points lost a move"
+        text = f"{COLOUR_NAMES[colour]}: {side['mean_points_lost']:.2f} points lost per move"
         text += f", {side['mistakes']} mistakes"
         if side["top1"] is not None:
-            text += f", {100 * float(side['top1']):.0f} % of moves predicted first"
+            text += f", {100 * float(side['top1']):.0f} % of moves were people's likeliest"
         lines.append(text)
-    titles = ("Largest mistakes", "Doubtful", "Largest surprises")
-    for title, moves in zip(titles, review.striking(top), strict=True):
+    for title, moves in (
+        ("Largest mistakes", review.mistakes(top)),
+        ("Doubtful", review.doubts(top)),
+        ("Largest surprises", review.surprises(top)),
+    ):
         if moves:
             names = (f"{m.number} {format_gtp(m.move, board.rows, board.cols)}" for m in moves)
             lines.append(f"{title}: {', '.join(names)}")
@@ -111,13 +109,13 @@ def _opening_words(review: Review, top: int) -> str:
 
 
 def _comment(node: _Node, text: str) -> None:
-    """Add words to a node's comment."""
+    """Append text to a node's comment."""
     old = parse_text(node["C"][0], "utf-8").rstrip() + "\n\n" if node.get("C") else ""
     node["C"] = [format_text(old + text)]
 
 
 def _label(node: _Node, position: Position) -> None:
-    """Put letters on the predicted next moves, unless the record has marks of its own."""
+    """Label the likeliest next moves, unless the record has labels of its own."""
     if "LB" in node:
         return
     rows, cols = position.board.rows, position.board.cols
@@ -131,7 +129,7 @@ def _label(node: _Node, position: Position) -> None:
 
 
 def _mark_owners(node: _Node, position: Position) -> None:
-    """Mark whose each point seems to be."""
+    """Mark the likely owner of each point."""
     if position.ownership is None or "TB" in node or "TW" in node:
         return
     rows, cols = position.board.rows, position.board.cols
@@ -146,7 +144,7 @@ def _mark_owners(node: _Node, position: Position) -> None:
 
 
 def _mark_territory(node: _Node, review: Review) -> None:
-    """Mark territory, dead stones included, at the end, and tell the count."""
+    """Mark territory and dead stones at the end, and add the count to the comment."""
     assert review.ending is not None
     board, count = review.positions[-1].board, review.ending.count
     rows, cols = board.rows, board.cols
@@ -162,7 +160,7 @@ def _mark_territory(node: _Node, review: Review) -> None:
 
 
 def _better_line(before: Position, move: MoveReview) -> list[_Node]:
-    """Make the nodes of the line that the search prefers."""
+    """Return the nodes of the better line."""
     rows, cols = before.board.rows, before.board.cols
     nodes: list[_Node] = []
     colour = move.colour
@@ -171,12 +169,9 @@ def _better_line(before: Position, move: MoveReview) -> list[_Node]:
         nodes.append({"B" if colour == BLACK else "W": [value]})
         colour = BLACK + WHITE - colour
     if nodes:
-        _comment(nodes[0], f"Better by {move.lost:.1f} points than {_name(before, move.move)}")
+        played = format_gtp(move.move, rows, cols)
+        _comment(nodes[0], f"Better by {move.points_lost:.1f} points than {played}")
     return nodes
-
-
-def _name(position: Position, point: int) -> str:
-    return format_gtp(point, position.board.rows, position.board.cols)
 
 
 def _node_of_moves(record: GameRecord) -> list[int]:

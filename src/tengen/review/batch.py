@@ -1,14 +1,14 @@
-"""Review every game of files, folders and archives, on many cores, so that a kill costs little.
+"""Review every game of files, folders and archives into one folder, on several cores.
 
-    FOLDER/index.html     one line a game, players and ranks summed up
-    FOLDER/moves.csv      one line a move of all games
-    FOLDER/summary.json   what the index says, as plain values
-    FOLDER/games/         for each game NUMBER.html, NUMBER.sgf and NUMBER.json
-    FOLDER/settings.json  what the reviews are made with
+    FOLDER/index.html     one line per game, players and ranks summed up
+    FOLDER/moves.csv      one line per move of all games
+    FOLDER/summary.json   the figures of the index as plain values
+    FOLDER/games/         NUMBER.html, NUMBER.sgf and NUMBER.json for each game
+    FOLDER/settings.json  the settings of the reviews
 
-A game is done when its JSON is there, which is written last; `resume` passes over such games and
-makes the others. Everything follows from the games, the models and the settings: whoever stops and
-resumes gets the same files as who does not. Nothing here prints.
+A game is done when its JSON file exists, which is written last; resuming skips such games. The
+files follow from the games, the models and the settings alone, so a resumed run writes the same
+files as one that was never stopped.
 """
 
 from __future__ import annotations
@@ -30,20 +30,21 @@ from tengen.parallel import map_jobs
 from tengen.records import GameRecord
 from tengen.records.packed import PackedGame
 from tengen.review.annotate import annotate
-from tengen.review.game import Review, find_thinker
-from tengen.review.page import make_page
+from tengen.review.game import Review, find_reviewer, review_game
 from tengen.review.settings import ReviewSettings
 from tengen.review.tables import KINDS, PHASES, kind_of, moves_csv, phase_of, summarise
 
+Page = Callable[[Review, str, str], str]
+"""Makes the page of a review from its title and the address of the index page."""
+
 _GAMES, _SETTINGS, _LOCK = "games", "settings.json", ".lock"
-_COLOURS = {1: "black", 2: "white"}
 _INDEX_PLAYERS = 50
 """Players shown on the index page; the others are in the summary."""
 
 
 @dataclass(frozen=True)
 class _Done:
-    """What a worker made of a game."""
+    """A reviewed game, as a worker returns it."""
 
     job: PackedGame
     value: dict[str, Any]
@@ -55,23 +56,24 @@ def review_library(
     jobs: Sequence[PackedGame],
     folder: Path,
     settings: ReviewSettings,
+    make_page: Page,
     *,
     unread: Sequence[str] = (),
     resume: bool = False,
     workers: int = 1,
     ray: str | None = None,
     on_game: Callable[[str], None] = lambda title: None,
-) -> dict[str, Any]:
-    """Review games into a folder and return the summary.
+) -> list[dict[str, Any]]:
+    """Review games into a folder and return what its JSON files hold of each, in order.
 
-    `unread` says what could not be read, for the page and the summary; games with an illegal move
-    join it. `on_game` hears of each game when it is done, or was done before.
+    `unread` lists what could not be read, for the index page and the summary; games with an illegal
+    move join it. `on_game` gets the title of each game when it is done, or was done before.
 
     Raises
     ------
     RunError
-        If the folder holds reviews and `resume` is not given, or those of other settings or other
-        games, or another process works there.
+        If the folder holds reviews and `resume` is not given, or reviews with other settings or of
+        other games, or if another process uses it.
     TengenError
         If no game could be reviewed.
     """
@@ -85,7 +87,7 @@ def review_library(
         if not values:
             _refuse_others(folder, jobs)
         todo = [job for job in jobs if job.number not in values]
-        work = partial(_review_job, settings)
+        work = partial(_review_job, settings, make_page)
         try:
             for done in map_jobs(work, todo, workers=workers, ray=ray, ordered=False):
                 _write(folder, done)
@@ -94,17 +96,19 @@ def review_library(
         except KeyboardInterrupt as stop:
             stop.add_note(f"{folder}: {len(values)} of {len(jobs)} games done; resume to continue")
             raise
-        return _sum_up(folder, [values[job.number] for job in jobs], list(unread), settings)
+        games = [values[job.number] for job in jobs]
+        _sum_up(folder, games, list(unread), settings)
+        return games
 
 
-def _review_job(settings: ReviewSettings, job: PackedGame) -> _Done:
-    """Review one game; a game that cannot be reviewed says why in its `fault`."""
+def _review_job(settings: ReviewSettings, make_page: Page, job: PackedGame) -> _Done:
+    """Review one game; `fault` says why a game could not be reviewed."""
     record = job.record()
     about = {**headline(record), "number": job.number, "fingerprint": fingerprint(job.sgf.hex())}
     try:
-        # A new one for each game: what a search remembers of another game would change this one.
-        thinker = find_thinker(record.rows, record.cols, settings)
-        review = thinker.review(record, settings.seed)
+        # A new reviewer for each game: what a search keeps of another game would change this one.
+        reviewer = find_reviewer(record.rows, record.cols, settings)
+        review = review_game(record, reviewer, seed=settings.seed)
     except TengenError as wrong:
         place = f"{job.file}: game {job.game}"
         told = str(wrong) if job.file in str(wrong) else f"{place}: {wrong}"
@@ -112,22 +116,20 @@ def _review_job(settings: ReviewSettings, job: PackedGame) -> _Done:
     value = {
         **about,
         "fault": "",
-        "sides": {name: review.side(colour) for colour, name in _COLOURS.items()},
-        "final": review.ending and review.ending.count.result,
+        "summary": review.summary(),
         "scores": [round(p.score, 2) for p in review.positions],
         "rows": _move_rows(review),
     }
-    title = f"{Path(job.file).name}, game {job.game}"
     return _Done(
         job,
         value,
         annotate(review, top=settings.top, ownership=settings.ownership),
-        make_page(review, title=title, top=settings.top, index="../index.html"),
+        make_page(review, _title_of(about), "../index.html"),
     )
 
 
 def headline(record: GameRecord) -> dict[str, Any]:
-    """Return what a list of games shows of one; text stays text."""
+    """Return what a list of games shows of one."""
     texts = record.properties
 
     def first(name: str) -> str:
@@ -152,7 +154,7 @@ def headline(record: GameRecord) -> dict[str, Any]:
 
 
 def _move_rows(review: Review) -> list[dict[str, Any]]:
-    """Return one plain row a move."""
+    """Return one row of plain values per move."""
     rows, cols = review.record.rows, review.record.cols
     found = []
     for move in review.moves:
@@ -163,8 +165,6 @@ def _move_rows(review: Review) -> list[dict[str, Any]]:
                 **move.to_dict(rows, cols),
                 "phase": phase_of(move.number, rows, cols),
                 "kind": kind_of(point, before.board, after.board),
-                "winrate_black": round(after.winrate, 4),
-                "score_black": round(after.score, 2),
             }
         )
     return found
@@ -176,7 +176,7 @@ def _title_of(value: dict[str, Any]) -> str:
 
 
 def _claimed(folder: Path, settings: ReviewSettings, resume: bool) -> FileLock:
-    """Lock the folder and see that its reviews, if any, may go on."""
+    """Lock the folder and check that its reviews, if any, can be resumed."""
     if folder.exists() and not folder.is_dir():
         raise RunError(f"{folder}: is not a folder")
     path = folder / _SETTINGS
@@ -213,13 +213,13 @@ def _check_settings(path: Path, settings: ReviewSettings) -> None:
 
 
 def _read_done(folder: Path, job: PackedGame) -> dict[str, Any] | None:
-    """Return what was found about a game before; None if it is not done or was another game."""
+    """Return the stored review of a game; None if it is not done or was another game."""
     value = _read_value(folder / _GAMES / f"{job.number:06}.json")
     return value if value.get("fingerprint") == fingerprint(job.sgf.hex()) else None
 
 
 def _read_value(path: Path) -> dict[str, Any]:
-    """Return what was found about a game; nothing if that is not there or damaged."""
+    """Return the stored review of a game; nothing if the file is missing or damaged."""
     try:
         value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -228,14 +228,14 @@ def _read_value(path: Path) -> dict[str, Any]:
 
 
 def _refuse_others(folder: Path, jobs: Sequence[PackedGame]) -> None:
-    """Raise `RunError` if all that was reviewed are other games: they would be written over."""
+    """Raise `RunError` if the folder holds only other games: they would be overwritten."""
     there = {_read_value(path).get("fingerprint") for path in (folder / _GAMES).glob("*.json")}
     if there - {None} and there.isdisjoint(fingerprint(job.sgf.hex()) for job in jobs):
         raise RunError(f"{folder}: holds reviews of other games; choose another folder")
 
 
 def _write(folder: Path, done: _Done) -> None:
-    """Keep a game; its JSON last, for that says that the others are whole."""
+    """Write a game; its JSON last, because it marks the others as complete."""
     base = folder / _GAMES / f"{done.job.number:06}"
     if not done.value["fault"]:
         write_atomic(base.with_suffix(".sgf"), done.sgf)
@@ -245,7 +245,7 @@ def _write(folder: Path, done: _Done) -> None:
 
 def _sum_up(
     folder: Path, games: Sequence[dict[str, Any]], unread: list[str], settings: ReviewSettings
-) -> dict[str, Any]:
+) -> None:
     """Write the tables over all games."""
     faults = [*unread, *(game["fault"] for game in games if game["fault"])]
     good = [game for game in games if not game["fault"]]
@@ -255,7 +255,6 @@ def _sum_up(
     write_atomic(folder / "moves.csv", moves_csv(good))
     write_atomic(folder / "summary.json", json.dumps(summary, indent=1, allow_nan=False) + "\n")
     write_atomic(folder / "index.html", make_index(good, summary, settings))
-    return summary
 
 
 def make_index(
@@ -265,11 +264,12 @@ def make_index(
     from jinja2 import Environment, PackageLoader, select_autoescape
 
     environment = Environment(
-        loader=PackageLoader("tengen.review", "templates"), autoescape=select_autoescape()
+        loader=PackageLoader("tengen.review", "."), autoescape=select_autoescape()
     )
-    return environment.get_template("reviews.html").render(
+    return environment.get_template("index.html").render(
         version=__version__,
         settings=settings,
+        judges="; ".join(sorted({game["summary"]["judge"] for game in games})),
         games=[_line(game) for game in games],
         summary=summary,
         players=summary["players"][:_INDEX_PLAYERS],
@@ -279,8 +279,8 @@ def make_index(
 
 
 def _line(game: dict[str, Any]) -> dict[str, Any]:
-    """Return what a game's line shows: sides, the worst move, and the course of the score."""
-    worst = max(game["rows"], key=lambda row: row["lost"], default=None)
+    """Return the values of a game's line: sides, the worst move, the course of the score."""
+    worst = max(game["rows"], key=lambda row: row["points_lost"], default=None)
     return {
         **game,
         "name": Path(game["file"]).name,

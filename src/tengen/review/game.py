@@ -1,86 +1,111 @@
-"""Review a game: what each position was worth, what each move lost, what nobody expected.
+"""Review of one game: a first pass over every position, then search where it matters.
 
-Positions are judged by a searching player, moves predicted by a policy where there is one, the
-end counted with the scorer. `review_sgf` writes the review into the record, `review_page` makes a
-page of it. Every number follows from the game, the models and the seed.
+The first pass evaluates each position once with the network, in batches. The moves that seem to
+have lost points, or that the network would hardly have played, are then searched: the position
+before the move and the one after it, each with the same number of visits. The points a move lost
+are the difference of the two scores; both come from the first pass or both from a search, never
+one from each. A loss has an error, and only losses clearly above it are called mistakes.
 
-The points a move loses are the value of the best move less the value of the position after the
-move played, both as mean scores of playouts; a best move with few visits is trusted only in part.
-Playouts scatter, so that each loss comes with an error, and only losses that exceed it clearly are
-called mistakes.
+Winning probabilities, scores and ownership are from Black's view.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.board import BLACK, PASS, Board, format_gtp, index_of, playouts, point_at
+from tengen.board import BLACK, EMPTY, PASS, Board, format_gtp, index_of, playouts, point_at
 from tengen.board.colours import COLOUR_NAMES
 from tengen.board.counting import Count
-from tengen.contracts import Analyser, Analysis, JudgingPlayer, Player, Policy, Status
-from tengen.errors import SpecError
+from tengen.contracts import Analyser, Policy, Status
+from tengen.errors import ModelError, SpecError
 from tengen.gtp.judging import Judge, PlayoutScorer, count_without
+from tengen.players.network_leaves import Network
 from tengen.records import GameRecord
 from tengen.records.replay import board_at, positions
-from tengen.review.settings import ReviewSettings
+from tengen.review.settings import DEFAULT_PLAYER, ReviewSettings
 
-_SPREAD_PLAYOUTS = 32
-"""Playouts from each position by which the scatter of their scores is measured."""
-_TRUST = 0.5
-"""Visits, as a share of all, at which a best move's own score counts half."""
+Stage = Literal["first pass", "search", "lines"]
+
+_BATCH = 16
+"""Positions per call of the network in the first pass."""
+_LARGE, _MEDIUM = 15 * 15, 11 * 11
+"""Points from which a board counts as large and as medium."""
+_VISITS = {"large": 50, "medium": 100, "small": 200}
+"""Visits per searched position by size of the board: about equal time."""
+_LEAST_INTEREST = 1.0
+"""Points at stake from which a move is worth a search."""
+_UNLIKELY = 0.1
+"""Points at stake in a move the network would not play, as a share of the score's spread."""
 _LEAST_MISTAKE = 2.0
 """Points below which nothing is called a mistake."""
-_CLEARLY = 3.0
-"""Errors that a loss must exceed to be called a mistake; with 2 chance alone makes some a game."""
-_DOUBTFUL = 1.5
-"""Errors that a loss must exceed to be called doubtful."""
-SCATTER = 0.56
-"""Error of a loss = this x the playouts' standard deviation / visits ** 0.25.
-
-A search's values steady more slowly than a mean of playouts, since the tree differs too. Fitted to
-the differences between two seeds on a 9x9 game: 3.2, 2.2 and 1.5 points at 200, 1000 and 4000.
-"""
+_CLEARLY, _DOUBTFUL = 3.0, 1.5
+"""Errors that a loss must exceed to be called a mistake, or doubtful."""
 NETWORK_SCATTER = 0.2
-"""The same for a search with a network, of the spread that the network gives the final score.
+"""Error of a loss = this x the spread of the final score / visits ** 0.25.
 
-Such a search follows from the position alone; what scatters is what looking longer would change.
-Fitted by `benchmarks/review_scatter.py` to 85 moves of made 9x9 games, each looked at eight times
-as long: 0.196 [0.136, 0.262].
+Fitted by `benchmarks/review_scatter.py` to 85 moves of 9x9 games, each searched eight times as
+long: 0.196 [0.136, 0.262].
 """
+SCATTER = 0.56
+"""The same for a search by playouts, whose spread is that of 32 playouts.
+
+Fitted to the differences between two seeds on a 9x9 game: 3.2, 2.2 and 1.5 points at 200, 1000 and
+4000 playouts.
+"""
+_SPREAD_PLAYOUTS = 32
 _SURPRISING = 0.02
 """Probability below which a move is a surprise."""
 _GUESSES = 5
 """Predicted moves kept for each position."""
+LINE = 6
+"""Moves of a better line."""
+_LINES = 10
+"""Better lines that are completed, of the largest losses."""
+_LEAST_LINE_VISITS = 3
+"""Visits that a move of a searched line needs; what follows is the network's first choices."""
+_DAME_REGION = 4
+"""Points of the largest empty region in which a move may be neutral."""
+_DAME_CHANGE = 1.5
+"""Change of ownership on the rest of the board that a neutral move may cause, in points."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """What is thought of one position; win rate and score are Black's."""
+    """The evaluation of one position, from Black's view."""
 
     board: Board = field(repr=False)
     winrate: float
     score: float
-    after_score: float
-    """Mean score of all playouts: the worth of the move that led here."""
-    best: int
-    """The searching player's choice."""
-    line: tuple[int, ...]
     spread: float
-    """Standard deviation of the final score: of playouts, or as a network says."""
+    """Standard deviation of the final score."""
     visits: int
+    """Visits of the search; 1 after the first pass."""
+    best: int
+    line: tuple[int, ...] = ()
+    """A line of play that starts with the best move."""
     ownership: FloatArray | None = field(default=None, repr=False)
     priors: FloatArray | None = field(default=None, repr=False)
-    scatter: float = SCATTER
-    """What makes an error of the spread; see `SCATTER` and `NETWORK_SCATTER`."""
+    """How likely people play each move."""
+    proposals: FloatArray | None = field(default=None, repr=False)
+    """How likely each move is the best, by the network of the first pass."""
+    scatter: float = NETWORK_SCATTER
+    """Factor of the error; see `NETWORK_SCATTER` and `SCATTER`."""
+    first: tuple[float, float] | None = None
+    """Win rate and score of the first pass, where there was one."""
+
+    @property
+    def searched(self) -> bool:
+        """Whether more than one position was evaluated."""
+        return self.visits > 1
 
     def guesses(self, count: int = _GUESSES) -> list[tuple[int, float]]:
-        """Return the predicted moves, likeliest first, with their probabilities."""
+        """Return the moves people most likely play, with their probabilities."""
         if self.priors is None:
             return []
         order = np.argsort(-self.priors, kind="stable")[:count]
@@ -90,30 +115,32 @@ class Position:
 
 @dataclass(frozen=True)
 class MoveReview:
-    """What one move did. `lost` are points, `error` how far that may be off by chance."""
+    """The review of one move; `winrate` and `score` are those after it, from Black's view."""
 
     number: int
     colour: int
     move: int
-    lost: float
+    points_lost: float
     error: float
-    winrate_lost: float
+    """Standard error of `points_lost`."""
+    winrate: float
+    score: float
     best: int
     line: tuple[int, ...]
+    visits: int = 1
+    """Visits behind `points_lost`; 1 if it comes from the first pass."""
     probability: float | None = None
+    """How likely people play it."""
     rank: int | None = None
     """1 for the likeliest move."""
 
     @property
-    def is_mistake(self) -> bool:
-        """Whether the loss is large, and clearly more than chance."""
-        return self.lost >= max(_LEAST_MISTAKE, _CLEARLY * self.error)
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether the loss is large, but may be chance."""
-        large = self.lost >= max(_LEAST_MISTAKE, _DOUBTFUL * self.error)
-        return large and not self.is_mistake
+    def verdict(self) -> str:
+        """`mistake`, `doubtful` (the loss may be an error of the evaluation) or nothing."""
+        for name, errors in (("mistake", _CLEARLY), ("doubtful", _DOUBTFUL)):
+            if self.points_lost >= max(_LEAST_MISTAKE, errors * self.error):
+                return name
+        return ""
 
     def to_dict(self, rows: int, cols: int) -> dict[str, Any]:
         """Return it as plain values, points by their names on a board of this size."""
@@ -121,12 +148,14 @@ class MoveReview:
             "number": self.number,
             "colour": COLOUR_NAMES[self.colour].lower(),
             "move": format_gtp(self.move, rows, cols),
-            "lost": round(self.lost, 3),
+            "points_lost": round(self.points_lost, 3),
             "error": round(self.error, 3),
-            "winrate_lost": round(self.winrate_lost, 4),
-            "verdict": "mistake" if self.is_mistake else "doubtful" if self.is_doubtful else "",
+            "verdict": self.verdict,
             "best": format_gtp(self.best, rows, cols),
             "line": [format_gtp(point, rows, cols) for point in self.line],
+            "winrate": round(self.winrate, 4),
+            "score": round(self.score, 3),
+            "visits": self.visits,
             "probability": self.probability,
             "rank": self.rank,
         }
@@ -134,110 +163,329 @@ class MoveReview:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a finished game was counted, and by whom."""
+    """The count of a finished game."""
 
     count: Count
     dead: tuple[int, ...]
     judge: str
+    """What decided which stones are dead."""
 
 
 @dataclass(frozen=True)
 class Review:
-    """A game with what was found out about it."""
+    """A reviewed game."""
 
     record: GameRecord
     positions: list[Position]
     moves: list[MoveReview]
     ending: Ending | None
-    player: str
-    policy: str
-    seed: int
+    judge: str
+    """What evaluated the positions, in words."""
 
     def mistakes(self, count: int = 5) -> list[MoveReview]:
         """Return the largest mistakes, largest first."""
-        found = [m for m in self.moves if m.is_mistake]
-        return sorted(found, key=lambda m: (-m.lost, m.number))[:count]
+        return self._largest("mistake", count)
 
     def doubts(self, count: int = 5) -> list[MoveReview]:
-        """Return the largest losses that may be chance, as many as mistakes leave room for."""
-        found = [m for m in self.moves if m.is_doubtful]
-        room = max(count - len(self.mistakes(count)), 0)
-        return sorted(found, key=lambda m: (-m.lost, m.number))[:room]
+        """Return the largest doubtful losses, as many as the mistakes leave room for."""
+        return self._largest("doubtful", max(count - len(self.mistakes(count)), 0))
+
+    def _largest(self, verdict: str, count: int) -> list[MoveReview]:
+        found = [move for move in self.moves if move.verdict == verdict]
+        return sorted(found, key=lambda move: (-move.points_lost, move.number))[:count]
 
     def surprises(self, count: int = 5) -> list[MoveReview]:
-        """Return the least expected moves, least expected first."""
+        """Return the moves people would least likely play, least likely first."""
         found = [m for m in self.moves if m.probability is not None and m.probability < _SURPRISING]
         return sorted(found, key=lambda m: (m.probability or 0.0, m.number))[:count]
 
-    def striking(self, count: int = 5) -> tuple[list[MoveReview], ...]:
-        """Return the largest mistakes, the doubtful moves and the surprises."""
-        return self.mistakes(count), self.doubts(count), self.surprises(count)
-
     def side(self, colour: int) -> dict[str, float | int | None]:
-        """Sum up one side: moves, mean points lost, mistakes, shares predicted."""
+        """Sum up one side: moves, mean points lost, mistakes, shares of predicted moves."""
         mine = [m for m in self.moves if m.colour == colour]
         ranked = [m.rank for m in mine if m.rank is not None]
         return {
             "moves": len(mine),
-            "mean_lost": math.fsum(m.lost for m in mine) / len(mine) if mine else 0.0,
-            "mistakes": sum(m.is_mistake for m in mine),
+            "mean_points_lost": math.fsum(m.points_lost for m in mine) / max(len(mine), 1),
+            "mistakes": sum(m.verdict == "mistake" for m in mine),
             "top1": sum(r == 1 for r in ranked) / len(ranked) if ranked else None,
             "top5": sum(r <= 5 for r in ranked) / len(ranked) if ranked else None,
         }
 
+    def summary(self) -> dict[str, Any]:
+        """Return both sides, the judge and the count at the end as plain values."""
+        rows, cols = self.record.rows, self.record.cols
+        ending = self.ending and {
+            **self.ending.count.to_dict(),
+            "dead": [format_gtp(point, rows, cols) for point in self.ending.dead],
+            "judge": self.ending.judge,
+        }
+        return {
+            "judge": self.judge,
+            "black": self.side(1),
+            "white": self.side(2),
+            "ending": ending,
+        }
 
-def review_game(
-    record: GameRecord,
-    player: Analyser,
-    *,
-    policy: Policy | None = None,
-    policy_name: str = "",
-    judge: Judge | None = None,
-    seed: int = 0,
-    on_position: Callable[[], None] = lambda: None,
-) -> Review:
-    """Judge every position of a game's main line.
+
+@dataclass(frozen=True)
+class Reviewer:
+    """The network and the player that evaluate the positions of a game."""
+
+    player: Analyser | None
+    """Searches positions; None for the first pass only."""
+    network: Network | None = None
+    """Makes the first pass; None to search every position instead."""
+    policy: Policy | None = None
+    """Predicts moves where there is no network."""
+    searches: int = 30
+    """Moves to search at most."""
+    name: str = ""
+
+
+def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
+    """Load the network for a board and make the player that searches.
 
     Raises
     ------
     SpecError
-        If the player cannot analyse.
+        If a quick review is wanted and no network fits, or if the player cannot analyse.
+    """
+    from tengen.gtp.analysis_server import limit_visits
+    from tengen.models import has_model, load_policy
+    from tengen.models.defaults import networks_for, policy_for
+    from tengen.players import make_player
+    from tengen.players.network_search import NetworkPlayer
+    from tengen.players.sources import make_network
+
+    visits = settings.visits or _usual_visits(rows * cols)
+    names = networks_for(rows, cols)
+    if settings.player == DEFAULT_PLAYER and names is not None and has_model(names.judges):
+        network = make_network(names.judges, shared=True)
+        if settings.quick:
+            return Reviewer(None, network, name=f"{names.judges}, one evaluation per position")
+        told = f"{names.judges}, {visits} visits for up to {settings.searches} moves"
+        return Reviewer(
+            NetworkPlayer(network, visits=visits), network, None, settings.searches, told
+        )
+    if settings.quick:
+        raise SpecError(f"a quick review needs a network, and there is none for {rows}x{cols}")
+    player = limit_visits(make_player(settings.player), visits)
+    if not isinstance(player, Analyser):
+        raise SpecError(f"{settings.player} cannot analyse positions; mcts can")
+    try:
+        policy = load_policy(policy_for(rows, cols), shared=True)
+    except ModelError:
+        policy = None
+    return Reviewer(player, None, policy, name=f"{settings.player}, {visits} visits per position")
+
+
+def _usual_visits(points: int) -> int:
+    return _VISITS["large" if points >= _LARGE else "medium" if points >= _MEDIUM else "small"]
+
+
+def review_game(
+    record: GameRecord,
+    reviewer: Reviewer,
+    *,
+    judge: Judge | None = None,
+    seed: int = 0,
+    on_step: Callable[[Stage, int, int], None] = lambda stage, done, total: None,
+    on_first: Callable[[Review], None] = lambda review: None,
+) -> Review:
+    """Review a game's main line.
+
+    `on_step` gets the stage, the steps done and their total; `on_first` the review after the first
+    pass, if a search follows.
+
+    Raises
+    ------
     IllegalMoveError
         If the record has an illegal move; the message names it.
     """
-    positions = []
-    for position in judge_positions(record, player, policy=policy, seed=seed):
-        positions.append(position)
-        on_position()
-    return assemble(
-        record, positions, judge=judge, player=player.name, policy=policy_name, seed=seed
+    found: dict[int, Position] = {}
+    for stage, number, position, steps in evaluate(record, reviewer, seed=seed):
+        found[number] = position
+        on_step(stage, *steps)
+        if stage == "first pass" and steps[0] == steps[1] and reviewer.player is not None:
+            on_first(assemble(record, _in_order(found), judge=judge, name=reviewer.name))
+    return assemble(record, _in_order(found), judge=judge, name=reviewer.name)
+
+
+def _in_order(found: Mapping[int, Position]) -> list[Position]:
+    return [found[number] for number in sorted(found)]
+
+
+Step = tuple[Stage, int, Position, tuple[int, int]]
+"""Stage, number of the position, its evaluation, steps done and their total."""
+
+
+def evaluate(
+    record: GameRecord,
+    reviewer: Reviewer,
+    *,
+    seed: int = 0,
+    known: Mapping[int, Position] | None = None,
+) -> Iterator[Step]:
+    """Yield every position once, and again whenever a later stage improves it.
+
+    `known` are searched positions of an earlier review by the same reviewer, by number; they are
+    not searched again.
+    """
+    known = known or {}
+    boards = list(boards_of(record))
+    if reviewer.network is None:
+        yield from _search_all(boards, reviewer, seed, known)
+        return
+    found: list[Position] = []
+    for start in range(0, len(boards), _BATCH):
+        for position in _first_pass(boards[start : start + _BATCH], reviewer.network, found):
+            found.append(position)
+            number = len(found) - 1
+            shown = _joined(known[number], position) if number in known else position
+            yield "first pass", number, shown, (len(found), len(boards))
+    chosen = sorted({n for move in _chosen(record, found, reviewer) for n in (move - 1, move)})
+    for count, number in enumerate(chosen, 1):
+        assert reviewer.player is not None
+        first = found[number]
+        if number in known:
+            position = known[number]
+        elif first.board.is_over:
+            position = replace(found[number - 1], board=first.board, best=PASS, line=())
+        else:
+            position = search_position(first.board, reviewer.player, seed, number)
+        found[number] = _joined(position, first)
+        yield "search", number, found[number], (count, len(chosen))
+    yield from _complete_lines(record, found, reviewer.network)
+
+
+def _joined(searched: Position, first: Position) -> Position:
+    """Return a searched position with what only the first pass found."""
+    return replace(searched, priors=first.priors, proposals=first.proposals, first=first.first)
+
+
+def _first_pass(
+    boards: Sequence[Board], network: Network, before: Sequence[Position]
+) -> Iterator[Position]:
+    """Evaluate boards once; one after the end of the game keeps the values before it."""
+    last = before[-1] if before else None
+    for board, view in zip(boards, network.views(boards), strict=True):
+        over = board.is_over and last is not None
+        winrate, score = (
+            last.first if over and last and last.first else (view.black_wins, view.score)
+        )
+        best = PASS if over else point_at(int(view.proposals.argmax()), board.rows, board.cols)
+        last = Position(
+            board=board,
+            winrate=winrate,
+            score=score,
+            spread=view.spread,
+            visits=1,
+            best=best,
+            line=(best,),
+            ownership=view.ownership,
+            priors=view.priors,
+            proposals=view.proposals,
+            first=(winrate, score),
+        )
+        yield last
+
+
+def _chosen(record: GameRecord, found: Sequence[Position], reviewer: Reviewer) -> list[int]:
+    """Return the numbers of the moves worth a search: most points at stake first."""
+    if reviewer.player is None:
+        return []
+    stakes: list[tuple[float, int]] = []
+    for number, played in enumerate(record.moves, 1):
+        before, after = found[number - 1], found[number]
+        move = review_move(number, played, before, after)
+        if move.move == PASS or _is_edited(played, after) or _is_neutral(move.move, before, after):
+            continue
+        assert before.proposals is not None
+        chance = before.proposals[index_of(move.move, before.board.rows, before.board.cols)]
+        unlikely = 1 - float(chance) / float(before.proposals.max())
+        stake = move.points_lost + _UNLIKELY * before.spread * unlikely
+        if stake >= _LEAST_INTEREST:
+            stakes.append((-stake, number))
+    return [number for _, number in sorted(stakes)[: reviewer.searches]]
+
+
+def _search_all(
+    boards: Sequence[Board], reviewer: Reviewer, seed: int, known: Mapping[int, Position]
+) -> Iterator[Step]:
+    """Search every position, where there is no network for a first pass."""
+    assert reviewer.player is not None
+    last: Position | None = None
+    for number, board in enumerate(boards):
+        if number in known:
+            last = _predicted(known[number], reviewer.policy)
+        elif board.is_over and last is not None:
+            last = replace(last, board=board, best=PASS, line=(), priors=None)
+        else:
+            last = search_position(board, reviewer.player, seed, number)
+            last = _predicted(last, reviewer.policy)
+        yield "search", number, last, (number + 1, len(boards))
+
+
+def _predicted(position: Position, policy: Policy | None) -> Position:
+    return position if policy is None else replace(position, priors=policy.priors(position.board))
+
+
+def search_position(board: Board, player: Analyser, seed: int = 0, number: int = 0) -> Position:
+    """Search one position."""
+    rng = np.random.default_rng([seed & (2**64 - 1), number])
+    *_, report = player.analyse(board.copy(), rng, interval=1e9, limited=True)
+    by_network = math.isfinite(report.raw_spread)
+    mine = board.turn == BLACK
+    best = report.candidates[0] if report.candidates else None
+    line = best.pv if best else ()
+    if best and best.pv_visits:
+        trusted = sum(visits >= _LEAST_LINE_VISITS for visits in best.pv_visits)
+        line = line[: max(trusted, 1)]
+    return Position(
+        board=board,
+        winrate=report.winrate if mine else 1 - report.winrate,
+        score=report.score if mine else -report.score,
+        spread=report.raw_spread if by_network else _playout_spread(board, seed + number),
+        visits=max(report.visits, 2),
+        best=best.move if best else PASS,
+        line=line[:LINE],
+        ownership=report.ownership,
+        scatter=NETWORK_SCATTER if by_network else SCATTER,
     )
 
 
-def judge_positions(
-    record: GameRecord,
-    player: Analyser,
-    *,
-    policy: Policy | None = None,
-    seed: int = 0,
-    done: Sequence[Position] = (),
-) -> Iterator[Position]:
-    """Yield what is thought of each position, the one before the first move first.
+def _playout_spread(board: Board, seed: int) -> float:
+    """Return the standard deviation of playouts' scores from a position."""
+    scores = playouts(board, _SPREAD_PLAYOUTS, seed=seed, kind="heavy", threads=1).scores
+    return float(scores.std())
 
-    `done` are the first positions from an earlier time; they are not judged again.
-    """
-    if not isinstance(player, Analyser):
-        raise SpecError(f"{getattr(player, 'name', player)} cannot say what it thinks; take mcts")
-    asked = player.judge if isinstance(player, JudgingPlayer) else player
-    last = done[-1] if done else None
-    for number, board in enumerate(boards_of(record)):
-        if number < len(done):
-            continue
-        if board.is_over and last is not None:
-            last = _carried(board, last)
-        else:
-            last = _judge(board, asked, policy, seed, number)
-        yield last
+
+def _complete_lines(record: GameRecord, found: list[Position], network: Network) -> Iterator[Step]:
+    """Continue the better lines of mistakes and doubtful moves with the network's choices."""
+    moves = [
+        review_move(number, played, found[number - 1], found[number])
+        for number, played in enumerate(record.moves, 1)
+    ]
+    lost = sorted((m for m in moves if m.verdict), key=lambda move: -move.points_lost)[:_LINES]
+    lines = {move.number - 1: list(move.line) for move in lost}
+    boards = {number: found[number].board.copy() for number in lines}
+    for number, line in lines.items():
+        for move in line:
+            boards[number].push(int(move))
+    growing = set(lines)
+    while growing := {n for n in growing if len(lines[n]) < LINE and not boards[n].is_over}:
+        order = sorted(growing)
+        for number, view in zip(order, network.views([boards[n] for n in order]), strict=True):
+            board = boards[number]
+            move = point_at(int(view.proposals.argmax()), board.rows, board.cols)
+            if move == PASS:
+                growing.discard(number)
+                continue
+            board.push(int(move))
+            lines[number].append(move)
+    for count, (number, line) in enumerate(lines.items(), 1):
+        found[number] = replace(found[number], line=tuple(line))
+        yield "lines", number, found[number], (count, len(lines))
 
 
 def assemble(
@@ -245,82 +493,25 @@ def assemble(
     positions: list[Position],
     *,
     judge: Judge | None = None,
-    player: str = "",
-    policy: str = "",
-    seed: int = 0,
+    name: str = "",
 ) -> Review:
-    """Make a review of a game whose positions are all judged."""
+    """Make the review of a game whose positions are all evaluated."""
     moves = [
         review_move(number, record.moves[number - 1], positions[number - 1], positions[number])
         for number in range(1, len(positions))
     ]
     end = positions[-1].board
-    ending = _count(end, judge or Judge()) if _is_finished(record, end) else None
-    return Review(record, positions, moves, ending, player, policy, seed)
-
-
-def _is_finished(record: GameRecord, board: Board) -> bool:
-    """Tell whether a game was played to its end: two passes, or a counted result."""
-    return board.is_over or record.result.kind in ("score", "draw")
+    finished = end.is_over or record.result.kind in ("score", "draw")
+    ending = _count(end, judge or Judge()) if finished else None
+    return Review(record, positions, moves, ending, name)
 
 
 def boards_of(record: GameRecord) -> Iterator[Board]:
-    """Yield the board before each move and after the last."""
-    end = board_at(record)  # tells the place of an illegal move
+    """Yield the board before each move and after the last, under the record's own rules."""
+    end = board_at(record)  # names the place of an illegal move
     for board, _ in positions(record):
         yield board
     yield end
-
-
-def _judge(
-    board: Board, player: Analyser, policy: Policy | None, seed: int, number: int
-) -> Position:
-    """Search one position and ask the policy."""
-    rng = np.random.default_rng([seed & (2**64 - 1), number])
-    *_, report = player.analyse(board.copy(), rng, interval=1e9, limited=True)
-    by_network = math.isfinite(report.raw_spread)
-    spread = report.raw_spread if by_network else _spread(board, seed + number)
-    winrate, score = _best_values(report)
-    mine = board.turn == BLACK
-    best = report.candidates[0] if report.candidates else None
-    return Position(
-        board=board,
-        winrate=winrate if mine else 1 - winrate,
-        score=score if mine else -score,
-        after_score=report.score if mine else -report.score,
-        best=best.move if best else PASS,
-        line=best.pv if best else (),
-        spread=spread,
-        visits=report.visits,
-        ownership=report.ownership,
-        priors=None if policy is None else policy.priors(board),
-        scatter=NETWORK_SCATTER if by_network else SCATTER,
-    )
-
-
-def _spread(board: Board, seed: int) -> float:
-    """Return the scatter of playouts' scores from a position."""
-    scores = playouts(board, _SPREAD_PLAYOUTS, seed=seed, kind="heavy", threads=1).scores
-    return float(scores.std())
-
-
-def _best_values(report: Analysis) -> tuple[float, float]:
-    """Return win rate and score of the best move, drawn to the mean of all where visits lack."""
-    if not report.candidates:
-        return report.winrate, report.score
-    best = report.candidates[0]
-    weight = best.visits / (best.visits + _TRUST * max(report.visits, 1))
-    return (
-        report.winrate + weight * (best.winrate - report.winrate),
-        report.score + weight * (best.score - report.score),
-    )
-
-
-def _carried(board: Board, last: Position) -> Position:
-    """Judge a position after the game's end as the one before it."""
-    return Position(
-        board, last.winrate, last.score, last.score, PASS, (), 0.0, last.visits, last.ownership
-    )
 
 
 def review_move(
@@ -328,100 +519,78 @@ def review_move(
 ) -> MoveReview:
     """Compare the positions before and after a move.
 
-    A move after which the record puts down stones itself has lost nothing that is known.
+    Passes, neutral points, and moves after which the record itself changes stones lose nothing.
     """
     colour, move = played
-    edited = after.board.moves[-1:] != [played]
-    side = 1.0 if colour == BLACK else -1.0
-    lost = winrate_lost = 0.0
-    if move != before.best and not after.board.is_over and not edited:
-        lost = max(0.0, side * (before.score - after.after_score))
-        winrate_lost = max(0.0, side * (before.winrate - after.winrate))
-    error = before.scatter * before.spread / max(before.visits, 1) ** 0.25
+    searched = before.searched and after.searched
+    visits = min(before.visits, after.visits) if searched else 1
+    start = before.score if searched or before.first is None else before.first[1]
+    end = after.score if searched or after.first is None else after.first[1]
+    lost = max(0.0, (start - end) * (1.0 if colour == BLACK else -1.0))
+    if (
+        move in (PASS, before.best)
+        or after.board.is_over
+        or _is_edited(played, after)
+        or _is_neutral(move, before, after)
+    ):
+        lost = 0.0
     probability = rank = None
     if before.priors is not None and move != PASS:
         chance = before.priors[index_of(move, before.board.rows, before.board.cols)]
         probability = float(chance)
         rank = 1 + int((before.priors > chance).sum())
     return MoveReview(
-        number, colour, move, lost, error, winrate_lost, before.best, before.line, probability, rank
+        number=number,
+        colour=colour,
+        move=move,
+        points_lost=lost,
+        error=before.scatter * before.spread / visits**0.25,
+        winrate=after.winrate,
+        score=after.score,
+        best=before.best,
+        line=before.line,
+        visits=visits,
+        probability=probability,
+        rank=rank,
     )
 
 
+def _is_edited(played: tuple[int, int], after: Position) -> bool:
+    """Tell whether the record put down or removed stones after a move."""
+    return after.board.moves[-1:] != [played]
+
+
+def _is_neutral(move: int, before: Position, after: Position) -> bool:
+    """Tell whether a move fills a neutral point (dame).
+
+    It lies in a small empty region that touches both colours, and ownership of all other points
+    stays as it was: no group is put at risk by filling a liberty.
+    """
+    if move == PASS or before.ownership is None or after.ownership is None:
+        return False
+    grid = before.board.grid()
+    start = divmod(index_of(move, *grid.shape), grid.shape[1])
+    region, colours, todo = {start}, set[int](), [start]
+    while todo:
+        row, col = todo.pop()
+        for near in ((row + 1, col), (row - 1, col), (row, col + 1), (row, col - 1)):
+            if not (0 <= near[0] < grid.shape[0] and 0 <= near[1] < grid.shape[1]):
+                continue
+            if grid[near] != EMPTY:
+                colours.add(int(grid[near]))
+            elif near not in region:
+                region.add(near)
+                todo.append(near)
+        if len(region) > _DAME_REGION:
+            return False
+    change = np.abs(np.asarray(after.ownership) - before.ownership).reshape(grid.shape)
+    elsewhere = float(change.sum()) - sum(float(change[point]) for point in region)
+    return len(colours) == 2 and elsewhere < _DAME_CHANGE
+
+
 def _count(board: Board, judge: Judge) -> Ending:
-    """Count a finished game with the judge's dead stones."""
+    """Count a finished game without its dead stones."""
     dead = judge.status(board).stones(Status.DEAD)
     plain = isinstance(judge.scorer, PlayoutScorer)
     name = "playouts (no scorer model is installed)" if plain else "the learned scorer"
     return Ending(count_without(board, dead), dead, name)
-
-
-def with_policy(player: Player, policy: Policy | None) -> Player:
-    """Return the player with the policy to order its search, if it takes one and has none.
-
-    Without, a few hundred playouts on 19x19 call moves mistakes that every expert plays.
-    """
-    known: Any = player
-    if policy is None or getattr(known, "policy", policy) is not None:
-        return player
-    if "policy" not in getattr(known, "__dataclass_fields__", {}):
-        return player
-    guided: Player = replace(known, policy=policy)
-    return guided
-
-
-@dataclass(frozen=True)
-class Thinker:
-    """Who reviews games on boards of one size."""
-
-    player: Any
-    policy: Policy | None
-    policy_name: str
-    missing: str
-    """Why no moves are predicted; empty when they are, or when nobody asked for it."""
-
-    def review(
-        self, record: GameRecord, seed: int, on_position: Callable[[], None] = lambda: None
-    ) -> Review:
-        """Judge every position of a game's main line; see `review_game`."""
-        return review_game(
-            *(record, self.player),
-            policy=self.policy,
-            policy_name=self.policy_name,
-            seed=seed,
-            on_position=on_position,
-        )
-
-
-def find_thinker(rows: int, cols: int, settings: ReviewSettings) -> Thinker:
-    """Make the player that judges, guided by the policy, and load the policy that predicts."""
-    from tengen.gtp.analysis_server import limit_playouts
-    from tengen.players import make_player
-
-    policy, name, missing = find_policy(rows, cols, settings.policy)
-    plain = limit_playouts(make_player(settings.player), settings.playouts)
-    player: Any = with_policy(plain, policy)
-    guide = "" if player is plain else f" and {name}"
-    player.name = f"{settings.player} with {settings.playouts} playouts{guide}"
-    return Thinker(player, policy, name, missing)
-
-
-def find_policy(rows: int, cols: int, name: str | None) -> tuple[Policy | None, str, str]:
-    """Load the policy for a board: the model, its name, and a remark when there is none.
-
-    `name` None takes the shipped one for the size, "none" nobody; a model that was asked for by
-    name must exist.
-    """
-    from tengen.errors import ModelError
-    from tengen.models import load_policy
-    from tengen.models.defaults import policy_for
-
-    if name == "none":
-        return None, "", ""
-    wanted = name or policy_for(rows, cols)
-    try:
-        return load_policy(wanted, shared=True), wanted, ""
-    except ModelError as failure:
-        if name is not None:
-            raise
-        return None, "", f"no moves are predicted: {failure}"

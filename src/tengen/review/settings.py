@@ -1,4 +1,4 @@
-"""What a review is made with; every figure follows from it, the game and the models."""
+"""Settings of a review; with the game and the models they decide every figure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ DEFAULT_PLAYER = "tengen"
 
 @dataclass(frozen=True)
 class ReviewSettings(CheckedSettings):
-    """Who judges positions and moves, how long, and how much of it is shown."""
+    """How long to look at a game, and how much of it to show."""
 
-    playouts: int = setting(200, "Playouts a position; more scatter less.", least=1)
-    player: str = setting(DEFAULT_PLAYER, "Who judges positions; must be able to analyse.")
-    policy: str | None = setting(None, "Model that predicts moves; by the board's size; or none.")
+    quick: bool = setting(False, "Evaluate every position once with the network; do not search.")
+    visits: int | None = setting(
+        None, "Visits per searched position; by the board's size if not given.", least=2
+    )
+    searches: int = setting(30, "Moves to search at most, the most doubtful first.", least=0)
+    player: str = setting(
+        DEFAULT_PLAYER, "Player that analyses; any other than tengen searches every position."
+    )
     top: int = setting(5, "Mistakes and surprises to show.", least=0)
     ownership: bool = setting(False, "Mark ownership on every node of the SGF (TB, TW).")
-    seed: int = setting(0, "Every random choice follows from it.", least=0)
+    seed: int = setting(0, "Seed of every random choice.", least=0)

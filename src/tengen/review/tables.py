@@ -1,7 +1,6 @@
-"""Tables over reviewed games: a line a move as CSV, points lost by player, phase, kind and rank.
+"""Tables over reviewed games: one CSV line per move; points lost by player, phase, kind and rank.
 
-Works on the plain values that `review_library` keeps of each game; knows no boards but to say of
-what kind a move is.
+The games are the plain values that `batch` stores, one dictionary per game.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _Row = dict[str, Any]
 
 
 def phase_of(number: int, rows: int, cols: int) -> str:
-    """Name the phase of a move by its number.
+    """Return the phase of a move by its number.
 
     The opening lasts a sixth of the board's points, the middle game to their half.
 
@@ -39,7 +38,7 @@ def phase_of(number: int, rows: int, cols: int) -> str:
 
 
 def kind_of(move: Point, before: Board, after: Board) -> str:
-    """Say what a move does; see `KINDS`."""
+    """Return the kind of a move; see `KINDS`."""
     if move == PASS:
         return "pass"
     if sum(after.prisoners) > sum(before.prisoners):
@@ -69,7 +68,7 @@ def _enemies(move: Point, after: Board) -> list[tuple[int, int]]:
 
 
 def moves_csv(games: Iterable[_Game]) -> str:
-    """Write one line a move of all games."""
+    """Return one line per move of all games."""
     out = io.StringIO()
     sheet = csv.writer(out, lineterminator="\n")
     told = ("file", "game", "black", "white", "black_rank", "white_rank", "date", "result")
@@ -100,14 +99,14 @@ class _Tally:
     def add(self, row: _Row) -> None:
         """Count one move."""
         self.moves += 1
-        self.lost += row["lost"]
+        self.lost += row["points_lost"]
         self.mistakes += row["verdict"] == "mistake"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return moves, points lost a move, and mistakes a hundred moves."""
+        """Return moves, points lost per move, and mistakes per 100 moves."""
         return {
             "moves": self.moves,
-            "mean_lost": self.lost / self.moves if self.moves else None,
+            "mean_points_lost": self.lost / self.moves if self.moves else None,
             "mistakes_per_100": 100 * self.mistakes / self.moves if self.moves else None,
         }
 
@@ -139,10 +138,10 @@ class Account:
             self.predicted += row["rank"] is not None
             self.first += row["rank"] == 1
         if rows:
-            self.per_game.append(sum(row["lost"] for row in rows) / len(rows))
+            self.per_game.append(sum(row["points_lost"] for row in rows) / len(rows))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values; the interval is over games."""
+        """Return everything as plain values; the 95 % interval is over games."""
         ranks = sorted(self.ranks, key=lambda rank: (-self.ranks[rank], rank))
         return {
             "games": self.games,
@@ -158,8 +157,8 @@ class Account:
 def summarise(games: Iterable[_Game]) -> dict[str, Any]:
     """Sum up players and ranks, most games first, and everybody together.
 
-    `against_rank` is what a player loses a move less what all players of the same rank in these
-    games do; no other measure of a rank is known here.
+    `against_rank` is a player's points lost per move less those of all players of the same rank
+    in these games.
     """
     held = list(games)
     everybody = _accounts(held, lambda game, side: "all")
@@ -169,9 +168,9 @@ def summarise(games: Iterable[_Game]) -> dict[str, Any]:
     lines = []
     for name, account in players.items():
         line = {"name": name, **account.to_dict()}
-        expected = told.get(line["rank"], {}).get("mean_lost") if line["rank"] else None
-        known = expected is not None and line["mean_lost"] is not None
-        line["against_rank"] = line["mean_lost"] - expected if known else None
+        expected = told.get(line["rank"], {}).get("mean_points_lost") if line["rank"] else None
+        known = expected is not None and line["mean_points_lost"] is not None
+        line["against_rank"] = line["mean_points_lost"] - expected if known else None
         lines.append(line)
     return {
         "games": len(held),

@@ -130,11 +130,11 @@ async def see(request: Request, machine: str, position: Position) -> dict[str, A
 async def analyse(
     request: Request,
     position: Position,
-    playouts: Annotated[int, Query(ge=10, le=20_000)] = 1000,
+    visits: Annotated[int, Query(ge=2, le=2500)] = 125,
 ) -> StreamingResponse:
     """Search a position; stream one JSON value a line while it goes on. Hang up to stop it."""
     lane = services_of(request).looking
-    arguments = {"board": to_value(position.board()), "player": "tengen", "playouts": playouts}
+    arguments = {"board": to_value(position.board()), "player": "tengen", "visits": visits}
 
     async def lines() -> AsyncIterator[str]:
         try:

@@ -1,4 +1,4 @@
-"""Answer requests about reviews: upload, watch, read, download."""
+"""Routes of reviews: upload, watch, read, download."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from tengen.errors import TengenError
-from tengen.web import studies
+from tengen.web import review_tasks
 from tengen.web.play_routes import attachment
 from tengen.web.records import whole
 from tengen.web.reviews import Reviews
@@ -28,7 +28,7 @@ def _reviews(request: Request) -> Reviews:
 
 @router.get("/reviews")
 async def reviews(request: Request) -> list[dict[str, Any]]:
-    """List the latest 200 reviews, latest first; `done` counts the positions of those that run."""
+    """List the latest 200 reviews, latest first, with the progress of those that run."""
     return _reviews(request).entries()
 
 
@@ -37,15 +37,15 @@ async def add(
     request: Request,
     data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
     name: Annotated[str, Query(max_length=200)] = "game.sgf",
-    playouts: Annotated[int | None, Query(ge=10)] = None,
+    visits: Annotated[int | None, Query(ge=2)] = None,
+    quick: bool = False,
 ) -> list[dict[str, Any]]:
-    """Queue reviews of all games in a file: SGF of any age, a collection, an archive."""
+    """Queue reviews of all games in a file: SGF, other game formats, a collection, an archive."""
     services = services_of(request)
     settings = services.settings
-    wanted = settings.review_playouts if playouts is None else playouts
-    if wanted > settings.most_playouts:
-        raise TengenError(f"at most {settings.most_playouts} playouts a position")
-    return services.reviews.add(read_upload(data, name, settings), wanted)
+    if visits is not None and visits > settings.most_visits:
+        raise TengenError(f"at most {settings.most_visits} visits per position")
+    return services.reviews.add(read_upload(data, name, settings), visits=visits, quick=quick)
 
 
 @router.post("/games/{key}/review", status_code=201)
@@ -53,22 +53,26 @@ async def add_game(request: Request, key: str) -> list[dict[str, Any]]:
     """Queue a review of a game that was played here."""
     services = services_of(request)
     records = read_upload(services.room.sgf(key), "game.sgf", services.settings)
-    return services.reviews.add(records, services.settings.review_playouts)
+    return services.reviews.add(records)
 
 
 @router.get("/reviews/{key}")
 async def show(request: Request, key: str) -> dict[str, Any]:
-    """Return a game with all positions and what is known of each so far."""
+    """Return a game with all positions, and those evaluated so far.
+
+    `changes` counts the updates they include; `events` continues from there.
+    """
     found = _reviews(request)
     body = found.get(key)
-    # A long game takes a while to replay; meanwhile others are answered.
-    game = await run_in_threadpool(whole, studies.record_of(body["sgf"]))
+    # A long game takes a while to replay; other requests are answered meanwhile.
+    game = await run_in_threadpool(whole, review_tasks.record_of(body["sgf"]))
     return {
         "id": key,
         "status": body["status"],
         "trouble": body["trouble"],
         "summary": body["summary"],
-        "playouts": body["playouts"],
+        "progress": found.progress(key),
+        "changes": len(found.changed(key)),
         "game": {**game, **body["headline"]},
         "parts": found.parts(key),
     }
@@ -76,13 +80,13 @@ async def show(request: Request, key: str) -> dict[str, Any]:
 
 @router.delete("/reviews/{key}", status_code=204)
 async def delete(request: Request, key: str) -> None:
-    """Stop and forget a review."""
+    """Stop and delete a review."""
     _reviews(request).delete(key)
 
 
 @router.get("/reviews/{key}/events", response_class=StreamingResponse)
 async def events(request: Request, key: str, known: int = 0) -> StreamingResponse:
-    """Stream positions from number `known` on as they are judged, then `done`."""
+    """Stream positions as they are evaluated or improved, after the first `known` changes."""
     found = _reviews(request)
     found.get(key)
     queue = found.watch(key)
@@ -90,14 +94,16 @@ async def events(request: Request, key: str, known: int = 0) -> StreamingRespons
     async def told() -> AsyncIterator[str]:
         sent = known
         try:
-            async for changed in changes(queue) if queue else _once():
-                if not changed:
+            async for alive in changes(queue) if queue else _once():
+                if not alive:
                     yield ": alive\n\n"
                     continue
-                parts = found.parts(key)
-                for part in parts[sent:]:
-                    yield event("part", part)
-                sent = max(sent, len(parts))
+                changed = found.changed(key, sent)
+                parts = {part["number"]: part for part in found.parts(key)} if changed else {}
+                for number in dict.fromkeys(changed):
+                    yield event("part", parts[number])
+                sent = len(found.changed(key))
+                yield event("progress", found.progress(key))
                 body = found.get(key)
                 if body["status"] != "waiting":
                     told = {name: body[name] for name in ("status", "trouble", "summary")}
@@ -139,8 +145,8 @@ async def sgf(request: Request, key: str) -> Response:
 
 @router.get("/reviews/{key}/csv")
 async def table(request: Request, key: str) -> Response:
-    """Return the moves with points lost, better moves and predictions as a table."""
+    """Return the moves with points lost, better moves and predictions as CSV."""
     found = _reviews(request)
     found.get(key)
-    text = studies.table(found.parts(key))
+    text = review_tasks.table(found.parts(key))
     return Response(text, media_type="text/csv", headers=attachment(f"review-{key}.csv"))

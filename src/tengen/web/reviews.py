@@ -1,7 +1,7 @@
-"""Keep the reviews: queue them, store every position as it is judged, tell everybody who watches.
+"""The reviews of the server: a queue, every evaluated position stored, watchers notified.
 
-Runs in the server's event loop; the judging itself is a worker's (`studies`). A review that was
-interrupted goes on where it stopped when the server starts again.
+Runs in the server's event loop; a worker process does the review (`review_tasks`). When the server
+starts again, an interrupted review repeats its first pass and keeps the positions searched before.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ class UnknownReviewError(TengenError):
 
 @dataclass(eq=False)
 class _Running:
-    """A review that waits or is worked on, and the queues that watch it."""
+    """A review that waits or is in progress, and the queues that watch it."""
 
     body: dict[str, Any]
     job: Job
-    count: int
-    """Positions judged so far."""
+    changed: list[int] = field(default_factory=list)
+    """Numbers of the positions in the order in which they arrived or were improved."""
+    progress: dict[str, Any] | None = None
     watchers: set[asyncio.Queue[None]] = field(default_factory=set)
 
 
@@ -46,29 +47,32 @@ class Reviews:
         self._running: dict[str, _Running] = {}
 
     def resume(self) -> None:
-        """Go on with everything that was interrupted, oldest first."""
+        """Continue all interrupted reviews, oldest first."""
         for entry in reversed(self._store.list(KIND, limit=None)):
             if entry["status"] == "waiting":
                 body = self._store.get(KIND, entry["id"])
                 if body is not None:
                     self._start(body)
 
-    def add(self, records: list[GameRecord], playouts: int) -> list[dict[str, Any]]:
+    def add(
+        self, records: list[GameRecord], *, visits: int | None = None, quick: bool = False
+    ) -> list[dict[str, Any]]:
         """Queue one review for each game.
 
         Raises
         ------
         TengenError
-            If too many wait already.
+            If too many are waiting.
         """
         if len(self._running) + len(records) > self._settings.queued_reviews:
-            raise TengenError("too many reviews wait already; try again when some are done")
+            raise TengenError("too many reviews are waiting; try again when some are done")
         made = []
         for record in records:
             body: dict[str, Any] = {
                 "id": secrets.token_urlsafe(9),
                 "sgf": record.utf8_sgf().decode("utf-8", "replace"),
-                "playouts": playouts,
+                "visits": visits,
+                "quick": quick,
                 "headline": headline(record),
                 "status": "waiting",
                 "trouble": "",
@@ -80,26 +84,38 @@ class Reviews:
         return made
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return the latest 200 reviews, latest first, with how far they are."""
+        """Return the latest 200 reviews, latest first, with the progress of those that run."""
         entries = self._store.list(KIND)
         for entry in entries:
             running = self._running.get(entry["id"])
-            entry["done"] = running.count if running else None
+            entry["progress"] = running.progress if running else None
         return entries
 
     def get(self, key: str) -> dict[str, Any]:
-        """Return a review: its record, what is known of its positions, its summary."""
+        """Return a review: its record, its settings, its summary."""
         body = self._running[key].body if key in self._running else self._store.get(KIND, key)
         if body is None:
             raise UnknownReviewError("there is no such review")
         return body
 
     def parts(self, key: str) -> list[dict[str, Any]]:
-        """Return what is known of each position so far."""
+        """Return the positions evaluated so far."""
         return self._store.parts(KIND, key)
 
+    def progress(self, key: str) -> dict[str, Any] | None:
+        """Return how far a running review is: stage, steps done and their total."""
+        return self._running[key].progress if key in self._running else None
+
+    def changed(self, key: str, since: int = 0) -> list[int]:
+        """Return the numbers of the positions that changed, in order; all but the first `since`.
+
+        A server that was started again has fewer changes than its watchers know of: they get all.
+        """
+        changed = self._running[key].changed if key in self._running else []
+        return changed[since:] if since <= len(changed) else changed
+
     def delete(self, key: str) -> None:
-        """Stop and forget a review."""
+        """Stop and delete a review."""
         running = self._running.pop(key, None)
         if running is not None:
             running.job.cancel()
@@ -108,11 +124,11 @@ class Reviews:
             raise UnknownReviewError("there is no such review")
 
     def close(self) -> None:
-        """Take in nothing more; what is under way goes on when a server opens the database."""
+        """Stop taking results; running reviews continue when a server opens the database again."""
         self._running.clear()
 
     def watch(self, key: str) -> asyncio.Queue[None] | None:
-        """Return a queue that gets an item at every change; None if nothing will change."""
+        """Return a queue that gets an item at every change; None if the review is not running."""
         running = self._running.get(key)
         if running is None:
             return None
@@ -126,24 +142,25 @@ class Reviews:
             self._running[key].watchers.discard(queue)
 
     def _put(self, body: dict[str, Any]) -> None:
-        summary = {**body["headline"], "status": body["status"], "playouts": body["playouts"]}
+        summary = {**body["headline"], "status": body["status"]}
         self._store.put(KIND, body["id"], summary, body)
 
     def _start(self, body: dict[str, Any]) -> None:
         loop = asyncio.get_running_loop()
         key = body["id"]
-        done = self._store.parts(KIND, key)
+        searched = [p for p in self._store.parts(KIND, key) if p["position"]["visits"] > 1]
 
         def take(part: Any) -> None:
             loop.call_soon_threadsafe(self._take, key, job, part)
 
         arguments = {
             "sgf": body["sgf"],
-            "playouts": body["playouts"],
-            "done": [part["position"] for part in done],
+            "visits": body["visits"],
+            "quick": body["quick"],
+            "known": [(part["number"], part["position"]) for part in searched],
         }
         job = self._lane.submit("review", arguments, take)
-        self._running[key] = _Running(body, job, len(done))
+        self._running[key] = _Running(body, job)
         job.future.add_done_callback(
             lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._finish, key, job)
         )
@@ -152,10 +169,10 @@ class Reviews:
         running = self._running.get(key)
         if running is None or running.job is not job:
             return
-        # A job that was run again after a crash tells its first positions again.
-        number = part["move"]["number"] if part["move"] else 0
+        number = part["number"]
+        running.progress = part.pop("progress")
+        running.changed.append(number)
         self._store.put_part(KIND, key, number, part)
-        running.count = max(running.count, number + 1)
         tell(running.watchers)
 
     def _finish(self, key: str, job: Job) -> None:

@@ -40,9 +40,8 @@ class Settings:
     """Most moves of one game."""
     queued_reviews: int = 200
     """Most reviews that wait or run."""
-    review_playouts: int = 200
-    """Playouts a position unless the request says otherwise."""
-    most_playouts: int = 2000
+    most_visits: int = 2000
+    """Most visits per position that a review may ask for."""
 
     @property
     def is_local(self) -> bool:

@@ -13,12 +13,11 @@ import numpy as np
 from tengen.board import PASS, index_of, points_at
 from tengen.board.counting import count_both, overruled
 from tengen.contracts import Analyser, Analysis, Player, Status, TimedPlayer
-from tengen.errors import ModelError
-from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.gtp.judging import Judge, agrees
+from tengen.models import load_policy
+from tengen.models.defaults import policy_for
 from tengen.players import make_player
-from tengen.review.game import find_policy
-from tengen.web import openings, shelves, sights, studies
+from tengen.web import openings, review_tasks, shelves, sights
 from tengen.web.positions import (
     counted,
     finite,
@@ -70,19 +69,17 @@ def hint(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
 
 
 def analyse(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Search a position with so many playouts, telling what is thought as it goes."""
-    visits = max(arguments["playouts"] // PLAYOUTS_A_VISIT, 1)
-    spec = f"{arguments['player']}:visits={visits}"
+    """Search a position with a number of visits and report as it goes."""
+    spec = f"{arguments['player']}:visits={arguments['visits']}"
     return hint({**arguments, "player": spec, "seed": 0}, context)
 
 
 def predict(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Say which moves an expert would play."""
+    """Return the moves people most likely play."""
     board = to_board(arguments["board"])
-    policy, name, missing = find_policy(board.rows, board.cols, None)
-    if policy is None:
-        raise ModelError(missing)
-    return {"model": name, "moves": likely_moves(policy.priors(board), board, arguments["top"])}
+    name = policy_for(board.rows, board.cols)
+    priors = load_policy(name, shared=True).priors(board)
+    return {"model": name, "moves": likely_moves(priors, board, arguments["top"])}
 
 
 def score(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
@@ -124,7 +121,7 @@ def describe(report: Analysis, board: Any) -> dict[str, Any]:
                 "winrate": c.winrate,
                 "score": c.score,
                 "prior": c.prior,
-                "line": vertices(c.pv[: studies.LINE], board),
+                "line": vertices(c.pv[: review_tasks.LINE], board),
             }
             for c in report.candidates[:_HINTS]
         ],
@@ -167,6 +164,6 @@ TASKS: dict[str, Task] = {
     "tables": shelves.tables,
     "explore": openings.ask,
     "index": openings.index_upload,
-    "review": studies.review,
-    "export_sgf": studies.export_sgf,
+    "review": review_tasks.review,
+    "export_sgf": review_tasks.export_sgf,
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from tengen.arrays import FloatArray
+from tengen.arrays import Float32Array, FloatArray
 from tengen.board import BLACK, Board
 from tengen.errors import ModelError, SpecError
 from tengen.learners.deep_network import inputs
@@ -45,6 +45,13 @@ class View:
     """Its standard deviation."""
     ownership: FloatArray
     """+1 Black to -1 White."""
+    best: FloatArray | None = None
+    """Probability of each move to be the best, laid out as `priors`; None without this output."""
+
+    @property
+    def proposals(self) -> FloatArray:
+        """The probabilities that guide a search: `best` where there is such an output."""
+        return self.priors if self.best is None else self.best
 
 
 class DeepNetwork:
@@ -266,16 +273,21 @@ def shapes_of(design: Design) -> dict[str, tuple[int, ...]]:
 
 
 def _view(board: Board, said: Judgement, row: int) -> View:
-    """Turn one row of a judgement towards Black and leave illegal moves out."""
+    """Return one row of a judgement from Black's view, without illegal moves."""
     legal = board.legal_mask()
-    logits = np.where(legal, said.moves[row].astype(np.float64), -np.inf)
-    odds = np.exp(logits - logits.max())
+
+    def shares(logits: Float32Array) -> FloatArray:
+        allowed = np.where(legal, logits.astype(np.float64), -np.inf)
+        odds = np.exp(allowed - allowed.max())
+        return np.asarray(odds / odds.sum())
+
     sign = 1.0 if board.turn == BLACK else -1.0
     chance = 1.0 / (1.0 + np.exp(-sign * float(said.winner[row])))
     return View(
-        priors=odds / odds.sum(),
+        priors=shares(said.moves[row]),
         black_wins=float(chance),
         score=sign * float(said.score[row]),
         spread=float(said.spread[row]),
         ownership=sign * said.ownership[row].astype(np.float64),
+        best=None if said.best is None else shares(said.best[row]),
     )
