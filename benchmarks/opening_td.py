@@ -21,18 +21,23 @@ from numpy.typing import NDArray
 
 from tengen.board import Board, random_point
 from tengen.learners.opening_td import OpeningTD, TDSettings
-from tengen.learners.opening_td.candidate_kernels import evaluate, rate_moves
-from tengen.learners.opening_td.features import dense_inputs
 from tengen.learners.opening_td.game_kernels import after_ply, learn, play, start
-from tengen.learners.opening_td.kernels import Net, best_orientation, constant_sums, position_keys
-from tengen.learners.opening_td.network import gradient, predict
+from tengen.learners.opening_td.kernels import (
+    Net,
+    best_orientation,
+    constant_sums,
+    evaluate,
+    position_keys,
+    rate_moves,
+)
+from tengen.learners.opening_td.network import dense_inputs, gradient, predict
 from tengen.learners.opening_td.training import Lesson
 
 
 @njit
-def learn_often(memory, ply, goal, net, tables, layout, room, times):  # type: ignore[no-untyped-def]
+def learn_often(memory, ply, goal, net, layout, room, times):  # type: ignore[no-untyped-def]
     for _ in range(times):
-        learn(memory, ply, goal, net, tables, layout, room, 1e-12, 0.0)
+        learn(memory, ply, goal, net, layout, room, 1e-12, 0.0)
 
 
 @njit
@@ -91,7 +96,6 @@ def prepared(learner: OpeningTD, stones: int) -> Board:
     tables, layout, room, memory = learner.desk()
     board = Board(*learner.settings.shape, komi=5.5)
     start(board.state, memory)
-    target = np.zeros(1)
     for ply in range(stones):
         # The same stones in the middle of every board.
         while True:
@@ -100,9 +104,7 @@ def prepared(learner: OpeningTD, stones: int) -> Board:
             if abs(row - 1 - board.rows // 2) <= 4 and abs(col - board.cols // 2) <= 4:
                 break
         play(board.state, memory, ply, move)
-        after_ply(
-            board.state, memory, ply, learner.net_, 5.5, tables, layout, room, target, 0.0, 0.0
-        )
+        after_ply(board.state, memory, ply, learner.net_, 5.5, tables, layout, room, 0.0, 0.0)
     return board
 
 
@@ -111,9 +113,9 @@ def learning_step(features: str, encoding: str, size: int, stones: int) -> dict[
     settings = TDSettings(features=features, encoding=encoding, rows=size, plies=stones)
     learner = OpeningTD(settings=settings).draw()
     board = prepared(learner, stones)
-    tables, layout, room, memory = learner.desk()
-    goal = np.array([0.5])
-    work = (memory, stones - 1, goal, learner.net_, tables, layout, room)
+    _, layout, room, memory = learner.desk()
+    goal = 0.5
+    work = (memory, stones - 1, goal, learner.net_, layout, room)
     sparse = seconds(lambda: learn_often(*work, 300), 1) / 300
     x = dense_inputs(board, settings.chosen, friend=int(memory.side[stones - 1]), komi=5.5)
 

@@ -74,10 +74,6 @@ class Even:
     def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> Any:
         return np.array([board.area_score() for board in boards], np.float64)
 
-    def finish_ownership(self, boards: Sequence[Board], seeds: Sequence[int]) -> Any:
-        owners = np.array([0, 1, -1])[np.array([board.grid().ravel() for board in boards])]
-        return owners.astype(np.float64)
-
 
 # ----- Scenarios -----
 
@@ -236,15 +232,15 @@ def symmetry_network() -> list[Any]:
 
 
 def opening_td() -> list[Any]:
-    from tengen.learners.opening_td.features import dense_inputs
     from tengen.learners.opening_td.learner import OpeningTD
-    from tengen.learners.opening_td.matches import play_match
+    from tengen.learners.opening_td.network import dense_inputs
     from tengen.learners.opening_td.settings import TDSettings
+    from tengen.learners.opening_td.training import play_match
 
     answers: list[Any] = []
-    for target, encoding in (("score", "binary"), ("win", "scalar"), ("ownership", "mixed")):
+    for encoding in ("binary", "scalar", "mixed"):
         settings = TDSettings(
-            rows=4, plies=20, games=3, hidden=3, target=target, encoding=encoding,
+            rows=4, plies=20, games=3, hidden=3, encoding=encoding,
             trace=0.5, explore=0.5, random_plies=1, random_opponent=0.5,
         )  # fmt: skip
         learner = OpeningTD(settings=settings).fit(Even())

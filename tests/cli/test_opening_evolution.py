@@ -32,7 +32,7 @@ def train(capsys: pytest.CaptureFixture[str], out: Path, *more: str) -> Any:
     [
         ["--network", "spatial", "--plies", "2"],
         ["--network", "shared", "--strategy", "cma", "--starts", "2", "--random-plies", "2"],
-        ["--network", "tied", "--hall-every", "1", "--starts", "2"],
+        ["--network", "tiled", "--hall-every", "1", "--starts", "2"],
         ["--illegal-passes", "--colours", "black", "--remember", "--opponent", "maxlib + random"],
     ],
 )

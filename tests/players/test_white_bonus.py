@@ -64,7 +64,7 @@ def test_territory_is_counted_without_compensation() -> None:
 @pytest.mark.parametrize(
     ("name", "size"),
     [
-        ("evolved-tied-13x13", 13),
+        ("evolved-spatial-13x13", 13),
         ("isn-9x9", 9),
         ("isn-best", 9),
         ("life", 9),

@@ -45,6 +45,8 @@ from tengen.statistics import Rate, Trend
 PANEL = ("random", "maxlib", "static")
 """Opponents that stay the same, so that learning can be seen."""
 FIRST = "generation 0"
+_FEW_WEIGHTS = {"spatial": "shared", "dense": "tiled"}
+"""The paper's networks with weights tied by symmetry."""
 _START_PLIES = 4
 """Random plies before each game that measures a network."""
 
@@ -70,11 +72,11 @@ def paper_method(network: str, seed: int, generations: int, every: int = 250) ->
 def better_method(network: str, seed: int, generations: int, every: int = 25) -> EvolutionSettings:
     """Return the experiment that learns: openings judged by playouts, not by one finished game.
 
-    The spatial network becomes `shared`, the dense one `tied`: few weights. Four games each from
+    The spatial network becomes `shared`, the dense one `tiled`: few weights. Four games each from
     common random starts against two opponents; CMA-ES breeds.
     """
     return EvolutionSettings(
-        network={"spatial": "shared", "dense": "tied"}.get(network, network),
+        network=_FEW_WEIGHTS.get(network, network),
         population=20,
         generations=generations,
         random_plies=4,
@@ -92,14 +94,12 @@ def champion_method(
 ) -> EvolutionSettings:
     """Return the method of the champions: small steps of a mean, ever more games.
 
-    The spatial network becomes `rich`, the dense one `tiled`. Half of the starts are against the
-    hall of fame, which begins with the best of generation 0, the others against three opponents;
-    what is beyond a clear win hardly counts. The shipped ones' own settings differ in opponents and
-    hall, see their cards.
+    Half of the starts are against the hall of fame, which begins with the best of generation 0, the
+    others against three opponents; what is beyond a clear win hardly counts. The shipped ones' own
+    settings differ in opponents and hall, see their cards.
     """
     return replace(
         better_method(network, seed, generations, every),
-        network={"spatial": "rich", "dense": "tiled"}.get(network, network),
         population=24,
         more_starts_every=20,
         hall_every=60,

@@ -23,8 +23,7 @@ from tengen.learners.opening_td import (
     TDSettings,
     play_match,
 )
-from tengen.learners.opening_td.matches import RANDOM_NAME
-from tengen.learners.opening_td.model import OpeningModel
+from tengen.learners.opening_td.training import RANDOM_NAME
 from tengen.models.runs import Run, read_metrics
 from tengen.statistics import Rate
 
@@ -80,7 +79,7 @@ def train(
     """Train one player, from where its run stands; return its learning curve."""
     settings = job.settings
     opponent = None if settings.opponent == SELF else _side_of(settings.opponent)
-    if isinstance(opponent, str | OpeningModel):
+    if isinstance(opponent, str | OpeningTD):
         raise TengenError(
             f"opponent {settings.opponent!r}: for random moves use --random-opponent 1"
         )

@@ -31,8 +31,6 @@ _VARIANTS: dict[str, dict[str, Any]] = {
     "mixed": {"encoding": "mixed"},
     "lambda 0.6": {"trace": 0.6},
     "lambda 0.9": {"trace": 0.9},
-    "win": {"target": "win"},
-    "ownership": {"target": "ownership"},
     "80 hidden": {"hidden": 80},
     "half against random": {"random_opponent": 0.5, "random_plies": 6},
     "against static": {"opponent": "static"},

@@ -8,7 +8,7 @@ import pytest
 from tengen.board import BLACK, PASS, Board, Rules
 from tengen.board.symmetry import transform
 from tengen.errors import ModelError
-from tengen.learners.opening_evolution import Dense, Rich, Shape, Shared, Spatial, Tied, Tiled
+from tengen.learners.opening_evolution import Dense, Shape, Shared, Spatial, Tiled
 
 BOARDS = 6
 
@@ -48,9 +48,8 @@ def test_sizes_are_the_papers() -> None:
     assert len(full.windows) == 286 and full.hidden == 95
     assert full.n_weights == 36_063 + 286 + 95 + 1
     assert len(Spatial(9, 9).windows) == 84 and Spatial(9, 9).hidden == 28
-    assert Shared().n_weights == 158 and Tied().n_weights == 28 * 55 + 55 + 56
+    assert Shared().n_weights == 158
     # Four more kernels of 3x3 and 5x5 with their places; one 7x7 window and six plain units.
-    assert Rich().n_weights == 158 + 3 * (4 + 21 + 7 + 15 + 4)
     assert Tiled().n_weights == 10 + 1 + 10 + 6 * (28 + 2) + 1
 
 
@@ -129,7 +128,7 @@ def test_free_choice_may_be_illegal() -> None:
     assert board.is_legal(board.answer(Dense(5, 5, plies=1).move(weights, board)))
 
 
-@pytest.mark.parametrize("shape", [Shared(7, 7), Rich(7, 7), Tied(7, 7), Tiled(7, 7)])
+@pytest.mark.parametrize("shape", [Shared(7, 7), Tiled(7, 7)])
 def test_shared_weights_know_no_orientation(shape: Shape) -> None:
     rng = np.random.default_rng(4)
     weights = rng.normal(0, 0.5, shape.n_weights)
@@ -141,7 +140,7 @@ def test_shared_weights_know_no_orientation(shape: Shape) -> None:
     assert np.ptp(values) < 1e-12
 
 
-@pytest.mark.parametrize("shape", [Shared(5, 5), Rich(5, 5), Tied(5, 5), Tiled(5, 5)])
+@pytest.mark.parametrize("shape", [Shared(5, 5), Tiled(5, 5)])
 def test_few_weights_unfold_into_a_plain_network(shape: Shape) -> None:
     weights = np.random.default_rng(5).normal(0, 0.5, shape.n_weights)
     plain, full = shape.unfold(weights)

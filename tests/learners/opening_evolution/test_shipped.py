@@ -13,7 +13,6 @@ from tengen.statistics import Rate
 
 CHAMPIONS = {
     "evolved-minimax-13x13": ("tiled", 2),
-    "evolved-tied-13x13": ("rich", 1),
     "evolved-spatial-13x13": ("shared", 1),
 }
 

@@ -113,44 +113,24 @@ class SlowLearner:
     def __init__(self, weights: tuple[Array, ...], rate: float, trace: float) -> None:
         self.w1, self.b1, self.w2, self.b2 = (w.copy() for w in weights)
         self.rate, self.trace = rate, trace
-        self.traces: list[list[Array]] = []
+        self.traces: list[Array] = []
 
-    def output(self, x: Array) -> Array:
-        """Return the outputs."""
-        return np.asarray(sigmoid(sigmoid(x @ self.w1 + self.b1) @ self.w2 + self.b2))
+    def output(self, x: Array) -> float:
+        """Return the output."""
+        return float(sigmoid(sigmoid(x @ self.w1 + self.b1) @ self.w2 + self.b2)[0])
 
-    def black_view(self, x: Array, side: int, cells: NDArray[np.int64] | None) -> Array:
-        """Return the outputs from Black's view, in the cells of the board."""
-        o = self.output(x)
-        o = o if cells is None else o[cells]
-        return o if side == 1 else 1 - o
+    def black_view(self, x: Array, side: int) -> float:
+        """Return the output from Black's view."""
+        return self.output(x) if side == 1 else 1 - self.output(x)
 
-    def learn(self, x: Array, side: int, cells: NDArray[np.int64] | None, target: Array) -> None:
-        """Take one step of TD(lambda) towards a target, one trace for each output of the board."""
-        now = self.black_view(x, side, cells)
-        order = np.arange(len(now)) if cells is None else cells
-        sign = 1 if side == 1 else -1
-        hidden = sigmoid(x @ self.w1 + self.b1)
-        out = self.output(x)
-        fresh = []
-        for m in order:
-            at_out = sign * out[m] * (1 - out[m])
-            at_hidden = at_out * self.w2[:, m] * hidden * (1 - hidden)
-            g2 = np.zeros_like(self.w2)
-            g2[:, m] = at_out * hidden
-            gb2 = np.zeros_like(self.b2)
-            gb2[m] = at_out
-            fresh.append([np.outer(x, at_hidden), at_hidden, g2, gb2])
-        if not self.traces:
-            self.traces = fresh
-        else:
-            self.traces = [
-                [self.trace * old + new for old, new in zip(o, n, strict=True)]
-                for o, n in zip(self.traces, fresh, strict=True)
-            ]
-        for i, trace in enumerate(self.traces):
-            step = self.rate * (target[i] - now[i])
-            self.w1 += step * trace[0]
-            self.b1 += step * trace[1]
-            self.w2 += step * trace[2]
-            self.b2 += step * trace[3]
+    def learn(self, x: Array, side: int, target: float) -> None:
+        """Take one step of TD(lambda) towards a target."""
+        error = target - self.black_view(x, side)
+        hidden, out = sigmoid(x @ self.w1 + self.b1), self.output(x)
+        at_out = (1 if side == 1 else -1) * out * (1 - out)
+        at_hidden = at_out * self.w2[:, 0] * hidden * (1 - hidden)
+        fresh = [np.outer(x, at_hidden), at_hidden, at_out * hidden[:, None], np.array([at_out])]
+        old = self.traces or [np.zeros_like(new) for new in fresh]
+        self.traces = [self.trace * o + new for o, new in zip(old, fresh, strict=True)]
+        for weights, trace in zip((self.w1, self.b1, self.w2, self.b2), self.traces, strict=True):
+            weights += self.rate * error * trace

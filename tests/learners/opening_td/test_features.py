@@ -11,7 +11,9 @@ import pytest
 from tengen.board import BLACK, WHITE, Board
 from tengen.board.symmetry import elements, transform
 from tengen.errors import TengenError
-from tengen.learners.opening_td.features import SETS, FeatureSet, dense_inputs
+from tengen.learners.opening_td import SETS, FeatureSet
+from tengen.learners.opening_td import kernels as k
+from tengen.learners.opening_td.network import dense_inputs, geometry, layout_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 import slow_opening_td as slow
@@ -102,3 +104,26 @@ def test_numbers_of_inputs_are_the_papers() -> None:
 def test_senseless_selections_are_refused(features: str, encoding: str) -> None:
     with pytest.raises(TengenError, match=features if encoding != "odd" else encoding):
         FeatureSet(features, encoding)
+
+
+def keys_of(moves: str, friend: int) -> np.ndarray:
+    board, tables = Board(5, moves=moves), geometry(5, 5)
+    keys = np.zeros((len(tables.turned), 1), np.uint64)
+    k.position_keys(board.state, friend, tables, keys)
+    return keys
+
+
+def test_the_orientation_of_a_turned_position_undoes_the_turn() -> None:
+    straight, turned = keys_of("B B4 W C1", BLACK), keys_of("B B2 W C5", BLACK)
+    best, other = int(k.best_orientation(straight)), int(k.best_orientation(turned))
+    assert best != other and straight[best] == turned[other] == straight.max() == turned.max()
+    assert set(keys_of("B B4 W C1", WHITE).ravel()) != set(straight.ravel())
+
+
+def test_constant_sums_are_biases_and_what_feature_b_adds() -> None:
+    layout = layout_of(FeatureSet("AB", "scalar"), 5, 5)
+    rng = np.random.default_rng(2)
+    w1, b1 = rng.normal(size=(200, 3)), rng.normal(size=3)
+    sums = np.empty(3)
+    k.constant_sums(k.Net(w1, b1, np.zeros((3, 1)), np.zeros(1)), layout, sums)
+    np.testing.assert_allclose(sums, b1 + layout.fixed_value @ w1[layout.fixed_index])

@@ -23,9 +23,8 @@ from tengen.learners.opening_td import (
     play_match,
     training,
 )
-from tengen.learners.opening_td.candidate_kernels import rate_moves
-from tengen.learners.opening_td.features import dense_inputs
-from tengen.learners.opening_td.network import gradient, make_net, predict
+from tengen.learners.opening_td.kernels import rate_moves
+from tengen.learners.opening_td.network import dense_inputs, gradient, make_net, predict
 from tengen.learners.opening_td.training import Lesson
 from tengen.models import Run, load_evaluator
 
@@ -39,13 +38,6 @@ class CountingExpert:
     def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> NDArray[np.float64]:
         return np.array(
             [b.area_score() + s % 7 - 3 for b, s in zip(boards, seeds, strict=True)], float
-        )
-
-    def finish_ownership(
-        self, boards: Sequence[Board], seeds: Sequence[int]
-    ) -> NDArray[np.float64]:
-        return np.array([1.0 * (b.grid() == 1) - (b.grid() == 2) for b in boards]).reshape(
-            len(boards), -1
         )
 
 
@@ -68,11 +60,10 @@ class Corner:
         return next(p for p in board.legal_moves)
 
 
-@pytest.mark.parametrize("outputs", [1, 4])
-def test_gradient_is_the_numerical_one(outputs: int) -> None:
+def test_gradient_is_the_numerical_one() -> None:
     rng = np.random.default_rng(1)
-    net = make_net(12, 5, outputs, seed=2)
-    x, error = rng.normal(size=12), rng.normal(size=outputs)
+    net = make_net(12, 5, seed=2)
+    x, error = rng.normal(size=12), rng.normal(size=1)
     exact = gradient(net, x, error)
     for weights, slopes in zip(net, exact, strict=True):
         for place in np.ndindex(weights.shape):
@@ -86,18 +77,14 @@ def test_gradient_is_the_numerical_one(outputs: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("features", "encoding", "target", "trace"),
-    [
-        ("ABCDE", "binary", "score", 0.0),
-        ("ABCDE", "scalar", "win", 0.7),
-        ("ACE", "mixed", "ownership", 0.5),
-    ],
+    ("features", "encoding", "trace"),
+    [("ABCDE", "binary", 0.0), ("ABCDE", "scalar", 0.7), ("ACE", "mixed", 0.5)],
 )
 def test_a_training_game_equals_the_slow_learner(
-    features: str, encoding: str, target: str, trace: float
+    features: str, encoding: str, trace: float
 ) -> None:
     learner = player(
-        features=features, encoding=encoding, target=target, trace=trace, alpha=0.5, games=2,
+        features=features, encoding=encoding, trace=trace, alpha=0.5, games=2,
         rows=9, hidden=8, explore=0.5, plies=14, seed=4, random_plies=2,
     ).draw()  # fmt: skip
     lesson = Lesson(learner, EXPERT)
@@ -105,15 +92,14 @@ def test_a_training_game_equals_the_slow_learner(
     copy = slow.SlowLearner(tuple(w.copy() for w in learner.net_), 0.5, trace)
     assert learner.settings.rate(1) == 0.5
     game = lesson.one_game()
-    replay(learner, copy, game.moves, game.score, target)
+    assert len(game.moves) == 14 and learner.games_ == 2
+    replay(learner, copy, game.moves, game.score)
     for name in ("w1", "b1", "w2", "b2"):
         difference = np.abs(getattr(learner.net_, name) - getattr(copy, name)).max()
         assert difference < 1e-9, name
 
 
-def replay(
-    learner: OpeningTD, copy: slow.SlowLearner, moves: list[int], score: float, target: str
-) -> None:
+def replay(learner: OpeningTD, copy: slow.SlowLearner, moves: list[int], score: float) -> None:
     """Let the slow learner learn from the same moves, checking the best values."""
     memory = learner.desk().memory
     board = Board(9, komi=5.5)
@@ -126,29 +112,15 @@ def replay(
         side = board.turn
         board.play(board.answer(move))
         x = slow.inputs(board.grid(), side, lead(board), learner.settings.features, binary)
-        cells = cells_of(board, side) if target == "ownership" else None
         if before is not None:
-            copy.learn(*before, copy.black_view(x, side, cells))
-        before = (x, side, cells)
-    if target == "ownership":
-        goal = np.clip((EXPERT.finish_ownership([board], [0])[0] + 1) / 2, 0.02, 0.98)
-    elif target == "win":
-        goal = np.array([0.98 if score > 0 else 0.02])
-    else:
-        goal = np.array([0.5 + score / 180])
+            copy.learn(*before, copy.black_view(x, side))
+        before = (x, side)
     assert before is not None
-    copy.learn(*before, goal)
+    copy.learn(*before, 0.5 + score / 180)
 
 
 def lead(board: Board) -> float:
     return board.prisoners[0] - board.prisoners[1] - 5.5
-
-
-def cells_of(board: Board, side: int) -> NDArray[np.int64]:
-    """Return for each cell of the board where it is in the image that the network sees."""
-    _, number = slow.normal_image(board.grid(), side)
-    source = slow.images(np.arange(81).reshape(9, 9))[number].ravel()
-    return np.argsort(source)
 
 
 def best_value(copy: slow.SlowLearner, board: Board, learner: OpeningTD) -> float:
@@ -165,7 +137,7 @@ def best_value(copy: slow.SlowLearner, board: Board, learner: OpeningTD) -> floa
                 learner.settings.features,
                 dict(learner.settings.chosen.binary()),
             )
-            values.append(float(copy.output(x).mean()))
+            values.append(copy.output(x))
     return max(values)
 
 
@@ -211,12 +183,6 @@ def test_it_keeps_the_contracts(tmp_path: Path) -> None:
     assert load_evaluator(tmp_path / "checked.safetensors").values(boards).shape == (3,)
     with pytest.raises(TengenError, match="5x5"):
         fitted.values([Board(5)])
-
-
-@pytest.mark.parametrize("target", ["win", "ownership"])
-def test_other_targets_are_evaluators_too(target: str) -> None:
-    learner = player(**SMALL, target=target).fit(EXPERT)
-    check_evaluator(learner, boards=sample_boards(2, [(5, 5)]))
 
 
 def test_colours_are_treated_alike() -> None:
@@ -285,7 +251,7 @@ def test_candidates_are_rated_as_the_positions_after_them(encoding: str) -> None
 
 
 def test_settings_without_sense_are_refused(tmp_path: Path) -> None:
-    for wrong in ({"target": "luck"}, {"explore": 2.0}, {"hidden": 0}, {"rows": 1}, {"plies": 0}):
+    for wrong in ({"explore": 2.0}, {"hidden": 0}, {"rows": 1}, {"plies": 0}):
         with pytest.raises(TengenError):
             player(**wrong).draw()  # type: ignore[arg-type]
     bad = player(**SMALL).draw()

@@ -23,7 +23,7 @@ from tengen.models.settings import CheckedSettings, setting, to_plain
 from tengen.statistics import Rate, Trend
 
 _TABLES = {"dense": "Table I", "spatial": "Table II"}
-CHAMPIONS = ("evolved-minimax-13x13", "evolved-tied-13x13", "evolved-spatial-13x13")
+CHAMPIONS = ("evolved-minimax-13x13", "evolved-spatial-13x13")
 """The shipped networks, the strongest first."""
 
 

@@ -1,12 +1,11 @@
-"""Choose moves with evolved networks; a stone changes one input, so only what it touches is
-recomputed.
+"""Choose moves with evolved networks, recomputing only what a stone changes.
 
-A network sees the board as +1 for own stones, -1 for enemy stones, 0 for empty points, row by row.
-The value of a position is compared before the last tanh, which would not change the order.
+Inputs are +1 for own stones, -1 for enemy stones, 0 for empty points, row by row. Values are
+compared before the last tanh, which would not change their order.
 
 `best_move` takes the best position after one own move, or looks two plies ahead with alpha-beta,
 for both kinds of networks. An equal value never replaces an earlier one, so that a choice is a
-function of weights and position. Superko is the caller's.
+function of weights and position. The caller checks superko.
 """
 
 # mypy: ignore-errors
@@ -36,7 +35,7 @@ def _index_of(p, cols):
 
 @kernel
 def _read_inputs(s, colour, x):
-    """Fill `x` with what a network playing `colour` sees."""
+    """Fill `x` with the inputs of a network playing `colour`."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for i in range(rows * cols):
         c = s[COLOUR, _point_of(i, cols)]
@@ -45,10 +44,10 @@ def _read_inputs(s, colour, x):
 
 @inner_kernel
 def _changes(s, p, colour, where, how, me):
-    """List the inputs that change when `colour` plays the legal point `p`, as `me` sees them.
+    """List the inputs that change when `colour` plays the legal point `p`, from `me`'s view.
 
     Writes indices and differences, returns how many: the stone itself and every stone it captures.
-    Suicide is not foreseen; under the rules of these games it is illegal.
+    Suicide is illegal in these games and not handled.
     """
     cols = s[SCALARS, COLS]
     where[0] = _index_of(p, cols)
@@ -83,8 +82,8 @@ def _changes(s, p, colour, where, how, me):
 def _bend(values, n):
     """Replace the first `n` values by their tanh, to within 1e-13.
 
-    The library's tanh is a call a value; plain arithmetic runs in vector registers. exp(2x) is the
-    256th power of exp(x / 128), whose series is short; beyond 19 tanh is 1 to the last bit.
+    The library's tanh is one call per value; plain arithmetic runs in vector registers. exp(2x) is
+    the 256th power of exp(x / 128), whose series is short; beyond 19 tanh is 1 to the last bit.
     """
     for i in range(n):
         x = min(max(values[i], -19.0), 19.0) / 128.0
@@ -101,7 +100,7 @@ def _bend(values, n):
 def _output(hidden, w2):
     """Return the value of hidden sums before the last tanh, and bend them.
 
-    The last entry of `w2` is the bias. Four sums at a time: one alone waits for itself.
+    The last entry of `w2` is the bias. Four sums in parallel avoid a chain of dependent additions.
     """
     n = hidden.shape[0]
     _bend(hidden, n)
@@ -178,7 +177,7 @@ def _add_rows(w1, where, how, count, base, out):
             out[h] += step * w1[row, h]
 
 
-# ----- The spatial network: one unit a window -----
+# ----- The spatial network: one unit per window -----
 
 
 @kernel
@@ -244,7 +243,7 @@ def _read_windows(x, weights, windows, cover, sums, bent, base):
 def _touch(w0, cover, where, how, count, sums, slot, touched, fresh):
     """List the windows that the listed inputs touch, with their new sums; return how many.
 
-    `slot` is -1 everywhere before and after; in between it says where a window stands.
+    `slot` is -1 everywhere before and after; in between it holds a window's place in the list.
     """
     over, places = cover
     n = 0
@@ -322,7 +321,7 @@ def best_move(s, weights, windows, cover, free, width):
     cells = s[SCALARS, ROWS] * cols
     _, w1, w2 = weights
     units, hidden = windows[0].shape[0], w1.shape[1]
-    dense = units == 0  # asked at every leaf: a call that asked would cost more than the leaf
+    dense = units == 0  # tested inline: a call at every leaf would cost more than the leaf
     x = np.empty(cells)
     sums, bent, base = np.empty(units), np.empty(units), np.empty(hidden)
     slot, touched, fresh = np.full(units, -1, np.int64), np.empty(units, np.int64), np.empty(units)

@@ -1,4 +1,4 @@
-"""The estimator: fit evolves a network, save and load keep it, players and evaluators use it."""
+"""Evolved openings as an estimator: fit, evaluate positions, choose moves, save and load."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import numpy as np
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board, Point
 from tengen.errors import ModelError
-from tengen.learners.opening_evolution.games import NetworkPlayer
 from tengen.learners.opening_evolution.networks import Shape, Weights
 from tengen.learners.opening_evolution.settings import DEFAULTS, EvolutionSettings
-from tengen.learners.opening_evolution.training import Breeding, Measure, evolve
+from tengen.learners.opening_evolution.training import Breeding, Measure, NetworkPlayer, evolve
 from tengen.models import Card, load_model, save_model
 from tengen.models.runs import Run
 from tengen.models.settings import from_recipe, to_plain
@@ -41,7 +40,7 @@ class OpeningEvolution:
 
     @property
     def shape(self) -> Shape:
-        """What its weights mean."""
+        """The kind of network."""
         return self.settings.shape()
 
     def fit(
@@ -53,7 +52,7 @@ class OpeningEvolution:
     ) -> Self:
         """Evolve; `measure_with` and `measure_on` make a measure from opponent and expert.
 
-        With a run it goes on from where that stands and leaves states and snapshots there.
+        With a run the evolution continues there and writes checkpoints and snapshots.
         """
 
         def keep(generation: int, weights: Weights) -> None:
@@ -95,21 +94,21 @@ class OpeningEvolution:
             )
         return model
 
-    # ----- What it offers -----
+    # ----- Evaluating and playing -----
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
-        """Return what the network thinks, from Black's view.
+        """Return the network's output from Black's view, scaled to the points of the board.
 
-        The output has no unit; it is stretched to the points of the board, which keeps its order.
+        The output has no unit of its own.
         """
         return np.array([self._value(board) for board in boards])
 
     def _value(self, board: Board) -> float:
         self._check(board)
-        # Positions are judged after a move, by the side that made it.
+        # Positions are evaluated after a move, for the side that made it.
         me = 3 - board.turn
         value = self.shape.value(self.weights_, board, me) * board.rows * board.cols
-        # Evolved under one komi; another one moves the score by the difference.
+        # Evolved under one komi; another one changes the score by the difference.
         return (value if me == BLACK else -value) - (board.white_bonus - self.settings.komi)
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
@@ -118,12 +117,12 @@ class OpeningEvolution:
         return self.player().choose(board, rng)
 
     def player(self) -> NetworkPlayer:
-        """Return the network as a player that does not ask for the board's size."""
+        """Return the network as a player that does not check the board's size."""
         return NetworkPlayer(self.shape, self.weights_, self.name)
 
     @property
     def opening_plies(self) -> int:
-        """How many plies of a game it evolved for."""
+        """The number of plies of a game that it evolved for."""
         return 2 * self.settings.moves
 
     @property

@@ -1,9 +1,9 @@
-"""Describe the evolved networks: how a flat vector of weights is cut up, and what move it means.
+"""The evolved networks: how a flat vector of weights is split up, and which move it chooses.
 
-`Dense` is the paper's 169-55-1 with look-ahead, `Spatial` its network of one unit a window. `Tied`
-and `Tiled`, `Shared` and `Rich` are the same networks with few free weights, tied by the board's
-eight symmetries: theirs unfold into those of a plain network. A shape knows the size of its board;
-weights are one float64 vector, as evolution wants them.
+`Dense` is the paper's 169-55-1 with look-ahead, `Spatial` its network with one unit per window.
+`Tiled` and `Shared` are the same networks with few free weights, tied by the board's eight
+symmetries; they unfold into a plain network. A shape includes the size of its board. Weights are
+one float64 vector, as evolution needs them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _HIDDEN_SHARE = 3
 """The paper's hidden layers have a third of the units below them."""
 
 
+# What kernels get for a network without windows.
 _NO_WEIGHTS = np.zeros(0)
 _NO_WINDOWS = (np.zeros(0, np.int64),) * 3
 _NO_COVER = (np.zeros((0, 0), np.int64),) * 2
-"""What a network without windows has in their place."""
 
 
 class Shape(Protocol):
-    """A kind of network: how many weights, what move, what value."""
+    """A kind of network."""
 
     @property
     def rows(self) -> int:
@@ -52,11 +52,11 @@ class Shape(Protocol):
         ...
 
     def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
-        """Return the plain network that these weights stand for, and its weights."""
+        """Return the plain network of these weights, and its own weights."""
         ...
 
     def move(self, weights: Weights, board: Board) -> int:
-        """Choose a point for the side to move; superko is the caller's."""
+        """Choose a point for the side to move; the caller checks superko."""
         ...
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
@@ -107,7 +107,7 @@ class Dense:
 
 @dataclass(frozen=True)
 class Spatial:
-    """One unit for every m x m window (m = 3, 5, ...), a second layer, an output; no look-ahead.
+    """One unit per m x m window (m = 3, 5, ...), a second layer, an output; no look-ahead.
 
     On 13x13: 286 windows, 95 units, 36,445 weights with biases (36,063 without, as in the paper).
     """
@@ -116,11 +116,9 @@ class Spatial:
     cols: int = 13
     free: bool = False
     plies: int = 1
-    """1 for no look-ahead, as in the paper; 2 for all replies too, which it dropped as too slow."""
+    """1 for no look-ahead, as in the paper; 2 for all replies too, which was too slow for it."""
     units: int = 0
     """Units in the second layer; 0 for a third of the windows, as in the paper."""
-    kinds: int = 1
-    """Units for each window of 3x3 and 5x5; 1 in the paper."""
 
     def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
         """Return itself."""
@@ -128,9 +126,9 @@ class Spatial:
 
     @cached_property
     def windows(self) -> IntArray:
-        """One row a window: first cell, side, place of its first weight."""
+        """One row per window: first cell, side, index of its first weight."""
         found, place = [], 0
-        for m, _ in _sides(self.rows, self.cols, self.kinds):
+        for m in _sides(self.rows, self.cols):
             for r in range(self.rows - m + 1):
                 for c in range(self.cols - m + 1):
                     found.append((r * self.cols + c, m, place))
@@ -139,7 +137,7 @@ class Spatial:
 
     @cached_property
     def _cover(self) -> tuple[IntArray, IntArray]:
-        """Which windows lie over each cell (-1 behind the last), and where its weight stands."""
+        """The windows over each cell (-1 after the last), and the index of its weight in each."""
         over: list[list[tuple[int, int]]] = [[] for _ in range(self.rows * self.cols)]
         for u, (start, m, place) in enumerate(self.windows):
             for r in range(m):
@@ -187,12 +185,12 @@ class Spatial:
 
 
 class _Folded:
-    """A network whose weights are copies of a few free ones; knows not which."""
+    """A network whose weights are copies of a few free ones."""
 
     @cached_property
     def _copies(self) -> tuple[Shape, IntArray, int]:
-        """The plain network, for each weight the free one it copies (from 1 on; 0 for none, which
-        is always zero), and how many free ones there are.
+        """The plain network, the number of the free weight that each of its weights copies (from
+        1; 0 for a weight that is always zero), and the number of free weights.
         """
         raise NotImplementedError
 
@@ -202,7 +200,7 @@ class _Folded:
         return self._copies[2]
 
     def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
-        """Return the plain network that these weights stand for, and its weights."""
+        """Return the plain network of these weights, and its own weights."""
         _check(weights, self.n_weights)
         shape, source, _ = self._copies
         return shape, np.concatenate(([0.0], weights))[source]
@@ -219,8 +217,13 @@ class _Folded:
 
 
 @dataclass(frozen=True)
-class _FoldedDense(_Folded):
-    """A dense network some of whose weights are copies of others."""
+class Tiled(_Folded):
+    """The dense network with one symmetric window that most of its units share: 202 on 13x13.
+
+    On 13x13 49 units cover 7x7 points each, with the same weights, and count by the orbit of their
+    place; the other six have one weight per orbit of points. The window is the smallest that needs
+    no more units.
+    """
 
     rows: int = 13
     cols: int = 13
@@ -230,37 +233,8 @@ class _FoldedDense(_Folded):
     @cached_property
     def _copies(self) -> tuple[Shape, IntArray, int]:
         full = Dense(self.rows, self.cols, self.free, self.plies)
-        # What is not named stays 0.
+        # What is not named stays 0: a unit covers its window only.
         source, names = np.zeros(full.n_weights, np.int64), _Names()
-        self._name(full, source, names)
-        return full, source, len(names.known)
-
-    def _name(self, full: Dense, source: IntArray, names: _Names) -> None:
-        """Give every weight of the dense network the name of the one it copies."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Tied(_FoldedDense):
-    """The dense network with one weight a unit and orbit of points: 1,651 on 13x13.
-
-    It sees how many stones of each side stand in each orbit, so that every orientation plays alike.
-    """
-
-    def _name(self, full: Dense, source: IntArray, names: _Names) -> None:
-        _tie_points(full, source, names, range(full.hidden))
-
-
-@dataclass(frozen=True)
-class Tiled(_FoldedDense):
-    """The dense network, most of whose units are one symmetric window moved about: 202 on 13x13.
-
-    On 13x13 49 units see 7x7 points each, with the same weights, and count by the orbit of their
-    place; the other six are those of `Tied`. The window is the smallest that needs no more units.
-    """
-
-    def _name(self, full: Dense, source: IntArray, names: _Names) -> None:
-        # A unit sees its window only.
         w1, w2 = full.cut(source)
         m = 1
         while (self.rows - m + 1) * (self.cols - m + 1) > full.hidden:
@@ -274,15 +248,21 @@ class Tiled(_FoldedDense):
                     w1[cell, unit] = names("window", _orbit(r, c, m, m))
             w1[-1, unit] = names("window bias")
             w2[unit] = names("place", _orbit(top, left, rows, cols))
-        _tie_points(full, source, names, range(rows * cols, full.hidden))
+        for unit in range(rows * cols, full.hidden):
+            for cell in range(self.rows * self.cols):
+                orbit = _orbit(*divmod(cell, self.cols), self.rows, self.cols)
+                w1[cell, unit] = names("point", unit, orbit)
+            w1[-1, unit], w2[unit] = names("unit bias", unit), names("output", unit)
+        w2[-1] = names("output bias")
+        return full, source, len(names.known)
 
 
 @dataclass(frozen=True)
 class Shared(_Folded):
-    """The spatial network whose windows of a size share one kernel tied by symmetry: 158 on 13x13.
+    """The spatial network with one symmetric kernel per window size: 158 weights on 13x13.
 
     Each window size has one weight per orbit of its cells under the eight symmetries and a bias;
-    the second layer has one unit a size, fed by that size's windows with one weight per orbit of
+    the second layer has one unit per size, fed by that size's windows with one weight per orbit of
     their places.
     """
 
@@ -290,28 +270,25 @@ class Shared(_Folded):
     cols: int = 13
     free: bool = False
     plies: int = 1
-    kinds: int = 1
-    """Kernels for the windows of 3x3 and of 5x5, each with a unit of the second layer."""
 
     @cached_property
     def _copies(self) -> tuple[Shape, IntArray, int]:
-        sides = _sides(self.rows, self.cols, self.kinds)
-        size = self.rows, self.cols, self.free, self.plies
-        full = Spatial(*size, units=len(sides), kinds=self.kinds)
-        # What is not named stays 0: a unit of the second layer sees the windows of one kernel.
+        sides = _sides(self.rows, self.cols)
+        full = Spatial(self.rows, self.cols, self.free, self.plies, units=len(sides))
+        # What is not named stays 0: a unit of the second layer takes the windows of one size.
         source, names = np.zeros(full.n_weights, np.int64), _Names()
         w0, w1, w2 = full.cut(source)
         u = 0
-        for unit, (m, kind) in enumerate(sides):
+        for unit, m in enumerate(sides):
             rows, cols = self.rows - m + 1, self.cols - m + 1
             for top in range(rows):
                 for left in range(cols):
                     place = int(full.windows[u, 2])
                     for r in range(m):
                         for c in range(m):
-                            w0[place + r * m + c] = names("window", m, kind, _orbit(r, c, m, m))
-                    w0[place + m * m] = names("window bias", m, kind)
-                    w1[u, unit] = names("place", m, kind, _orbit(top, left, rows, cols))
+                            w0[place + r * m + c] = names("window", m, _orbit(r, c, m, m))
+                    w0[place + m * m] = names("window bias", m)
+                    w1[u, unit] = names("place", m, _orbit(top, left, rows, cols))
                     u += 1
         for unit in range(len(sides)):
             w1[-1, unit], w2[unit] = names("unit bias", unit), names("output", unit)
@@ -319,15 +296,8 @@ class Shared(_Folded):
         return full, source, len(names.known)
 
 
-@dataclass(frozen=True)
-class Rich(Shared):
-    """`Shared` with four kernels each for windows of 3x3 and 5x5: 311 weights on 13x13."""
-
-    kinds: int = 4
-
-
 class _Names:
-    """Number things from 1 on in the order in which they are first named."""
+    """Numbers keys from 1 in the order of their first use."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[object, ...], int] = {}
@@ -336,21 +306,9 @@ class _Names:
         return self.known.setdefault(key, len(self.known) + 1)
 
 
-def _tie_points(full: Dense, source: IntArray, names: _Names, units: range) -> None:
-    """Give units of a dense network one weight an orbit of points, and name the output's bias."""
-    w1, w2 = full.cut(source)
-    for unit in units:
-        for cell in range(full.rows * full.cols):
-            orbit = _orbit(*divmod(cell, full.cols), full.rows, full.cols)
-            w1[cell, unit] = names("point", unit, orbit)
-        w1[-1, unit], w2[unit] = names("unit bias", unit), names("output", unit)
-    w2[-1] = names("output bias")
-
-
-def _sides(rows: int, cols: int, kinds: int) -> list[tuple[int, int]]:
-    """List the sides of windows, each with the number of its kind from 0 on."""
-    sides = range(3, min(rows, cols) + 1, 2)
-    return [(m, kind) for m in sides for kind in range(kinds if m <= 5 else 1)]
+def _sides(rows: int, cols: int) -> range:
+    """Return the sides of windows."""
+    return range(3, min(rows, cols) + 1, 2)
 
 
 def _orbit(r: int, c: int, rows: int, cols: int) -> tuple[int, int]:
@@ -364,12 +322,10 @@ def _check(weights: NDArray[Any], expected: int) -> None:
         raise ModelError(f"this network has {expected} weights, not {weights.shape}")
 
 
-SHAPES: dict[str, type[Dense] | type[Spatial] | type[Tied] | type[Tiled] | type[Shared]] = {
+SHAPES: dict[str, type[Dense] | type[Spatial] | type[Tiled] | type[Shared]] = {
     "dense": Dense,
     "spatial": Spatial,
-    "tied": Tied,
     "tiled": Tiled,
     "shared": Shared,
-    "rich": Rich,
 }
-"""The kinds of networks by the name under which models and commands know them."""
+"""The kinds of networks by name."""

@@ -1,4 +1,4 @@
-"""Say what to evolve and how: everything a run's result depends on. Knows no training."""
+"""Settings of an evolution: everything that its result depends on."""
 
 from __future__ import annotations
 
@@ -7,28 +7,51 @@ from functools import lru_cache
 
 import numpy as np
 
+from tengen.board import BLACK, WHITE, Board, Rules, play_random
 from tengen.errors import SpecError
-from tengen.learners.opening_evolution.games import COLOURS, OpeningTerms
 from tengen.learners.opening_evolution.networks import SHAPES, Shape
 from tengen.learners.opening_evolution.strategy import STRATEGIES
 from tengen.models.settings import CheckedSettings, setting
 
-_DENSE = ("dense", "tied", "tiled")
+_DENSE = ("dense", "tiled")
 """The networks of the paper's first experiment, which bred 10 individuals; the second bred 20."""
+
+COLOURS: dict[str, tuple[int, ...]] = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
+"""Which sides a network plays when its fitness is measured."""
+
+
+@dataclass(frozen=True)
+class OpeningTerms:
+    """Board, length and komi of a game of openings.
+
+    `moves` are the moves of each side. `random_plies` come first, so that deterministic players do
+    not repeat one game.
+    """
+
+    rows: int = 13
+    cols: int = 13
+    moves: int = 15
+    komi: float = 7.5
+    random_plies: int = 0
+
+    def start(self, seed: int) -> Board:
+        """Return the board on which the opening begins."""
+        board = Board(self.rows, self.cols, rules=Rules(ko="simple"), komi=self.komi)
+        return play_random(board, self.random_plies, np.random.default_rng(seed))
 
 
 @dataclass(frozen=True)
 class EvolutionSettings(CheckedSettings):
     """How openings are evolved.
 
-    `opponent` and `expert` are names for the record and for commands: `OpeningEvolution.fit` is
-    given the players themselves, by its measure.
+    `opponent` and `expert` are specs for the record and for commands; `OpeningEvolution.fit` takes
+    the players themselves, as part of its measure.
     """
 
     network: str = setting(
         "dense",
-        "dense (169-55-1, look-ahead), spatial (one unit a window); with few weights, tied by "
-        "symmetry: tied and tiled (dense), shared and rich (spatial).",
+        "dense (169-55-1, look-ahead), spatial (one unit per window); with few weights, tied by "
+        "symmetry: tiled (dense), shared (spatial).",
         choices=SHAPES,
     )
     generations: int = setting(5000, "Generations to breed.", least=0, changeable=True)
@@ -47,13 +70,13 @@ class EvolutionSettings(CheckedSettings):
         0, "Random plies before each game; the same for all of a generation.", least=0
     )
     starts: int = setting(
-        1, "Games of each colour an individual; more cut the noise of selection.", least=1
+        1, "Games per individual and colour; more reduce the noise of selection.", least=1
     )
     more_starts_every: int = setting(
-        0, "One more start every so many generations; 0 for never.", least=0
+        0, "Generations after which there is one more start; 0 for never.", least=0
     )
     bend: float = setting(
-        0.0, "Points beyond which a score hardly counts for more; 0 for none.", least=0
+        0.0, "Points beyond which a score hardly counts more; 0 for no limit.", least=0
     )
     strategy: str = setting(
         "paper",
@@ -65,16 +88,16 @@ class EvolutionSettings(CheckedSettings):
     )
     hall_every: int = setting(
         0,
-        "Let the best enter a hall of fame so often, after the best of generation 0; every other "
-        "start is against somebody in there. 0 for no hall.",
+        "Generations between networks that enter a hall of fame, after the best of generation 0; "
+        "every other start is against one of them. 0 for no hall.",
         least=0,
     )
     opponent: str = setting(
-        "static", "Who plays the other side; several, joined by ' + ', take the starts in turn."
+        "static", "Who plays the other side; several, joined by ' + ', take turns."
     )
     expert: str = setting("static", "Who finishes the games and counts them.")
-    snapshot_every: int = setting(250, "Keep the best network so often.", least=1, changeable=True)
-    seed: int = setting(0, "Every random choice follows from it.", least=0)
+    snapshot_every: int = setting(250, "Generations between snapshots.", least=1, changeable=True)
+    seed: int = setting(0, "Seed of all random choices.", least=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,7 +106,7 @@ class EvolutionSettings(CheckedSettings):
 
     @property
     def individuals(self) -> int:
-        """How many are bred, the paper's number if not said."""
+        """The population, by default the paper's."""
         return self.population or (10 if self.network in _DENSE else 20)
 
     def shape(self) -> Shape:
@@ -91,17 +114,17 @@ class EvolutionSettings(CheckedSettings):
         return _shape(self.network, self.rows, self.cols or self.rows, self.free, self.plies)
 
     def terms(self, random_plies: int | None = None) -> OpeningTerms:
-        """Return what a game of openings is, with other random plies before it if said."""
+        """Return the terms of a game, with other random plies if given."""
         plies = self.random_plies if random_plies is None else random_plies
         return OpeningTerms(self.rows, self.cols or self.rows, self.moves, self.komi, plies)
 
     def starts_at(self, generation: int) -> int:
-        """Return how many games of each colour an individual of a generation plays."""
+        """Return the games per colour of an individual of a generation."""
         more = generation // self.more_starts_every if self.more_starts_every else 0
         return self.starts + more
 
     def game_seeds(self, generation: int) -> list[int]:
-        """Return the seeds of a generation's games: common random numbers for all individuals."""
+        """Return the seeds of a generation's games, common to all individuals."""
         sequence = np.random.SeedSequence([self.seed, generation, 7])
         return [int(word) for word in sequence.generate_state(self.starts_at(generation))]
 

@@ -1,13 +1,12 @@
-"""Breed weight vectors: the paper's self-adaptive mutation and truncation selection, a library's
-CMA-ES, or small steps of a mean between mirrored pairs. Knows no Go.
+"""Breed weight vectors: the paper's self-adaptive mutation, CMA-ES, or a mean with mirrored pairs.
 
 In the paper's strategy every weight has a step size of its own. A child is sigma' = sigma *
 exp(tau * N(0, 1)) and w' = w + sigma' * N(0, 1), fresh normals for every weight and use, tau =
 (2 sqrt(n))^-0.5. The better half of the population survives unchanged, each survivor has one child:
 (mu + mu).
 
-A `Breeder` says who is to be measured and breeds the next generation from the scores; all kinds
-start from weights of the same distribution.
+A `Breeder` lists the individuals to measure and breeds the next generation from their scores; all
+kinds start from weights of the same distribution.
 """
 
 from __future__ import annotations
@@ -21,24 +20,22 @@ import numpy as np
 from tengen.arrays import FloatArray
 
 FIRST_SPREAD = 0.2
-"""Standard deviation of the first weights; the paper does not say, its model Blondie24 drew from
-+-0.2.
-"""
+"""Standard deviation of the first weights; not in the paper, but Blondie24 drew from +-0.2."""
 _FIRST_STEP = 0.05
-"""First step size of every weight, likewise."""
+"""First step size of every weight, not in the paper either."""
 _CMA_STEP = 0.1
 """First step size of CMA-ES, half of the first spread."""
 _MIRROR_STEP = 0.1
-"""How far the mirrored pairs stand from their mean, likewise."""
+"""Distance of the mirrored pairs from their mean, likewise."""
 _MIRROR_RATE = 0.03
-"""How far the mean moves at most in a generation, a weight; less and less, see `_move`."""
+"""Largest move of the mean per generation and weight; it decreases, see `_move`."""
 _MIRROR_MEMORY = 0.95
-"""What the best keeps of itself in a generation when the mean has moved on."""
+"""Share of the best that is kept per generation when the mean moves."""
 
 
 @dataclass
 class Population:
-    """Weight vectors with their step sizes; one row an individual."""
+    """Weight vectors with their step sizes; one row per individual."""
 
     weights: FloatArray
     steps: FloatArray
@@ -63,7 +60,7 @@ def _rate_of_change(n_weights: int) -> float:
 
 
 def _normals(seed: int, generation: int, child: int, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return the normals of one child: a stream of its own, so that no order of work matters."""
+    """Return the normals of one child, from its own stream: the order of work has no effect."""
     rng = np.random.default_rng([seed, generation, child])
     return rng.standard_normal(n), rng.standard_normal(n)
 
@@ -88,11 +85,11 @@ def next_generation(
 
 
 class Breeder(Protocol):
-    """A way of breeding: who is to be measured, and what comes of the measure."""
+    """A way of breeding."""
 
     @property
     def weights(self) -> FloatArray:
-        """The individuals of this generation, one a row."""
+        """The individuals of this generation, one per row."""
         ...
 
     @property
@@ -128,12 +125,12 @@ class PaperStrategy:
 
     @classmethod
     def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
-        """Go on from `arrays()`."""
+        """Continue from `arrays()`."""
         return cls(Population(arrays["weights"], arrays["steps"]), seed, arrays["known"])
 
     @property
     def weights(self) -> FloatArray:
-        """The individuals of this generation, one a row."""
+        """The individuals of this generation, one per row."""
         return self.population.weights
 
     @property
@@ -154,7 +151,7 @@ class PaperStrategy:
 
 
 class _Search:
-    """A search by a point that moves; generation 0 is drawn as the paper's, and nobody survives."""
+    """A search by a moving point; generation 0 is drawn as in the paper, nobody survives."""
 
     known = np.zeros(0)
 
@@ -171,11 +168,11 @@ class _Search:
 class CmaStrategy(_Search):
     """CMA-ES with a diagonal matrix, by the library `cma`; the best is the mean it has reached.
 
-    Generation 0 is drawn as the paper's; the search then begins at its best, since a network of
-    small weights, which the mean of all would be, says nothing.
+    Generation 0 is drawn as in the paper; the search then begins at its best, since the mean of all
+    would be a network of small weights that distinguishes nothing.
 
-    Its state is the fitness it was told: from the same seed the same answers lead to the same
-    place, bit for bit, and so a run goes on by telling it all once more (milliseconds each).
+    Its state is the fitness of all generations: with the same seed and fitness the library repeats
+    its search bit for bit, so a run is resumed by repeating it (milliseconds per generation).
     """
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
@@ -185,7 +182,7 @@ class CmaStrategy(_Search):
 
     @classmethod
     def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
-        """Go on from `arrays()`."""
+        """Continue from `arrays()`."""
         made = cls(size, n_weights, seed)
         for generation, fitness in enumerate(arrays["told"], 1):
             made.breed(fitness, generation)
@@ -228,10 +225,10 @@ class CmaStrategy(_Search):
 class MirrorStrategy(_Search):
     """Evolution as gradient ascent: pairs on both sides of a mean, which Adam moves.
 
-    Generation 0 is drawn as the paper's and the search begins at its best. Every later generation
-    is mean +- a normal step, mirrored; ranks weigh the steps, and what they say together moves the
-    mean a little. Where games are mostly chance the small steps average over generations, while
-    CMA-ES moves all the way each time. The best is the mean of the last twenty means or so.
+    Generation 0 is drawn as in the paper and the search begins at its best. Every later generation
+    is mean +- a normal step, mirrored; the steps weighted by ranks move the mean a little. Where
+    games are noisy the small steps average over generations, while CMA-ES makes large ones. The
+    best is about the mean of the last twenty means.
     """
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
@@ -242,7 +239,7 @@ class MirrorStrategy(_Search):
 
     @classmethod
     def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
-        """Go on from `arrays()`."""
+        """Continue from `arrays()`."""
         made = cls(size, n_weights, seed)
         made.weights, made.mean = arrays["weights"], arrays["mean"]
         made.best, made.moments = arrays["best"], arrays["moments"]
@@ -277,7 +274,7 @@ class MirrorStrategy(_Search):
         self.mean = self.mean + rate * first / (np.sqrt(second) + 1e-12)
 
     def arrays(self) -> dict[str, FloatArray]:
-        """Return the individuals, the mean they stand around, the best, and Adam's two moments."""
+        """Return the individuals, their mean, the best, and Adam's two moments."""
         mean, best, moments = self.mean, self.best, self.moments
         return {"weights": self.weights, "mean": mean, "best": best, "moments": moments}
 
@@ -287,4 +284,4 @@ STRATEGIES: dict[str, type[PaperStrategy] | type[CmaStrategy] | type[MirrorStrat
     "cma": CmaStrategy,
     "mirror": MirrorStrategy,
 }
-"""The ways of breeding by the name under which plans and commands know them."""
+"""The ways of breeding by name."""

@@ -1,9 +1,8 @@
-"""Evolve a population generation by generation, with checkpoints; the same result however it is
-run.
+"""Play openings that an expert finishes, and evolve a population generation by generation.
 
 A run depends on its settings and seed alone: not on the number of threads, nor on Ray, nor on where
-it was stopped. A state is saved every half minute and at every `snapshot_every` generations, whose
-best networks are kept for good, as is generation 0's.
+it was stopped. A checkpoint is written every half minute and every `snapshot_every` generations;
+the best networks of the latter, and of generation 0, are kept.
 """
 
 from __future__ import annotations
@@ -17,17 +16,93 @@ from itertools import cycle
 import numpy as np
 
 from tengen.arrays import FloatArray
+from tengen.board import BLACK, PASS, Board, Point
 from tengen.contracts import Expert, Player
-from tengen.learners.opening_evolution.games import NetworkPlayer, fitness
-from tengen.learners.opening_evolution.settings import EvolutionSettings
+from tengen.learners.opening_evolution.networks import Shape, Weights
+from tengen.learners.opening_evolution.settings import COLOURS, EvolutionSettings, OpeningTerms
 from tengen.learners.opening_evolution.strategy import STRATEGIES, Breeder
 from tengen.models.runs import Run
 from tengen.parallel import map_jobs
 
+# ----- Games -----
+
+
+@dataclass
+class NetworkPlayer:
+    """A network as a player: the best point, or a pass if that is illegal."""
+
+    shape: Shape
+    weights: Weights
+    name: str = "evolved"
+
+    def __post_init__(self) -> None:
+        self._shape, self._weights = self.shape.unfold(self.weights)
+
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
+        """Choose a move; uses no randomness."""
+        move = board.answer(self._shape.move(self._weights, board))
+        return move if board.is_legal(move) else PASS
+
+
+def _play_opening(black: Player, white: Player, terms: OpeningTerms, seed: int) -> Board:
+    """Return the board after both sides' opening moves."""
+    board = terms.start(seed)
+    rng = np.random.default_rng([seed, 1])
+    for _ in range(2 * terms.moves):
+        player = black if board.turn == BLACK else white
+        move = player.choose(board, rng)
+        board.push(move if move >= 0 else PASS)
+    return board
+
+
+def fitness(
+    me: Player,
+    opponents: Player | Sequence[Player],
+    expert: Expert,
+    terms: OpeningTerms,
+    colours: str,
+    seeds: Sequence[int],
+    *,
+    bend: float = 0.0,
+) -> float:
+    """Return a player's mean final score over starts and colours.
+
+    `opponents` is one for all starts, or one per seed. With `bend` a score s counts as
+    bend * tanh(s / bend), since beyond so many points a game is won anyway.
+    """
+    others = opponents if isinstance(opponents, Sequence) else [opponents] * len(seeds)
+    boards, signs, finish_seeds = [], [], []
+    for seed, other in zip(seeds, others, strict=True):
+        for colour in COLOURS[colours]:
+            black, white = (me, other) if colour == BLACK else (other, me)
+            boards.append(_play_opening(black, white, terms, seed))
+            signs.append(1.0 if colour == BLACK else -1.0)
+            finish_seeds.append(seed)
+    scores = np.asarray(expert.finish(boards, finish_seeds)) * signs
+    return float(np.mean(bend * np.tanh(scores / bend) if bend else scores))
+
+
+def match(
+    a: Player, b: Player, expert: Expert, terms: OpeningTerms, seeds: Sequence[int]
+) -> FloatArray:
+    """Return the scores of `a` against `b`: each seed's start is played with both colours.
+
+    Entry 2 i has `a` as Black, entry 2 i + 1 as White.
+    """
+    boards: list[Board] = []
+    for seed in seeds:
+        boards.append(_play_opening(a, b, terms, seed))
+        boards.append(_play_opening(b, a, terms, seed))
+    scores = np.asarray(expert.finish(boards, [s for seed in seeds for s in (seed, seed)]))
+    return np.where(np.arange(len(boards)) % 2 == 0, scores, -scores)
+
+
+# ----- Generations -----
+
 
 @dataclass
 class Breeding:
-    """A breeding under way: the individuals of `generation`, and what was seen so far."""
+    """An evolution in progress: the individuals of `generation`, and earlier results."""
 
     settings: EvolutionSettings
     breeder: Breeder
@@ -48,7 +123,7 @@ class Breeding:
     def restored(
         cls, settings: EvolutionSettings, generation: int, arrays: dict[str, FloatArray]
     ) -> Breeding:
-        """Go on from `arrays()`."""
+        """Continue from `arrays()`."""
         breeder = STRATEGIES[settings.strategy].restored(*_size(settings), arrays)
         hall = list(arrays.get("hall", ()))
         return cls(settings, breeder, generation, arrays["fitness"], hall, arrays["first_best"])
@@ -60,7 +135,7 @@ class Breeding:
 
     @property
     def best(self) -> FloatArray:
-        """The weights that the strategy holds for the best so far."""
+        """The best weights so far by the strategy."""
         return self.breeder.best
 
     @property
@@ -70,7 +145,7 @@ class Breeding:
         return weights[len(self.breeder.known) :] if self.settings.remember else weights
 
     def step(self, measure: Measure) -> None:
-        """Measure who has to be, select, breed."""
+        """Measure, select, breed."""
         measured = measure(self)
         known = self.breeder.known if self.settings.remember else np.zeros(0)
         self.fitness = np.concatenate([known, measured])
@@ -96,13 +171,13 @@ class Breeding:
 
 
 def _size(settings: EvolutionSettings) -> tuple[int, int, int]:
-    """Return what a strategy begins with: individuals, weights of each, seed."""
+    """Return the arguments of a strategy: individuals, weights per individual, seed."""
     return settings.individuals, settings.shape().n_weights, settings.seed
 
 
 @dataclass(frozen=True)
 class GenerationGames:
-    """What every individual of a generation plays: the same starts, the same opponents."""
+    """The games of every individual of a generation: the same starts, the same opponents."""
 
     settings: EvolutionSettings
     generation: int
@@ -113,7 +188,7 @@ class GenerationGames:
         """Return the fitness of one individual."""
         settings = self.settings
         shape = settings.shape()
-        # Whoever is not in the hall takes the other starts in turn.
+        # The given opponents take turns at the starts that are not against the hall.
         turns = cycle(opponent if isinstance(opponent, Sequence) else [opponent])
         return fitness(
             NetworkPlayer(shape, weights),
@@ -162,9 +237,9 @@ def measure_with(opponents: Sequence[_Opponent], expert: Expert) -> Measure:
 def measure_on(
     address: str, make_opponent: Callable[[], _Opponent], make_expert: Callable[[], Expert]
 ) -> Measure:
-    """Return a measure that gives each individual to a Ray cluster.
+    """Return a measure that runs each individual on a Ray cluster.
 
-    The two functions are called on the nodes, so that they have to be importable there.
+    The two functions are called on the nodes and must be importable there.
     """
     job = partial(_play_there, make_opponent, make_expert)
 
@@ -180,7 +255,7 @@ def _play_there(
     make_expert: Callable[[], Expert],
     job: tuple[GenerationGames, FloatArray],
 ) -> float:
-    """Measure one individual on a node; engines live for that long only."""
+    """Measure one individual on a node, with engines that end afterwards."""
     games, weights = job
     opponent, expert = make_opponent(), make_expert()
     try:
@@ -199,9 +274,9 @@ def evolve(
     on_best: Callable[[int, FloatArray], None] = lambda generation, weights: None,
     on_generation: Callable[[Breeding], None] = lambda breeding: None,
 ) -> Breeding:
-    """Breed to the last generation, from where the run stands, and return the last state.
+    """Breed up to the last generation, continuing a run, and return the last state.
 
-    `on_best` is given generation 0's best and those of every `snapshot_every` generations.
+    `on_best` gets the best of generation 0 and of every `snapshot_every` generations.
     """
     if run and run.start:
         breeding = Breeding.restored(settings, run.start.step, run.start.arrays)

@@ -1,15 +1,14 @@
-"""Learn openings by temporal differences (Huang, Connell and McQuade 2003); know no player.
+"""Learn openings by temporal differences (Huang, Connell and McQuade 2003)."""
 
-`settings` says what a player is and how it is trained, `features` what it sees, `network` how that
-is judged, `model` keeps one player, `matches` plays openings that an expert finishes, `training`
-teaches, `learner` is the estimator.
-"""
-
-from tengen.learners.opening_td.features import SETS, FeatureSet
-from tengen.learners.opening_td.judges import OwnershipExpert, PlayoutJudge
 from tengen.learners.opening_td.learner import KIND, OpeningTD
-from tengen.learners.opening_td.matches import OpeningMatch, Side, opening_board, play_match
-from tengen.learners.opening_td.settings import SELF, TDSettings
+from tengen.learners.opening_td.settings import SELF, SETS, FeatureSet, TDSettings
+from tengen.learners.opening_td.training import (
+    OpeningMatch,
+    PlayoutJudge,
+    Side,
+    opening_board,
+    play_match,
+)
 
 __all__ = [
     "KIND",
@@ -18,7 +17,6 @@ __all__ = [
     "FeatureSet",
     "OpeningMatch",
     "OpeningTD",
-    "OwnershipExpert",
     "PlayoutJudge",
     "Side",
     "TDSettings",

@@ -1,9 +1,7 @@
-"""Play openings and learn from them by temporal differences; know no expert and no file.
+"""Play openings and learn from them by temporal differences.
 
-A *memory* holds one opening: for each ply the inputs of the position after it, who had moved, in
-which orientation it was read, and the gradient taken when it was learned from. All predictions are
-compared from Black's view and in the board's own cells: `view` turns a network's outputs into that,
-and errors are turned back for each remembered ply.
+A *memory* holds one opening: for each ply the inputs of the position after it, who had moved, and
+the gradient taken when it was learned from. Predictions are compared from Black's view.
 """
 
 # mypy: ignore-errors
@@ -17,28 +15,29 @@ from tengen.board.kernels import is_legal, play_move
 from tengen.board.layout_kernels import BLACK, COLOUR, EMPTY, HASH, PASS, SCALARS, TURN
 from tengen.board.random_kernels import below, seed_stream, uniform
 from tengen.jit import kernel
-from tengen.learners.opening_td.candidate_kernels import captures, evaluate, rate_moves, repeats
 from tengen.learners.opening_td.kernels import (
     add_inputs,
     best_orientation,
+    captures,
     constant_sums,
+    evaluate,
     finish_forward,
-    hidden_slopes,
     position_keys,
+    rate_moves,
+    repeats,
     step_weights,
 )
 
 # One opening, ply by ply (plies first).
 #   index, value, count   the inputs
 #   side                  who had moved
-#   orientation           in which the position was read
-#   activity, slope, w2   hidden activity, slope of the outputs and second layer when learned from
-#   output                what the network had said
+#   activity, slope, w2   hidden activity, slope of the output and second layer when learned from
+#   output                the network's prediction
 #   move, best, chosen    the move, the best candidate's value (-1: not asked), its own value
 #   hashes                of the positions before each ply and at the end, for superko
 Memory = namedtuple(
     "Memory",
-    "index value count side orientation activity slope w2 output move best chosen hashes",
+    "index value count side activity slope w2 output move best chosen hashes",
 )
 
 NETWORK, RANDOM = 0, 1
@@ -118,60 +117,41 @@ def play(s, memory, ply, move):
 
 @kernel
 def _remember_inputs(s, memory, ply, net, komi, geometry, layout, room):
-    """Note the inputs of the position after `ply` and the network's present outputs for it."""
+    """Note the inputs of the position after `ply` and the network's present output for it."""
     friend = memory.side[ply]
     position_keys(s, friend, geometry, room.keys)
     orientation = best_orientation(room.keys)
     constant_sums(net, layout, room.fixed)
-    _, n = evaluate(s, friend, komi, orientation, net, geometry, layout, room)
-    memory.orientation[ply] = orientation
+    output, n = evaluate(s, friend, komi, orientation, net, geometry, layout, room)
     memory.count[ply] = n
     memory.index[ply, :n] = room.index[:n]
     memory.value[ply, :n] = room.value[:n]
-    memory.output[ply] = room.output
+    memory.output[ply] = output
 
 
 @kernel
-def view(output, side, turned, out):
-    """Write outputs from Black's view, those for each cell in the board's own cells."""
-    if output.shape[0] == 1:
-        out[0] = output[0] if side == BLACK else 1.0 - output[0]
-        return
-    for cell in range(turned.shape[0]):
-        o = output[turned[cell]]
-        out[cell] = o if side == BLACK else 1.0 - o
+def view(output, side):
+    """Return an output from Black's view."""
+    return output if side == BLACK else 1.0 - output
 
 
 @kernel
-def learn(memory, ply, target, net, geometry, layout, room, rate, trace):
+def learn(memory, ply, target, net, layout, room, rate, trace):
     """Move the weights so that the prediction after `ply` comes closer to `target` (Black's view).
 
-    Predicts again with the weights of the moment and takes the gradient there; with `trace` > 0
-    the plies before, with the gradients they were learned with, follow with weight trace ** age.
+    Predicts again with the present weights and takes the gradient there; with `trace` > 0 the plies
+    before, with the gradients they were learned with, follow with weight trace ** age.
     """
     constant_sums(net, layout, room.sums)
     n = memory.count[ply]
     add_inputs(net, memory.index[ply], memory.value[ply], n, room.sums)
-    finish_forward(net, room.sums, memory.activity[ply], room.output)
-    outputs = room.output.shape[0]
-    for m in range(outputs):
-        memory.slope[ply, m] = room.output[m] * (1.0 - room.output[m])
+    output = finish_forward(net, room.sums, memory.activity[ply])
+    memory.slope[ply] = output * (1.0 - output)
     memory.w2[ply] = net.w2
-    orientation = memory.orientation[ply]
-    view(room.output, memory.side[ply], geometry.turned[orientation], room.chances)
-    for m in range(outputs):
-        room.values[m] = target[m] - room.chances[m]
+    error = target - view(output, memory.side[ply])
     weight = 1.0
     for t in range(ply, -1, -1):
         sign = 1.0 if memory.side[t] == BLACK else -1.0
-        if outputs == 1:
-            room.error[0] = sign * room.values[0] * memory.slope[t, 0]
-        else:
-            turned = geometry.turned[memory.orientation[t]]
-            for cell in range(outputs):
-                m = turned[cell]
-                room.error[m] = sign * room.values[cell] * memory.slope[t, m]
-        hidden_slopes(memory.w2[t], memory.activity[t], room.error, room.slopes)
         step_weights(
             net,
             layout,
@@ -179,7 +159,8 @@ def learn(memory, ply, target, net, geometry, layout, room, rate, trace):
             memory.value[t],
             memory.count[t],
             memory.activity[t],
-            room.error,
+            memory.w2[t],
+            sign * error * memory.slope[t],
             room.slopes,
             rate * weight,
         )
@@ -189,30 +170,23 @@ def learn(memory, ply, target, net, geometry, layout, room, rate, trace):
 
 
 @kernel
-def _learn_from_next(memory, ply, net, geometry, layout, room, target, rate, trace):
-    """Learn at the position before `ply` from what is predicted after it (already noted)."""
-    orientation = memory.orientation[ply]
-    view(memory.output[ply], memory.side[ply], geometry.turned[orientation], target)
-    learn(memory, ply - 1, target, net, geometry, layout, room, rate, trace)
-
-
-@kernel
-def after_ply(s, memory, ply, net, komi, geometry, layout, room, target, rate, trace):
+def after_ply(s, memory, ply, net, komi, geometry, layout, room, rate, trace):
     """Note the position after `ply` and learn at the one before it; needed once after each ply."""
     _remember_inputs(s, memory, ply, net, komi, geometry, layout, room)
     if ply > 0:
-        _learn_from_next(memory, ply, net, geometry, layout, room, target, rate, trace)
+        target = view(memory.output[ply], memory.side[ply])
+        learn(memory, ply - 1, target, net, layout, room, rate, trace)
 
 
 @kernel
 def train_opening(
-    s, net, komi, geometry, layout, memory, room, target, plies, rate, trace, explore, temperature,
+    s, net, komi, geometry, layout, memory, room, plies, rate, trace, explore, temperature,
     first_random, black, white, seed, game,
 ):  # fmt: skip
     """Play one opening from the empty board and learn after every ply but the last.
 
     The first `first_random` plies are drawn at random; `black` and `white` say who chooses after
-    that. The last position is left in the memory for `learn` with the expert's verdict.
+    that. The last position stays in the memory for `learn` with the expert's score.
     """
     rng = np.empty(1, np.uint64)
     seed_stream(rng, seed, game)
@@ -226,7 +200,7 @@ def train_opening(
                 s, net, komi, geometry, layout, memory, ply, room, explore, temperature, rng
             )
         play(s, memory, ply, move)
-        after_ply(s, memory, ply, net, komi, geometry, layout, room, target, rate, trace)
+        after_ply(s, memory, ply, net, komi, geometry, layout, room, rate, trace)
 
 
 @kernel

@@ -1,34 +1,100 @@
-"""Say what an opening player is and how it is trained; know no weights and no game."""
+"""What an opening player is: its input features and how it is trained.
+
+Feature A is the stones (and, once, prisoners and komi), B the distances to the edges, C the
+liberties of a stone's block, D its size, E the stones near it. B to E are scalar or binary each.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
-from tengen.errors import SpecError
-from tengen.learners.opening_td.features import ENCODINGS, FeatureSet
-from tengen.learners.opening_td.network import TARGETS, largest_score
+from tengen.errors import SpecError, TengenError
 from tengen.models.settings import CheckedSettings, setting
 
+STEPS = 5
+"""Inputs per number of a binary feature; scalars are divided by this."""
+
+_FEATURES = "BCDE"
+"""The features that can be added to A."""
+
+QUANTITIES = {"B": 2, "C": 1, "D": 1, "E": 2}
+"""Numbers per intersection of each feature."""
+
+ENCODINGS: dict[str, dict[str, bool]] = {
+    "scalar": dict.fromkeys(_FEATURES, False),
+    "binary": dict.fromkeys(_FEATURES, True),
+    # The paper's own suggestion, which it did not try.
+    "mixed": {"B": False, "C": True, "D": True, "E": False},
+}
+"""Which features are binary under each name."""
+
+SETS = tuple("A" + "".join(c) for n in range(5) for c in combinations(_FEATURES, n))
+"""The sixteen players of the paper, by their features."""
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """A selection of features and how each is encoded.
+
+    >>> FeatureSet("ABCDE", "binary").n_inputs(9, 9)
+    2593
+    >>> FeatureSet("ABCDE", "mixed").n_inputs(9, 9)
+    1297
+    """
+
+    features: str = "ABCDE"
+    encoding: str = "binary"
+
+    def __post_init__(self) -> None:
+        letters = self.features
+        if (
+            "".join(sorted(set(letters))) != letters
+            or letters[:1] != "A"
+            or set(letters) - set("ABCDE")
+        ):
+            raise TengenError(
+                f"features {letters!r} are not A followed by some of B, C, D, E in order"
+            )
+        if self.encoding not in ENCODINGS:
+            raise TengenError(f"encoding {self.encoding!r} is none of {', '.join(ENCODINGS)}")
+
+    def binary(self) -> Mapping[str, bool]:
+        """Return which features are binary."""
+        return ENCODINGS[self.encoding]
+
+    def nodes(self, feature: str) -> int:
+        """Return the number of inputs of a feature per intersection."""
+        return QUANTITIES[feature] * (STEPS if self.binary()[feature] else 1)
+
+    def n_inputs(self, rows: int, cols: int) -> int:
+        """Return the length of the input vector."""
+        nodes = sum(self.nodes(f) for f in self.features[1:])
+        return 1 + rows * cols * (2 + nodes)
+
+
 SELF = "self"
-"""The opponent of a player that is trained by playing against itself."""
+"""The opponent of a player that trains by self-play."""
 
 
 @dataclass(frozen=True)
 class TDSettings(CheckedSettings):
     """How an opening player is built and trained.
 
-    `expert`, `referee` and `opponent` are names for the record and for commands: `OpeningTD.fit` is
-    given the players themselves.
+    `expert`, `referee` and `opponent` are specs for the record and for commands; `OpeningTD.fit`
+    takes the players themselves.
     """
 
     features: str = setting("ABCDE", "A and some of B, C, D, E.")
-    encoding: str = setting("binary", "How B to E are put.", choices=ENCODINGS)
+    encoding: str = setting("binary", "Encoding of B to E.", choices=ENCODINGS)
     games: int = setting(3000, "Openings to play; rate and exploration change over them.", least=0)
     rows: int = setting(9, "Board size.", least=2, most=25, option="size")
     cols: int | None = None
     """Columns of the board; None for a square."""
     plies: int | None = setting(
-        None, "Length of the opening, both sides; a quarter of the points, if not said.", least=1
+        None, "Length of the opening in plies; by default a quarter of the points.", least=1
     )
     komi: float = setting(5.5, "White's compensation.")
     hidden: int = setting(40, "Hidden units.", least=1)
@@ -39,12 +105,9 @@ class TDSettings(CheckedSettings):
     trace: float = setting(
         0.0, "The lambda of TD(lambda); 0 is the paper's.", least=0, most=1, option="lambda"
     )
-    target: str = setting("score", "What is predicted.", choices=TARGETS)
     explore: float = setting(0.1, "Share of moves drawn by softmax.", least=0, most=1)
     explore_end: float = setting(0.02, "The same at the last game.", least=0, most=1)
-    temperature: float = setting(
-        1.0, "Of that softmax, in points; for the target win in hundredths.", least=0
-    )
+    temperature: float = setting(1.0, "Of that softmax, in points.", least=0)
     random_plies: int = setting(0, "Random first plies, up to so many.", least=0)
     random_opponent: float = setting(
         0.0, "Share of openings in which one side plays at random.", least=0, most=1
@@ -52,7 +115,7 @@ class TDSettings(CheckedSettings):
     opponent: str = setting(SELF, "Train against this player, not by self-play.")
     expert: str = setting("builtin", "Who finishes openings: builtin, playouts:N or a player.")
     referee: str | None = setting(
-        None, "Who judges the learning curve; the expert, if not said.", changeable=True
+        None, "Who judges the learning curve; by default the expert.", changeable=True
     )
     curve_every: int = setting(
         50, "Games between points of the learning curve.", least=1, changeable=True
@@ -60,7 +123,7 @@ class TDSettings(CheckedSettings):
     curve_games: int = setting(
         100, "Games against random for each point; 0 for no curve.", least=0, changeable=True
     )
-    seed: int = setting(0, "Every random choice follows from it.", least=0)
+    seed: int = setting(0, "Seed of all random choices.", least=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,24 +157,14 @@ class TDSettings(CheckedSettings):
         return max(2, round(rows * cols / 4)) if self.plies is None else self.plies
 
     @property
-    def outputs(self) -> int:
-        """Number of output units."""
-        rows, cols = self.shape
-        return rows * cols if self.target == "ownership" else 1
-
-    @property
     def largest(self) -> float:
-        """The score that an output of 1 stands for."""
-        return largest_score(*self.shape, self.komi)
+        """The score that an output of 1 means: all points and komi, rounded up to tens.
 
-    @property
-    def temperature_in_outputs(self) -> float:
-        """The temperature in the units of the mean output."""
-        if self.target == "win":
-            return self.temperature / 100
-        if self.target == "score":
-            return self.temperature / (2 * self.largest)
-        return self.temperature / (2 * self.outputs)
+        >>> TDSettings().largest
+        90.0
+        """
+        rows, cols = self.shape
+        return math.ceil((rows * cols + abs(self.komi)) / 10) * 10.0
 
     def rate(self, number: int) -> float:
         """Return the learning rate of a game; it falls geometrically."""
@@ -124,7 +177,7 @@ class TDSettings(CheckedSettings):
         return self.explore + (self.explore_end - self.explore) * self._share(number)
 
     def _share(self, number: int) -> float:
-        """Return how far the training has come at a game, 0 to 1."""
+        """Return the progress of the training at a game, 0 to 1."""
         return number / max(self.games - 1, 1)
 
 

@@ -1,4 +1,4 @@
-"""Compile this learner's kernels now, by training and matching tiny players."""
+"""Use every kernel of this learner once, so that Numba compiles and caches it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tengen.board import Board
 
 
 class _Nobody:
-    """An expert that calls every opening even."""
+    """An expert that scores every opening 0."""
 
     def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
         """Return zeros."""
@@ -20,10 +20,10 @@ class _Nobody:
 
 def warm_up() -> None:
     """Compile everything that training, matches and evaluation call."""
-    from tengen.learners.opening_td.features import dense_inputs
     from tengen.learners.opening_td.learner import OpeningTD
-    from tengen.learners.opening_td.matches import play_match
+    from tengen.learners.opening_td.network import dense_inputs
     from tengen.learners.opening_td.settings import TDSettings
+    from tengen.learners.opening_td.training import play_match
 
     settings = TDSettings(rows=5, plies=4, games=2, hidden=3)
     learner = OpeningTD(settings=settings).fit(_Nobody())
