@@ -163,14 +163,14 @@ def players() -> list[Any]:
     from tengen.players.expert import BuiltinExpert
     from tengen.players.mcts import MctsPlayer, Tree
     from tengen.players.passing import cleanup_move
+    from tengen.players.simple import finish_score, static_move_values
     from tengen.players.spec import make_player
-    from tengen.players.static import finish_score, move_values
 
     answers: list[Any] = []
     for position in boards((5, 5), (4, 6)):
         for spec in ("random", "maxlib", "maxlib:average=stone", "static", "mcts:playouts=12"):
             answers.append(make_player(spec).choose(position, np.random.default_rng(1)))
-        answers += [finish_score(position), np.nan_to_num(move_values(position))]
+        answers += [finish_score(position), np.nan_to_num(static_move_values(position))]
         answers.append(BuiltinExpert(playouts=4).finish([position], [1]))
         answers.append(cleanup_move(position))
     tree = Tree.grow(Board(4), 2000, seed=1)

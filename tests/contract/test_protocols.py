@@ -11,7 +11,7 @@ from tengen.learners.opening_td import OpeningTD
 from tengen.learners.scoring import BlockScorer, LifeEvaluator
 from tengen.models import load_learner
 from tengen.players import make_expert, make_player
-from tengen.players.sources import make_network
+from tengen.players.evaluators import make_network
 
 
 def test_who_says_who_will_own_what() -> None:

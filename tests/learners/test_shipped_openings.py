@@ -8,7 +8,7 @@ import pytest
 from tengen.board import Board
 from tengen.board.coordinates import format_gtp
 from tengen.models import load_learner
-from tengen.players.opening import OpeningPlayer
+from tengen.players.simple import OpeningPlayer
 
 GAMES = {9: "E5 C3 G7 C7 G3 D4 F4 D3 E6", 13: "K10 D4 D10 K4 G7 F3 C7 L7 K8 D6"}
 KOMI = {9: 5.5, 13: 7.5}

@@ -9,8 +9,8 @@ from tengen.board import Board, index_of
 from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.players import make_player
 from tengen.players.alphabeta import AlphaBetaPlayer
-from tengen.players.greedy import scores_after, values_after
 from tengen.players.passing import candidates
+from tengen.players.simple import scores_after, values_after
 
 
 @pytest.fixture(scope="module")

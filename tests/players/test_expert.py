@@ -5,7 +5,6 @@ import pytest
 
 from tengen.board import BLACK, WHITE, Board
 from tengen.contracts import check_expert
-from tengen.errors import TengenError
 from tengen.players import make_expert
 from tengen.players.expert import BuiltinExpert
 
@@ -70,12 +69,12 @@ def test_states_and_boards_agree() -> None:
     assert np.array_equal(scores, expert.finish(boards, [5, 6]))
     assert ownership.shape == (2, 49)
     assert np.allclose(ownership.sum(axis=1), scores)
-    assert np.array_equal(ownership, expert.finish_ownership(boards, [5, 6]))
 
 
-def test_ownership_wants_one_size() -> None:
-    with pytest.raises(TengenError, match="one size"):
-        BuiltinExpert().finish_ownership([Board(5), Board(7)], [1, 2])
+def test_boards_of_several_sizes_are_scored_together() -> None:
+    expert, boards = BuiltinExpert(playouts=24), [Board(5), Board(7), Board(5, moves="B C3")]
+    alone = [expert.finish([board], [seed])[0] for seed, board in enumerate(boards)]
+    assert expert.finish(boards, [0, 1, 2]).tolist() == alone
 
 
 def test_other_seeds_give_other_but_near_verdicts() -> None:

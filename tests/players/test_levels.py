@@ -8,10 +8,10 @@ import pytest
 from tengen.board import PASS, Board, format_gtp
 from tengen.errors import SpecError
 from tengen.players import make_player
-from tengen.players.drawing import DrawingPlayer
 from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.mcts import MctsPlayer
 from tengen.players.network_search import NetworkPlayer
+from tengen.players.simple import DrawingPlayer
 from tengen.players.tengen import TengenPlayer
 
 DRAWING = [number for number, level in LEVELS.items() if not level.searches]

@@ -165,7 +165,7 @@ def test_the_count_alone_is_left_only_under_territory_late_and_when_over(
 
 
 def test_a_policy_s_own_eyes_and_passes_do_not_count() -> None:
-    from tengen.players.policy import playable_priors
+    from tengen.players.simple import playable_priors
 
     class Even:
         def priors(self, board: Board) -> np.ndarray:

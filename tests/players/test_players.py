@@ -11,10 +11,9 @@ from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, is_own_eye, liberty_
 from tengen.contracts import TimedPlayer, check_evaluator, check_player, check_policy
 from tengen.players import PLAYERS, make_player
 from tengen.players.alphabeta import AlphaBetaPlayer, Search
-from tengen.players.greedy import GreedyPlayer
+from tengen.players.evaluators import EVALUATORS, POLICIES, AreaEvaluator, make_policy
 from tengen.players.mcts import MctsPlayer
-from tengen.players.policy import SamplePlayer
-from tengen.players.sources import EVALUATORS, POLICIES, AreaEvaluator, make_policy
+from tengen.players.simple import GreedyPlayer, SamplePlayer
 
 SPECS = [
     "random",

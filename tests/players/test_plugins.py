@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,18 @@ from tengen.cli import players
 from tengen.contracts.checks import check_evaluator, check_player, check_policy
 from tengen.errors import SpecError, TengenError
 from tengen.players import make_expert, make_player, parse_spec
-from tengen.players.plugins import installed_kinds
-from tengen.players.sources import make_evaluator, make_policy
+from tengen.players.evaluators import make_evaluator, make_policy
+from tengen.players.kinds import PLAIN_READERS, Option
+from tengen.players.plugins import (
+    PREFIX,
+    checked_player,
+    installed_kinds,
+    installed_players,
+    make_plugged_evaluator,
+    make_plugged_player,
+    make_plugged_policy,
+    split_target,
+)
 
 MODULE = '''
 from dataclasses import dataclass
@@ -230,3 +241,64 @@ def test_a_plug_in_from_the_command_line(module: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1 and "has no Nobody" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_plain_options_are_read_or_refused() -> None:
+    option = Option("x", "choice", "", choices=("a", "b"))
+    assert PLAIN_READERS["int"]("7", option) == 7 and PLAIN_READERS["bool"]("off", option) is False
+    assert PLAIN_READERS["choice"]("b", option) == "b"
+    for kind in ("int", "float", "bool", "choice"):
+        with pytest.raises(SpecError):
+            PLAIN_READERS[kind]("seven?", option)
+
+
+class Own:
+    """A player, an evaluator and a policy of somebody's own."""
+
+    def __init__(self, answer: str = "pass") -> None:
+        self.answer = answer
+
+    def choose(self, board: Board, rng: object) -> object:
+        return 7 if self.answer == "seven" else self.answer
+
+    def values(self, boards: list[Board]) -> list[float]:
+        return [1.5] * len(boards)
+
+    def priors(self, board: Board) -> list[float]:
+        return [float(self.answer != "zero")] * (board.rows * board.cols + 1)
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch) -> str:
+    module = types.ModuleType("own_parts")
+    Own.__module__ = "own_parts"
+    module.Own = Own  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "own_parts", module)
+    return "own_parts:Own"
+
+
+def test_plugged_classes_are_checked_at_every_answer(own: str) -> None:
+    board, rng = Board(3), np.random.default_rng(1)
+    for answer, move in (("pass", PASS), ("resign", RESIGN), ("B2", board.point("B2"))):
+        assert (
+            make_plugged_player(own, f"answer={answer}", "mine").choose(
+                board, np.random.default_rng(1)
+            )
+            == move
+        )
+    with pytest.raises(SpecError, match="mine: choose"):
+        make_plugged_player(own, "answer=seven", "mine").choose(board, rng)
+    assert make_plugged_evaluator(PREFIX + own).values([board, board]).tolist() == [1.5, 1.5]
+    assert make_plugged_policy(PREFIX + own).priors(board).sum() == 10
+    with pytest.raises(SpecError, match="no probabilities"):
+        make_plugged_policy(f"{PREFIX}{own}:answer=zero").priors(board)
+    with pytest.raises(SpecError, match="needs a method choose"):
+        checked_player(object(), "mine")  # type: ignore[arg-type]
+    assert checked_player(Own(), "mine").choose(board, rng) == PASS  # type: ignore[arg-type]
+
+
+def test_a_target_has_a_module_and_a_class() -> None:
+    assert split_target("a.b:C:x=1", "s") == ("a.b:C", "x=1")
+    with pytest.raises(SpecError, match=PREFIX):
+        split_target("only.a.module", "s")
+    assert all(":" in target for target in installed_players().values())

@@ -7,8 +7,7 @@ import pytest
 
 from tengen.board import PASS, Board, index_of, parse_gtp
 from tengen.contracts import Analyser, Explainer
-from tengen.players.greedy import GreedyPlayer
-from tengen.players.policy import SamplePlayer
+from tengen.players.simple import GreedyPlayer, SamplePlayer
 
 
 class Taste:

@@ -9,8 +9,7 @@ import pytest
 from tengen.board import Board
 from tengen.errors import SpecError
 from tengen.players import PLAYERS, make_expert, make_player, parse_spec
-from tengen.players.opening import OpeningPlayer
-from tengen.players.simple import RandomPlayer
+from tengen.players.simple import OpeningPlayer, RandomPlayer
 
 
 def test_a_player_is_called_by_its_spec() -> None:
@@ -122,8 +121,7 @@ def test_random_players_follow_their_generator() -> None:
 
 
 def test_options_are_split_at_commas_outside_quotes_and_a_player_takes_the_rest() -> None:
-    from tengen.players.kinds import Option, PlayerKind
-    from tengen.players.options import read_options, split_options
+    from tengen.players.kinds import Option, PlayerKind, read_options, split_options
 
     kind = PlayerKind(
         "walk",

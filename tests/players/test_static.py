@@ -5,12 +5,28 @@ import time
 import numpy as np
 import pytest
 
-from tengen.board import BLACK, PASS, WHITE, Board
+from tengen.board import BLACK, PASS, WHITE, Board, index_of, play_random
+from tengen.board import layout_kernels as layout
 from tengen.board.shapes import shape_table
 from tengen.players import make_player
-from tengen.players.ladder_kernels import LIB1, LIB2, catches, count_block, escapes
-from tengen.players.static import finish_score, move_values
-from tengen.players.static_kernels import finish_static, new_work
+from tengen.players.expert import PlayerExpert, StaticExpert
+from tengen.players.ladder_kernels import LIB1, LIB2, WORK_ROWS, catches, count_block, escapes
+from tengen.players.passing import Judgement, judge, score_as_it_stands
+from tengen.players.simple import (
+    MaxlibPlayer,
+    StaticPlayer,
+    best_by_policy,
+    finish_score,
+    static_move_values,
+)
+from tengen.players.static_kernels import (
+    DEFAULT_WEIGHTS,
+    VALUE,
+    W_PASS,
+    finish_static,
+    new_work,
+    static_values,
+)
 
 
 def _choose(picture: str, to_play: int = BLACK) -> str:
@@ -104,7 +120,7 @@ def test_own_eyes_are_left_alone() -> None:
         . . . . .
         O . O . O
     """)
-    values = move_values(board).reshape(5, 5)
+    values = static_move_values(board).reshape(5, 5)
     assert np.isneginf(values[0, 0])
     assert np.isneginf(values[0, 2])
 
@@ -155,3 +171,58 @@ def test_it_passes_at_the_end() -> None:
         assert len(board.moves) < 147
         board.play(player.choose(board, rng))
     assert board.moves[-1][1] == PASS
+
+
+def test_values_of_the_rules_are_finite_where_one_may_play() -> None:
+    board = play_random(Board(7), 30, np.random.default_rng(1))
+    work, floats = new_work(board.state.shape[1])
+    static_values(
+        board.state, board.turn, DEFAULT_WEIGHTS, shape_table(), np.empty_like(board.state), work,
+        floats,
+    )  # fmt: skip
+    inside = board.state[layout.COLOUR] != layout.BORDER
+    values, legal = floats[VALUE][inside], board.legal_mask()[:-1]
+    assert np.isneginf(values[~legal]).all() and np.isfinite(values[legal]).any()
+    assert len(work) >= WORK_ROWS
+    player = make_player("static")
+    assert isinstance(player, StaticPlayer)
+    best = int(static_move_values(board).argmax())
+    assert static_move_values(board)[best] > DEFAULT_WEIGHTS[W_PASS]
+    assert index_of(player.choose(board, np.random.default_rng(1)), 7, 7) == best
+
+
+def test_maxlib_joins_its_stones_for_liberties() -> None:
+    player = make_player("maxlib")
+    assert isinstance(player, MaxlibPlayer) and player.average == "block"
+    board = Board.from_ascii(". . . . .\n. X . . .\n. . . . .\n. . . . .\n. . . . .")
+    assert board.liberties("B4") == 4
+    board.play(player.choose(board, np.random.default_rng(1)))
+    assert len(board.blocks()) == 1 and board.liberties("B4") == 6
+
+
+def test_experts_give_a_won_board_to_who_owns_it() -> None:
+    board = Board.from_ascii("\n".join([". X X O . O ."] * 7), komi=0.5)
+    won = Board.from_ascii("\n".join([". X . X X O ."] * 7), komi=0.5)
+    for expert in (PlayerExpert(make_player("static")), StaticExpert(make_player("static"))):
+        scores = expert.finish([board, won], [1, 2])
+        assert scores[1] > scores[0]
+
+
+def test_a_judgement_knows_what_is_unconditionally_alive() -> None:
+    board = Board.from_ascii(". X . X .\nX X X X X\n. . . . .\n. . . . .\n. . . . .", komi=0.5)
+    said = judge(board, 8)
+    assert isinstance(said, Judgement) and 0 <= said.win_rate <= 1
+    assert (said.ownership[:10] == 1).all()
+    assert score_as_it_stands(board, said) == board.area_score()
+
+
+def test_the_best_by_policy_come_first_and_no_own_eye() -> None:
+    class ByIndex:
+        def priors(self, board: Board) -> np.ndarray:
+            return np.arange(1, board.rows * board.cols + 2) / 1000.0
+
+    board = Board.from_ascii(". X .\nX X X\n. X .")
+    board.turn = 2
+    assert best_by_policy(ByIndex(), board, 3) == []  # type: ignore[arg-type]  # no move at all
+    moves = best_by_policy(ByIndex(), Board(3), 2)  # type: ignore[arg-type]
+    assert [index_of(move, 3, 3) for move in moves] == [8, 7]

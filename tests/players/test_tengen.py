@@ -12,9 +12,9 @@ from tengen.errors import SpecError
 from tengen.learners.deep_network import DESIGNS
 from tengen.learners.deep_network.warming import untrained
 from tengen.players import make_player, tengen
+from tengen.players.evaluators import make_network
 from tengen.players.mcts import MctsPlayer
 from tengen.players.network_search import NetworkPlayer
-from tengen.players.sources import make_network
 from tengen.players.tengen import TengenPlayer
 
 

@@ -10,9 +10,9 @@ from tengen.board.counting import count_board
 from tengen.learners.deep_network import inputs
 from tengen.models import load_evaluator
 from tengen.players import make_expert, make_player
+from tengen.players.evaluators import EVALUATORS
 from tengen.players.passing import judge, score_as_it_stands
-from tengen.players.sources import EVALUATORS
-from tengen.players.static import finish_score
+from tengen.players.simple import finish_score
 
 _SIDE = 9
 

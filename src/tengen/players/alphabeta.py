@@ -17,8 +17,8 @@ import numpy as np
 from tengen.board import BLACK, PASS, Board, Point
 from tengen.contracts import Evaluator, Policy
 from tengen.errors import SpecError
-from tengen.players.greedy import best_by_policy, scores_after
 from tengen.players.passing import candidates, sensible
+from tengen.players.simple import best_by_policy, scores_after
 
 _MAX_DEPTH = 64
 """Deepest search under a clock; endgames reach it, nothing else does."""

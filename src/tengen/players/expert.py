@@ -1,4 +1,4 @@
-"""Finish openings for both sides and judge them: the built-in expert, or any player as one."""
+"""Experts, which finish openings for both sides and score them: built in, or any player."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from tengen.arrays import FloatArray, IntArray
 from tengen.board import Board, play_to_end
 from tengen.board.shapes import shape_table
 from tengen.contracts import Player
-from tengen.errors import TengenError
-from tengen.players.expert_kernels import SETTINGS, verdicts
-from tengen.players.static_kernels import DEFAULT_WEIGHTS, finish_static
+from tengen.players.static_kernels import DEFAULT_WEIGHTS, SETTINGS, finish_static, verdicts
 
 _LEAD = 8
 """Plies of the rule player before playouts take over, in every other variation."""
@@ -27,17 +25,17 @@ _BEND = 2.0
 
 
 class BuiltinExpert:
-    """Judge by short variations of the rule player and heavy playouts; needs nothing installed.
+    """Score by short variations of the static player and heavy playouts.
 
-    A verdict is an expected score, not that of one game, so it need not be whole. It follows from
-    the position and the seed. Superko plays no part.
+    A score is an expectation, not the result of one game, so it need not be an integer. It is a
+    function of the position and the seed. Superko is ignored.
 
     Parameters
     ----------
     playouts
-        Playouts a verdict; by default 300 up to 100 points, 160 up to 200, then 96: 10 to 40 ms.
+        Playouts per score; by default 300 up to 100 points, 160 up to 200, then 96: 10 to 40 ms.
     threads
-        How many threads share the boards; the verdicts are the same.
+        Threads that share the boards; the scores are the same.
     """
 
     def __init__(self, *, playouts: int | None = None, threads: int = 1) -> None:
@@ -52,14 +50,8 @@ class BuiltinExpert:
             scores[group] = self._run(part, [seeds[i] for i in group])[0]
         return scores - np.array([board.white_bonus for board in boards], np.float64)
 
-    def finish_ownership(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
-        """Return boards x cells, +1 Black's to -1 White's; all boards of one size."""
-        if len(_groups(boards)) > 1:
-            raise TengenError("ownership wants boards of one size")
-        return self._run(boards, seeds)[1]
-
     def finish_states(self, states: IntArray, seeds: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Judge states (games, FIELDS, N) of one size; return scores without komi, ownership.
+        """Score states (games, FIELDS, N) of one size; return scores without komi, ownership.
 
         Releases the GIL throughout.
         """
@@ -88,7 +80,7 @@ class BuiltinExpert:
         return scores, ownership
 
     def settings(self, cells: int) -> FloatArray:
-        """Return the kernel's settings for a board of so many points, see `expert_kernels`."""
+        """Return the kernel's settings for a board of so many points, see `static_kernels`."""
         total = self.playouts or (300 if cells <= 100 else 160 if cells <= 200 else 96)
         each = max(1, min(15, total // 8))
         settings = np.array([max(1, total // each), _LEAD, each, _NOISE, _BEND])
@@ -102,7 +94,7 @@ class BuiltinExpert:
 
 
 class PlayerExpert:
-    """Let one player play both sides to the end; count the area, dead stones judged.
+    """One player that plays both sides to the end; area counting, dead stones by playouts.
 
     The player gets a generator made from the seed. A game ends at two passes, a resignation
     (counted as it stands by playouts) or 3 x points plies.
@@ -116,17 +108,6 @@ class PlayerExpert:
         return np.array(
             [self._finish(b.copy(), int(s)) for b, s in zip(boards, seeds, strict=True)], np.float64
         )
-
-    def finish_ownership(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
-        """Return boards x cells, +1 Black's to -1 White's, at the end of each game."""
-        from tengen.players.passing import judge
-
-        rows = []
-        for board, seed in zip(boards, seeds, strict=True):
-            end = board.copy()
-            self._finish(end, int(seed))
-            rows.append(np.sign(judge(end).ownership))
-        return np.array(rows, np.float64)
 
     def close(self) -> None:
         """Close the player."""
@@ -143,7 +124,7 @@ class PlayerExpert:
 
 
 class StaticExpert(PlayerExpert):
-    """Let the rule player play both sides to the end in one kernel, a few milliseconds a game.
+    """The static player, playing both sides to the end in one kernel, in a few milliseconds.
 
     Unlike `PlayerExpert` with the same player it captures no dead stones before it passes, looks
     for simple ko only and judges what is dead by 16 playouts instead of 64, so that a score may
@@ -151,14 +132,14 @@ class StaticExpert(PlayerExpert):
     """
 
     def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
-        """Return the final score for Black, komi included; the seeds play no part."""
+        """Return the final score for Black, komi included; the seeds are ignored."""
         shapes = shape_table()
         areas = [float(finish_static(b.state.copy(), shapes)) for b in boards]
         return np.array(areas) - np.array([b.white_bonus for b in boards], np.float64)
 
 
 def _groups(boards: Sequence[Board]) -> list[list[int]]:
-    """List the places of the boards of each size."""
+    """Return the indices of the boards of each size."""
     sizes: dict[tuple[int, int], list[int]] = {}
     for i, board in enumerate(boards):
         sizes.setdefault((board.rows, board.cols), []).append(i)

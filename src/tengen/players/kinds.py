@@ -1,17 +1,22 @@
-"""List the players there are, with the options of their specs; read no spec and make no player."""
+"""The table of players with the options of their specs, and the reader of such options."""
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from tengen.errors import SpecError
 
 
 @dataclass(frozen=True)
 class Option:
     """One key that a player's spec may have.
 
-    `kind` is one of the names in `_READERS` of `spec`; `help` says what it does; `default` is what
-    happens without it, for people. `least` bounds numbers from below.
+    `kind` is one of the names in `_READERS` of `spec`; `default` describes what happens without the
+    option; `least` is a lower bound of numbers.
     """
 
     name: str
@@ -22,12 +27,12 @@ class Option:
     least: float = -math.inf
     choices: tuple[str, ...] = ()
     parameter: str = ""
-    """The argument of the player's class, where it is called otherwise."""
+    """The argument of the player's class, if its name differs."""
 
 
 @dataclass(frozen=True)
 class PlayerKind:
-    """One row of the table of players: what it is called, where it lives, what it takes."""
+    """One row of the table of players: name, class, help and options."""
 
     name: str
     target: str
@@ -37,7 +42,7 @@ class PlayerKind:
 
     @property
     def syntax(self) -> str:
-        """Show how a spec of this player is written."""
+        """Return the syntax of this player's spec."""
         if self.name == "gtp":
             return "gtp:COMMAND LINE"
         if self.name == "python":
@@ -97,14 +102,14 @@ PLAYERS: dict[str, PlayerKind] = {
         ),
         PlayerKind(
             "static",
-            "static:StaticPlayer",
+            "simple:StaticPlayer",
             "Rules of one ply: captures, ladders, cuts, shape, influence. Deterministic, fast.",
             (_RESIGN,),
             "static",
         ),
         PlayerKind(
             "sample",
-            "policy:SamplePlayer",
+            "simple:SamplePlayer",
             "A move drawn from a policy.",
             (
                 Option("model", "policy", _POLICY.help, required=True),
@@ -114,7 +119,7 @@ PLAYERS: dict[str, PlayerKind] = {
         ),
         PlayerKind(
             "greedy",
-            "greedy:GreedyPlayer",
+            "simple:GreedyPlayer",
             "The best move by a model after one ply, or a policy's likeliest move.",
             (
                 _MODEL,
@@ -235,7 +240,7 @@ PLAYERS: dict[str, PlayerKind] = {
         ),
         PlayerKind(
             "opening",
-            "opening:OpeningPlayer",
+            "simple:OpeningPlayer",
             "A learned opening for the first plies, then another player.",
             (
                 Option("model", "evaluator", "who judges the opening", required=True),
@@ -265,4 +270,113 @@ PLAYERS: dict[str, PlayerKind] = {
             "python:tengen.players.simple:RandomPlayer:fill_eyes=no",
         ),
     )
+}
+
+
+# ----- Reading options -----
+
+Reader = Callable[[str, Option], object]
+"""Turns the text of an option into its value; raises `SpecError`."""
+
+
+def read_options(
+    kind: PlayerKind, rest: str, spec: str, readers: Mapping[str, Reader]
+) -> dict[str, Any]:
+    """Turn the options of a spec into what the player's class takes."""
+    texts = split_options(kind, rest, spec)
+    for option in kind.options:
+        if option.required and option.name not in texts:
+            raise SpecError(f"{spec!r}: {kind.name} needs {option.name}=... ({option.help})")
+    values = {}
+    for option in kind.options:
+        if option.name in texts:
+            try:
+                value = readers[option.kind](texts[option.name], option)
+            except SpecError as mistake:
+                raise SpecError(f"{spec!r}: {option.name}: {mistake}") from None
+            values[option.parameter or option.name] = value
+    return values
+
+
+def split_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, str]:
+    """Read `key=value,...`; a key of kind `player` takes all that follows."""
+    table = {option.name: option for option in kind.options}
+    found: dict[str, str] = {}
+    while rest.strip():
+        key, equals, rest = rest.partition("=")
+        key = key.strip()
+        if key not in table:
+            raise SpecError(f"{unknown(f'option of {kind.name}', key, list(table))} (in {spec!r})")
+        if not equals:
+            raise SpecError(f"{spec!r}: option {key} of {kind.name} needs a value: {key}=...")
+        if key in found:
+            raise SpecError(f"{spec!r}: option {key} is given twice")
+        if table[key].kind == "player":
+            found[key] = rest.strip()
+            break
+        rest = rest.lstrip()
+        if rest.startswith('"'):
+            found[key], quote, rest = rest[1:].partition('"')
+            if not quote or (rest.strip() and not rest.lstrip().startswith(",")):
+                raise SpecError(f"{spec!r}: the quotes of option {key} do not end")
+            rest = rest.lstrip()[1:]
+        else:
+            value, _, rest = rest.partition(",")
+            found[key] = value.strip()
+        if not found[key]:
+            raise SpecError(f"{spec!r}: option {key} of {kind.name} is empty")
+    return found
+
+
+def unknown(what: str, name: str, known: Sequence[str]) -> str:
+    """Say that there is none of this name, which one may be meant, and which there are."""
+    close = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    return f"there is no {what} {name!r}{hint} There are: {', '.join(known) or 'none'}"
+
+
+def _read_int(text: str, option: Option) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        raise SpecError(f"{text!r} is no whole number") from None
+    return int(_at_least(value, option))
+
+
+def _read_float(text: str, option: Option) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise SpecError(f"{text!r} is no number") from None
+    if not math.isfinite(value):
+        raise SpecError(f"{text!r} is no finite number")
+    return _at_least(value, option)
+
+
+def _at_least(value: float, option: Option) -> float:
+    if value < option.least:
+        raise SpecError(f"{value} is less than {option.least:g}")
+    return value
+
+
+def _read_bool(text: str, option: Option) -> bool:
+    words = {"yes": True, "true": True, "1": True, "on": True}
+    words |= {"no": False, "false": False, "0": False, "off": False}
+    if text.lower() not in words:
+        raise SpecError(f"{text!r} is neither yes nor no")
+    return words[text.lower()]
+
+
+def _read_choice(text: str, option: Option) -> str:
+    if text not in option.choices:
+        raise SpecError(f"{text!r} is none of {', '.join(option.choices)}")
+    return text
+
+
+PLAIN_READERS: dict[str, Reader] = {
+    "int": _read_int,
+    "float": _read_float,
+    "bool": _read_bool,
+    "choice": _read_choice,
+    "text": lambda text, option: text,
 }

@@ -26,8 +26,7 @@ from tengen.arrays import FloatArray
 from tengen.board import RESIGN, Board, Point
 from tengen.contracts import Evaluator, Player, Policy
 from tengen.errors import SpecError, TengenError
-from tengen.players.kinds import PLAYERS, Option, PlayerKind
-from tengen.players.options import PLAIN_READERS, read_options
+from tengen.players.kinds import PLAIN_READERS, PLAYERS, Option, PlayerKind, read_options
 
 PREFIX = "python:"
 _GROUP = "tengen.players"

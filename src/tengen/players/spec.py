@@ -17,8 +17,16 @@ from typing import Any, Literal, cast
 
 from tengen.contracts import Expert, Player
 from tengen.errors import SpecError
-from tengen.players.kinds import PLAYERS, Option, PlayerKind
-from tengen.players.options import PLAIN_READERS, Reader, read_options, split_options, unknown
+from tengen.players.kinds import (
+    PLAIN_READERS,
+    PLAYERS,
+    Option,
+    PlayerKind,
+    Reader,
+    read_options,
+    split_options,
+    unknown,
+)
 
 _HERE = "tengen.players"
 
@@ -140,19 +148,19 @@ def _split_name(spec: str) -> tuple[str, str]:
 
 
 def _read_evaluator(text: str, option: Option) -> object:
-    from tengen.players.sources import make_evaluator
+    from tengen.players.evaluators import make_evaluator
 
     return make_evaluator(text)
 
 
 def _read_policy(text: str, option: Option) -> object:
-    from tengen.players.sources import make_policy
+    from tengen.players.evaluators import make_policy
 
     return make_policy(text)
 
 
 def _read_network(text: str, option: Option) -> object:
-    from tengen.players.sources import make_network
+    from tengen.players.evaluators import make_network
 
     return make_network(text)
 

@@ -20,12 +20,12 @@ from tengen.errors import SpecError
 from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.models import has_model, load_policy, load_scorer
 from tengen.models.defaults import BY_SIZE, OTHER_SIZES, predictor_for
-from tengen.players.drawing import DrawingPlayer
+from tengen.players.evaluators import make_network
 from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.mcts import MctsPlayer
 from tengen.players.network_leaves import Network
 from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
-from tengen.players.sources import make_network
+from tengen.players.simple import DrawingPlayer
 
 NETWORK = OTHER_SIZES.plays
 NETWORKS = {size: networks.plays for size, networks in BY_SIZE.items()}

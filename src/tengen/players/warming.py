@@ -7,8 +7,8 @@ import numpy as np
 from tengen.board import Board
 from tengen.players.expert import BuiltinExpert
 from tengen.players.passing import Judgement, cleanup_move
+from tengen.players.simple import finish_score
 from tengen.players.spec import make_player
-from tengen.players.static import finish_score
 
 
 def warm_up() -> None:

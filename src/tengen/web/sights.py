@@ -20,8 +20,8 @@ from tengen.contracts import Evaluator, OwnershipEvaluator, Policy, Scorer, win_
 from tengen.errors import TengenError
 from tengen.lab.papers import PAPERS
 from tengen.models import list_models, load_learner
-from tengen.players.greedy import scores_after
 from tengen.players.passing import candidates
+from tengen.players.simple import scores_after
 from tengen.web.positions import finite, judged_blocks, likely_moves, to_board
 from tengen.web.workers import Context
 

@@ -38,7 +38,7 @@ from tengen.learners.opening_evolution.strategy import (
 )
 from tengen.learners.opening_evolution.training import GenerationGames, Measure
 from tengen.models import Run
-from tengen.players.opening import OpeningPlayer
+from tengen.players.simple import OpeningPlayer
 
 
 class Corner:

@@ -26,7 +26,7 @@ from tengen.learners.scoring.life_features import (
 )
 from tengen.learners.scoring.settings import LifeSettings
 from tengen.models import load_evaluator, load_scorer
-from tengen.players.sources import make_evaluator
+from tengen.players.evaluators import make_evaluator
 from tengen.records import GameRecord
 from tengen.records.arrays import from_records
 from tengen.records.sgf_properties import Result

@@ -1,9 +1,9 @@
-"""Find who judges positions or proposes moves: a trained model by name or path, or a built-in one.
+"""Evaluators, policies and networks by name: built in, a trained model, or a class.
 
-Built-in evaluators: `playouts` (mean score of heavy playouts), `static` (the rule player plays both
-sides to the end), `area` (Tromp-Taylor count as it stands). Built-in policies: `uniform` (legal
-moves that fill no own eye) and `static` (the rule player's opinion, softened). A name such as
-`python:package.module:Class` is somebody's own class.
+Built-in evaluators: `playouts` (mean score of heavy playouts), `static` (the static player plays
+both sides to the end), `area` (Tromp-Taylor count of the position). Built-in policies: `uniform`
+(legal moves that fill no own eye) and `static` (a softmax of the static player's values). A name
+such as `python:package.module:Class` is a class of the user's own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Source = TypeVar("_Source")
 
 
 class _PlayoutEvaluator:
-    """Judge by the mean score of heavy playouts, seeded by the position itself."""
+    """The mean score of heavy playouts, seeded by the position."""
 
     scale = 5.0
     """Points that turn even chances into 73 %; a rough figure for playouts' spread."""
@@ -49,7 +49,7 @@ class _PlayoutEvaluator:
 
 
 class AreaEvaluator:
-    """Judge by the Tromp-Taylor count as it stands: honest about nothing but captures."""
+    """The Tromp-Taylor count of the position as it stands."""
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
         """Return the count for Black, komi included, one per board."""
@@ -57,17 +57,17 @@ class AreaEvaluator:
 
 
 class _StaticEvaluator:
-    """Judge by letting the rule player finish the game for both sides."""
+    """The score after the static player has finished the game for both sides."""
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
         """Return the final score for Black, komi included, one per board."""
-        from tengen.players.static import finish_score
+        from tengen.players.simple import finish_score
 
         return np.array([finish_score(board) for board in boards], np.float64)
 
 
 class _UniformPolicy:
-    """Propose every legal move that fills no own eye alike; pass when there is none."""
+    """Equal probabilities for legal moves that fill no own eye; pass when there is none."""
 
     def priors(self, board: Board) -> FloatArray:
         """Return equal probabilities over the candidates."""
@@ -79,16 +79,16 @@ class _UniformPolicy:
 
 
 class _StaticPolicy:
-    """Propose moves by the rule player's opinion of each; `temperature` in its points."""
+    """A softmax of the static player's values; `temperature` is in its points."""
 
     def __init__(self, temperature: float = 1.5) -> None:
         self.temperature = temperature
 
     def priors(self, board: Board) -> FloatArray:
-        """Return a softmax of the rule player's values over legal moves; pass where none is."""
-        from tengen.players.static import move_values
+        """Return a softmax over legal moves; pass where there is none."""
+        from tengen.players.simple import static_move_values
 
-        values = move_values(board)
+        values = static_move_values(board)
         out = np.zeros(board.rows * board.cols + 1)
         usable = np.isfinite(values)
         if not usable.any():
@@ -114,7 +114,7 @@ def make_evaluator(name: str) -> Evaluator:
     Raises
     ------
     SpecError
-        If there is none, or the model judges no positions.
+        If there is none, or the model does not evaluate positions.
     """
     return _find(name, EVALUATORS, make_plugged_evaluator, load_evaluator)
 
@@ -131,9 +131,9 @@ def make_policy(name: str) -> Policy:
 
 
 def make_network(name: str, *, shared: bool = False) -> Network:
-    """Return the network of this name: a model that says moves, winner, score and ownership.
+    """Return the network of this name: a model with moves, winner, score and ownership.
 
-    With `shared`, the one that others of this process ask, too.
+    With `shared`, return the one instance of this process.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def make_network(name: str, *, shared: bool = False) -> Network:
     except ModelError as mistake:
         raise SpecError(str(mistake)) from None
     if not isinstance(found, Network):
-        raise SpecError(f"{name}: is not a model that says moves, winner and score at once")
+        raise SpecError(f"{name}: is not a network with moves, winner and score")
     return found
 
 

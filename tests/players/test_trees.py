@@ -1,0 +1,106 @@
+"""Search trees, leaves, alpha-beta and the clock of a search, on small examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tengen.board import RESIGN, Board
+from tengen.contracts import Analysis
+from tengen.players import mcts_kernels as k
+from tengen.players.alphabeta import Entry, Search
+from tengen.players.network_leaves import Leaf, Taste
+from tengen.players.network_tree import Exploring, Tree, Worth
+from tengen.players.pace import Pace, Searching
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def test_a_way_that_is_given_up_leaves_no_trace_and_nodes_know_their_branch() -> None:
+    tree, nobody = Tree(4, 1), np.zeros(4)
+    even = Worth(0.0, 0.5, 0.0, 0.0)
+    for _ in range(3):
+        path = tree.descend(Exploring())
+        tree.judge(path[-1], even, nobody, [1, 2], np.array([0.6, 0.4]))
+        tree.back_up(path)
+    path = tree.descend(Exploring())
+    assert tree.waiting[path].tolist() == [1] * len(path)
+    visits, sums = tree.visits.copy(), tree.sums.copy()
+    tree.give_up(path)
+    assert not tree.waiting.any()
+    assert (tree.visits == visits).all() and (tree.sums == sums).all()
+    for node, branch in enumerate(tree.branches().tolist()):
+        above = node
+        while above and tree.parent[above] != 0:
+            above = int(tree.parent[above])
+        assert branch == above
+
+
+def test_a_choice_alone_is_a_report_too() -> None:
+    told = Analysis.of_choice(7)
+    assert (told.choice, told.visits, [c.move for c in told.candidates]) == (7, 1, [7])
+    assert Analysis.of_choice(RESIGN) == Analysis((), RESIGN, visits=1)
+
+
+def test_a_kept_subtree_has_its_node_as_root_and_all_below() -> None:
+    ti, tf = np.zeros((9, k.T_WIDTH), np.int32), np.zeros((9, k.F_WIDTH))
+    ti[:, k.T_MOVE] = range(9)
+    tf[:, k.F_N] = range(9)
+    for node, first, count in ((0, 1, 2), (1, 3, 2), (2, 5, 2), (5, 7, 1)):
+        ti[node, [k.T_FIRST, k.T_COUNT]] = first, count
+    meta = np.zeros(k.M_WIDTH, np.int64)
+    new_ti, new_tf = np.zeros_like(ti), np.zeros_like(tf)
+    k.keep_subtree(ti, tf, meta, 2, new_ti, new_tf)
+    assert meta[k.M_USED] == 4
+    assert new_ti[:4, k.T_MOVE].tolist() == [2, 5, 6, 7] == new_tf[:4, k.F_N].tolist()
+    assert new_ti[0, [k.T_FIRST, k.T_COUNT]].tolist() == [1, 2]
+    assert new_ti[1, [k.T_FIRST, k.T_COUNT]].tolist() == [3, 1]
+
+
+def test_alpha_beta_remembers_what_it_found() -> None:
+    class Corner:
+        def values(self, boards: list[Board]) -> np.ndarray:
+            return np.array([float(board["A1"] == 1) for board in boards])
+
+    board = Board(3, moves="B B2 W C3")
+    search = Search(Corner(), None, None)  # type: ignore[arg-type]
+    value, move = search.value(board, 1, -9.0, 9.0)
+    assert (value, str(board.answer(move))) == (1.0, "A1")
+    assert list(search.seen.values()) == [Entry(1, 1.0, 0, move)]
+    asked = search.nodes
+    assert search.value(board, 1, -9.0, 9.0) == (value, move) and search.nodes == asked + 1
+
+
+def test_a_leaf_is_worth_what_the_taste_says() -> None:
+    leaf = Leaf(0.75, 3.0, 2.0, np.zeros(9), np.zeros(0, np.int64), np.zeros(0))
+    assert leaf.worth(Taste(0.0, 0.0, 3.0)) == Worth(0.5, 0.75, 3.0, 13.0)
+    by_points = leaf.worth(Taste(1.0, 0.0, 3.0))
+    assert by_points.utility == pytest.approx(0.5)  # `reach` points are half of all
+
+
+# ----- Clocks -----
+
+
+def test_a_pace_tells_what_is_left_and_when_a_report_is_due() -> None:
+    clock = iter([0.0, 0.4, 1.1, 1.2, 2.5, 4.0, 4.0]).__next__
+    pace = Pace(clock, 3.0, True, lambda: False, 1.0)
+    assert [pace.due() for _ in range(4)] == [False, True, False, True]
+    assert pace.left() == -1.0 and pace.spent() == 4.0
+    assert Pace(lambda: 0.0, None, False, lambda: False, 1.0).left() is None
+
+
+def test_a_search_chooses_what_its_last_report_says() -> None:
+    class Twice(Searching):
+        seconds, clock = None, "wall"
+
+        def _think(self, board: Board, rng: object, pace: Pace) -> Iterator[Analysis]:
+            assert pace.limited and pace.budget is None
+            for move in (board.point("A1"), board.point("B2")):
+                yield Analysis((), move, 1, 0.5, 0.0)
+
+    board = Board(3)
+    assert str(Twice().choose(board, rng())) == "B2"
