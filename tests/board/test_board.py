@@ -192,10 +192,15 @@ def test_pictures_come_back() -> None:
 
 def test_svg_is_well_formed_and_shows_every_stone() -> None:
     board = Board(9, moves="B C3 W G7 B E5")
-    text = board.svg(labels={"A9": "<a>"}, shades=np.linspace(-1, 1, 81), dead=[(2, 2)])
+    text = board.svg(marks={"A9": "<a>"}, ownership=np.linspace(-1, 1, 81), dead=[(2, 2)])
     root = ElementTree.fromstring(text)
     circles = [c for c in root.iter() if c.tag.endswith("circle")]
     assert len(circles) == 3 + len(star_points(9, 9)) + 2  # stones, dots, the ring, the label
+
+
+def test_star_points_are_those_of_wooden_boards() -> None:
+    assert [len(star_points(n, n)) for n in (5, 9, 13, 19)] == [1, 5, 5, 9]
+    assert set(star_points(9, 9)) == {(2, 2), (2, 6), (4, 4), (6, 2), (6, 6)}
 
 
 def test_playouts_do_not_depend_on_threads_and_favour_the_stronger() -> None:

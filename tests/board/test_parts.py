@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from tengen.board import (
 from tengen.board.colours import COLOUR_NAMES
 from tengen.board.coordinates import GTP_LETTERS, point_of_move
 from tengen.board.counting import count_board, count_by_rules
-from tengen.board.drawing import format_svg
+from tengen.board.drawing import Mark, format_svg, panels
 from tengen.board.planes import PLANES, stack_planes
 from tengen.board.safety import Safe, unconditional
 from tengen.board.setups import refuse_dead_blocks
@@ -110,10 +111,27 @@ def test_a_drawing_has_each_stone_label_shade_and_ring_once() -> None:
     shades[7] = -0.5
     plain = format_svg(grid, coordinates=False)
     assert plain.count('r="11.3"') == 2 and "<text" not in plain
-    drawn = format_svg(grid, last=24, labels={3: "a<b"}, shades=shades, dead=[0])
+    drawn = format_svg(grid, last=24, marks={3: "a<b"}, ownership=shades, dead=[0])
     assert drawn.count('opacity="0.45"') == 1 and drawn.count("a&lt;b") == 1
     assert drawn.count('opacity="0.40"') == 1 and drawn.count('stroke="#d2401f"') == 1
     assert drawn.count(">A</text>") == 2
+
+
+def test_heat_and_weighted_marks() -> None:
+    heat = np.full(25, np.nan)
+    heat[[3, 4, 5]] = 1.0, 0.5, 0.0
+    marks = {7: Mark("a", 1.0), 8: Mark("b", 0.0), 9: "c"}
+    drawn = format_svg(np.zeros((5, 5), np.int8), heat=heat, marks=marks, coordinates=False)
+    assert [drawn.count(f'opacity="{share}"') for share in ("0.90", "0.45")] == [1, 1]
+    assert drawn.count("rgb(21,101,192)") == 1 and drawn.count("<text") == 3
+
+
+def test_pictures_stand_side_by_side_with_titles() -> None:
+    one = format_svg(np.zeros((3, 3), np.int8))
+    found = ElementTree.fromstring(panels([("<a>", one), ("b", one), ("c", one)], columns=2))
+    inner = [part for part in found if part.tag.endswith("svg")]
+    assert len({part.get("x") for part in inner}) == 2 == len({part.get("y") for part in inner})
+    assert [part.text for part in found if part.tag.endswith("text")] == ["<a>", "b", "c"]
 
 
 def test_a_position_is_counted_as_its_rules_say() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from tengen.board.coordinates import (
     point_of,
     point_of_move,
 )
-from tengen.board.drawing import format_ascii, format_svg, parse_ascii
+from tengen.board.drawing import Mark, Numbers, format_ascii, format_svg, parse_ascii
 from tengen.board.planes import stack_planes
 from tengen.board.rules import KO_NUMBERS, Rules
 from tengen.board.setups import handicap_points, refuse_dead_blocks
@@ -458,8 +458,9 @@ class Board:
     def svg(
         self,
         *,
-        labels: Mapping[Move, str] | None = None,
-        shades: Sequence[float] | NDArray[np.floating] | None = None,
+        marks: Mapping[Move, str | Mark] | None = None,
+        heat: Numbers | None = None,
+        ownership: Numbers | None = None,
         dead: Iterable[Move] = (),
         coordinates: bool = True,
         cell: int = 24,
@@ -468,10 +469,12 @@ class Board:
 
         Parameters
         ----------
-        labels
-            Short texts over points.
-        shades
-            One number a point, row-major, from -1 (White's) to +1 (Black's), drawn as squares.
+        marks
+            Short texts on points; a `Mark` also has a weight that darkens its disc.
+        heat
+            One number per point, row-major, from 0 to 1, drawn as red squares; nan for none.
+        ownership
+            One number per point, row-major, from -1 (White's) to +1 (Black's), drawn as squares.
         dead
             Stones to draw faint.
         coordinates
@@ -483,8 +486,9 @@ class Board:
         return format_svg(
             self.grid(),
             last=last.index if last else None,
-            labels={self.point(move).index: text for move, text in (labels or {}).items()},
-            shades=shades,
+            marks={self.point(move).index: mark for move, mark in (marks or {}).items()},
+            heat=heat,
+            ownership=ownership,
             dead=[self.point(move).index for move in dead],
             coordinates=coordinates,
             cell=cell,

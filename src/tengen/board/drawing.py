@@ -1,8 +1,11 @@
-"""Draw a grid of stones as text and as SVG; read such text back. Know nothing of rules."""
+"""Boards as text and as SVG: stones, marks, heat maps, ownership; reads such text back."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -13,6 +16,9 @@ from tengen.errors import TengenError
 
 _STONES = ".XO"
 """Text of EMPTY, BLACK and WHITE."""
+
+Numbers = Sequence[float] | NDArray[np.floating]
+"""One number per point, row-major."""
 
 _READ = {".": 0, "+": 0, "X": 1, "x": 1, "#": 1, "O": 2, "o": 2}
 
@@ -25,7 +31,7 @@ def parse_ascii(picture: str) -> NDArray[np.int8]:
     Raises
     ------
     TengenError
-        If a line has a foreign character or another length than the first.
+        If a line has an unknown character or another length than the first.
     """
     rows: list[list[int]] = []
     for number, line in enumerate(picture.strip("\n").splitlines(), 1):
@@ -82,12 +88,21 @@ def star_points(rows: int, cols: int) -> list[tuple[int, int]]:
     return points
 
 
+@dataclass(frozen=True)
+class Mark:
+    """A short text on a point; the larger its weight (0 to 1), the darker its disc."""
+
+    text: str
+    weight: float | None = None
+
+
 def format_svg(
     grid: NDArray[np.int8],
     *,
     last: int | None = None,
-    labels: Mapping[int, str] | None = None,
-    shades: Sequence[float] | NDArray[np.floating] | None = None,
+    marks: Mapping[int, str | Mark] | None = None,
+    heat: Numbers | None = None,
+    ownership: Numbers | None = None,
     dead: Sequence[int] = (),
     coordinates: bool = True,
     cell: int = 24,
@@ -98,10 +113,12 @@ def format_svg(
     ----------
     last
         Row-major index of the last move, marked with a ring.
-    labels
+    marks
         Short texts over row-major indices.
-    shades
-        One number a point from -1 (White's) to +1 (Black's), drawn as translucent squares.
+    heat
+        Numbers from 0 to 1, drawn as red squares, the larger the stronger; nan for none.
+    ownership
+        Numbers from -1 (White's) to +1 (Black's), drawn as translucent squares.
     dead
         Row-major indices of stones to draw faint.
     """
@@ -110,8 +127,7 @@ def format_svg(
     width, height = (cols - 1) * cell + 2 * margin, (rows - 1) * cell + 2 * margin
     faint = set(dead)
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
-        f'width="{width:g}" height="{height:g}" font-family="sans-serif">',
+        _open(width, height),
         f'<rect width="{width:g}" height="{height:g}" rx="4" fill="#e3b878"/>',
         *_lines(rows, cols, cell, margin),
     ]
@@ -119,17 +135,47 @@ def format_svg(
         centre = (margin + index % cols * cell, margin + index // cols * cell)
         if stone:
             out.append(_stone(centre, cell, stone, index in faint))
-        if shades is not None and abs(float(shades[index])) > 0.05:
-            out.append(_shade(centre, cell, float(shades[index])))
+        if ownership is not None and abs(value := float(ownership[index])) > 0.05:
+            fill = "#000" if value > 0 else "#fff"
+            out.append(_square(centre, cell * 0.28, fill, min(abs(value), 1) * 0.8))
+        if heat is not None and (value := float(heat[index])) >= 0.02:
+            out.append(_square(centre, cell * 0.36, "#d11f2f", min(value, 1) * 0.9))
         if last == index:
-            ink = "#d2401f" if shades is not None else "#fafafa" if stone == 1 else "#111"
+            ink = "#d2401f" if ownership is not None else "#fafafa" if stone == 1 else "#111"
             out.append(_circle(centre, cell * 0.22, f'fill="none" stroke="{ink}"', 1.6))
-        if labels and index in labels:
-            out.append(_label(centre, cell, labels[index]))
+        if marks and index in marks:
+            out.append(_mark(centre, cell, marks[index]))
     if coordinates:
         out += _edges(rows, cols, cell, (width, height))
     out.append("</svg>")
     return "\n".join(out)
+
+
+def panels(pictures: Sequence[tuple[str, str]], *, columns: int) -> str:
+    """Return SVG pictures of equal size with their titles as one picture, `columns` per row."""
+    gap, title = 12, 22
+    size = re.match(r'<svg [^>]*? width="([\d.]+)" height="([\d.]+)"', pictures[0][1])
+    assert size is not None
+    wide, high = float(size[1]), float(size[2])
+    columns = min(columns, len(pictures))
+    width = columns * (wide + gap) + gap
+    height = math.ceil(len(pictures) / columns) * (high + title + gap) + gap
+    out = [_open(width, height), f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>']
+    for number, (text, picture) in enumerate(pictures):
+        x = gap + number % columns * (wide + gap)
+        y = gap + number // columns * (high + title + gap)
+        out.append(
+            f'<text x="{x + 2:g}" y="{y + title - 7:g}" font-size="13">{escape(text)}</text>'
+            + picture.replace("<svg ", f'<svg x="{x:g}" y="{y + title:g}" ', 1)
+        )
+    return "\n".join([*out, "</svg>"])
+
+
+def _open(width: float, height: float) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" height="{height:g}" font-family="sans-serif">'
+    )
 
 
 _Place = tuple[float, float]
@@ -164,21 +210,26 @@ def _stone(centre: _Place, cell: float, stone: int, faint: bool) -> str:
     return _circle(centre, cell * 0.47, look, 0.8, more)
 
 
-def _shade(centre: _Place, cell: float, value: float) -> str:
-    """Draw whose a point is as a translucent square."""
-    half, fill = cell * 0.28, "#000" if value > 0 else "#fff"
+def _square(centre: _Place, half: float, fill: str, opacity: float) -> str:
+    """Draw a translucent square, twice `half` wide."""
     return (
         f'<rect x="{centre[0] - half:.1f}" y="{centre[1] - half:.1f}" width="{2 * half:.1f}" '
         f'height="{2 * half:.1f}" fill="{fill}" stroke="#888" stroke-width="0.4" '
-        f'opacity="{min(abs(value), 1) * 0.8:.2f}"/>'
+        f'opacity="{opacity:.2f}"/>'
     )
 
 
-def _label(centre: _Place, cell: float, text: str) -> str:
-    """Write on a disc, so that it can be read on stones, shades and lines alike."""
-    disc = _circle(centre, cell * 0.34, 'fill="#fbeccb" stroke="#5a3d12"', 0.8)
+def _mark(centre: _Place, cell: float, mark: str | Mark) -> str:
+    """Write on a disc, readable on stones, squares and lines alike."""
+    text, weight = (mark.text, mark.weight) if isinstance(mark, Mark) else (mark, None)
+    fill, ink = "#fbeccb", "#111"
+    if weight is not None:
+        depth = 0.25 + 0.75 * weight
+        tones = [round(230 + (tone - 230) * depth) for tone in (21, 101, 192)]
+        fill, ink = f"rgb({','.join(map(str, tones))})", "#fff" if depth > 0.6 else "#0d2f57"
+    disc = _circle(centre, cell * 0.36, f'fill="{fill}" stroke="#5a3d12"', 0.8)
     return (
-        f'{disc}<text x="{centre[0]:g}" y="{centre[1] + cell * 0.15:.1f}" fill="#111" '
+        f'{disc}<text x="{centre[0]:g}" y="{centre[1] + cell * 0.15:.1f}" fill="{ink}" '
         f'font-size="{cell * 0.42:.1f}" font-weight="bold" text-anchor="middle">'
         f"{escape(text)}</text>"
     )

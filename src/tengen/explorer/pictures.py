@@ -1,10 +1,11 @@
-"""Draw an answer as one SVG: the board with the next moves on it, and their numbers beside it."""
+"""An answer of the explorer as SVG: the board with the next moves, and a table of them."""
 
 from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from tengen.board import BLACK
+from tengen.board import BLACK, Move
+from tengen.board.drawing import Mark
 from tengen.explorer.answers import OPINIONS, Answer, NextMove
 
 _CELL = 26
@@ -14,37 +15,25 @@ _LINE = 20  # pixels from one line of the table to the next
 def picture(answer: Answer) -> str:
     """Return a self-contained SVG; the more games played a move, the darker its disc."""
     board = answer.board
-    marks = answer.marks()
-    base = board.svg(cell=_CELL)
+    found = answer.marks()
+    most = max((move.share for move in found.values()), default=1.0)
+    marks: dict[Move, str | Mark] = {}
+    for letter, move in found.items():
+        # Mirror images of the move have plain discs.
+        marks |= dict.fromkeys(move.points[1:], letter)
+        marks[move.points[0]] = Mark(letter, move.share / most)
     width, height = (board.cols + 1) * _CELL, (board.rows + 1) * _CELL
     table, table_width, table_height = _table(answer)
     full_width, full_height = width + table_width + 20, max(height, table_height + 10)
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:g} {full_height:g}" '
-        f'width="{full_width:g}" height="{full_height:g}" font-family="sans-serif">',
-        f'<rect width="{full_width:g}" height="{full_height:g}" fill="#fff"/>',
-        base,
-    ]
-    most = max((move.share for move in marks.values()), default=1.0)
-    for letter, move in marks.items():
-        for number, point in enumerate(move.points):
-            x, y = (point.col + 1) * _CELL, (point.row + 1) * _CELL
-            out.append(_disc(x, y, letter, move.share / most, faint=number > 0))
-    out.append(f'<g transform="translate({width + 12:g} 6)">{table}</g>')
-    out.append("</svg>")
-    return "\n".join(out)
-
-
-def _disc(x: float, y: float, letter: str, strength: float, *, faint: bool) -> str:
-    """Draw a move: a disc with its letter; its mirror images are only outlined."""
-    depth = 0.25 + 0.75 * strength
-    light = [round(230 + (tone - 230) * depth) for tone in (21, 101, 192)]
-    fill = "#e3b878" if faint else f"rgb({','.join(map(str, light))})"
-    ink = "#fff" if depth > 0.6 and not faint else "#0d2f57"
-    return (
-        f'<circle cx="{x:g}" cy="{y:g}" r="{_CELL * 0.42:.1f}" fill="{fill}" stroke="#0d2f57" '
-        f'stroke-width="1"/><text x="{x:g}" y="{y + _CELL * 0.17:.1f}" fill="{ink}" '
-        f'font-size="{_CELL * 0.5:.1f}" font-weight="bold" text-anchor="middle">{letter}</text>'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:g} {full_height:g}" '
+            f'width="{full_width:g}" height="{full_height:g}" font-family="sans-serif">',
+            f'<rect width="{full_width:g}" height="{full_height:g}" fill="#fff"/>',
+            board.svg(marks=marks, cell=_CELL),
+            f'<g transform="translate({width + 12:g} 6)">{table}</g>',
+            "</svg>",
+        ]
     )
 
 
@@ -79,7 +68,7 @@ def _table(answer: Answer) -> tuple[str, float, float]:
 
 
 def cells(move: NextMove, shown: list[str]) -> list[str]:
-    """Write a move's numbers for people: move, games, share, Black's wins, opinions."""
+    """Return the cells of a move: name, games, share, Black's wins, opinions of models."""
     rate = move.win_rate_black
     return [
         move.name,

@@ -71,22 +71,6 @@ def kernel_sheet(
     return "".join([*out, "</g></svg>"])
 
 
-def heat(board: Board, values: FloatArray, *, cell: int = 18) -> str:
-    """Draw numbers from 0 to 1 over a position: the redder, the larger; nan is left out."""
-    marks = []
-    half = cell * 0.36
-    for index, value in enumerate(np.ravel(values)):
-        if np.isnan(value) or value < 0.02:
-            continue
-        x = cell * (1 + index % board.cols) - half
-        y = cell * (1 + index // board.cols) - half
-        marks.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{2 * half:.1f}" height="{2 * half:.1f}" '
-            f'fill="#d11f2f" opacity="{0.9 * min(float(value), 1.0):.2f}"/>'
-        )
-    return board.svg(cell=cell).replace("</svg>", "".join(marks) + "</svg>")
-
-
 def pattern(cells: Sequence[str], *, cell: int = 15) -> str:
     """Draw a pattern given as lines of cells; the middle is the move, own stones are black.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tengen.lab.content import Picture, percent
-from tengen.lab.pictures import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, heat, pattern
+from tengen.lab.pictures import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, pattern
 
 if TYPE_CHECKING:
     from tengen.learners.move_prediction import PaperSettings
@@ -92,7 +92,7 @@ def _cells(board: Any, row: int, col: int, mover: int, limit: int) -> list[str]:
 
 def opinions() -> list[Picture]:
     """Draw what the shipped predictor expects in a position."""
-    from tengen.board import Board
+    from tengen.board import Board, Move, point_at
     from tengen.lab.sections.symmetry_network import POSITION
     from tengen.models import has_model, load_policy
 
@@ -101,12 +101,10 @@ def opinions() -> list[Picture]:
     board = Board(9, moves=POSITION)
     chances = np.asarray(load_policy("predictor-small").priors(board))[:-1]
     order = np.argsort(-chances)[:5]
-    labels = {int(i): f"{100 * chances[i]:.0f}" for i in order if chances[i] >= 0.02}
-    svg = heat(board, np.sqrt(chances), cell=22)
-    text = "".join(
-        f'<text x="{22 * (1 + i % 9)}" y="{22 * (1 + i // 9) + 3.5}" font-size="9.5" fill="#fff" '
-        f'text-anchor="middle">{label}</text>'
-        for i, label in labels.items()
-    )
-    svg = svg.replace("</svg>", text + "</svg>")
+    marks: dict[Move, str] = {
+        board.answer(point_at(int(i), 9, 9)): f"{100 * chances[i]:.0f}"
+        for i in order
+        if chances[i] >= 0.02
+    }
+    svg = board.svg(marks=marks, heat=np.sqrt(chances), cell=22)
     return [Picture("predictor-small: chances of Black's next move, in %", svg)]

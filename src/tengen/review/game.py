@@ -254,8 +254,8 @@ def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     from tengen.models import has_model, load_policy
     from tengen.models.defaults import networks_for, policy_for
     from tengen.players import make_player
-    from tengen.players.network_search import NetworkPlayer
     from tengen.players.evaluators import make_network
+    from tengen.players.network_search import NetworkPlayer
 
     visits = settings.visits or _usual_visits(rows * cols)
     names = networks_for(rows, cols)

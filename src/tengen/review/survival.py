@@ -6,13 +6,13 @@ A block survives when its colour owns its points at the end of the game.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board, Move, Point, index_of
+from tengen.board.drawing import panels
 from tengen.contracts import OwnershipEvaluator
 from tengen.models import has_model, load_learner
 from tengen.models.defaults import network_for
@@ -55,31 +55,17 @@ class Survival:
 
     def svg(self) -> str:
         """Draw one board per model: each block with its chance in percent, dead blocks faint."""
-        width, height = (self.board.cols + 1) * _CELL, (self.board.rows + 1) * _CELL
-        out = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 '
-            f'{(width + 12) * len(self.models):g} {height + 24:g}" '
-            f'width="{(width + 12) * len(self.models):g}" height="{height + 24:g}" '
-            f'font-family="sans-serif"><rect width="100%" height="100%" fill="#fff"/>'
-        ]
-        for number, model in enumerate(self.models):
-            left = number * (width + 12)
-            out.append(
-                f'<g transform="translate({left:g} 0)"><text x="{width / 2:g}" y="16" '
-                f'font-size="14" text-anchor="middle">{escape(model)}</text>'
-                f'<g transform="translate(0 24)">{self._board(model)}</g></g>'
-            )
-        return "\n".join([*out, "</svg>"])
+        return panels([(model, self._board(model)) for model in self.models], columns=2)
 
     def _board(self, model: str) -> str:
-        labels: dict[Move, str] = {}
+        marks: dict[Move, str] = {}
         dead: list[Move] = []
         for block in self.blocks:
             chance = block.chances[model]
-            labels[block.stones[0]] = f"{100 * chance:.0f}"
+            marks[block.stones[0]] = f"{100 * chance:.0f}"
             if chance < _DEAD:
                 dead += list(block.stones)
-        return self.board.svg(labels=labels, dead=dead, cell=_CELL)
+        return self.board.svg(marks=marks, dead=dead, cell=_CELL)
 
 
 def survival(board: Board, models: dict[str, OwnershipEvaluator]) -> Survival:

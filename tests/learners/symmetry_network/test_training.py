@@ -18,7 +18,7 @@ from tengen.errors import ModelError, RunError, SpecError
 from tengen.learners.symmetry_network import OUTPUTS, SymmetryNetwork, SymmetrySettings
 from tengen.learners.symmetry_network.game_kernels import BEST, open_at_random
 from tengen.learners.symmetry_network.learner import load_snapshots, play_games, play_match
-from tengen.learners.symmetry_network.pictures import TITLES, colour_of, format_maps
+from tengen.learners.symmetry_network.pictures import TITLES, format_maps
 from tengen.learners.symmetry_network.training import SelfPlay, SelfPlayReport, open_run
 from tengen.models.runs import read_metrics
 
@@ -204,8 +204,9 @@ def test_maxlib_is_a_stronger_opponent_than_random():
 def test_a_map_is_bare_where_it_is_mute():
     values = np.array([[0.0, np.nan], [0.5, 1.0]])
     picture = format_maps(np.zeros((2, 2), np.int8), {"territory": values}, title="<here>")
-    assert "&lt;here&gt;" in picture and TITLES["territory"].replace("'", "&#x27;") in picture
-    assert [picture.count(colour_of(v)) for v in (0.0, 0.5, 1.0)] == [1, 1, 1]
+    assert "&lt;here&gt;" in picture and TITLES["territory"] in picture
+    assert [picture.count(f'opacity="{share}"') for share in ("0.45", "0.90")] == [1, 1]
+    assert picture.count("#d11f2f") == 2  # neither where it is silent nor where it says no
 
 
 def test_maps_as_a_picture(tmp_path, capsys):

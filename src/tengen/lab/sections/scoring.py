@@ -334,7 +334,7 @@ def _ownership(judge: Any, cases: list[Any], name: str) -> list[Picture]:
     case, reading = max(readings, key=lambda pair: int(pair[1].dead.sum()))
     board = Board.from_grid(case.grid)
     dead = [(int(row), int(col)) for row, col in zip(*reading.dead.nonzero(), strict=True)]
-    svg = board.svg(shades=reading.ownership.ravel(), dead=dead, cell=22)
+    svg = board.svg(ownership=reading.ownership.ravel(), dead=dead, cell=22)
     title = f"Who owns what, by the {name.partition(' (')[0]}; faint stones are dead"
     return [Picture(title, svg)]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tengen.lab import papers
 from tengen.lab.content import Picture, Plot, Result, line, percent, table
-from tengen.lab.pictures import heat, kernel_sheet
+from tengen.lab.pictures import kernel_sheet
 from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, above, compare
 
@@ -268,11 +268,11 @@ def _views() -> list[Picture]:
         return []
     network = SymmetryNetwork.load(name)
     board = Board(9, moves=POSITION)
-    owner = board.svg(shades=network.ownership(board), cell=18)
+    owner = board.svg(ownership=network.ownership(board), cell=18)
     figures = [Picture(f"{name}: who owns what", owner)]
     for output, values in network.heat_maps(board).items():
         title = f"how likely {_MEANINGS.get(output, output)}"
-        figures.append(Picture(title, heat(board, np.asarray(values))))
+        figures.append(Picture(title, board.svg(heat=np.ravel(values), cell=18)))
     return figures
 
 
