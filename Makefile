@@ -4,29 +4,43 @@ BIN := .venv/bin
 # Python writes the bytecode of what it imports, which is far less than pip would compile.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: setup lab web page test test-slow test-wheel lint docs bench clean
+EXTRAS = torch,onnx,ray,gym,bench,docs,browser
+# CI names an older PyTorch here, because the newest brings gigabytes.
+TORCH = torch
+
+.PHONY: setup lab web page check-page test test-all test-slow test-wheel extras coverage lint docs bench clean
 
 setup: .venv/ready  ## install everything and compile the kernels
 
-.venv/ready: pyproject.toml
+.venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-compile --editable .
-	@# What developers need besides comes while the kernels are compiled.
-	$(BIN)/python -m pip install --quiet --no-compile 'tengen[dev]' & $(BIN)/tengen warmup && wait $$!
+	touch $@
+
+.venv/ready: .venv/installed
+	@# The developers' tools are installed while the kernels are compiled.
+	$(BIN)/python -m pip install --quiet --no-compile 'tengen[dev]' & $(BIN)/tengen compile && wait $$!
 	touch $@
 
 lab: setup  ## the main job: reproduce the papers at a small scale and write one report
 	$(BIN)/tengen lab --quick
 
-web: setup  ## the board in the browser
+web: .venv/installed  ## the board in the browser; kernels are compiled while it runs
 	$(BIN)/tengen web
 
 page: web/node_modules  ## build that board's page anew from web/ (the only target that needs Node)
 	cd web && npm run --silent check && npm run --silent build
 
+check-page:  ## fail if the committed page is not what web/ builds
+	@if [ -d web/node_modules ]; then $(MAKE) page && git diff --exit-code -- src/tengen/web/static; \
+		else echo "no npm packages: the built page is not compared with its sources"; fi
+
 web/node_modules: web/package-lock.json
 	cd web && npm ci --silent && touch node_modules
+
+tests/process/node_modules: tests/process/package.json
+	cd tests/process && npm install --silent --no-audit --no-fund && touch node_modules
 
 lint: setup
 	$(BIN)/ruff check .
@@ -34,17 +48,34 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# A test that hangs is ended, with where it stood, instead of the whole run.
-HANGING = -o faulthandler_timeout=400 -o faulthandler_exit_on_timeout=true
+# A hanging test is ended, with its traceback, so that the others still run.
+PYTEST = $(BIN)/pytest -o faulthandler_timeout=400 -o faulthandler_exit_on_timeout=true
+QUICK = -m "not slow and not wheel" -n 2 --dist loadfile
 
-test: setup lint  ## what CI runs
-	$(BIN)/pytest -m "not slow and not wheel" -n 2 --dist loadfile $(HANGING)
+test: setup lint  ## lint and tests, with nothing installed but Python and make
+	$(PYTEST) --bare $(QUICK)
 
-test-wheel: setup  ## the wheel in a bare environment
-	$(BIN)/pytest -m "wheel and not slow" -rA tests/test_wheel.py
+test-all: build/skipped-tests.txt extras  ## then what `make test` skipped, the wheel, the site and the page
+	$(PYTEST) $(QUICK) @build/skipped-tests.txt
+	$(MAKE) test-wheel docs check-page
+
+build/skipped-tests.txt:
+	$(MAKE) test
+
+extras: setup  ## what the skipped tests need, as far as this machine lets us install it
+	$(BIN)/python -m pip install --quiet --no-compile '$(TORCH)' 'tengen[$(EXTRAS)]'
+	$(BIN)/python -m pip install --quiet 'triton>=3,<4' || echo "no Triton: its kernels are not tested"
+	@command -v npm >/dev/null && $(MAKE) web/node_modules tests/process/node_modules \
+		|| echo "no npm packages: the tests that need them are skipped"
+
+test-wheel: setup  ## the wheel in a bare environment and with each extra by itself
+	$(PYTEST) -m "wheel and not slow" -rA tests/test_wheel.py
 
 test-slow: setup  ## thousands of games, kills, clusters, kernels without the JIT
 	$(BIN)/pytest -m slow
+
+coverage: setup  ## lines outside kernels that the tests run
+	$(PYTEST) $(QUICK) --cov=tengen --cov-report=term:skip-covered
 
 docs: setup  ## the site with guide, reference and search, in build/site
 	$(BIN)/python -m mkdocs --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet 'tengen[docs]'

@@ -44,11 +44,11 @@ def measure_all(most: int = 20) -> None:
                 running[-1][1] += took
 
     event.register("numba:compile", Listener())
-    from tengen.cli import warmup
+    from tengen.compiling import STEPS, warm_up
 
     begin = time.process_time()
-    for module in warmup.STEPS.values():
-        warmup._warm(module)
+    for package in STEPS:
+        warm_up(package)
     print(f"{time.process_time() - begin:.1f} s for {len(spent)} functions, {compiled} forms")
     for name, seconds in sorted(spent.items(), key=lambda item: -item[1])[:most]:
         print(f"{seconds:6.2f} s {name}")

@@ -1,4 +1,4 @@
-"""What all tests share: Ctrl-C as a user means it, scripts to import, an end, and no haste."""
+"""What all tests share: options, time limits, and a summary of what was skipped."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import importlib.util
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Generator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests import needs
 
 # Drawn examples judge what the code does, not how busy the machine is, and the same are drawn each
 # time: a change is not to fail by chance. `pytest --hypothesis-profile others` draws others.
@@ -24,12 +26,37 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 BEGAN = time.monotonic()
+SKIPPED = Path(__file__).parents[1] / "build" / "skipped-tests.txt"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the bounds of the slow tests be chosen."""
+    """Add the bounds of the slow tests and the bare run."""
+    parser.addoption("--bare", action="store_true", help="use no program but Python; see needs.py")
     parser.addoption("--slow-seconds", type=float, default=900.0, help="for each slow test")
     parser.addoption("--slow-minutes", type=float, default=150.0, help="begin none after that")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set up a bare run."""
+    if config.getoption("--bare"):
+        needs.leave_out_programs()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Sum up in one line what was skipped; a bare run lists it for `make test-all` to run."""
+    reasons: dict[str, str] = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+        reasons[report.nodeid] = reason.removeprefix("Skipped: ")
+    wanted = {test: why.removeprefix(needs.REASON) for test, why in reasons.items()
+              if why.startswith(needs.REASON) or "unable to import module" in why}  # fmt: skip
+    if terminalreporter.config.getoption("--bare"):
+        SKIPPED.parent.mkdir(exist_ok=True)
+        SKIPPED.write_text("".join(f"{test}\n" for test in wanted), encoding="utf-8")
+    count = Counter(why for why in wanted.values() if "unable to import" not in why)
+    if count:
+        parts = ", ".join(f"{why} ({n})" for why, n in count.most_common())
+        terminalreporter.write_line(f"skipped for want of {parts}; `make test-all` runs these too")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -16,6 +16,7 @@ from numba.core import event, ir
 
 from tengen import compiling, numba_shortcuts
 from tengen.board import kernels
+from tengen.compiling import STEPS
 
 BY_SIGNAL = pytest.mark.parametrize(
     ("sign", "status", "word"),
@@ -107,8 +108,54 @@ def test_one_game_is_scored_without_compiling_what_nobody_has_compiled(tmp_path:
     environment.pop("TENGEN_QUIET", None)
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
     assert done.stdout == compiled and '"result": "W+5.5"' in done.stdout
-    assert done.stderr.count("\n") == 1 and "kernels are not compiled here yet" in done.stderr
+    assert done.stderr.count("\n") == 1 and "kernels are not compiled yet" in done.stderr
     assert not list(cache.rglob("*.nb?"))
+
+
+def test_gtp_counts_a_game_before_the_scorer_is_compiled(tmp_path: Path) -> None:
+    (tmp_path / "game.sgf").write_text(GAME)
+    words = [sys.executable, "-m", "tengen", "gtp", "--rules", "japanese"]
+    commands = "loadsgf game.sgf\nfinal_score\nfinal_status_list alive\nquit\n"
+
+    def answers(**environment: str) -> tuple[str, str]:
+        done = subprocess.run(
+            words,
+            input=commands,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            check=True,
+        )
+        return done.stdout, done.stderr
+
+    answered, told = answers(NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert answered == answers()[0] and "= W+5.5" in answered
+    assert told.count("counting without them") == 1
+    assert not list(tmp_path.rglob("blocks_attack_kernels*"))
+
+
+def test_what_is_compiled_already_is_used(tmp_path: Path) -> None:
+    # A process that interprets kernels would report another process id.
+    program = (
+        "import os\n"
+        "from tengen import compiling\n"
+        "assert compiling.is_compiled('mine') and not compiling.is_compiled('theirs')\n"
+        "assert compiling.interpreted(os.getpid, unless='mine') == os.getpid()\n"
+        "assert compiling.interpreted(os.getpid, unless='theirs') != os.getpid()\n"
+    )
+    (tmp_path / "mine.f-1.nbi").touch()
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+def test_all_kernels_are_compiled_once(capsys: pytest.CaptureFixture[str]) -> None:
+    from tengen.cli import run
+
+    assert {step.rsplit(".", 1)[-1] for step in STEPS} >= {"board", "scoring", "players"}
+    assert run(["compile", "--workers", "1"]) == 0
+    assert run(["compile"]) == 0
+    assert "all kernels are compiled already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

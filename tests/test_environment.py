@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.needs import need
 
 from tengen.board import Board, Point
 from tengen.board.planes import PLANES
 from tengen.errors import IllegalMoveError, TengenError
 
-pytest.importorskip("pettingzoo")
+need("pettingzoo")
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 from pettingzoo.test import api_test, seed_test  # noqa: E402

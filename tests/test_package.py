@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import tengen
-from tengen.gtp.commands import COMMANDS
 
 ROOT = Path(tengen.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
@@ -43,49 +42,45 @@ def test_every_public_function_and_class_is_documented() -> None:
     assert silent == []
 
 
-def test_every_public_name_is_in_a_test() -> None:
-    # What nobody tests is private, or somebody should say what it promises.
-    known = words_outside("tests/**/*.py")
-    commands = {handler.__name__ for handler in COMMANDS.values()}  # sent by tests/gtp
-    untested = []
-    for path, tree in trees():
-        for item in tree.body:
-            for name in public_names(item):
-                # A kernel is called by what is tested; `test_without_jit` finds one that is not.
-                # The figures of the papers are gone through by tests/lab/test_papers.
-                tried = path.name.endswith("kernels.py") and isinstance(item, ast.FunctionDef)
-                tried |= path.name == "papers.py" or name in commands or name in known
-                if not tried:
-                    untested.append(f"{path}:{item.lineno} {name}")
-            for method in public_methods(item):
-                if method.name not in known:
-                    untested.append(f"{path}:{method.lineno} {method.name}")
-    assert untested == []
+def is_overload(item: ast.stmt) -> bool:
+    decorators = getattr(item, "decorator_list", [])
+    names = {getattr(d, "id", getattr(d, "attr", "")) for d in decorators}
+    return bool(names & {"overload", "setter"})
 
 
-def public_methods(item: ast.stmt) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """List the methods of a public class that have no underscore."""
-    if not isinstance(item, ast.ClassDef) or item.name.startswith("_"):
-        return []
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return [m for m in item.body if isinstance(m, kinds) and not m.name.startswith("_")]
+WITHOUT_POSIX = """
+import builtins, importlib, os, pkgutil, signal, sys
+
+def import_all():
+    import tengen
+    for module in pkgutil.walk_packages(tengen.__path__, "tengen."):
+        if not module.name.endswith("__main__"):
+            try:
+                importlib.import_module(module.name)
+            except ModuleNotFoundError:
+                pass  # an extra is not installed
+
+def import_as_on_windows(name, globals=None, *rest):
+    if name in MISSING and globals and globals["__name__"].startswith("tengen"):
+        raise ImportError(f"{name} in {globals['__name__']}")
+    return usual(name, globals, *rest)
+
+import_all()  # what other packages import is their own affair
+for name in [name for name in sys.modules if name.split(".")[0] == "tengen"]:
+    del sys.modules[name]
+MISSING = ("fcntl", "resource", "termios", "tty", "pty", "pwd", "grp", "readline", "curses")
+usual, builtins.__import__ = builtins.__import__, import_as_on_windows
+for name in ("SIGKILL", "SIGALRM", "SIGHUP", "SIGUSR1", "SIGSTOP", "SIGCONT", "setitimer"):
+    delattr(signal, name)
+for name in ("getuid", "geteuid", "fork", "killpg", "setsid", "nice", "sched_getaffinity"):
+    delattr(os, name)
+import_all()
+"""
 
 
-def test_modules_and_functions_can_be_read_at_a_glance() -> None:
-    # Kernels may be longer and take more: they work on arrays where others have objects.
-    long = []
-    for path, tree in trees():
-        if (lines := (ROOT / path).read_text(encoding="utf-8").count("\n")) > 520:
-            long.append(f"{path}: {lines} lines")
-        if path.name.endswith("kernels.py"):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                taken = [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
-                if lines > 80 or len([a for a in taken if a not in ("self", "cls")]) > 12:
-                    long.append(f"{path}:{node.lineno} {node.name}: {lines} lines, takes {taken}")
-    assert long == []
+def test_no_module_needs_posix_to_be_imported() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_POSIX], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_pages_have_no_endless_paragraphs() -> None:
@@ -102,76 +97,6 @@ def test_pages_have_no_endless_paragraphs() -> None:
             if len(block) > 700:
                 long.append(f"{page.relative_to(project)}: {block[:60]!r}: {len(block)} letters")
     assert pages and long == []
-
-
-def public_names(item: ast.stmt) -> list[str]:
-    """Name what a statement of a module gives to others: functions, classes and constants."""
-    names = []
-    if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
-        # Commands and the web's routes are called by the words in their decorators.
-        routed = any(isinstance(d, ast.Call) for d in item.decorator_list)
-        names = [] if routed else [item.name]
-    elif isinstance(item, ast.ClassDef):
-        names = [item.name]
-    elif isinstance(item, ast.Assign | ast.AnnAssign):
-        targets = item.targets if isinstance(item, ast.Assign) else [item.target]
-        found = [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
-        names = [name for name in found if name.isupper()]  # others are names of types
-    return [name for name in names if not name.startswith("_")]
-
-
-def words_of(path: Path) -> set[str]:
-    return set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
-
-
-def words_outside(*patterns: str) -> set[str]:
-    """Return the words of the project's files that fit one of the patterns."""
-    project = ROOT.parents[1]
-    return {word for p in patterns for path in project.glob(p) for word in words_of(path)}
-
-
-def is_overload(item: ast.stmt) -> bool:
-    decorators = getattr(item, "decorator_list", [])
-    names = {getattr(d, "id", getattr(d, "attr", "")) for d in decorators}
-    return bool(names & {"overload", "setter"})
-
-
-def imported_modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            yield node.lineno, node.module or ""
-
-
-def test_nothing_is_of_one_system_only() -> None:
-    # Windows has none of these; what is needed of them comes from psutil, filelock and threads.
-    modules = {"fcntl", "termios", "tty", "pty", "pwd", "grp", "syslog", "posix"}
-    names = {"fork", "killpg", "getpgid", "setsid", "pwrite", "pread", "getuid", "mkfifo"}
-    signals = {"SIGKILL", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGCHLD"}
-    found = []
-    # The keeper of engines is called only where there are groups of processes.
-    keeper = ROOT / "gtp" / "keeper.py"
-    client = (ROOT / "gtp" / "client.py").read_text(encoding="utf-8")
-    assert re.search(r'if hasattr\(os, "killpg"\):\s+self\.process.* = start_kept\(', client)
-    for path, tree in trees():
-        if ROOT / path == keeper:
-            continue
-        text = (ROOT / path).read_text(encoding="utf-8")
-        for line, module in imported_modules(tree):
-            if module in modules or (module == "resource" and "except ImportError" not in text):
-                found.append(f"{path}:{line} {module}")
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                if node.value.id == "os" and node.attr in names:
-                    if f'hasattr(os, "{node.attr}")' not in text:
-                        found.append(f"{path}:{node.lineno} os.{node.attr}")
-                if node.value.id == "signal" and node.attr in signals:
-                    if 'hasattr(os, "killpg")' not in text:
-                        found.append(f"{path}:{node.lineno} signal.{node.attr}")
-                if node.value.id == "select":
-                    found.append(f"{path}:{node.lineno} select.{node.attr}")
-    assert found == []
 
 
 def test_no_kernel_calls_itself() -> None:

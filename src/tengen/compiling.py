@@ -2,12 +2,13 @@
 
 Kernels from the cache run as machine code, so the folder has to belong to the user alone. They
 are kept next to the code where that can be written (whoever may write there may change the code
-itself), else in the user's own cache folder, else in a temporary one. Knows no kernel.
+itself), else in the user's own cache folder, else in a temporary one.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
 import multiprocessing
 import os
 import signal
@@ -16,17 +17,28 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import cache, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numba.core import caching, config, event
 
-__all__ = ["cache_folder", "prepare", "spare"]
+__all__ = [
+    "STEPS",
+    "cache_folder",
+    "import_kernels",
+    "interpreted",
+    "is_compiled",
+    "prepare",
+    "spare",
+    "warm_up",
+]
 
+Result = TypeVar("Result")
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
 _COLLECTING = 100_000, 50, 100
@@ -46,19 +58,73 @@ def prepare() -> None:
         np.seterr(over="ignore")  # numbers wrap around, as in compiled kernels
 
 
-def spare(kernels: str) -> None:
+STEPS = (
+    "tengen.board",
+    "tengen.learners.symmetry_network",
+    "tengen.learners.scoring",
+    "tengen.learners.deep_network",
+    "tengen.learners.opening_td",
+    "tengen.learners.move_prediction",
+    "tengen.players",
+    "tengen.records",
+    "tengen.explorer",
+    "tengen.learners.opening_evolution",
+)
+"""Packages with a module `warming` that uses their kernels; after the board, the longest first."""
+
+
+def warm_up(package: str) -> None:
+    """Compile the kernels of one package, or load them from the cache."""
+    importlib.import_module(f"{package}.warming").warm_up()
+
+
+def import_kernels() -> None:
+    """Import every module of kernels, so that `tengen.jit.kernels` lists them all."""
+    for file in sorted(_PACKAGE.rglob("*kernels.py")):
+        importlib.import_module(".".join(file.relative_to(_PACKAGE.parent).with_suffix("").parts))
+
+
+def is_compiled(kernels: str) -> bool:
+    """Tell whether kernels of a file were ever compiled here."""
+    return any(cache_folder().rglob(f"{kernels}.*.nbi"))
+
+
+def spare(kernels: str, *, children: bool = True) -> None:
     """Let all kernels run as plain Python if those of a file were never compiled here.
 
     For work so small that compiling would take longer than it; it has to be called before any
-    kernel is imported, else it does nothing.
+    kernel is imported, else it does nothing. Without `children` only this process does without.
     """
-    compiled = any(cache_folder().rglob(f"{kernels}.*.nbi"))
-    if compiled or config.DISABLE_JIT or "tengen.jit" in sys.modules:
+    if is_compiled(kernels) or config.DISABLE_JIT or "tengen.jit" in sys.modules:
         return
     config.DISABLE_JIT = 1
-    os.environ["NUMBA_DISABLE_JIT"] = "1"  # for the processes that this one starts
-    if not os.environ.get("TENGEN_QUIET"):
-        _warn("kernels are not compiled here yet; doing without for so little work (tengen warmup)")
+    if children:
+        os.environ["NUMBA_DISABLE_JIT"] = "1"
+        if not os.environ.get("TENGEN_QUIET"):
+            _warn("kernels are not compiled yet; doing without for so little work (tengen compile)")
+
+
+def interpreted(function: Callable[..., Result], *arguments: Any, unless: str) -> Result:
+    """Call a function in a process in which kernels run as plain Python, unless some are compiled.
+
+    For an answer that takes seconds so and longer to compile; `unless` names a file of its kernels.
+    The process is kept for further calls.
+    """
+    if config.DISABLE_JIT or is_compiled(unless):
+        return function(*arguments)
+    return _interpreter().submit(function, *arguments).result()
+
+
+@cache
+def _interpreter() -> ProcessPoolExecutor:
+    _warn("kernels are not compiled yet; counting without them (tengen compile)")
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(1, mp_context=context, initializer=_without_compiling)
+
+
+def _without_compiling() -> None:
+    config.DISABLE_JIT = 1
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks answers it
 
 
 @cache

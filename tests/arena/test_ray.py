@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.needs import need
 
 from tengen.arena import Database, run_tournament
 
@@ -18,7 +19,7 @@ pytestmark = [
 
 @pytest.fixture
 def two_nodes() -> Iterator[tuple[Any, Any]]:
-    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    ray = need("ray")
     from ray.cluster_utils import Cluster
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 from tests.learners.deep_network.network_games import EverybodyLives, write_games
+from tests.needs import need
 
 from tengen.learners.deep_network import make_shards
 from tengen.records import Corpus
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+torch = need("torch")
 
 
 @pytest.fixture(scope="module")

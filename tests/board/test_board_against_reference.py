@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.needs import need
 
 from tengen.board import BLACK, PASS, BatchBoard, Board, Rules, index_of
 from tengen.board import kernels as k
@@ -126,7 +127,7 @@ def test_batch_agrees_with_single_boards() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [9, 19])
 def test_openspiel_agrees_on_random_games(size: int) -> None:
-    pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    pyspiel = need("pyspiel")
     # OpenSpiel refuses suicide and simple ko; a game ends as a draw when a position repeats.
     rng = np.random.default_rng(7)
     game = pyspiel.load_game(f"go(board_size={size},komi=7.5)")

@@ -10,6 +10,7 @@ from shutil import rmtree
 import numpy as np
 import pytest
 from tests.learners.deep_network.network_games import write_games
+from tests.needs import need
 
 from tengen.cli import run
 from tengen.learners.deep_network import DESIGNS, DeepNetwork, read_shards
@@ -17,7 +18,7 @@ from tengen.learners.deep_network.warming import untrained
 
 
 def test_shards_train_evaluate_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("torch")
+    need("torch")
     games = write_games(tmp_path / "games.sgf", 110)
     folder, model = tmp_path / "shards", tmp_path / "m.safetensors"
     assert (
@@ -47,7 +48,7 @@ def test_shards_train_evaluate_info(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_shards_of_other_games_are_neither_mixed_nor_taken_for_these(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch")
+    need("torch")
     many, few = write_games(tmp_path / "many.sgf", 9), write_games(tmp_path / "few.sgf", 5, seed=2)
     shards = ["--out", str(tmp_path / "shards"), "--scorer", "none"]
     assert run(["network", "shards", str(many), *shards]) == 0
@@ -71,7 +72,7 @@ def test_shards_of_other_games_are_neither_mixed_nor_taken_for_these(
 def test_what_cannot_be_learned_from_is_refused_before_a_run_begins(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch")
+    need("torch")
     games = write_games(tmp_path / "games.sgf", 5)
     folder = tmp_path / "shards"
     assert run(["network", "shards", str(games), "--out", str(folder), "--scorer", "none"]) == 0
@@ -92,7 +93,7 @@ def test_what_cannot_be_learned_from_is_refused_before_a_run_begins(
 
 
 def test_export(tmp_path: Path) -> None:
-    pytest.importorskip("onnx")
+    need("onnx")
     untrained(DESIGNS["tiny"]).save(tmp_path / "m.safetensors")
     out = tmp_path / "m.onnx"
     assert run(["network", "export", str(out), "--model", str(tmp_path / "m.safetensors")]) == 0

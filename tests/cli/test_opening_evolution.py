@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.needs import need
 
 from tengen.cli import run
 from tengen.learners.opening_evolution import KIND, EvolutionSettings
@@ -109,11 +109,10 @@ def test_mistakes_are_named(
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.gnugo
-@pytest.mark.skipif(shutil.which("gnugo") is None, reason="GNU Go is not installed")
 def test_gnugo_can_be_the_opponent_and_the_finisher(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    need("gnugo")
     engine = "gtp:gnugo --mode gtp --level 0 --chinese-rules"
     options = ["--generations", "1", "--population", "2", "--opponent", engine]
     model = train(capsys, tmp_path, *options)["model"]

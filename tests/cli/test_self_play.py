@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.needs import need
 
 from tengen.cli import run
 
@@ -18,7 +19,7 @@ SMALL = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     made = tmp_path_factory.mktemp("self-play") / "run"
@@ -111,7 +112,7 @@ def test_a_run_may_lie_under_any_name(folder: Path, tmp_path: Path) -> None:
 def test_bad_input_is_one_line(
     words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch")
+    need("torch")
     assert run(["self-play", *(word.replace("{tmp}", str(tmp_path)) for word in words)]) == 1
     told = capsys.readouterr().err.strip().splitlines()
     assert len(told) == 1 and said in told[0]
@@ -129,7 +130,7 @@ def test_another_shape_to_start_with_is_refused(
 def test_a_training_that_comes_apart_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch")
+    need("torch")
     again = [*SMALL, "--quiet", "--out", str(tmp_path / "run")]
     assert run(["self-play", "train", *again, "--komi", "1e30"]) == 1
     assert "'--komi'" in capsys.readouterr().err

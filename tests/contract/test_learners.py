@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.needs import need
 
 from tengen.board import BLACK, PASS, WHITE, Board, play_random
 from tengen.contracts import check_learner
@@ -103,7 +104,7 @@ def fit_opening_evolution(learner: Any) -> Any:
 
 
 def fit_deep_network(learner: Any) -> Any:
-    pytest.importorskip("torch")
+    need("torch")
     from tengen.learners.deep_network import NetworkSettings, make_shards, read_shards
 
     learner.settings = NetworkSettings(design="tiny", steps=2, batch=8, warm_up=1)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.needs import need
 
 from tengen import Board
 
@@ -19,7 +20,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.S | re.M)
 def test_the_state_of_the_page_plays_as_openspiel_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pyspiel = pytest.importorskip("pyspiel")
+    pyspiel = need("pyspiel")
     monkeypatch.syspath_prepend(tmp_path)
     (program,) = (b for b in BLOCK.findall(PAGE.read_text(encoding="utf-8")) if "GoState:" in b)
     (tmp_path / "spiel_state.py").write_text(program, encoding="utf-8")
@@ -44,7 +45,7 @@ def test_the_state_of_the_page_plays_as_openspiel_does(
 
 
 def test_the_programs_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pettingzoo")
+    need("pettingzoo")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "nearest", raising=False)

@@ -7,10 +7,10 @@ import os
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.needs import need
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -44,8 +44,8 @@ def test_every_guide_and_reference_is_in_the_menu() -> None:
     assert [p.name for p in pages if f"{p.parent.name}/{p.name}" not in menu] == []
 
 
-@pytest.mark.skipif(find_spec("mkdocs") is None, reason="needs the extra docs")
 def test_the_site_builds_without_a_warning_and_tells_every_public_name(tmp_path: Path) -> None:
+    need("mkdocs")
     subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path],
         cwd=ROOT,

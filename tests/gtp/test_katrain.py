@@ -7,11 +7,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-pytest.importorskip("katrain.core.engine", reason="needs the package katrain")
+from tests.needs import need
 
 from tengen.learners.deep_network import DESIGNS
 from tengen.learners.deep_network.warming import untrained
+
+need("katrain.core.engine")
 
 GAME = "(;SZ[9]KM[6.5]RU[japanese];B[ee];W[ce];B[gc];W[gg];B[cc];W[cg];B[eg];W[ge])"
 

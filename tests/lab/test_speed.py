@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.needs import need
 
 from tengen.cli import run
 from tengen.errors import TengenError
@@ -33,7 +34,7 @@ def test_sample_games_are_one_a_line_and_follow_from_the_seed() -> None:
 
 
 def test_reading_is_faster_than_sgfmill(games: Path) -> None:
-    pytest.importorskip("sgfmill")
+    need("sgfmill")
     games.write_bytes(sample_games(60, 200))
     found = measure(CONTESTS["sgf-read"], games, rounds=1, seconds=0.4)
     assert found.ratio is not None and found.ratio > 10

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.needs import need
 
 from tengen.errors import TengenError
 from tengen.parallel import WorkerLostError, map_jobs, spawn_seeds
@@ -28,7 +29,7 @@ pytestmark = [
 @pytest.fixture
 def start_cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], Any]]:
     """Start a cluster by the number of its head's cores, and join it."""
-    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    ray = need("ray")
     from ray.cluster_utils import Cluster
 
     clusters = []

@@ -1,15 +1,14 @@
 """Engines over GTP are players; here our own engine stands in for any."""
 
 import pickle
-import shutil
 import sys
 
 import numpy as np
 import pytest
+from tests.needs import need
 
 from tengen.board import PASS, Board
 from tengen.errors import EngineError, SpecError
-from tengen.gtp.client import find_program
 from tengen.players import make_player
 from tengen.players.external import ExternalPlayer
 
@@ -44,10 +43,8 @@ def test_it_travels_without_its_process() -> None:
     assert pickle.loads(pickle.dumps(player)).command == "x"
 
 
-@pytest.mark.gnugo
-@pytest.mark.skipif(find_program("gnugo") is None, reason="GNU Go is not installed")
 def test_gnu_go_repeats_itself_with_the_same_generator() -> None:
-    assert shutil.which("sh")
+    need("gnugo")
     player = make_player("gtp:gnugo --mode gtp --level 0 --chinese-rules --never-resign")
     try:
         games = []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
+from tests.needs import need
 
 from tengen.board import PASS, RESIGN, Board, parse_gtp
 from tengen.gtp.client import Client, Limits
@@ -12,16 +11,10 @@ from tengen.gtp.session import EngineSession
 
 GNUGO = "gnugo --mode gtp --level 1 --chinese-rules --positional-superko"
 
-pytestmark = pytest.mark.gnugo
-
 
 @pytest.fixture(autouse=True)
-def need_gnugo(monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
-    monkeypatch.setenv("PATH", os.environ["PATH"] + ":/usr/games")
-    if shutil.which("gnugo") is None:
-        pytest.skip("GNU Go is not installed")
+def need_gnugo() -> None:
+    need("gnugo")
 
 
 def game(seed: int, plies: int = 60) -> list[int]:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from tests.needs import need
 
 HERE = Path(__file__).parent
 
 
 def test_sabakis_controller_drives_the_engine() -> None:
-    if shutil.which("node") is None:
-        pytest.skip("node is not installed")
-    if not (HERE / "node_modules" / "@sabaki" / "gtp").is_dir():
-        pytest.skip("@sabaki/gtp is missing; run `npm install` in tests/process")
+    need("@sabaki/gtp")
     engine = [sys.executable, "-c", "from tengen.cli import main; main()"]
     done = subprocess.run(
         ["node", "drive_sabaki.js", *engine, "gtp", "--player", "random", "--seed", "1"],

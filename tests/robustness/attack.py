@@ -32,7 +32,7 @@ def attack(name: str, count: int, seed: int, seconds: float) -> Seen:
     """Run one attack in a folder of its own."""
     if name in killing.ATTACKS:
         # Undisturbed work that compiles takes so long that most kills would come after the end.
-        subprocess.run([*map(str, victims.tengen("warmup"))], check=True, stdout=sys.stderr)
+        subprocess.run([*map(str, victims.tengen("compile"))], check=True, stdout=sys.stderr)
     until = time.monotonic() + seconds
     seen = Seen(name, seed=seed, date=datetime.now(UTC).date().isoformat(), until=until)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.needs import need
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fuzzing
@@ -49,9 +50,9 @@ def test_damaged_inputs_end_in_a_line(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(killing.ATTACKS))
 def test_kills_change_nothing(name: str) -> None:
     if "Ray" in name:
-        pytest.importorskip("ray", reason="the extra `ray` is not installed")
+        need("ray")
     if name == "kill network" or "self-play" in name:
-        pytest.importorskip("torch", reason="the extra `torch` is not installed")
+        need("torch")
     attack(name, KILLS, seed=2)
 
 

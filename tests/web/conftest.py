@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,11 +14,10 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.needs import need
 
-CHROMIUM = next((p for n in ("chromium", "chromium-browser") if (p := shutil.which(n))), None)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 START = 300.0
-AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @dataclass
@@ -98,11 +96,10 @@ def client(server: Server) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on the PATH")
+    sync_api = need("playwright.sync_api")
+    chromium = need("chromium")
     with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield launched
         launched.close()
 
@@ -152,9 +149,7 @@ def wait_for() -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def assert_accessible() -> Callable[[Any], None]:
     """Let axe look at a page; nothing serious may be found."""
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed (npm ci in web/)")
-    source = AXE.read_text(encoding="utf-8")
+    source = need("axe-core").read_text(encoding="utf-8")
 
     def check(page: Any) -> None:
         page.evaluate(source)

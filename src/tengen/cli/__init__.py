@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("models", "List the models and their measured strength."),
     "players": ("players", "List the players and how to name them."),
     "doctor": ("doctor", "Tell what is installed, what is missing, and how to get it."),
-    "warmup": ("warmup", "Compile all kernels now, so that nothing waits later."),
+    "compile": ("compile", "Compile all kernels now, so that nothing waits later."),
     "bench": ("bench", "Measure speed side by side with other libraries."),
     "games": ("games", "Read, check and convert collections of game records."),
     "move-prediction": ("move_prediction", "Predict experts' moves (Araki 2007 and beyond)."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import platform
 import re
 import sys
@@ -57,15 +56,10 @@ def _version(package: str) -> str | None:
 
 def _cache() -> str:
     """Tell where compiled kernels are kept, and how many of them are there already."""
-    import pkgutil
-
-    import tengen
-    from tengen.compiling import cache_folder
+    from tengen.compiling import cache_folder, import_kernels
     from tengen.jit import kernels
 
-    for module in pkgutil.walk_packages(tengen.__path__, "tengen."):
-        if module.name.endswith("kernels"):
-            importlib.import_module(module.name)
+    import_kernels()
     kept = [ready for _, ready in kernels()]
     state = "warm" if all(kept) else "partly warm" if any(kept) else "cold"
     return f"{state}: {sum(kept)} of {len(kept)} kernels compiled, in {cache_folder()}"
@@ -90,7 +84,7 @@ def examine() -> list[dict[str, Any]]:
         {
             "name": "kernel cache",
             "found": _cache(),
-            "good_for": "start without compiling; all at once: tengen warmup",
+            "good_for": "start without compiling; all at once: tengen compile",
             "get": "",
         }
     )

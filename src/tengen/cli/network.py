@@ -86,9 +86,9 @@ def train(
     from tengen.learners.deep_network.shards import fingerprint_of
     from tengen.models import Run
 
-    device = chosen_device(device)
     folder, out = training.folder, training.out
     refuse_inputs(out, filter(None, [*games, start]))
+    device = chosen_device(device)
     settings = training.settings(folder, settings)
     first = None if start is None else DeepNetwork.load(start)
     if first is not None:

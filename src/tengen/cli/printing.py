@@ -132,7 +132,9 @@ class Progress:
             self._bar.update(self._task, completed=self.done, total=self.total, rate=told)
         elif not self.quiet and now - self._last > 10:
             self._last = now
-            left = f", {(self.total - self.done) / rate:.0f} s left" if self.total and rate else ""
+            left = ""
+            if self.total is not None and 20 * self.done > self.total:  # no guess before 5 %
+                left = f", {(self.total - self.done) / rate:.0f} s left"
             of = f"/{self.total}" if self.total else ""
             remark(f"{self.label}: {self.done}{of}, {rate:.1f}/s{left} {note}".rstrip())
 

@@ -31,6 +31,10 @@ def web(
     """Play, review, score, and see what each machine sees, on a board in the browser."""
     import secrets
 
+    from tengen import compiling
+
+    # Moves are checked one at a time here: plain Python does until the next start.
+    compiling.spare("kernels", children=False)
     from tengen.web.serving import serve
     from tengen.web.settings import LOOPBACK, Settings, default_database
 

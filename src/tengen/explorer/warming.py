@@ -1,4 +1,4 @@
-"""Compile the kernels of the explorer; called by `tengen warmup`."""
+"""Compile the kernels of the explorer; called by `tengen compile`."""
 
 from __future__ import annotations
 

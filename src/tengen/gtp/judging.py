@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from tengen import compiling
 from tengen.arrays import FloatArray
 from tengen.board import (
     BLACK,
@@ -29,6 +30,7 @@ from tengen.board.counting import Count, count_board
 from tengen.board.simple_kernels import is_own_eye
 from tengen.contracts.protocols import ScoreEstimator, Scorer
 from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
+from tengen.models import has_model, load_scorer
 
 _PLAYOUTS = 400
 # Mean ownership by the other side above which a block is called dead.
@@ -36,6 +38,8 @@ _DEAD_ABOVE = 0.5
 # A board with fewer stones than this share of its points is not finished, whatever a scorer says.
 _FEWEST_STONES = 1 / 3
 _NETWORK = "tengen-small"
+# The file of the scorer's kernels that are compiled last.
+_SCORING = "blocks_attack_kernels"
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,26 @@ class PlayoutScorer:
         return Verdict(tuple(blocks), settled > 0.9, settled, result.ownership)
 
 
+class _UncompiledScorer:
+    """The shipped scorer in plain Python; for seconds of work before its kernels are compiled."""
+
+    def status(self, board: Board) -> Verdict:
+        """Judge every block."""
+        return compiling.interpreted(_status, board, unless=_SCORING)
+
+    def score(self, board: Board) -> ScoreEstimate:
+        """Count a position under its rules."""
+        return compiling.interpreted(_score, board, unless=_SCORING)
+
+
+def _status(board: Board) -> Verdict:
+    return load_scorer("scorer", shared=True).status(board)
+
+
+def _score(board: Board) -> ScoreEstimate:
+    return cast(ScoreEstimator, load_scorer("scorer", shared=True)).score(board)
+
+
 class Judge:
     """Judge positions with the model called `scorer` if there is one."""
 
@@ -82,9 +106,12 @@ class Judge:
     def scorer(self) -> Scorer:
         """The scorer in use; loaded when first needed."""
         if self._scorer is None:
-            from tengen.models import has_model, load_scorer
-
-            self._scorer = load_scorer("scorer") if has_model("scorer") else PlayoutScorer()
+            if not has_model("scorer"):
+                self._scorer = PlayoutScorer()
+            elif compiling.is_compiled(_SCORING):
+                self._scorer = load_scorer("scorer")
+            else:
+                self._scorer = _UncompiledScorer()
         return self._scorer
 
     def status(self, board: Board) -> Verdict:

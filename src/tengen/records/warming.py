@@ -1,4 +1,4 @@
-"""Compile the kernels that records use; called by `tengen warmup`."""
+"""Compile the kernels that records use; called by `tengen compile`."""
 
 from __future__ import annotations
 

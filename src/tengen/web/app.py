@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,6 +15,7 @@ from fastapi.staticfiles import StaticFiles
 
 from tengen import __version__
 from tengen.board import Board
+from tengen.compiling import is_compiled
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.web import explore_routes, look_routes, play_routes, review_routes, shelf_routes
 from tengen.web.positions import to_value
@@ -21,7 +24,7 @@ from tengen.web.room import StaleMoveError, UnknownGameError
 from tengen.web.security import Guard
 from tengen.web.services import Services
 from tengen.web.shelves import UnknownItemError
-from tengen.web.workers import CancelledJob
+from tengen.web.workers import CancelledJob, compile_kernels
 
 STATIC = Path(__file__).parent / "static"
 _STATUS: dict[type[Exception], int] = {
@@ -44,7 +47,11 @@ def make_app(services: Services) -> FastAPI:
         services.reviews.resume()
         opponent = services.room.opponents["level-1"].spec
         board = to_value(Board(9))
-        services.playing.submit("warm", {"board": board, "player": opponent, "judge": True})
+        compiled = is_compiled("blocks_attack_kernels")
+        arguments = {"board": board, "player": opponent, "judge": compiled}
+        ready = services.playing.submit("warm", arguments)
+        if not compiled:  # the first move before everything else
+            ready.future.add_done_callback(_compile_the_rest)
         try:
             yield
         finally:
@@ -74,6 +81,12 @@ def make_app(services: Services) -> FastAPI:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Guard, settings=services.settings)
     return app
+
+
+def _compile_the_rest(ready: Future[Any]) -> None:
+    """Compile all kernels unless the server was closed meanwhile."""
+    if ready.exception() is None:
+        compile_kernels()
 
 
 async def _tell(request: Request, failure: Exception) -> JSONResponse:

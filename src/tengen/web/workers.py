@@ -197,6 +197,23 @@ def _leave_with_server() -> None:
     os._exit(0)
 
 
+def compile_kernels() -> None:
+    """Compile all kernels in a process of low priority that ends with the server."""
+    multiprocessing.get_context("spawn").Process(target=_compile, daemon=True).start()
+
+
+def _compile() -> None:
+    from tengen import compiling
+
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_server, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(10)
+    for package in compiling.STEPS:
+        compiling.warm_up(package)
+
+
 def _serve(tasks: str, pipe: Any, stop: Any) -> None:
     """Do jobs until the server is gone; runs in the child process."""
     import importlib

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.needs import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 from tengen.board import Board  # noqa: E402
 from tengen.board.playing import play_random  # noqa: E402

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.needs import need
 
 from tengen.board import Board
 from tengen.board.playing import play_random
@@ -78,7 +79,7 @@ def test_a_plain_network_does_not() -> None:
 
 @pytest.mark.parametrize("design", [TINY, TWO, PLAIN])
 def test_pytorch_says_the_same(design: Design) -> None:
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     from tengen.learners.deep_network.network import Network
 
     network = untrained(design)
@@ -102,8 +103,8 @@ def test_pytorch_says_the_same(design: Design) -> None:
 
 
 def test_onnx_says_the_same(tmp_path: Path) -> None:
-    pytest.importorskip("onnx")
-    runtime = pytest.importorskip("onnxruntime")
+    need("onnx")
+    runtime = need("onnxruntime")
     from tengen.learners.deep_network.export import export_onnx
 
     for design in (TINY, TWO, PLAIN):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.learners.deep_network.network_games import EverybodyLives, write_games
+from tests.needs import need
 
 from tengen.board import Board
 from tengen.contracts import check_evaluator, check_policy, sample_boards
@@ -108,7 +109,7 @@ def test_evaluation_measures_everything(shards: list[Shard]) -> None:
 
 def test_equal_moves_share_a_hit(shards: list[Shard]) -> None:
     """A network that gives all moves the same odds foresees one in as many as there are."""
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     from tengen.learners.deep_network.lessons import gather
     from tengen.learners.deep_network.network import Output
     from tengen.learners.deep_network.training import Trainer, measures
@@ -132,7 +133,7 @@ def test_held_out_games_make_the_winner_less_sure(
     shards: list[Shard], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Overdone chances are taken back; moves and score stay as they are."""
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     from tengen.learners.deep_network import training
     from tengen.learners.deep_network.lessons import Lessons, gather
     from tengen.learners.deep_network.network import WINNER
@@ -158,7 +159,7 @@ def test_held_out_games_make_the_winner_less_sure(
 
 
 def test_it_learns(shards: list[Shard]) -> None:
-    pytest.importorskip("torch")
+    need("torch")
     rows: list[dict[str, object]] = []
     settings = NetworkSettings(design="tiny", steps=300, batch=64, warm_up=10)
     network = DeepNetwork(settings=settings).fit([shards], on_report=rows.append)
@@ -172,7 +173,7 @@ def test_it_learns(shards: list[Shard]) -> None:
 
 
 def test_a_stopped_training_goes_on_exactly(shards: list[Shard], tmp_path: Path) -> None:
-    pytest.importorskip("torch")
+    need("torch")
     from tengen.learners.deep_network import fitting
     from tengen.models import Run
 
@@ -203,7 +204,7 @@ def test_a_stopped_training_goes_on_exactly(shards: list[Shard], tmp_path: Path)
 
 
 def test_a_network_goes_on_from_another(shards: list[Shard]) -> None:
-    pytest.importorskip("torch")
+    need("torch")
     settings = NetworkSettings(design="tiny", steps=1, batch=4, rate=0.0)
     start = untrained(TINY)
     network = DeepNetwork(settings=settings).fit([shards], start=start)
@@ -211,7 +212,7 @@ def test_a_network_goes_on_from_another(shards: list[Shard]) -> None:
 
 
 def test_a_missing_gpu_is_told() -> None:
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     from tengen.errors import SpecError
     from tengen.learners.deep_network.fitting import chosen_device
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.needs import need
 
 from tengen.board import BLACK, Board, index_of, play_random
 from tengen.errors import RunError, SpecError
@@ -28,7 +29,7 @@ from tengen.learners.deep_network.shards import refuse_shards
 from tengen.learners.deep_network.winograd import Winograd, winograd
 from tengen.learners.deep_network.winograd_kernels import ADD, CLIP, STORE
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 from tengen.learners.deep_network.lessons import (  # noqa: E402
     Lessons,
@@ -265,7 +266,7 @@ def test_a_trainer_begins_with_the_weights_of_another() -> None:
 
 
 def test_a_training_that_came_apart_names_batch_and_rate() -> None:
-    pytest.importorskip("torch")
+    need("torch")
     from tengen.learners.deep_network.training import came_apart
 
     said = str(came_apart(7, 0.5))

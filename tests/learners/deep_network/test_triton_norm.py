@@ -4,10 +4,10 @@ import os
 import subprocess
 import sys
 
-import pytest
+from tests.needs import need
 
-pytest.importorskip("torch")
-pytest.importorskip("triton")
+need("torch")
+need("triton")
 
 _COMPARE = """
 import torch

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from prediction_games import tasteful_games
+from tests.needs import need
 
 from tengen.learners.move_prediction import dictionary as dictionary_module
 from tengen.learners.move_prediction.dictionary import PatternCounter, count_patterns
@@ -58,7 +59,7 @@ def test_two_processes_count_what_one_counts() -> None:
 
 @pytest.fixture
 def cluster() -> Iterator[None]:
-    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    ray = need("ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.needs import need
 
 from tengen.learners.move_prediction.maxent import pseudo_gradient, solve
 from tengen.learners.move_prediction.maxent_kernels import logistic_loss
@@ -19,7 +20,7 @@ def problem(seed: int, samples: int = 400, count: int = 60, active: int = 6):
 
 @pytest.mark.parametrize("width", [0.3, 0.9, 3.0])
 def test_the_optimum_is_liblinears(width: float) -> None:
-    linear_model = pytest.importorskip("sklearn.linear_model")
+    linear_model = need("sklearn.linear_model")
     features, labels, count = problem(1)
     dense = np.zeros((len(features), count))
     np.put_along_axis(dense, features, 1.0, axis=1)

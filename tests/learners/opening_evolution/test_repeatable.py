@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.needs import need
 
 from tengen.learners.opening_evolution import (
     KIND,
@@ -38,7 +39,7 @@ def weights_of(plan: EvolutionSettings, workers: int) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
-    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    ray = need("ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()

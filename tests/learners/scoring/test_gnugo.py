@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from tests.needs import need
 
 from tengen.board import Board
 from tengen.errors import TengenError
@@ -149,8 +150,8 @@ def test_a_missing_engine_is_a_failure_with_a_reason(tmp_path):
     assert "cannot be started" in lists.ask(record(0.5)).failure
 
 
-@pytest.mark.skipif(not gnugo.installed(), reason="GNU Go is not installed")
 def test_the_real_one_finds_the_dead():
+    need("gnugo")
     answer = gnugo.DeadLists(1, limit=300).ask(record(0.5))
     assert answer.dead is not None and set(answer.dead) == {"B5", "G4"}
 

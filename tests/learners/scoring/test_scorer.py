@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.needs import need
 from typer.testing import CliRunner
 
 from tengen.board import PASS, WHITE, Board
@@ -417,7 +418,7 @@ def test_many_games_as_table_csv_and_by_workers(tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Ray leaves sockets to the end of the interpreter
 def test_a_ray_cluster_scores_the_same(tmp_path):
-    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    ray = need("ray")
     file = tmp_path / "games.sgf"
     file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(SEKI, "?")]))
     try:

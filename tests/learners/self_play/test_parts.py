@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
+from tests.needs import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 from tengen.learners.deep_network.design import DESIGNS  # noqa: E402
 from tengen.learners.deep_network.training import network_arrays  # noqa: E402

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.needs import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 from tengen.board import BLACK, WHITE, Board  # noqa: E402
 from tengen.board.counting import count_area  # noqa: E402

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.needs import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 from tengen.learners.self_play.making import make_loop  # noqa: E402
 from tengen.learners.self_play.resigning import ENOUGH, NOBODY, Resigning  # noqa: E402

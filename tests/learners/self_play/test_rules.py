@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.needs import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 from tengen.board import PASS, Board, Rules  # noqa: E402
 from tengen.learners.deep_network.inputs import of_boards  # noqa: E402
@@ -54,8 +54,7 @@ def test_positions_are_those_of_the_board_game_by_game(lines: int) -> None:
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.which("c++") is None:
-        pytest.skip("needs a C++ compiler")
+    need("c++")
     return tmp_path_factory.mktemp("rules")
 
 

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from tests.needs import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 from tengen.learners.deep_network.design import Design  # noqa: E402
 from tengen.learners.deep_network.inputs_kernels import HISTORY  # noqa: E402

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.needs import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 from tengen.errors import RunError, SpecError  # noqa: E402
 from tengen.learners.deep_network import DeepNetwork  # noqa: E402
@@ -135,7 +136,7 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.filterwarnings("ignore")  # Ray leaves sockets and processes to the interpreter's end.
 def test_workers_play_what_one_process_would(workers: int, ray: str | None) -> None:
     if ray is not None:
-        pytest.importorskip("ray", reason="the extra `ray` is not installed")
+        need("ray")
     alone = make_farmed_loop(SMALL, Team(play_piece))
     with Team(play_piece, workers=workers, ray=ray) as team:
         helped = make_farmed_loop(SMALL, team)
