@@ -36,8 +36,8 @@ _BATCH = 16
 """Positions per call of the network in the first pass."""
 _LARGE, _MEDIUM = 15 * 15, 11 * 11
 """Points from which a board counts as large and as medium."""
-_VISITS = {"large": 50, "medium": 100, "small": 200}
-"""Visits per searched position by size of the board: about equal time."""
+_VISITS = {"large": 50, "medium": 70, "small": 100}
+"""Visits per searched position by size of the board."""
 _LEAST_INTEREST = 1.0
 """Points at stake from which a move is worth a search."""
 _UNLIKELY = 0.1
@@ -71,8 +71,8 @@ _LEAST_LINE_VISITS = 3
 """Visits that a move of a searched line needs; what follows is the network's first choices."""
 _DAME_REGION = 4
 """Points of the largest empty region in which a move may be neutral."""
-_DAME_CHANGE = 1.5
-"""Change of ownership on the rest of the board that a neutral move may cause, in points."""
+_DAME_CHANGE = 0.3
+"""Change of ownership of any other point that a neutral move may cause."""
 
 
 @dataclass(frozen=True)
@@ -584,8 +584,9 @@ def _is_neutral(move: int, before: Position, after: Position) -> bool:
         if len(region) > _DAME_REGION:
             return False
     change = np.abs(np.asarray(after.ownership) - before.ownership).reshape(grid.shape)
-    elsewhere = float(change.sum()) - sum(float(change[point]) for point in region)
-    return len(colours) == 2 and elsewhere < _DAME_CHANGE
+    for point in region:
+        change[point] = 0.0
+    return len(colours) == 2 and float(change.max()) < _DAME_CHANGE
 
 
 def _count(board: Board, judge: Judge) -> Ending:
