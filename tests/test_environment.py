@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from tests.needs import need
 
-from tengen.board import Board, Point
-from tengen.board.planes import PLANES
+from tengen.board import PLANES, Board, Point
 from tengen.errors import IllegalMoveError, TengenError
 
 need("pettingzoo")

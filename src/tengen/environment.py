@@ -15,8 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
-from tengen.board import BLACK, Board, point_at
-from tengen.board.planes import PLANES
+from tengen.board import BLACK, PLANES, Board, point_at
 from tengen.errors import TengenError
 
 _AGENTS = ("black_0", "white_0")

@@ -1,8 +1,9 @@
-"""Write files so that a reader sees the old content or the new, never a part; know no format."""
+"""Write files so that readers find the old content or the new, never a part; read with a limit."""
 
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -67,6 +68,24 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> None:
     """Write a whole file at once; see `replacing`."""
     with replacing(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
+
+
+def read_limited(path: str | os.PathLike[str], limit: int = 1 << 24) -> bytes:
+    """Read a file or a pipe of at most `limit` bytes.
+
+    Raises
+    ------
+    TengenError
+        If it is longer, or a device.
+    """
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+        raise TengenError(f"{os.fspath(path)}: neither a file nor a pipe")
+    with open(path, "rb") as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise TengenError(f"{os.fspath(path)}: more than {limit:,} bytes")
+    return content
 
 
 def refuse_inputs(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:

@@ -41,7 +41,7 @@ from tengen import compiling
 from tengen.numba_counting import KernelCompiler
 from tengen.numba_shortcuts import take_shortcuts
 
-__all__ = ["hot_kernel", "inner_kernel", "kernel", "kernels"]
+__all__ = ["atomic_kernel", "hot_kernel", "inner_kernel", "kernel", "kernels"]
 
 compiling.prepare()
 take_shortcuts()
@@ -62,6 +62,14 @@ _LARGE = 200
 def kernel(function: Any) -> Any:
     """Compile a function on arrays and numbers."""
     return _as_unit(function, _compile(function))
+
+
+def atomic_kernel(function: Any) -> Any:
+    """Compile a function that keeps the GIL, so that no other thread runs until it returns.
+
+    For what changes or reads an object that Python code may share among threads.
+    """
+    return _as_unit(function, _compile(function, atomic=True))
 
 
 def inner_kernel(function: Any) -> Any:
@@ -161,13 +169,13 @@ class _InnerKernel(CPUDispatcher):  # type: ignore[misc]
         )
 
 
-def _compile(function: Any, *, inner: bool = False) -> Any:
+def _compile(function: Any, *, inner: bool = False, atomic: bool = False) -> Any:
     if config.DISABLE_JIT:
         return function
     inner = inner or function.__name__.startswith("_")
     options = {
         "nopython": True,
-        "nogil": True,
+        "nogil": not atomic,
         "error_model": "numpy",
         "boundscheck": None,  # as the environment says
         "no_cpython_wrapper": inner,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,21 +16,35 @@ from hypothesis import strategies as st
 from tengen.board import (
     BLACK,
     PASS,
+    PLANES,
     RESIGN,
     WHITE,
+    BatchBoard,
     Board,
     IllegalMoveError,
+    PlayoutResult,
     Rules,
     format_gtp,
     format_sgf,
+    handicap_points,
     index_of,
     parse_gtp,
     parse_sgf,
     playouts,
     point_at,
+    random_point,
     row_col,
 )
-from tengen.board.drawing import format_ascii, parse_ascii, star_points
+from tengen.board.board import stack_planes
+from tengen.board.coordinates import point_of_move
+from tengen.board.drawing import (
+    Mark,
+    format_ascii,
+    format_svg,
+    panels,
+    parse_ascii,
+    star_points,
+)
 from tengen.board.shapes import SHAPES, shape_table
 from tengen.board.symmetry import compose, elements, inverse, permutation, transform
 from tengen.errors import TengenError
@@ -111,8 +129,8 @@ def test_repr_rebuilds_the_board() -> None:
     board = Board.from_ascii(".X.\nX.O\n...", to_play=WHITE, komi=0.5, rules="aga")
     board.play("C3")
     board.play(PASS)
-    assert eval(repr(board)) == board
-    assert Board(9) != Board(9, komi=1)
+    assert repr(eval(repr(board))) == repr(board)
+    assert repr(Board(9)) != repr(Board(9, komi=1))
 
 
 def test_setup_refuses_stones_without_liberties_and_doubles() -> None:
@@ -230,3 +248,231 @@ def test_resignation_is_no_point() -> None:
     with pytest.raises(IllegalMoveError):
         Board(9).play(RESIGN)
     assert Board(9).turn == BLACK
+
+
+def test_a_move_is_named_in_three_ways_and_a_number_in_none() -> None:
+    point = point_of_move("B5", 5, 5)
+    assert point_of_move((0, 1), 5, 5) == point == point_of_move(point, 5, 5)
+    assert point_of_move("pass", 5, 5) == PASS
+    with pytest.raises(IllegalMoveError):
+        point_of_move(7, 5, 5)  # type: ignore[arg-type]
+
+
+def test_handicap_stones_lie_on_their_usual_points() -> None:
+    assert [str(point) for point in handicap_points(9, 9, 2)] == ["C3", "G7"]
+    assert "E5" in map(str, handicap_points(9, 9, 5))
+    assert "E5" not in map(str, handicap_points(9, 9, 6))
+    with pytest.raises(TengenError, match="no fixed handicap of 5 stones on 8x8"):
+        handicap_points(8, 8, 5)
+
+
+def test_a_position_of_kernels_becomes_a_board_that_goes_on() -> None:
+    board = Board(5, moves="B C3 W C4 B D4")
+    twin = Board.of_state(board.state, board._table, rules=board.rules, komi=1.5)
+    assert (twin.grid() == board.grid()).all() and twin.turn == WHITE and twin.komi == 1.5
+    assert twin.last_move == board.last_move and not twin.moves
+    twin.play("D3")
+    assert board["D3"] == 0  # a copy
+    with pytest.raises(IllegalMoveError, match="no move to undo"):
+        Board.of_state(board.state, board._table, rules=board.rules).undo()
+
+
+def test_planes_show_each_side_its_own() -> None:
+    board = Board(3, moves="B A3 W C1")
+    for colour, own in ((BLACK, (0, 0)), (WHITE, (2, 2))):
+        seen = stack_planes(
+            board.grid()[None],
+            np.array([colour]),
+            np.array([int(board.last_move or 0)]),
+            board.legal_mask()[None],
+        )[0]
+        plane = dict(zip(PLANES, seen, strict=True))
+        assert np.argwhere(plane["own"]).tolist() == [list(own)]
+        assert np.argwhere(plane["last"]).tolist() == [[2, 2]]
+        assert plane["black"].all() == (colour == BLACK)
+        assert plane["own"].sum() + plane["enemy"].sum() + plane["empty"].sum() == 9
+
+
+def test_a_drawing_has_each_stone_label_shade_and_ring_once() -> None:
+    grid = np.zeros((5, 5), np.int8)
+    grid[0, 0], grid[4, 4] = BLACK, WHITE
+    shades = np.zeros(25)
+    shades[7] = -0.5
+    plain = format_svg(grid, coordinates=False)
+    assert plain.count('r="11.3"') == 2 and "<text" not in plain
+    drawn = format_svg(grid, last=24, marks={3: "a<b"}, ownership=shades, dead=[0])
+    assert drawn.count('opacity="0.45"') == 1 and drawn.count("a&lt;b") == 1
+    assert drawn.count('opacity="0.40"') == 1 and drawn.count('stroke="#d2401f"') == 1
+    assert drawn.count(">A</text>") == 2
+
+
+def test_heat_and_weighted_marks() -> None:
+    heat = np.full(25, np.nan)
+    heat[[3, 4, 5]] = 1.0, 0.5, 0.0
+    marks = {7: Mark("a", 1.0), 8: Mark("b", 0.0), 9: "c"}
+    drawn = format_svg(np.zeros((5, 5), np.int8), heat=heat, marks=marks, coordinates=False)
+    assert [drawn.count(f'opacity="{share}"') for share in ("0.90", "0.45")] == [1, 1]
+    assert drawn.count("rgb(21,101,192)") == 1 and drawn.count("<text") == 3
+
+
+def test_pictures_stand_side_by_side_with_titles() -> None:
+    one = format_svg(np.zeros((3, 3), np.int8))
+    found = ElementTree.fromstring(panels([("<a>", one), ("b", one), ("c", one)], columns=2))
+    inner = [part for part in found if part.tag.endswith("svg")]
+    assert len({part.get("x") for part in inner}) == 2 == len({part.get("y") for part in inner})
+    assert [part.text for part in found if part.tag.endswith("text")] == ["<a>", "b", "c"]
+
+
+def test_playouts_tell_the_mean_and_the_chances() -> None:
+    result = PlayoutResult(np.array([3.0, 0.0, -1.0, 2.0]), np.zeros(9))
+    assert (result.mean_score, result.win_rate) == (1.0, 0.625)
+    assert isinstance(playouts(Board(3), 4, threads=1), PlayoutResult)
+
+
+def test_a_game_goes_on_from_its_own_past_alone() -> None:
+    earlier = Board(5, komi=0.5, moves="B C3 W C2")
+    later = earlier.copy()
+    later.play("D2")
+    assert later.continues(earlier) and earlier.continues(earlier)
+    assert not earlier.continues(later)
+    assert not Board(5, komi=0.5, moves="B C3 W D2 B C2").continues(earlier)
+    assert not Board(5, komi=1.5, moves="B C3 W C2").continues(earlier)
+    assert not Board(7, komi=0.5, moves="B C3 W C2").continues(earlier)
+
+
+def test_copies_share_nothing() -> None:
+    board, batch = Board(5), BatchBoard(2, 5)
+    for twin in (copy.copy(board), copy.deepcopy(board), board.copy()):
+        twin.play("C3")
+    for twins in (copy.copy(batch), copy.deepcopy(batch), batch.copy()):
+        twins.play(["C3", "C3"])
+        assert twins.plies.tolist() == [1, 1]
+    assert board.moves == [] and batch.plies.tolist() == [0, 0]
+
+
+def test_bad_arguments_get_a_clear_error() -> None:
+    wrong: list[tuple[Callable[[], object], str]] = [
+        (lambda: Board(9.0), "whole numbers"),  # type: ignore[arg-type]
+        (lambda: Board("9"), "whole numbers"),  # type: ignore[arg-type]
+        (lambda: Board(9, moves="X E5"), "a colour, B or W"),
+        (lambda: Board(9, moves="B E5 W"), "a colour, B or W"),
+        (lambda: Board(9, moves=5), "moves 5"),  # type: ignore[arg-type]
+        (lambda: Board(9, rules=None), "rules None"),  # type: ignore[arg-type]
+        (lambda: Board(9, setup=5), "setup 5"),  # type: ignore[arg-type]
+        (lambda: Board(9, komi="much"), "komi 'much'"),  # type: ignore[arg-type]
+        (lambda: Board(9, handicap=-1), "handicap -1"),
+        (lambda: Board(9, handicap=9.5), "handicap 9.5"),  # type: ignore[arg-type]
+        (lambda: Board(9, handicap="2"), "handicap '2'"),  # type: ignore[arg-type]
+        (lambda: Board(9, to_play=3), "3 is no colour"),
+        (lambda: Board(9).place_handicap("2"), "'2' stones"),  # type: ignore[arg-type]
+        (lambda: Board(9).play("E5", True), "True is no colour"),
+        (lambda: Board(9).is_legal("E5", 7), "7 is no colour"),
+        (lambda: Board(9).legal_mask(0), "0 is no colour"),
+        (lambda: Board(9).push(41, 3), "3 is no colour"),
+        (lambda: setattr(Board(9), "turn", 7), "7 is no colour"),
+        (lambda: BatchBoard(2, 9, max_plies=-1), "max_plies -1"),
+        (lambda: BatchBoard(-2, 9), "games -2"),
+        (lambda: BatchBoard(2, 9.5), "whole numbers"),  # type: ignore[arg-type]
+        (lambda: BatchBoard(2, 9, rules=None), "rules None"),  # type: ignore[arg-type]
+        (lambda: playouts(Board(5), 3, kind="haevy"), "light, heavy"),  # type: ignore[arg-type]
+        (lambda: playouts(Board(5), -1), "-1 playouts"),
+        (lambda: handicap_points(5, 5, 2), "there: none"),
+    ]
+    for make, reason in wrong:
+        with pytest.raises(TengenError, match=reason):
+            make()
+
+
+@pytest.mark.parametrize("raw", [-1, 1, 10_000, 41])
+def test_a_pushed_move_needs_an_empty_point(raw: int) -> None:
+    board = Board(9)
+    board.push(41)
+    before = board.state.copy()
+    with pytest.raises(IllegalMoveError, match="is not empty"):
+        board.push(raw)
+    assert (board.state == before).all() and len(board.moves) == 1
+
+
+def in_full(board: Board) -> tuple[bytes, list[int], str]:
+    """Return everything a game holds: position, remembered positions, moves."""
+    table = board._table
+    return board.state.tobytes(), sorted(table[table != 0].tolist()), repr(board)
+
+
+@pytest.mark.parametrize("rules", ["cgos", "japanese", "new_zealand"])
+def test_undo_returns_to_every_earlier_position(rules: str) -> None:
+    rng = np.random.default_rng(3)
+    board = Board(5, rules=rules)
+    before: list[tuple[bytes, list[int], str]] = []
+    for _ in range(40):
+        for _ in range(int(rng.integers(1, 40))):
+            before.append(in_full(board))
+            board.push(random_point(board, rng) if rng.random() < 0.9 else PASS)
+        for _ in range(int(rng.integers(1, 30))):
+            if before:
+                assert board.copy().undo() == board.undo()
+                assert in_full(board) == before.pop()
+    assert len(before) > 100
+
+
+def test_undo_of_a_long_game_keeps_few_positions_and_no_cost_without_it() -> None:
+    rng = np.random.default_rng(1)
+    board = Board(5, rules="japanese")
+    for _ in range(1000):
+        board.push(random_point(board, rng))
+    assert len(board._positions) == 1
+    board.undo()
+    kept = len(board._positions)
+    replayed: list[int] = []
+    while board.moves:
+        replayed.append(len(board.moves) % 64)
+        board.undo()
+        assert len(board._positions) <= kept
+    assert kept < 20 and in_full(board) == in_full(Board(5, rules="japanese"))
+
+
+def test_boards_are_keys_by_position() -> None:
+    one, two = Board(9, moves="B C3 W D3 B E5"), Board(9, komi=0.5, moves="B E5 W D3 B C3")
+    seen = {one: "one", two.copy(): "two"}
+    assert seen == {one: "two"} and seen[two] == "two" and one.key == two.key
+    two.turn = BLACK
+    assert two not in seen and two != one
+    assert Board(9) != Board(9, 13) and Board(9) != "a board"
+    ko = "B B3 W C3 B A2 W D2 B B1 W C1 B C2 W B2"
+    assert Board(3, 4, moves=ko) != Board.from_grid(Board(3, 4, moves=ko).grid())
+
+
+SHARED = """
+import sys, threading
+import numpy as np
+from tengen.board import Board, playouts, random_point
+from tengen.errors import TengenError
+
+sys.setswitchinterval(1e-6)
+board = Board(9, rules="japanese")
+random_point(board, np.random.default_rng(0))
+
+def use(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(400):
+        try:
+            board.play(random_point(board, rng))
+            board.push(random_point(board, rng))
+            playouts(board, 2, threads=1)
+            board.area_score(), board.blocks(), board.legal_mask(), board.copy(), hash(board)
+            if rng.random() < 0.7:
+                board.undo()
+        except (TengenError, IndexError):
+            pass
+
+threads = [threading.Thread(target=use, args=[seed]) for seed in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_a_board_shared_by_threads_does_not_crash() -> None:
+    done = subprocess.run([sys.executable, "-c", SHARED], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

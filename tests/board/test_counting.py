@@ -16,7 +16,9 @@ from tengen.board.counting import (
     KIND_NAMES,
     WHITE,
     count_area,
+    count_board,
     count_both,
+    count_by_rules,
     count_territory,
     format_result,
     overruled,
@@ -466,3 +468,22 @@ def test_whole_blocks_are_called_dead_or_alive() -> None:
     ):
         with pytest.raises(TengenError, match=message):
             overruled(mask, board, **words)
+
+
+def test_a_position_is_counted_as_its_rules_say() -> None:
+    board = Board.from_ascii(
+        """
+        . X O .
+        . X O .
+        . X O .
+        """,
+        rules=Rules.preset("chinese"),
+        komi=0.5,
+    )
+    board.handicap = 2
+    assert count_board(board, None).score == -2.5
+    japanese = Rules.preset("japanese")
+    assert count_board(board, None, japanese).score == -0.5
+    taken = count_by_rules(board.grid(), None, japanese, prisoners=(2, 0), handicap=2)
+    assert (taken.scoring, taken.score) == ("territory", 2.0)
+    assert count_by_rules(board.grid(), None, board.rules, handicap=2).scoring == "area"

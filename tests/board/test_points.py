@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tengen.board import PASS, RESIGN, BatchBoard, Board, Point, point_at, random_point
+from tengen.board import PASS, PLANES, RESIGN, BatchBoard, Board, Point, point_at, random_point
 from tengen.board.coordinates import indices_of, places, point_from, points_at
-from tengen.board.planes import PLANES
 from tengen.errors import IllegalMoveError, TengenError
 
 SIZES = st.tuples(st.integers(2, 25), st.integers(2, 25))

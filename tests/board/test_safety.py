@@ -386,3 +386,10 @@ def test_bad_input_is_named() -> None:
         unconditional(grid, 0)
     with pytest.raises(TengenError, match="rows and columns"):
         in_atari(np.zeros(3, np.int8))
+
+
+def test_what_cannot_be_lost_is_stones_and_the_points_of_their_eyes() -> None:
+    safe = unconditional(
+        Board.from_ascii(". X . X .\nX X X X X\n. . . . .\n. . . . .").grid(), BLACK
+    )
+    assert (safe.stones.sum(), safe.points.sum()) == (7, 3)

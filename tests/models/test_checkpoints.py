@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 
 from tengen.errors import ModelError
 from tengen.models import Checkpoints, generator_state, restore_generator, write_atomic
+from tengen.models.store import pack
 
 
 def train(folder: Path, until: int) -> np.ndarray:
@@ -45,13 +48,41 @@ def test_a_damaged_newest_checkpoint_gives_way_to_the_one_before(tmp_path: Path)
     checkpoints = Checkpoints(tmp_path)
     newest = checkpoints.path(5)
     newest.write_bytes(newest.read_bytes()[:-3])
-    latest = checkpoints.latest()
+    with pytest.warns(UserWarning, match="000000005"):
+        latest = checkpoints.latest()
     assert latest is not None and latest.step == 4
     with pytest.raises(ModelError, match="000000005"):
         checkpoints.load(5)
     with pytest.raises(ModelError, match="no such"):
         checkpoints.load(6)
     assert Checkpoints(tmp_path / "nowhere").latest() is None
+
+
+def test_a_flipped_bit_anywhere_is_found(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, run="mine")
+    for step in (1, 2):
+        checkpoints.save(step, {"weights": np.arange(4.0) + step}, {"left": step})
+    whole = checkpoints.path(2).read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        checkpoints.path(2).write_bytes(damaged)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = checkpoints.latest()
+        assert found is not None
+        assert (found.step == 1 and len(told) == 1) or (
+            found.state == {"left": 2} and found.arrays["weights"][0] == 2 and not told
+        )
+
+
+def test_a_checkpoint_of_version_0_2_has_no_checksum(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    arrays = {"weights": np.arange(4.0)}
+    state = json.dumps({"step": 7, "run": None, "state": {"left": 3}})
+    checkpoints.path(7).write_bytes(pack(arrays, {"tengen.state": state}))
+    found = checkpoints.latest()
+    assert found is not None and (found.step, found.state) == (7, {"left": 3})
 
 
 WRITER = """

@@ -5,9 +5,14 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
+import os
 import random
+import subprocess
+import sys
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +24,7 @@ from tengen.records import (
     Fault,
     GameRecord,
     bulk,
+    encodings,
     kernels,
     loads,
     read_game,
@@ -314,6 +320,70 @@ def test_an_archive_cut_off_keeps_what_came_before(tmp_path: Path) -> None:
     assert "damaged archive" in faults[0].reason
 
 
+def claim(name: str, **fields: object) -> bytes:
+    """Return a tar header that claims what it likes."""
+    info = tarfile.TarInfo(name)
+    for key, value in fields.items():
+        setattr(info, key, value)
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+LYING = {
+    "terabyte.tar": claim("a.sgf", size=2**40) + GOOD + bytes(2000),
+    "terabyte.tar.gz": gzip.compress(claim("a.sgf", size=2**40) + GOOD + bytes(2000)),
+    "skipped.tar": claim("a.txt.png", size=2**40) + bytes(3000),
+    "long-name.tar": claim("a.sgf", size=2**36, type=tarfile.GNUTYPE_LONGNAME) + bytes(3000),
+    "pax.tar.xz": lzma.compress(claim("a.sgf", size=2**36, type=tarfile.XHDTYPE) + bytes(3000)),
+    "zeros.sgf.gz": gzip.compress(bytes(1 << 27), 9),
+    "zeros.tar.bz2": bz2.compress(claim("a.sgf", size=1 << 28) + bytes(1 << 28)),
+}
+
+
+@pytest.mark.parametrize("name", LYING)
+def test_an_archive_that_lies_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(LYING[name])
+    faults: list[Fault] = []
+    assert list(read_games(tmp_path / name, on_fault=faults.append)) == []
+    assert faults and all("damaged archive" in fault.reason for fault in faults)
+
+
+def test_overlapping_members_of_a_zip_share_one_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tengen.records.archives._FREE_UNPACKED", 1 << 16)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(4):
+            archive.writestr(f"{number}.sgf", GOOD + bytes(1 << 20))
+    faults: list[Fault] = []
+    read = list(read_games(tmp_path / "bomb.zip", on_fault=faults.append))
+    assert len(read) < 4 and "damaged archive" in faults[-1].reason
+
+
+def test_devices_are_refused_and_pipes_have_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link.sgf").symlink_to("/dev/zero")
+    for path in ("/dev/zero", tmp_path / "link.sgf"):
+        with pytest.raises(RecordError, match="neither a file, a folder nor a pipe"):
+            list(read_games(path))
+    assert list(read_games(tmp_path)) == []
+    monkeypatch.setattr("tengen.records.archives.MAX_PIPE_BYTES", 10_000)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for content, games in ((GOOD, 1), (GOOD * 1000, 0)):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", "import sys; open(sys.argv[1], 'w').write(sys.argv[2])"]
+            + [str(pipe), content.decode()],
+            stderr=subprocess.DEVNULL,
+        )
+        faults: list[Fault] = []
+        assert len(list(read_games(pipe, on_fault=faults.append))) == games
+        assert [fault.reason for fault in faults] == (
+            [] if games else ["a pipe: more than 10,000 bytes in it"]
+        )
+        writer.wait()
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(GOOD)))
     assert [record.file for record in read_games("-")] == ["standard input"]
@@ -391,3 +461,32 @@ def test_a_short_file_that_was_named_is_read_without_kernels(
     )
     with pytest.raises(pytest.fail.Exception):
         read_game(tmp_path / "long.sgf")
+
+
+@pytest.mark.parametrize(
+    ("codec", "words"),
+    [
+        ("gb18030", "中国围棋职业九段，白中盘胜。"),
+        ("cp932", "井山裕太九段、名人戦第三局、黒中押勝ち。"),
+        ("euc_jp", "井山裕太九段、名人戦第三局、黒中押勝ち。"),
+        ("cp949", "이세돌 구단 백 불계승"),
+        ("latin-1", "René joue très bien"),
+    ],
+)
+def test_a_long_text_is_guessed_from_its_beginning(
+    monkeypatch: pytest.MonkeyPatch, codec: str, words: str
+) -> None:
+    weighed = []
+
+    def counted(weigh: Callable[[str], float]) -> Callable[[str], float]:
+        return lambda mark: weighed.append(mark) or weigh(mark)  # type: ignore[func-returns-value]
+
+    weights = {name: counted(weigh) for name, weigh in encodings._WEIGHTS.items()}
+    monkeypatch.setattr(encodings, "_WEIGHTS", weights)
+    raw = b"(;SZ[9]C[" + words.encode(codec) * 20_000 + b"];B[ee])"
+    assert encodings.guess(raw) == codec
+    assert len(weighed) < 10_000
+    [record] = loads(raw)
+    assert record.encoding == codec and words in record.properties["C"][0]
+    cut = raw.replace(b"];B", b"\xff];B")  # a byte that belongs to no encoding here
+    assert encodings.guess(cut) in ("latin-1", codec)

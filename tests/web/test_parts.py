@@ -17,8 +17,7 @@ import pytest
 from fastapi import FastAPI
 from pydantic import ValidationError
 
-from tengen.board import Board
-from tengen.board.setups import HANDICAP_KOMI
+from tengen.board import HANDICAP_KOMI, Board
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.records import loads
 from tengen.review.game import Position

@@ -21,6 +21,7 @@ from pydantic import (
 
 from tengen.board import Rules
 from tengen.errors import SpecError, TengenError
+from tengen.files import read_limited
 
 _Model = TypeVar("_Model", bound=BaseModel)
 Kind = Literal["match", "round-robin", "gauntlet", "ladder", "pairs"]
@@ -153,7 +154,7 @@ def load_tournament(path: str | Path) -> Tournament:
         If it is not TOML or makes no sense; the message names the file and the place.
     """
     try:
-        text = Path(path).read_bytes().decode("utf-8")
+        text = read_limited(path).decode("utf-8")
         return parse_tournament(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as mistake:
         raise SpecError(f"{path}: not TOML: {mistake}") from None

@@ -18,8 +18,7 @@ import numpy as np
 
 from tengen import __version__
 from tengen.arena.schedule import GameJob, GameKey
-from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, Point, format_gtp
-from tengen.board.colours import COLOUR_NAMES
+from tengen.board import BLACK, COLOUR_NAMES, EMPTY, PASS, RESIGN, WHITE, Board, Point, format_gtp
 from tengen.contracts import Player, ScoreEstimator
 from tengen.errors import EngineError, TengenError
 from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove, EngineRefusal, EngineTimeout

@@ -1,14 +1,16 @@
-"""What a Go position is: coordinates, rules, boards, symmetries, drawing, counting, playouts.
-
-Knows nothing of files, learners or players.
-"""
+"""Go positions: coordinates, rules, boards, symmetries, counting, tactics, drawing, playouts."""
 
 from tengen.board.batch import BatchBoard
-from tengen.board.board import Board
-from tengen.board.colours import BLACK, BORDER, EMPTY, WHITE, Colour
+from tengen.board.board import PLANES, Block, Board, LegalMoves
 from tengen.board.coordinates import (
+    BLACK,
+    BORDER,
+    COLOUR_NAMES,
+    EMPTY,
     PASS,
     RESIGN,
+    WHITE,
+    Colour,
     Move,
     Point,
     format_gtp,
@@ -25,16 +27,17 @@ from tengen.board.coordinates import (
 )
 from tengen.board.playing import play_random, play_to_end, random_point
 from tengen.board.playouts import PlayoutResult, playouts
-from tengen.board.rules import Rules
-from tengen.board.setups import handicap_points
-from tengen.board.views import Block, LegalMoves
+from tengen.board.rules import HANDICAP_KOMI, Rules, handicap_points
 from tengen.errors import IllegalMoveError
 
 __all__ = [
     "BLACK",
     "BORDER",
+    "COLOUR_NAMES",
     "EMPTY",
+    "HANDICAP_KOMI",
     "PASS",
+    "PLANES",
     "RESIGN",
     "WHITE",
     "BatchBoard",

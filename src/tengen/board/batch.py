@@ -1,4 +1,4 @@
-"""Many games side by side in arrays, parallel over games; knows no more rules than `Board`."""
+"""`BatchBoard`: many games side by side in arrays, played in parallel."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from tengen.board import batch_kernels, kernels
 from tengen.board import layout_kernels as layout
-from tengen.board.board import Board
+from tengen.board.board import Board, stack_planes
 from tengen.board.coordinates import (
     Move,
     Point,
+    board_size,
+    count_of,
     index_of,
     point_at,
     point_from,
     point_of_move,
 )
-from tengen.board.planes import stack_planes
 from tengen.board.rules import KO_NUMBERS, Rules
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.parallel import share
@@ -61,13 +62,11 @@ class BatchBoard:
         komi: float | None = None,
         max_plies: int | None = None,
     ) -> None:
-        cols = rows if cols is None else cols
-        if not (2 <= rows <= layout.MAX_SIZE and 2 <= cols <= layout.MAX_SIZE):
-            raise TengenError(f"a board of {rows}x{cols} is not between 2x2 and 25x25")
-        self.games, self.rows, self.cols = games, rows, cols
-        self.rules = Rules.preset(rules) if isinstance(rules, str) else rules
-        self.komi = self.rules.komi if komi is None else float(komi)
-        self.max_plies = 3 * rows * cols if max_plies is None else max_plies
+        self.rows, self.cols = rows, cols = board_size(rows, cols)
+        self.games = count_of("games", games)
+        self.rules = Rules.of(rules)
+        self.komi = self.rules.komi_or(komi)
+        self.max_plies = count_of("max_plies", 3 * rows * cols if max_plies is None else max_plies)
         self._ko_rule = KO_NUMBERS[self.rules.ko]
         start = kernels.new_state(rows, cols)
         start[layout.SCALARS, layout.SUICIDE] = self.rules.suicide

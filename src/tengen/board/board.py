@@ -1,9 +1,11 @@
-"""The board for people: play, undo, ask, draw. The rules themselves live in `kernels`."""
+"""`Board`, one game of Go: play, undo, ask, draw. The rules themselves are in `kernels`."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,23 +13,74 @@ from numpy.typing import NDArray
 from tengen.arrays import BoolArray, Float32Array, IntArray
 from tengen.board import kernels as k
 from tengen.board import layout_kernels as layout
-from tengen.board.colours import BLACK, COLOUR_NAMES, EMPTY, WHITE, Colour
 from tengen.board.coordinates import (
+    BLACK,
+    COLOUR_NAMES,
     PASS,
     RESIGN,
+    WHITE,
+    Colour,
     Move,
     Point,
+    board_size,
+    colour_of,
+    count_of,
+    format_gtp,
     places,
     point_from,
     point_of,
     point_of_move,
+    points_at,
 )
 from tengen.board.drawing import Mark, Numbers, format_ascii, format_svg, parse_ascii
-from tengen.board.planes import stack_planes
-from tengen.board.rules import KO_NUMBERS, Rules
-from tengen.board.setups import handicap_points, refuse_dead_blocks
-from tengen.board.views import Block, LegalMoves
+from tengen.board.rules import KO_NUMBERS, Rules, handicap_points
 from tengen.errors import IllegalMoveError, TengenError
+
+_STRIDE = 64
+"""Moves between the positions that `Board.undo` keeps."""
+
+_WHY_NOT = {
+    k.TAKEN: "the point is taken",
+    k.REPEATED: "it would repeat an earlier position (superko)",
+    k.KO_RETAKEN: "it would retake the ko at once",
+    k.SUICIDAL: "it would be suicide",
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A maximal connected set of stones of one colour, with the empty points next to it."""
+
+    colour: Colour
+    stones: tuple[Point, ...]
+    liberties: tuple[Point, ...]
+
+
+class LegalMoves:
+    """The moves a side may play, as a view: `in`, iteration over points, `len`, truth."""
+
+    def __init__(self, board: Board, colour: Colour) -> None:
+        self._board, self._colour = board, colour
+
+    def __contains__(self, move: object) -> bool:
+        try:
+            return self._board.is_legal(move, self._colour)  # type: ignore[arg-type]
+        except IllegalMoveError:
+            if isinstance(move, (str, tuple, Point)):
+                return False
+            raise
+
+    def __iter__(self) -> Iterator[Point]:
+        board = self._board
+        legal = np.flatnonzero(board.legal_mask(self._colour))
+        for raw in points_at(legal, board.rows, board.cols).tolist():
+            yield point_from(raw, board.rows, board.cols)
+
+    def __len__(self) -> int:
+        return int(self._board.legal_mask(self._colour).sum())
+
+    def __repr__(self) -> str:
+        return f"<legal moves: {' '.join(map(str, self))}>"
 
 
 class Board:
@@ -38,6 +91,16 @@ class Board:
     >>> board.play("D3")
     >>> board.turn == BLACK, len(board.legal_moves)
     (True, 80)
+
+    Boards are equal, and have the same hash, when they show the same position: size, stones, side
+    to move and ko point (see `key`). So they serve as keys of dictionaries and members of sets, but
+    like every mutable key such a board must not be played on; store a `copy`, or its `key`.
+
+    >>> Board(9, moves="B C3 W D3 B E5") in {Board(9, moves="B E5 W D3 B C3"): "seen"}
+    True
+
+    A board belongs to one thread at a time. Calls from several threads do not crash, but they mix
+    their moves in one game: give each thread a `copy`.
 
     Parameters
     ----------
@@ -69,29 +132,23 @@ class Board:
         handicap: int = 0,
         moves: str = "",
     ) -> None:
-        cols = rows if cols is None else cols
-        try:
-            rows, cols = operator.index(rows), operator.index(cols)
-        except TypeError:
-            raise TengenError(f"a board of {rows!r}x{cols!r}: give whole numbers") from None
-        if not (2 <= rows <= layout.MAX_SIZE and 2 <= cols <= layout.MAX_SIZE):
-            raise TengenError(f"a board of {rows}x{cols} is not between 2x2 and 25x25")
-        self.rules = Rules.preset(rules) if isinstance(rules, str) else rules
-        self.komi = self.rules.komi if komi is None else float(komi)
-        if not np.isfinite(self.komi):
-            raise TengenError(f"komi {komi} is not a number of points")
-        self.rows, self.cols = rows, cols
-        self._places = places(rows, cols)
-        self.handicap = handicap
+        self.rows, self.cols = board_size(rows, cols)
+        self.rules = Rules.of(rules)
+        self.komi = self.rules.komi_or(komi)
+        self._places = places(self.rows, self.cols)
+        self.handicap = count_of("handicap", handicap, self.rows * self.cols)
         """Handicap stones, for White's compensation under rules that give one."""
         self.moves: list[tuple[Colour, Point]] = []
         """The moves played so far, passes included."""
-        self.state: IntArray = k.new_state(rows, cols)
-        """The position as the kernels see it; change it only through this class."""
+        self.state: IntArray = k.new_state(self.rows, self.cols)
+        """The position as an array for kernels; change it only through this class."""
         self._ko_rule = KO_NUMBERS[self.rules.ko]
-        self._start: IntArray
-        self._table: IntArray
-        self._past: IntArray | None
+        self._positions: list[IntArray]  # every _STRIDE moves as far as `undo` needed them
+        self._keys: list[int]  # per move, the key of the position it led to; 0 for a repetition
+        self._table: IntArray  # of all earlier positions
+        for name, text in (("setup", setup), ("moves", moves)):
+            if not isinstance(text, str):
+                raise TengenError(f"{name} {text!r}: give text")
         self._setup(parse_ascii(setup.replace("/", "\n")) if setup else None, to_play)
         words = moves.split()
         if len(words) % 2 or any(word.upper() not in ("B", "W") for word in words[::2]):
@@ -133,10 +190,9 @@ class Board:
         """
         rows, cols = (int(state[layout.SCALARS, n]) for n in (layout.ROWS, layout.COLS))
         board = cls(rows, cols, rules=rules, komi=komi)
-        board._start, board.state = state.copy(), state.copy()
-        board._past = table.copy()
-        board._before = int(state[layout.SCALARS, layout.PLIES])
-        board._forget(len(table))
+        board._begin(state, int(state[layout.SCALARS, layout.PLIES]))
+        board._table = table.copy()
+        board._remember_start()
         return board
 
     def copy(self) -> Board:
@@ -144,18 +200,23 @@ class Board:
         twin = object.__new__(Board)
         twin.__dict__.update(self.__dict__)
         twin.moves = self.moves.copy()
-        twin.state = self.state.copy()
+        twin.state = k.copied(self.state)
+        twin._positions = self._positions.copy()
+        twin._keys = self._keys.copy()
         twin._table = self._table.copy()
         return twin
 
-    __copy__ = copy  # the module's would share the arrays
+    __copy__ = copy  # that of the module `copy` would share the arrays
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Board:
+        return self.copy()
 
     def continues(self, earlier: Board) -> bool:
         """Tell whether this is the same game as an earlier board's, as far on or further."""
         return (
             self.moves[: len(earlier.moves)] == earlier.moves
             and (self.white_bonus, self.rules) == (earlier.white_bonus, earlier.rules)
-            and np.array_equal(self._start, earlier._start)
+            and np.array_equal(self._positions[0], earlier._positions[0])
         )
 
     def place_handicap(self, stones: int) -> list[Point]:
@@ -170,7 +231,7 @@ class Board:
         if self.moves or (self.state[layout.COLOUR] == BLACK).any():
             raise TengenError("handicap stones go on an empty board")
         self.set_stones(black=points, to_play=WHITE)
-        self.handicap = stones
+        self.handicap = len(points)
         return points
 
     def set_stones(
@@ -195,39 +256,31 @@ class Board:
         self._setup(grid, to_play)
 
     def _setup(self, grid: NDArray[np.int8] | None, to_play: Colour) -> None:
-        if to_play not in COLOUR_NAMES:
-            raise TengenError(f"the side to move must be 1 (Black) or 2 (White), not {to_play}")
+        to_play = colour_of(to_play)
         state = k.new_state(self.rows, self.cols)
         if grid is not None:
             if grid.shape != (self.rows, self.cols):
                 raise TengenError(f"a setup of {grid.shape} does not fit {self.rows}x{self.cols}")
-            refuse_dead_blocks(grid)
+            _refuse_dead_blocks(grid)
             for row, col in zip(*np.nonzero(grid), strict=True):
                 point = point_of(int(row), int(col), self.cols)
                 k.place(state, point, int(grid[row, col]))
         state[layout.SCALARS, layout.SUICIDE] = self.rules.suicide
         state[layout.SCALARS, layout.TURN] = to_play
         state[layout.SCALARS, [layout.KO, layout.PRISONERS_B, layout.PRISONERS_W]] = 0
-        self._start, self.state, self.moves = state, state.copy(), []
-        self._past, self._before = None, 0
-        self._forget(256)
+        self._begin(state, 0)
+        self._table = np.zeros(256, np.int64)
+        self._remember_start()
 
-    def _forget(self, room: int) -> None:
-        """Remember the start alone, and what was before it, in a table of so many slots."""
-        self._table = np.zeros(room, np.int64)
-        if self._past is not None:
-            k.regrow(self._past, self._table)
-        self._remember()
+    def _begin(self, state: IntArray, before: int) -> None:
+        """Start from a position that so many unknown moves led to."""
+        self._positions, self.state, self.moves = [state.copy()], state.copy(), []
+        self._keys, self._before = [], before
 
-    def _remember(self) -> None:
-        if 2 * (self._before + len(self.moves)) >= self._table.shape[0]:
-            larger = np.zeros(4 * self._table.shape[0], np.int64)
-            k.regrow(self._table, larger)
-            self._table = larger
+    def _remember_start(self) -> None:
         scalars = self.state[layout.SCALARS]
-        k.remember(
-            self._table, k.history_key(scalars[layout.HASH], scalars[layout.TURN], self._ko_rule)
-        )
+        key = k.history_key(scalars[layout.HASH], scalars[layout.TURN], self._ko_rule)
+        k.remember(self._table, key)
 
     # ----- Playing -----
 
@@ -263,9 +316,9 @@ class Board:
 
     def is_legal(self, move: Move, colour: Colour | None = None) -> bool:
         """Tell whether a side may play there under the rules in force, superko included."""
-        colour = self.turn if colour is None else colour
+        colour = self._side(colour)
         point = int(self.point(move))
-        return bool(k.is_allowed(self.state, self._table, self._ko_rule, point, colour))
+        return bool(k.verdict(self.state, self._table, self._ko_rule, point, colour) == k.ALLOWED)
 
     def play(self, move: Move, colour: Colour | None = None) -> None:
         """Play a move after checking it; two moves of one colour in a row are allowed.
@@ -275,51 +328,73 @@ class Board:
         IllegalMoveError
             If the rules in force forbid it; the board is unchanged.
         """
-        colour = self.turn if colour is None else colour
-        if colour not in COLOUR_NAMES:
-            raise IllegalMoveError(f"colour {colour} is neither Black (1) nor White (2)")
-        point = self.point(move)
-        if not k.is_allowed(self.state, self._table, self._ko_rule, int(point), colour):
+        colour, point = self._side(colour), self.point(move)
+        verdict = k.verdict(self.state, self._table, self._ko_rule, int(point), colour)
+        if verdict != k.ALLOWED:
             raise IllegalMoveError(
                 f"{COLOUR_NAMES[colour]} may not play {point} at move {len(self.moves) + 1}: "
-                + self._why_not(point, colour)
+                + _WHY_NOT[verdict]
             )
         self.push(point, colour)
 
     def push(self, move: int, colour: Colour | None = None) -> None:
-        """Play a point or raw point without checking it; an illegal one corrupts the board."""
-        colour = self.turn if colour is None else colour
-        raw = int(move)  # kernels take long to see what a `Point` is
-        k.play_move(self.state, raw, colour)
+        """Play a point or raw point without asking the rules, which may forbid it.
+
+        Raises
+        ------
+        IllegalMoveError
+            If it is neither a pass nor an empty point; the board is unchanged.
+        """
+        colour = self._side(colour)
+        raw = int(move)  # kernels take long to find out what a `Point` is
+        if 2 * (self._before + len(self.moves) + 1) >= self._table.shape[0]:
+            larger = np.zeros(4 * self._table.shape[0], np.int64)
+            k.regrow(self._table, larger)
+            self._table = larger
+        played, key = k.push(self.state, self._table, self._ko_rule, raw, colour)
+        if not played:
+            raise IllegalMoveError(
+                f"raw point {raw} is not empty on the {self.rows}x{self.cols} board"
+            )
         self.moves.append((colour, self._places[raw]))  # type: ignore[arg-type]
-        self._remember()
+        self._keys.append(key)
 
     def undo(self) -> tuple[Colour, Point]:
-        """Take the last move back and return it.
+        """Take the last move back and return it; the game's length does not matter.
 
         Raises
         ------
         IllegalMoveError
             If no move was played.
         """
-        if not self.moves:
+        if not self._keys:
             raise IllegalMoveError("there is no move to undo")
-        last = self.moves.pop()
-        # Replaying costs about a tenth of a microsecond a move and cannot forget anything.
-        self.state = self._start.copy()
-        self._forget(self._table.shape[0])
-        record = np.array(self.moves, np.int64).reshape(-1, 2)
-        k.replay(self.state, self._table, self._ko_rule, record[:, 0], record[:, 1], False)
+        key, last = self._keys.pop(), self.moves.pop()
+        if key:
+            k.forget(self._table, key)
+        self._restore(len(self.moves))
         return last
 
-    def _why_not(self, point: Point, colour: Colour) -> str:
-        if self.state[layout.COLOUR, point] != EMPTY:
-            return "the point is taken"
-        if k.is_legal(self.state, int(point), colour):
-            return "it would repeat an earlier position (superko)"
-        if point == self.ko:
-            return "it would retake the ko at once"
-        return "it would be suicide"
+    def _restore(self, plies: int) -> None:
+        """Return to the position after so many moves: a kept one, and the moves since.
+
+        Positions are kept on the way there, so that the next undo is short.
+        """
+        del self._positions[plies // _STRIDE + 1 :]
+        state = self._positions[-1].copy()
+        done = (len(self._positions) - 1) * _STRIDE
+        while done < plies:
+            moves = np.array(self.moves[done : min(done + _STRIDE, plies)], np.int64)
+            if not len(moves) or k.replay(state, moves[:, 0], moves[:, 1]) < len(moves):
+                raise TengenError("this board was changed by several threads; give each a copy")
+            done += len(moves)
+            if done % _STRIDE == 0:
+                self._positions.append(state.copy())
+        self.state = state
+
+    def _side(self, colour: Colour | None) -> Colour:
+        """Return a checked colour, that of the side to move for None."""
+        return self.turn if colour is None else colour_of(colour)
 
     # ----- Asking -----
 
@@ -330,7 +405,7 @@ class Board:
 
     @turn.setter
     def turn(self, colour: Colour) -> None:
-        self.state[layout.SCALARS, layout.TURN] = colour
+        self.state[layout.SCALARS, layout.TURN] = colour_of(colour)
 
     @property
     def ko(self) -> Point | None:
@@ -367,10 +442,16 @@ class Board:
         """The Zobrist hash of the stones: the same in every process and version, 64 bits."""
         return int(self.state[layout.SCALARS, layout.HASH]) & 0xFFFFFFFFFFFFFFFF
 
+    @property
+    def key(self) -> tuple[int, int, Colour, int, bytes]:
+        """The position as a value for dictionaries: rows, columns, turn, ko point and stones."""
+        ko = int(self.state[layout.SCALARS, layout.KO])
+        return self.rows, self.cols, self.turn, ko, self.grid().tobytes()
+
     def legal_mask(self, colour: Colour | None = None) -> BoolArray:
         """Return which moves a side may play: row-major, the last entry is the pass."""
         mask = np.empty(self.rows * self.cols + 1, np.bool_)
-        colour = self.turn if colour is None else colour
+        colour = self._side(colour)
         k.allowed_mask(self.state, self._table, self._ko_rule, colour, mask)
         return mask
 
@@ -386,11 +467,11 @@ class Board:
         return out.reshape(self.rows, self.cols)
 
     def planes(self, colour: Colour | None = None) -> Float32Array:
-        """Return what a side sees, by default the one to move; see `planes.PLANES`.
+        """Return the position for a side, by default the one to move, as planes; see `PLANES`.
 
         Legal points are marked only for the side to move.
         """
-        colour = self.turn if colour is None else colour
+        colour = self._side(colour)
         last = np.array([self.last_move or 0], np.int64)
         mask = self.legal_mask(colour)
         if colour != self.turn:
@@ -410,20 +491,21 @@ class Board:
             If no stone is there.
         """
         point = int(self.point(move))
-        colour = int(self.state[layout.COLOUR, point])
-        if colour not in COLOUR_NAMES:
+        state = k.copied(self.state)
+        if state[layout.COLOUR, point] not in COLOUR_NAMES:
             raise TengenError(f"no stone on {self._places[point]}")
-        return self._block(point, colour, self.state[layout.NEXT].tolist())
+        return self._block(state, point, state[layout.NEXT].tolist())
 
-    def _block(self, point: int, colour: Colour, following: list[int]) -> Block:
+    def _block(self, state: IntArray, point: int, following: list[int]) -> Block:
         stones = [point]
         while (after := following[stones[-1]]) != point:
             stones.append(after)
-        out = np.empty(self.state.shape[1], np.int64)
-        count = k.block_liberties(self.state, point, out)
-        return Block(colour, self._points(stones), self._points(out[:count].tolist()))
+        out = np.empty(state.shape[1], np.int64)
+        count = k.block_liberties(state, point, out)
+        colour = int(state[layout.COLOUR, point])
+        return Block(colour, self._points_of(stones), self._points_of(out[:count].tolist()))
 
-    def _points(self, raw: list[int]) -> tuple[Point, ...]:
+    def _points_of(self, raw: list[int]) -> tuple[Point, ...]:
         table = self._places
         return tuple(table[number] for number in sorted(raw))  # type: ignore[misc]
 
@@ -431,10 +513,11 @@ class Board:
         """Return all blocks, ordered by their first stone."""
         found: list[Block] = []
         done: set[int] = set()
-        following: list[int] = self.state[layout.NEXT].tolist()
-        for point, colour in enumerate(self.state[layout.COLOUR].tolist()):
+        state = k.copied(self.state)  # another thread may change the board's own
+        following: list[int] = state[layout.NEXT].tolist()
+        for point, colour in enumerate(state[layout.COLOUR].tolist()):
             if colour in COLOUR_NAMES and point not in done:
-                found.append(self._block(point, colour, following))
+                found.append(self._block(state, point, following))
                 done.update(found[-1].stones)
         return found
 
@@ -503,12 +586,13 @@ class Board:
     def __repr__(self) -> str:
         parts = [f"{self.rows}", f"{self.cols}", f"rules={self.rules!r}", f"komi={self.komi}"]
         start = np.empty(self.rows * self.cols, np.int8)
-        k.to_grid(self._start, start)
+        first = self._positions[0]
+        k.to_grid(first, start)
         if start.any():
             rows = start.reshape(self.rows, self.cols)
             parts.append(f"setup={'/'.join(''.join('.XO'[c] for c in row) for row in rows)!r}")
-        if self._start[layout.SCALARS, layout.TURN] != BLACK:
-            parts.append(f"to_play={int(self._start[layout.SCALARS, layout.TURN])}")
+        if first[layout.SCALARS, layout.TURN] != BLACK:
+            parts.append(f"to_play={int(first[layout.SCALARS, layout.TURN])}")
         if self.handicap:
             parts.append(f"handicap={self.handicap}")
         if self.moves:
@@ -517,7 +601,58 @@ class Board:
         return f"Board({', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both are the same game: size, rules, komi, setup and moves."""
-        return isinstance(other, Board) and repr(self) == repr(other)
+        """Tell whether both show the same position; see `key`."""
+        return self.key == other.key if isinstance(other, Board) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+PLANES = ("own", "enemy", "empty", "last", "legal", "black")
+"""What each plane of a position marks; `black` is all ones where the side is Black."""
+
+
+def stack_planes(
+    grids: NDArray[np.int8],
+    colours: IntArray,
+    last: IntArray,
+    legal: BoolArray,
+) -> Float32Array:
+    """Return games x PLANES x rows x columns of zeros and ones.
+
+    Given the stones of each game, the side that looks, the raw point of the last move (0 or less
+    for none) and the row-major mask of legal moves, pass last.
+    """
+    games, rows, cols = grids.shape
+    side = colours[:, None, None]
+    out = np.zeros((games, len(PLANES), rows, cols), np.float32)
+    out[:, 0], out[:, 1], out[:, 2] = grids == side, grids == 3 - side, grids == 0
+    played = np.flatnonzero(last > 0)
+    row, col = np.divmod(last[played] - 1, cols + 1)
+    out[played, 3, row - 1, col] = 1
+    out[:, 4] = legal[:, :-1].reshape(grids.shape)
+    out[:, 5] = side == 1
+    return out
+
+
+def _refuse_dead_blocks(grid: NDArray[np.int8]) -> None:
+    """Raise `TengenError` if a block of the grid has no liberty."""
+    rows, cols = grid.shape
+    free = np.zeros((rows, cols), bool)
+    empty = np.pad(grid == 0, 1)
+    free |= empty[:-2, 1:-1] | empty[2:, 1:-1] | empty[1:-1, :-2] | empty[1:-1, 2:]
+    for colour in (BLACK, WHITE):
+        stones = grid == colour
+        alive = stones & free
+        while True:
+            wide = np.pad(alive, 1)
+            near = wide[:-2, 1:-1] | wide[2:, 1:-1] | wide[1:-1, :-2] | wide[1:-1, 2:]
+            grown = alive | (near & stones)
+            if (grown == alive).all():
+                break
+            alive = grown
+        lost = stones & ~alive
+        if lost.any():
+            row, col = (int(i[0]) for i in np.nonzero(lost))
+            name = format_gtp(point_of(row, col, cols), rows, cols)
+            raise TengenError(f"the {COLOUR_NAMES[colour]} stone on {name} has no liberty")

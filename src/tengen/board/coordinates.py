@@ -1,8 +1,8 @@
-"""Name places on the board, and convert between the ways to do so; the only module that does.
+"""Colours, and the names of places on the board with all conversions between them.
 
-People name a place by its GTP vertex, by (row, column) or by a `Point`, which knows all of its
-names; `Board.point` makes one of any of them. Kernels and arrays of points have the plain number
-of the first column (a raw point), arrays over the board are ordered by the second.
+People name a place by its GTP vertex, by (row, column) or by a `Point`, which has all of the names;
+`Board.point` makes one of any of them. Kernels and arrays of points use the plain number of the
+first column (a raw point); arrays over the board are ordered by the second.
 
 Corners and pass of a 9x9 board (rows and columns count from the top left):
 
@@ -26,7 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import IntArray
+from tengen.board import layout_kernels as layout
 from tengen.errors import IllegalMoveError, TengenError
+
+Colour = int
+"""BLACK = 1 or WHITE = 2; EMPTY = 0 and BORDER = 3 on the board itself."""
+
+EMPTY, BLACK, WHITE, BORDER = layout.EMPTY, layout.BLACK, layout.WHITE, layout.BORDER
+COLOUR_NAMES = {BLACK: "Black", WHITE: "White"}
 
 GTP_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _SGF_LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -175,6 +182,50 @@ def point_of_move(move: Move, rows: int, cols: int) -> Point:
 
 def _is_whole(number: object) -> bool:
     return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+
+
+def colour_of(value: object) -> Colour:
+    """Return a side's colour after checking it.
+
+    Raises
+    ------
+    IllegalMoveError
+        If it is neither BLACK (1) nor WHITE (2); True is not taken for 1.
+    """
+    if _is_whole(value) and value in (BLACK, WHITE):
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    raise IllegalMoveError(f"{value!r} is no colour: give BLACK (1) or WHITE (2)")
+
+
+def count_of(what: str, value: object, most: int | None = None) -> int:
+    """Return a number of things, 0 or more, after checking it.
+
+    Raises
+    ------
+    TengenError
+        If it is not a whole number in this range; `what` begins the message.
+    """
+    if _is_whole(value) and value >= 0 and (most is None or value <= most):  # type: ignore[operator]
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    room = "0 or more" if most is None else f"from 0 to {most}"
+    raise TengenError(f"{what} {value!r}: give a whole number, {room}")
+
+
+def board_size(rows: object, cols: object = None) -> tuple[int, int]:
+    """Return the (rows, columns) of a board after checking them; a square if only rows are given.
+
+    Raises
+    ------
+    TengenError
+        If they are not whole numbers from 2 to 25.
+    """
+    cols = rows if cols is None else cols
+    if not (_is_whole(rows) and _is_whole(cols)):
+        raise TengenError(f"a board of {rows!r}x{cols!r}: give whole numbers")
+    size = int(rows), int(cols)  # type: ignore[call-overload]
+    if not all(2 <= lines <= layout.MAX_SIZE for lines in size):
+        raise TengenError(f"a board of {rows}x{cols} is not between 2x2 and 25x25")
+    return size
 
 
 def point_of(row: int, col: int, cols: int) -> int:

@@ -1,6 +1,7 @@
-"""Apply the rules of Go to a position, an array as `layout_kernels` describes; know no people.
+"""The rules of Go on positions, which are arrays as `layout_kernels` describes them.
 
-Kernels trust their callers: they check no argument and raise nothing.
+Kernels trust their callers: they check no argument and raise nothing. Those that `Board` calls are
+atomic, so that a board shared by threads by mistake is never half changed.
 """
 
 # mypy: ignore-errors
@@ -41,7 +42,7 @@ from tengen.board.layout_kernels import (
     TURN,
     WHITE,
 )
-from tengen.jit import hot_kernel, inner_kernel, kernel
+from tengen.jit import atomic_kernel, hot_kernel, inner_kernel, kernel
 
 
 def _zobrist_keys() -> np.ndarray:
@@ -74,6 +75,12 @@ def new_state(rows, cols):
     s = np.empty((FIELDS, n_points(rows, cols)), np.int64)
     clear(s, rows, cols)
     return s
+
+
+@atomic_kernel
+def copied(s):
+    """Return a copy of a position; unlike NumPy's it is never torn by another thread."""
+    return s.copy()
 
 
 @inner_kernel
@@ -336,7 +343,27 @@ def remember(table, key):
     return new
 
 
-@kernel
+@atomic_kernel
+def forget(table, key):
+    """Take a key out of the table, if it is there."""
+    mask = table.shape[0] - 1
+    free = _slot(table, key)
+    if table[free] == 0:
+        return
+    i = free
+    while True:
+        i = (i + 1) & mask
+        if table[i] == 0:
+            break
+        # A key behind the gap moves into it unless that lies before where its search begins.
+        first = (table[i] ^ (table[i] >> 29)) & mask
+        if (i - first) & mask >= (i - free) & mask:
+            table[free] = table[i]
+            free = i
+    table[free] = 0
+
+
+@atomic_kernel
 def regrow(table, larger):
     """Move all keys to a larger table."""
     for i in range(table.shape[0]):
@@ -372,7 +399,7 @@ def _ko_only(s, p, colour):
     return legal
 
 
-@kernel
+@atomic_kernel
 def allowed_mask(s, table, ko_rule, colour, out):
     """Fill `out` (rows * columns + 1 booleans, pass last) with the moves `colour` may play."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -383,28 +410,50 @@ def allowed_mask(s, table, ko_rule, colour, out):
     out[rows * cols] = True
 
 
-@kernel
-def replay(s, table, ko_rule, colours, points, check):
-    """Play moves in order, remembering positions; return how many were played before a refusal.
+@atomic_kernel
+def push(s, table, ko_rule, p, colour):
+    """Play a move and remember the position.
 
-    With `check` false the moves are trusted. The table must be large enough for all of them.
+    Return whether `p` is a pass or an empty point, without which nothing changes, and the key of
+    the position if it is new, else 0. The table must have room for one more.
     """
+    if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
+        return False, 0
+    play_move(s, p, colour)
+    key = history_key(s[SCALARS, HASH], s[SCALARS, TURN], ko_rule)
+    return True, key if remember(table, key) else 0
+
+
+@atomic_kernel
+def replay(s, colours, points):
+    """Play moves in order; return how many were played before one on no empty point."""
     for i in range(points.shape[0]):
-        p, colour = points[i], colours[i]
-        if check:
-            if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
-                return i
-            if not is_allowed(s, table, ko_rule, p, colour):
-                return i
-        play_move(s, p, colour)
-        remember(table, history_key(s[SCALARS, HASH], s[SCALARS, TURN], ko_rule))
+        p = points[i]
+        if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
+            return i
+        play_move(s, p, colours[i])
     return points.shape[0]
+
+
+ALLOWED, TAKEN, REPEATED, KO_RETAKEN, SUICIDAL = 0, 1, 2, 3, 4
+
+
+@atomic_kernel
+def verdict(s, table, ko_rule, p, colour):
+    """Return ALLOWED if `colour` may play `p`, else the reason why not."""
+    if is_allowed(s, table, ko_rule, p, colour):
+        return ALLOWED
+    if s[COLOUR, p] != EMPTY:
+        return TAKEN
+    if is_legal(s, p, colour):
+        return REPEATED
+    return KO_RETAKEN if p == s[SCALARS, KO] else SUICIDAL
 
 
 # ----- Questions about blocks -----
 
 
-@kernel
+@atomic_kernel
 def block_liberties(s, p, out):
     """Write the liberties of the block at `p` to `out` and return how many there are.
 
@@ -452,7 +501,7 @@ def _first_liberties(s, head, limit, out):
     return count
 
 
-@kernel
+@atomic_kernel
 def to_grid(s, out):
     """Write the stones, row by row from the top left, to `out` (rows * columns)."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -461,7 +510,7 @@ def to_grid(s, out):
             out[row * cols + col] = s[COLOUR, (row + 1) * (cols + 1) + col + 1]
 
 
-@kernel
+@atomic_kernel
 def area_score(s):
     """Return Black's area minus White's by Tromp-Taylor, komi not included."""
     n = s.shape[1]

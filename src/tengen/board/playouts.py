@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from tengen.arrays import FloatArray
+from tengen.board import kernels
 from tengen.board.board import Board
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.shapes import shape_table
@@ -63,11 +64,12 @@ def playouts(
     ownership = np.zeros(board.rows * board.cols, np.int32)
     limit = 3 * board.rows * board.cols
     adding = Lock()
+    state = kernels.copied(board.state)  # the board may go on in another thread
 
     def run(first: int, last: int) -> None:
         part = np.zeros_like(ownership)
         run_chunk(
-            *(board.state, shape_table(), kind == "heavy", first, last - first, seed, limit),
+            *(state, shape_table(), kind == "heavy", first, last - first, seed, limit),
             *(scores, part),
         )
         with adding:

@@ -1,10 +1,12 @@
-"""Say which rules a game is played by; know nothing of boards."""
+"""The rules of a game: ko, suicide, counting, komi and handicap."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tengen.board.coordinates import Point, point_of_move
 from tengen.errors import TengenError
 
 KoRule = Literal["simple", "positional", "situational"]
@@ -12,7 +14,7 @@ Scoring = Literal["area", "territory"]
 HandicapBonus = Literal["none", "n", "n-1"]
 
 KO_NUMBERS: dict[str, int] = {"simple": 0, "positional": 1, "situational": 2}
-"""The number by which kernels know each ko rule."""
+"""The number of each ko rule in kernels."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,21 @@ class Rules:
             )
 
     @classmethod
+    def of(cls, rules: Rules | str) -> Rules:
+        """Return rules as they are, or the preset of a name.
+
+        Raises
+        ------
+        TengenError
+            If it is neither.
+        """
+        if isinstance(rules, str):
+            return cls.preset(rules)
+        if not isinstance(rules, Rules):
+            raise TengenError(f"rules {rules!r}: give Rules or a name: {', '.join(PRESETS)}")
+        return rules
+
+    @classmethod
     def preset(cls, name: str) -> Rules:
         """Return the rules of this name, with the spellings found in game records.
 
@@ -65,6 +82,22 @@ class Rules:
         points = {"none": 0, "n": handicap, "n-1": handicap - 1}
         due = handicap >= 2 and self.scoring == "area"
         return float(points[self.handicap_bonus] if due else 0)
+
+    def komi_or(self, komi: object) -> float:
+        """Return a komi after checking it, the usual one for None.
+
+        Raises
+        ------
+        TengenError
+            If it is not a number of points.
+        """
+        try:
+            points = self.komi if komi is None else float(komi)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            points = math.nan
+        if not math.isfinite(points):
+            raise TengenError(f"komi {komi!r} is not a number of points")
+        return points
 
     def with_(self, **changes: object) -> Rules:
         """Return the same rules with some of them changed."""
@@ -93,3 +126,38 @@ _ALIASES = {
     "area": "cgos",
     "territory": "japanese",
 }
+
+HANDICAP_KOMI = 0.5
+"""Komi of a game with handicap stones when nobody names one."""
+
+
+def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:
+    """Return the usual points for handicap stones (GTP's fixed handicap).
+
+    Raises
+    ------
+    TengenError
+        If boards of this size have no usual points for so many stones.
+    """
+    odd = rows % 2 and cols % 2
+    most = 0 if min(rows, cols) < 7 else 9 if odd and min(rows, cols) >= 9 else 4
+    if not isinstance(stones, int) or not 2 <= stones <= most:
+        there = f"2 to {most}" if most >= 2 else "none"
+        raise TengenError(
+            f"no fixed handicap of {stones!r} stones on {rows}x{cols} (there: {there})"
+        )
+
+    def lines(n: int) -> tuple[int, int, int]:
+        edge = 3 if n >= 13 else 2
+        return edge, n // 2, n - 1 - edge
+
+    (top, middle, bottom), (left, centre, right) = lines(rows), lines(cols)
+    order = [(bottom, left), (top, right), (top, left), (bottom, right)]
+    if stones >= 6:
+        order += [(middle, left), (middle, right)]
+    if stones >= 8:
+        order += [(top, centre), (bottom, centre)]
+    chosen = order[:stones]
+    if stones in (5, 7, 9):
+        chosen = [*order[: stones - 1], (middle, centre)]
+    return [point_of_move(place, rows, cols) for place in chosen]

@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import sys
+import warnings
 from types import FrameType
 from typing import Annotated, Any
 
@@ -115,6 +116,7 @@ def _root(
 def main() -> None:
     """Run the command line and translate failures into exit statuses."""
     signal.signal(signal.SIGTERM, _terminate)
+    warnings.showwarning = lambda message, *_: _complain(str(message))
     sys.exit(run(sys.argv[1:]))
 
 

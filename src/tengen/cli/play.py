@@ -143,8 +143,7 @@ def _new_table(game: _Game) -> Table:
     """Set up a game as it was asked for."""
     import secrets
 
-    from tengen.board import Board
-    from tengen.board.setups import HANDICAP_KOMI
+    from tengen.board import HANDICAP_KOMI, Board
     from tengen.players import make_player
     from tengen.players.table import Table
 

@@ -54,4 +54,4 @@ class Card(BaseModel):
     scale: float | None = Field(default=None, gt=0)
     sizes: list[tuple[int, int]] = Field(default_factory=list)
     format: int = FORMAT
-    sha256: str = Field(default="", description="of the tensors; filled in by save_model")
+    sha256: str = Field(default="", description="of tensors and card; filled in by save_model")

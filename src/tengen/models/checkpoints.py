@@ -1,14 +1,14 @@
 """Save and find the states of a training, so that it goes on exactly where it was stopped.
 
-A checkpoint is one file `STEP.safetensors`: arrays, and a JSON state in its header. It is written
-atomically, so a kill costs at most the work since the last one. Nothing here knows what is
-trained.
+A checkpoint is one file `STEP.safetensors`: arrays, and a JSON state in its header with a checksum
+of both. It is written atomically, so a kill costs at most the work since the last one.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tengen.errors import ModelError
 from tengen.files import write_atomic
-from tengen.models.store import Tensors, pack, unpack
+from tengen.models.store import Tensors, checksum, pack, unpack
 
 _STATE_KEY = "tengen.state"
 
@@ -34,11 +34,11 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints of one training in one folder; keeps the last few.
+    """The checkpoints of one training in one folder, of which the last few are kept.
 
-    Put random generators into the state with `generator_state`, configurations too: `load` and
-    `latest` give back what was saved, bit for bit. `run` names the training: files of another one
-    in the same folder are neither listed nor deleted. Without it all are.
+    Put random generators into the state with `generator_state`: `load` and `latest` return what was
+    saved, bit for bit. `run` names the training: files of another one in the same folder are
+    neither listed nor deleted. Without it all are.
     """
 
     def __init__(
@@ -54,8 +54,9 @@ class Checkpoints:
         # By when they were written, not by number: a new training may count from 0 again.
         kept = self.steps() if self._kept is None else self._kept
         path = self.path(step)
-        text = json.dumps({"step": step, "run": self.run, "state": dict(state)})
-        write_atomic(path, pack(arrays, {_STATE_KEY: text}))
+        stored = {"step": step, "run": self.run, "state": dict(state)}
+        stored["sha256"] = checksum(arrays, json.dumps(stored))
+        write_atomic(path, pack(arrays, {_STATE_KEY: json.dumps(stored)}))
         self._kept = [*(old for old in kept if old != step), step]
         while len(self._kept) > self.keep:
             self.path(self._kept.pop(0)).unlink(missing_ok=True)
@@ -63,14 +64,15 @@ class Checkpoints:
 
     def steps(self) -> list[int]:
         """List the steps that have a checkpoint of this training, in ascending order."""
-        if not self.folder.is_dir():
-            return []
+        return [step for step in self._files() if self.run is None or self._is_ours(step)]
+
+    def _files(self) -> list[int]:
+        """List the steps that have a file, whatever is in it."""
         stems = (path.stem for path in self.folder.glob("*.safetensors"))
-        steps = sorted(int(stem) for stem in stems if stem.isdecimal())
-        return steps if self.run is None else [step for step in steps if self._is_ours(step)]
+        return sorted(int(stem) for stem in stems if stem.isdecimal())
 
     def _is_ours(self, step: int) -> bool:
-        """Tell whether a file is surely of this training."""
+        """Tell whether a file surely belongs to this training."""
         try:
             _, metadata = unpack(self.path(step), names=())
             return bool(json.loads(metadata[_STATE_KEY])["run"] == self.run)
@@ -85,21 +87,36 @@ class Checkpoints:
         ModelError
             If it is missing or damaged.
         """
+        return self._load(step)[0]
+
+    def _load(self, step: int) -> tuple[Checkpoint, str | None]:
+        """Read a checkpoint and the name of its training."""
         path = self.path(step)
         arrays, metadata = unpack(path)
         try:
             stored = json.loads(metadata[_STATE_KEY])
-            return Checkpoint(int(stored["step"]), arrays, dict(stored["state"]))
-        except (KeyError, TypeError, ValueError):
+            written = stored.pop("sha256", None)  # version 0.2 wrote none
+            found = Checkpoint(int(stored["step"]), arrays, dict(stored["state"]))
+            run = stored["run"]
+        except (AttributeError, KeyError, TypeError, ValueError):
             raise ModelError(f"{path}: is not a checkpoint of tengen") from None
+        if written not in (None, checksum(arrays, json.dumps(stored))):
+            raise ModelError(f"{path}: damaged: its checksum does not match")
+        return found, run
 
     def latest(self) -> Checkpoint | None:
-        """Read the newest checkpoint that is whole; None if there is none."""
-        for step in reversed(self.steps()):
+        """Read the newest whole checkpoint; None if there is none.
+
+        Warns of each damaged one that is passed over.
+        """
+        for step in reversed(self._files()):
             try:
-                return self.load(step)
-            except ModelError:
+                found, run = self._load(step)
+            except ModelError as damage:
+                warnings.warn(f"{damage}; going on from the checkpoint before it", stacklevel=2)
                 continue
+            if self.run is None or run == self.run:
+                return found
         return None
 
     def path(self, step: int) -> Path:

@@ -1,7 +1,7 @@
-"""Keep one model in one safetensors file with its card; know no learner.
+"""Read and write models: one safetensors file each, with the card in its header.
 
 The header holds a single entry, so that the same tensors and card always give the same bytes. The
-card carries a checksum of the tensors: a flipped bit is found when the file is read.
+card carries a checksum of the tensors and of itself, so that a flipped bit is found on reading.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def save_model(
     arrays = {name: np.ascontiguousarray(tensors[name]) for name in sorted(tensors)}
     for name, array in arrays.items():
         _check_numbers(os.fspath(path), name, array)
-    written = card.model_copy(update={"sha256": _checksum(arrays)})
+    total = checksum(arrays, _covered(card.model_dump_json()))
+    written = card.model_copy(update={"sha256": total})
     write_atomic(path, pack(arrays, {CARD_KEY: written.model_dump_json()}))
     return written
 
@@ -73,8 +74,9 @@ def load_model(
     card = _parse_card(path, metadata)
     if kind is not None and card.kind != kind:
         raise ModelError(f"{path}: is a model of kind {card.kind}, not {kind}")
-    if card.sha256 != _checksum(tensors):
-        raise ModelError(f"{path}: damaged: the checksum of its tensors does not match")
+    # Models of version 0.2 and before have the checksum of the tensors alone.
+    if card.sha256 not in (checksum(tensors, _covered(metadata[CARD_KEY])), checksum(tensors)):
+        raise ModelError(f"{path}: damaged: its checksum does not match")
     for name, array in tensors.items():
         _check_numbers(os.fspath(path), name, array)
     for name, shape in (expect or {}).items():
@@ -148,11 +150,17 @@ def _check_numbers(path: str, name: str, array: NDArray[Any]) -> None:
         raise ModelError(f"{path}: tensor {name!r} holds numbers that are not finite")
 
 
-def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Sum up names, shapes, types and bytes of arrays in the order of their names."""
+def _covered(card: str) -> str:
+    """Return what the checksum covers of a card as it is written: everything but itself."""
+    return json.dumps({**json.loads(card), "sha256": ""})
+
+
+def checksum(arrays: Mapping[str, NDArray[Any]], text: str = "") -> str:
+    """Return the SHA-256 of the names, shapes, types and bytes of arrays, and of a text."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
+    digest.update(text.encode())
     return digest.hexdigest()

@@ -1,7 +1,8 @@
 """Find the files of game records behind a path: files, folders, archives, standard input.
 
-Everything is streamed: an archive is never unpacked as a whole. Nothing here knows formats of
-games, only which names may hold some.
+Everything is streamed: an archive is never unpacked as a whole. Archives may lie about sizes and
+unpack to far more than they hold, so what is read of them is limited, and so is what a pipe may
+send. Archives inside archives are not opened.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import bz2
 import gzip
 import io
 import lzma
+import os
+import stat
 import sys
 import tarfile
 import zipfile
@@ -29,12 +32,25 @@ _PACKED: dict[str, Callable[[BinaryIO], Any]] = {
     ".bz2": bz2.open,
     ".xz": lzma.open,
 }
+_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz"}
+MAX_PIPE_BYTES = 1 << 32
+"""How much standard input or a pipe may send."""
+_MAX_UNPACKED = 1 << 36
+_MAX_RATIO = 250
+"""How much more an archive may hold than its size; game records shrink to a fifth, rarely to less
+than a fiftieth."""
+_FREE_UNPACKED = 1 << 26
+"""Bytes that an archive may unpack to whatever its size."""
+_MAX_READ = 1 << 24
+"""Bytes that a header of an archive may ask for at once."""
 _BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
     zlib.error,
     lzma.LZMAError,
     EOFError,
+    ValueError,  # a number in a header that is none
+    OverflowError,
     NotImplementedError,  # a compression method zipfile lacks
     RuntimeError,  # an encrypted member
 )
@@ -54,12 +70,13 @@ def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterato
     """Yield the streams behind a path, in sorted order; `-` is standard input.
 
     Each stream is closed when the next one is asked for. Raises `OSError` when the path itself
-    cannot be opened; a broken archive is a fault, and what was readable before it is kept.
+    cannot be opened and `RecordError` when it is a device; a pipe is read up to `MAX_PIPE_BYTES`.
+    A broken archive is a fault, and what was readable before it is kept.
     """
     if str(path) == "-":
         if sys.stdin is None:
             raise RecordError("standard input is closed")
-        yield Source("standard input", sys.stdin.buffer, True)
+        yield Source("standard input", _piped(sys.stdin.buffer), True)
         return
     path = Path(path)
     if path.is_dir():
@@ -67,6 +84,9 @@ def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterato
             if item.is_file() and may_hold_games(item.name):
                 yield from _open_file(item, on_fault, asked=False)
     else:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+            raise RecordError(f"{path}: neither a file, a folder nor a pipe")
         yield from _open_file(path, on_fault, asked=True)
 
 
@@ -78,35 +98,45 @@ def may_hold_games(name: str) -> bool:
 
 
 def _open_file(path: Path, on_fault: Callable[[Fault], None], *, asked: bool) -> Iterator[Source]:
-    lower = path.name.lower()
+    lower, name = path.name.lower(), str(path)
     with path.open("rb") as stream:
+        pipe = not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
         try:
-            if lower.endswith(".zip"):
-                yield from _zip_members(stream, str(path))
+            if pipe:
+                yield Source(name, _piped(stream), asked)
+            elif lower.endswith(".zip"):
+                yield from _zip_members(stream, name)
             elif lower.endswith(_TAR_SUFFIXES):
-                yield from _tar_members(stream, str(path))
+                yield from _tar_members(stream, name)
+            elif unpack := _PACKED.get(path.suffix.lower()):
+                yield Source(name, _unpacked(unpack(stream), stream), asked)
             else:
-                unpack = _PACKED.get(path.suffix.lower())
-                inner = _Guarded(unpack(stream)) if unpack else stream
-                yield Source(str(path), cast(BinaryIO, inner), asked)
+                yield Source(name, stream, asked)
         except _BROKEN as broken:
             reason = str(broken) or type(broken).__name__
-            on_fault(Fault(str(path), None, stream.tell(), f"damaged archive: {reason}"))
+            on_fault(Fault(name, None, stream.tell(), f"damaged archive: {reason}"))
+        except BrokenStreamError as broken:
+            on_fault(Fault(name, None, stream.tell(), str(broken)))
 
 
 class BrokenStreamError(Exception):
-    """Packed bytes that cannot be unpacked; `offset` counts the bytes before them."""
+    """A stream that cannot be read to its end; `offset` counts the bytes before that place."""
 
     def __init__(self, reason: str, offset: int) -> None:
         super().__init__(reason)
         self.offset = offset
 
 
-class _Guarded(io.RawIOBase):
-    """A packed stream that fails in one way only, with `BrokenStreamError`."""
+class _Limited(io.RawIOBase):
+    """A stream read forwards up to a limit, which fails in one way only: `BrokenStreamError`.
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
+    `limit` is a function, because the limit grows with what was read of the archive.
+    """
+
+    def __init__(
+        self, stream: IO[bytes], limit: Callable[[], int], what: str = "damaged archive"
+    ) -> None:
+        self._stream, self._limit, self._what = stream, limit, what
         self._offset = 0
 
     def readable(self) -> bool:
@@ -116,31 +146,92 @@ class _Guarded(io.RawIOBase):
         try:
             data = self._stream.read(size)
         except (OSError, *_BROKEN) as broken:
-            reason = str(broken) or type(broken).__name__
-            raise BrokenStreamError(reason, self._offset) from None
+            raise self._broken(str(broken) or type(broken).__name__) from None
         self._offset += len(data)
+        if self._offset > self._limit():
+            raise self._broken(f"more than {self._limit():,} bytes in it")
         return data
+
+    def _broken(self, reason: str) -> BrokenStreamError:
+        return BrokenStreamError(f"{self._what}: {reason}", self._offset)
+
+    def tell(self) -> int:
+        return self._offset
+
+
+def _piped(stream: IO[bytes]) -> BinaryIO:
+    return cast(BinaryIO, _Limited(stream, lambda: MAX_PIPE_BYTES, "a pipe"))
+
+
+class _Forward:
+    """What `tarfile` needs of a file: read, tell and seek forwards.
+
+    Seeking reads, so that a claim of a terabyte ends where the bytes end.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        if not 0 <= size <= _MAX_READ:
+            raise tarfile.ReadError(f"a header of {size:,} bytes")
+        return self._stream.read(size)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def seek(self, position: int) -> int:
+        while (missing := position - self.tell()) > 0:
+            if not self._stream.read(min(missing, 1 << 20)):
+                raise tarfile.ReadError("it ends inside a member")
+        if missing:
+            raise tarfile.ReadError("a member before the one in front of it")
+        return position
+
+
+def _unpacked(unpacked: IO[bytes], packed: BinaryIO) -> BinaryIO:
+    """Limit what a packed stream unpacks to, by how much of it was read."""
+
+    def limit() -> int:
+        return min(_MAX_UNPACKED, max(_FREE_UNPACKED, _MAX_RATIO * packed.tell()))
+
+    return cast(BinaryIO, _Limited(unpacked, limit))
 
 
 def _zip_members(stream: BinaryIO, name: str) -> Iterator[Source]:
+    # Members may overlap: all of them together are limited, not each by itself.
+    left = max(_FREE_UNPACKED, _MAX_RATIO * os.fstat(stream.fileno()).st_size)
     with zipfile.ZipFile(stream) as archive:
         for member in sorted(archive.namelist()):
             if not member.endswith("/") and member.lower().endswith(_RECORD_SUFFIXES):
                 with archive.open(member) as inner:
-                    yield _guarded(f"{name}/{member}", inner)
+                    limited = _Limited(inner, lambda left=left: left)  # type: ignore[misc]
+                    yield Source(f"{name}/{member}", cast(BinaryIO, limited), False)
+                    left -= limited.tell()
 
 
 def _tar_members(stream: BinaryIO, name: str) -> Iterator[Source]:
-    # `r|*` reads forward only, so memory does not grow with the archive; its own list of
-    # members would, and is emptied as we go.
-    with tarfile.open(fileobj=stream, mode="r|*") as archive:
+    unpack = next(
+        (_PACKED[pack] for start, pack in _MAGIC.items() if _starts_with(stream, start)), None
+    )
+    whole = _Forward(_unpacked(unpack(stream) if unpack else stream, stream))
+    # Read forwards only, so that memory does not grow with the archive; its own list of members
+    # would, and is emptied.
+    with tarfile.open(fileobj=cast(BinaryIO, whole), mode="r:") as archive:
         for member in archive:
-            if member.isfile() and member.name.lower().endswith(_RECORD_SUFFIXES):
+            if (
+                member.isfile()
+                and not member.issparse()  # its holes need no bytes
+                and member.name.lower().endswith(_RECORD_SUFFIXES)
+            ):
                 inner = archive.extractfile(member)
                 if inner is not None:
-                    yield _guarded(f"{name}/{member.name}", inner)
+                    limited = _Limited(inner, lambda: _MAX_UNPACKED)
+                    yield Source(f"{name}/{member.name}", cast(BinaryIO, limited), False)
             archive.members = []  # type: ignore[attr-defined]
 
 
-def _guarded(name: str, stream: IO[bytes]) -> Source:
-    return Source(name, cast(BinaryIO, _Guarded(stream)), False)
+def _starts_with(stream: BinaryIO, start: bytes) -> bool:
+    found = stream.read(len(start)) == start
+    stream.seek(0)
+    return found

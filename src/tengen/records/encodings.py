@@ -1,4 +1,4 @@
-"""Choose the character encoding of a record and convert its text; knows no Go.
+"""Guess the character encoding of a record and decode its text.
 
 SGF names the encoding in CA, but most Asian records do not have it. The guess takes UTF-8 when
 the bytes are valid UTF-8, and otherwise the legacy encoding in which they read most like the
@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from typing import AnyStr
 
 LEAD_BYTES = {
@@ -20,8 +23,11 @@ LEAD_BYTES = {
 }
 """Encodings whose second byte may look like `]` or a backslash, with their first bytes."""
 
-_FOREIGN = re.compile(rb"[\x80-\xbf]|[\xc0-\xff][\x80-\xff]").search
-"""What accented letters, which come one by one, do not look like."""
+_UNLIKE_LATIN = (re.compile(rb"[\x80-\xbf]"), re.compile(rb"[\xc0-\xff][\x80-\xff]"))
+"""What accented letters, which stand alone, do not look like; two searches are faster than one."""
+_NON_ASCII = re.compile(rb"[\x80-\xff]").search
+_SAMPLE = 1 << 12
+"""Bytes from the first non-ASCII one on by which encodings are compared."""
 
 # Names that records use, mapped to the widest codec of the family.
 _ALIASES = {
@@ -94,11 +100,17 @@ def guess(raw: bytes) -> str:
         return "utf-8"
     except UnicodeDecodeError:
         pass
-    if not _FOREIGN(raw):
+    if not any(pattern.search(raw) for pattern in _UNLIKE_LATIN):
         return "latin-1"
-    scores = {codec: _likeness(raw, codec) for codec in ("gb18030", "cp932", "cp949", "euc_jp")}
-    best = max(scores, key=lambda codec: scores[codec])
-    return best if scores[best] > 0.3 else "latin-1"
+    found = _NON_ASCII(raw)
+    start = found.start() if found else 0
+    sample = raw[start : start + _SAMPLE]
+    whole = start + _SAMPLE >= len(raw)
+    scores = {codec: _likeness(sample, codec, whole) for codec in _WEIGHTS}
+    for codec in sorted(scores, key=lambda codec: -scores[codec]):
+        if scores[codec] > 0.3 and _decodes(raw, codec):
+            return codec
+    return "latin-1"
 
 
 def decode(raw: bytes, codec: str) -> str:
@@ -106,16 +118,29 @@ def decode(raw: bytes, codec: str) -> str:
     return raw.decode(codec, "replace")
 
 
-def _likeness(raw: bytes, codec: str) -> float:
-    """Return how much `raw` reads like a record in this encoding: 0 nothing, 1 and more good."""
+def _likeness(sample: bytes, codec: str, whole: bool) -> float:
+    """Return how much a sample reads like a record in this encoding: 0 not at all, 1 well.
+
+    The last character of a sample that is not the whole text may be cut.
+    """
+    try:
+        text = codecs.getincrementaldecoder(codec)().decode(sample, whole)
+    except UnicodeDecodeError:
+        return 0.0
+    counts = {mark: count for mark, count in Counter(text).items() if mark > "\x7f"}
+    if not counts:
+        return 0.0
+    weight = _WEIGHTS[codec]
+    return sum(weight(mark) * count for mark, count in counts.items()) / sum(counts.values())
+
+
+def _decodes(raw: bytes, codec: str) -> bool:
+    """Tell whether all of the text is in this encoding and no bracket is half of a character."""
     try:
         text = raw.decode(codec)
     except UnicodeDecodeError:
-        return 0.0
-    foreign = [character for character in text if ord(character) > 0x7F]
-    if not foreign or _open(text, "[", "]") > _open(raw, b"[", b"]"):
-        return 0.0
-    return sum(_WEIGHTS[codec](character) for character in foreign) / len(foreign)
+        return False
+    return _open(text, "[", "]") <= _open(raw, b"[", b"]")
 
 
 def _open(text: AnyStr, left: AnyStr, right: AnyStr) -> int:
@@ -123,6 +148,7 @@ def _open(text: AnyStr, left: AnyStr, right: AnyStr) -> int:
     return abs(text.count(left) - text.count(right))
 
 
+@cache
 def _chinese(character: str) -> float:
     if character in _HANZI:
         return 1.3
@@ -133,6 +159,7 @@ def _chinese(character: str) -> float:
     return 0.1
 
 
+@cache
 def _japanese(character: str) -> float:
     if character in _KANJI or "\u3041" <= character <= "\u30fe":
         return 1.3
@@ -142,10 +169,16 @@ def _japanese(character: str) -> float:
     return 0.15  # half-width katakana: any byte reads as one
 
 
+@cache
 def _korean(character: str) -> float:
     if character in _HANGUL:
         return 1.3
     return 0.85 if "\uac00" <= character <= "\ud7a3" else 0.25
 
 
-_WEIGHTS = {"gb18030": _chinese, "cp932": _japanese, "euc_jp": _japanese, "cp949": _korean}
+_WEIGHTS: dict[str, Callable[[str], float]] = {
+    "gb18030": _chinese,
+    "cp932": _japanese,
+    "cp949": _korean,
+    "euc_jp": _japanese,
+}

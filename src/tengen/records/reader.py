@@ -41,7 +41,7 @@ def read_batches(path: str | Path, *, on_fault: OnFault | None = None) -> Iterat
         try:
             yield from _read_source(source, tell)
         except BrokenStreamError as broken:
-            tell(Fault(source.name, None, broken.offset, f"damaged archive: {broken}"))
+            tell(Fault(source.name, None, broken.offset, str(broken)))
 
 
 def read_game(path: str | Path, number: int = 1) -> GameRecord:

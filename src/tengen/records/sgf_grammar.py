@@ -101,7 +101,7 @@ class Patterns:
 
     def __init__(self, lead: bytes) -> None:
         if lead:
-            plain = rb"(?:[^\]\\" + lead + rb"]|[" + lead + rb"][\x00-\xff])*+"
+            plain = rb"(?:[^\]\\" + lead + rb"]++|(?:[" + lead + rb"][\x00-\xff])++)*+"
         else:
             plain = rb"[^\]\\]*+"
         text = plain + rb"(?:\\[\x00-\xff]" + plain + rb")*+"
@@ -122,6 +122,8 @@ class Patterns:
             + follow
             + rb"))"
         )
+        # A node that is one move and nothing else: most of the nodes of most games.
+        self.move = re.compile(rb"\s*+(;)\s*+([BW])\s*+\[([a-z]{0,2})\]\s*+(?=" + follow + rb")")
         self.value = re.compile(rb"\[(" + text + rb")\]")
         self.more = re.compile(text + rb"\]")
         self.follows = re.compile(rb"\s*+(?:\[|" + follow + rb")")
@@ -187,11 +189,15 @@ class _Reader:
 
     def read(self) -> ParsedGame:
         """Read up to the `)` that closes the game, or to where it must have been."""
-        match = self.grammar.token.match
+        match, match_move = self.grammar.token.match, self.grammar.move.match
         position = self.start + 1
         while self.end < 0:
             if position - self.start > MAX_GAME_BYTES:
                 raise Damage(TOO_LONG, self.start)
+            if move := match_move(self.data, position):
+                self._node(move.start(1), {"B" if move[2] == b"B" else "W": [move[3]]})
+                position = move.end()
+                continue
             found = match(self.data, position)
             if found is None:
                 position = self._mend(position)
@@ -225,10 +231,10 @@ class _Reader:
             if not self.opened:
                 self.end = offset + 1
 
-    def _node(self, offset: int) -> None:
+    def _node(self, offset: int, node: Node | None = None) -> None:
         if len(self.tree.nodes) >= MAX_NODES:
             raise Damage(f"more than {MAX_NODES:,} nodes", offset)
-        self.current = self.tree.add(self.current, {}, offset)
+        self.current = self.tree.add(self.current, {} if node is None else node, offset)
         self.since += 1
 
     def _property(self, name: bytes, raw: bytes, offset: int, at: int, source: bytes) -> None:
@@ -403,7 +409,8 @@ class Window:
         held = self.data[self.position :]
         if len(held) > MAX_GAME_BYTES:
             return False
-        pieces, wanted = [held], max(_CHUNK, len(held))
+        # A long game is read again from its start: grow fast, so that this happens rarely.
+        pieces, wanted = [held], max(_CHUNK, min(3 * len(held), MAX_GAME_BYTES))
         while wanted > 0 and not self.final:
             piece = self.stream.read(wanted)
             self.final = not piece

@@ -6,8 +6,7 @@ that is in the record.
 
 from __future__ import annotations
 
-from tengen.board import BLACK, PASS, WHITE, format_gtp, format_sgf, point_at
-from tengen.board.colours import COLOUR_NAMES
+from tengen.board import BLACK, COLOUR_NAMES, PASS, WHITE, format_gtp, format_sgf, point_at
 from tengen.board.counting import format_result
 from tengen.gtp.sgf import territory_marks
 from tengen.records import GameRecord, loads

@@ -19,8 +19,17 @@ from typing import Any, Literal
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.board import BLACK, EMPTY, PASS, Board, format_gtp, index_of, playouts, point_at
-from tengen.board.colours import COLOUR_NAMES
+from tengen.board import (
+    BLACK,
+    COLOUR_NAMES,
+    EMPTY,
+    PASS,
+    Board,
+    format_gtp,
+    index_of,
+    playouts,
+    point_at,
+)
 from tengen.board.counting import Count
 from tengen.contracts import Analyser, Policy, Status
 from tengen.errors import ModelError, SpecError

@@ -10,9 +10,8 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
-from tengen.board import BLACK, WHITE, Board, IllegalMoveError
+from tengen.board import BLACK, HANDICAP_KOMI, WHITE, Board, IllegalMoveError
 from tengen.board.counting import Count
-from tengen.board.setups import HANDICAP_KOMI
 from tengen.gtp.judging import count_without
 from tengen.gtp.sgf import sgf_of_game
 from tengen.web.positions import (
