@@ -193,7 +193,7 @@ def colour_of(value: object) -> Colour:
         If it is neither BLACK (1) nor WHITE (2); True is not taken for 1.
     """
     if _is_whole(value) and value in (BLACK, WHITE):
-        return int(value)  # type: ignore[call-overload, no-any-return]
+        return int(value)
     raise IllegalMoveError(f"{value!r} is no colour: give BLACK (1) or WHITE (2)")
 
 
