@@ -107,15 +107,18 @@ class Checkpoints:
     def latest(self) -> Checkpoint | None:
         """Read the newest whole checkpoint; None if there is none.
 
-        Warns of each damaged one that is passed over.
+        Warns if newer ones were damaged.
         """
+        damaged = ""
         for step in reversed(self._files()):
             try:
                 found, run = self._load(step)
-            except ModelError as damage:
-                warnings.warn(f"{damage}; going on from the checkpoint before it", stacklevel=2)
+            except ModelError as failure:
+                damaged = damaged or str(failure)
                 continue
             if self.run is None or run == self.run:
+                if damaged:
+                    warnings.warn(f"{damaged}; going on from step {found.step}", stacklevel=2)
                 return found
         return None
 
