@@ -376,3 +376,18 @@ def test_many_moves_leave_nothing_behind() -> None:
     tracemalloc.stop()
     assert len(player._kept) == 1
     assert held[1] - held[0] < 2_000_000  # one tree of this size is half a megabyte
+
+
+def test_the_search_follows_the_best_moves_and_reports_people_s() -> None:
+    class Torn(Counter):
+        """People play A1, the best move is E5."""
+
+        def _view(self, board: Board) -> View:
+            people, best = np.zeros(26), np.zeros(26)
+            people[20], best[4] = 1.0, 1.0
+            return replace(super()._view(board), priors=people, best=best)
+
+    *_, report = NetworkPlayer(Torn(), visits=2).analyse(Board(5), rng(), limited=True)
+    assert report.candidates[0].move == Board(5).point("E5")
+    assert report.raw_policy is not None and report.raw_policy.argmax() == 4
+    assert report.human_policy is not None and report.human_policy.argmax() == 20

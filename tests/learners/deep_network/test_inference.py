@@ -179,3 +179,12 @@ def test_the_table_of_the_first_layer_says_what_the_planes_say(design: Design) -
                 assert there is None
                 continue
             assert np.allclose(here, there, atol=1e-3, rtol=1e-4)
+
+
+def test_views_tell_the_best_move_from_the_likeliest_where_there_are_two_outputs() -> None:
+    board = Board(7, moves="B D4 W C3")
+    one, two = untrained(TINY).views([board])[0], untrained(TWO).views([board])[0]
+    assert one.best is None and one.proposals is one.priors
+    assert two.best is not None and two.proposals is two.best
+    assert two.best.sum() == pytest.approx(1) and not two.best[~board.legal_mask()].any()
+    assert not np.allclose(two.best, two.priors)
