@@ -10,6 +10,7 @@ from tengen.board.layout_kernels import BLACK, COLOUR, COLS, EMPTY, HEAD, ROWS, 
 from tengen.learners.symmetry_network import SymmetrySettings
 from tengen.learners.symmetry_network import game_kernels as gk
 from tengen.learners.symmetry_network import kernels as ek
+from tengen.learners.symmetry_network import network as definition
 from tengen.learners.symmetry_network.network import (
     Architecture,
     forward,
@@ -48,6 +49,11 @@ def test_collect_is_the_transpose_of_flat(options):
     rng = np.random.default_rng(1)
     free, flat = rng.normal(size=architecture.size), rng.normal(size=pack.size)
     assert pack.flat(free) @ flat == pytest.approx(free @ pack.collect(flat), rel=1e-5)
+
+
+def test_kernels_and_definition_agree_on_numbers():
+    for name in ("INPUTS", "EMPTY_POINT", "OFF_BOARD", "BY_LIBERTIES"):
+        assert getattr(ek, name) == getattr(definition, name)
 
 
 def test_tanh_is_accurate():

@@ -44,7 +44,6 @@ from tengen.board.layout_kernels import (
     WHITE,
 )
 from tengen.jit import hot_kernel, inner_kernel, kernel
-from tengen.learners.opening_td.settings import STEPS
 
 # Tables of a board size.
 #   cells    bordered point of each cell
@@ -68,6 +67,8 @@ N_SLOTS = 9
 # The weights: w1 (inputs, hidden), b1 (hidden), w2 (hidden, 1), b2 (1).
 Net = namedtuple("Net", "w1 b1 w2 b2")
 
+STEPS = 5
+"""Inputs per number of a binary feature; scalars are divided by this."""
 CUT = 10
 """Scalars are cut off here."""
 

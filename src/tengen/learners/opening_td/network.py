@@ -17,7 +17,8 @@ from tengen.board.coordinates import point_at
 from tengen.board.kernels import new_state
 from tengen.board.symmetry import elements, permutation
 from tengen.learners.opening_td import game_kernels, kernels
-from tengen.learners.opening_td.settings import QUANTITIES, STEPS, FeatureSet
+from tengen.learners.opening_td.kernels import STEPS
+from tengen.learners.opening_td.settings import QUANTITIES, FeatureSet
 
 _EDGE_STEPS = 4
 """Scalar distances to the edge are divided by this; binary ones end at this."""

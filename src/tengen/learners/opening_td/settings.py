@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from tengen.errors import SpecError, TengenError
+from tengen.learners.opening_td.kernels import STEPS
 from tengen.models.settings import CheckedSettings, setting
-
-STEPS = 5
-"""Inputs per number of a binary feature; scalars are divided by this."""
 
 _FEATURES = "BCDE"
 """The features that can be added to A."""

@@ -41,9 +41,11 @@ from tengen.board.random_kernels import seed_stream, uniform
 from tengen.board.simple_kernels import BY_BLOCK, is_own_eye, maxlib_move
 from tengen.jit import hot_kernel, kernel
 from tengen.learners.symmetry_network.kernels import (
+    BY_LIBERTIES,
     CELL,
     FIRST_OUT,
     HIDDEN,
+    INPUTS,
     OUT,
     REACH,
     READS,
@@ -57,7 +59,6 @@ from tengen.learners.symmetry_network.kernels import (
     make_work,
     weigh_liberties,
 )
-from tengen.learners.symmetry_network.network import BY_LIBERTIES, INPUTS
 
 BEST = 1e9
 """The least beta with which a side always takes the best move."""

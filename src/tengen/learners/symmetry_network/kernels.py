@@ -32,7 +32,11 @@ from tengen.board.layout_kernels import (
     WHITE,
 )
 from tengen.jit import hot_kernel, inner_kernel, kernel
-from tengen.learners.symmetry_network.network import BY_LIBERTIES, EMPTY_POINT, INPUTS, OFF_BOARD
+
+# The same numbers as in `network`, which does not import kernels.
+INPUTS = 14
+EMPTY_POINT, OFF_BOARD = 12, 13
+BY_LIBERTIES = 1
 
 HIDDEN = 12
 OUT = 8  # seven outputs and one that is always zero, so that rows are whole vectors
