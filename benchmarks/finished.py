@@ -18,7 +18,7 @@ import copy
 import numpy as np
 
 from tengen.board import PASS
-from tengen.gtp.judging import Judge
+from tengen.game.judging import Judge
 from tengen.learners.scoring import BlockScorer
 from tengen.learners.scoring.sheet import Sheet, score_record
 from tengen.records import GameRecord, read_games

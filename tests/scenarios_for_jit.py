@@ -160,9 +160,9 @@ def records() -> list[Any]:
 
 
 def players() -> list[Any]:
+    from tengen.game.endgame import cleanup_move
     from tengen.players.expert import BuiltinExpert
     from tengen.players.mcts import MctsPlayer, Tree
-    from tengen.players.passing import cleanup_move
     from tengen.players.simple import finish_score, static_move_values
     from tengen.players.spec import make_player
 

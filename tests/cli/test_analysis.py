@@ -15,7 +15,8 @@ import pytest
 
 from tengen.board import Board
 from tengen.contracts import Analysis, Candidate, Player
-from tengen.gtp.analysis_server import AnalysisServer, limit_visits
+from tengen.contracts.protocols import limit_visits
+from tengen.gtp.analysis_server import AnalysisServer
 from tengen.learners.deep_network import DESIGNS
 from tengen.learners.deep_network.warming import untrained
 from tengen.players import make_player

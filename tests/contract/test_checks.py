@@ -25,7 +25,7 @@ from tengen.contracts import (
     win_probability,
 )
 from tengen.errors import ModelError
-from tengen.gtp.judging import PlayoutScorer
+from tengen.game.judging import PlayoutScorer
 from tengen.models import Card, load_model, save_model
 
 

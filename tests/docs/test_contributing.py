@@ -17,9 +17,9 @@ import pytest
 import tengen
 from tengen.board import Board, play_random
 from tengen.cli import run
+from tengen.game.sgf import sgf_of_board
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.engine import Engine
-from tengen.gtp.sgf import sgf_of_board
 from tengen.lab.catalogue import steps
 from tengen.lab.steps import FULL
 from tengen.players import make_player

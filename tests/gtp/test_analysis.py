@@ -7,9 +7,9 @@ from dataclasses import fields
 
 import pytest
 
-from tengen.gtp.analysis import AnalysisOptions, Wishes, parse_options
 from tengen.gtp.analysis_protocol import QueryWishes, parse_query
 from tengen.gtp.protocol import Call, GtpFailure, parse_request
+from tengen.gtp.thinking_commands import AnalysisOptions, Wishes, parse_options
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import make_dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +11,16 @@ import pytest
 from tengen.board import BLACK, WHITE, Board, Rules
 from tengen.contracts import Analysis, Candidate
 from tengen.errors import TengenError
+from tengen.game.judging import Judge, Outlook, count_without
 from tengen.gtp import thinking_commands
-from tengen.gtp.analysis import AnalysisOptions, Dialect, format_report
 from tengen.gtp.analysis_protocol import QueryError, parse_query
-from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT, limit_playouts
+from tengen.gtp.arguments import COLOUR_LETTERS, LARGEST, SMALLEST, read_colour
 from tengen.gtp.commands import COMMANDS
-from tengen.gtp.game import Game
+from tengen.gtp.game import GtpGame
 from tengen.gtp.game_commands import rule_change
-from tengen.gtp.judging import Judge, Outlook, count_without
-from tengen.gtp.map_commands import ANALYZE_MAPS
+from tengen.gtp.gogui_commands import ANALYZE_MAPS
 from tengen.gtp.protocol import GtpFailure
-from tengen.gtp.words import COLOUR_LETTERS, LARGEST, SMALLEST, read_colour
+from tengen.gtp.thinking_commands import AnalysisOptions, Dialect, format_report
 
 
 def test_every_command_is_sent_by_some_test() -> None:
@@ -89,7 +87,7 @@ def test_a_rule_of_katago_changes_ours_or_is_refused() -> None:
 
 
 def test_a_game_keeps_komi_and_refuses_rules_that_its_moves_break() -> None:
-    game = Game()
+    game = GtpGame()
     game.set_rules(Rules.preset("japanese"))
     assert game.board.komi == 6.5
     game.set_komi(0.5)
@@ -110,7 +108,7 @@ def test_a_game_keeps_komi_and_refuses_rules_that_its_moves_break() -> None:
 
 
 def test_free_handicap_needs_an_empty_board_and_two_places() -> None:
-    game = Game()
+    game = GtpGame()
     points = [game.board.point(name) for name in ("D4", "Q16")]
     with pytest.raises(TengenError, match="bad vertex list"):
         game.free_handicap(points[:1])
@@ -145,13 +143,6 @@ def test_a_report_names_its_moves_in_every_dialect(dialect: Dialect) -> None:
     if dialect != "cgos":
         assert line.count("info move") == 1
     assert ("ownership -0.5" in line) == (dialect == "kata")  # seen by White
-
-
-def test_visits_stand_for_several_playouts() -> None:
-    playing, visiting = (make_dataclass("Toy", [name])(5) for name in ("playouts", "visits"))
-    assert limit_playouts(playing, 80).playouts == 80
-    assert limit_playouts(visiting, 80).visits == 80 // PLAYOUTS_A_VISIT < 80
-    assert limit_playouts(visiting, 1).visits == 1
 
 
 def test_a_query_that_cannot_be_answered_names_the_part_that_is_wrong() -> None:

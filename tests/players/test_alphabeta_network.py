@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tengen.board import Board, index_of
+from tengen.game.endgame import candidates
 from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.players import make_player
 from tengen.players.alphabeta import AlphaBetaPlayer
-from tengen.players.passing import candidates
 from tengen.players.simple import scores_after, values_after
 
 

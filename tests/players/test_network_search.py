@@ -13,11 +13,12 @@ import pytest
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board
 from tengen.contracts.checks import check_player
 from tengen.errors import SpecError
+from tengen.game.judging import dead_stones
 from tengen.learners.deep_network import DESIGNS, View
 from tengen.learners.deep_network.warming import untrained
 from tengen.models import load_scorer
 from tengen.players import make_player
-from tengen.players.network_leaves import dead_stones, likely_moves
+from tengen.players.network_leaves import likely_moves
 from tengen.players.network_search import NetworkPlayer
 from tengen.players.network_tree import Exploring
 
@@ -186,7 +187,7 @@ def test_a_network_that_passes_too_early_captures_first(visits: int) -> None:
         . X O . O
         . X O O .
         X X O O O
-        . . X X O
+        . X X X O
         O . X X X
         """,
         komi=-1.5,

@@ -136,7 +136,7 @@ def test_alphabeta_equals_plain_minimax() -> None:
     player = AlphaBetaPlayer(model=AreaEvaluator(), depth=3)
 
     def minimax(node: Board, depth: int) -> float:
-        from tengen.players.passing import candidates
+        from tengen.game.endgame import candidates
 
         sign = 1 if node.turn == BLACK else -1
         if node.is_over or depth == 0:

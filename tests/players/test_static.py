@@ -8,10 +8,10 @@ import pytest
 from tengen.board import BLACK, PASS, WHITE, Board, index_of, play_random
 from tengen.board import layout_kernels as layout
 from tengen.board.shapes import shape_table
+from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
 from tengen.players import make_player
 from tengen.players.expert import PlayerExpert, StaticExpert
 from tengen.players.ladder_kernels import LIB1, LIB2, WORK_ROWS, catches, count_block, escapes
-from tengen.players.passing import Judgement, judge, score_as_it_stands
 from tengen.players.simple import (
     MaxlibPlayer,
     StaticPlayer,
@@ -210,10 +210,10 @@ def test_experts_give_a_won_board_to_who_owns_it() -> None:
 
 def test_a_judgement_knows_what_is_unconditionally_alive() -> None:
     board = Board.from_ascii(". X . X .\nX X X X X\n. . . . .\n. . . . .\n. . . . .", komi=0.5)
-    said = judge(board, 8)
-    assert isinstance(said, Judgement) and 0 <= said.win_rate <= 1
+    said = estimate_by_playouts(board, 8)
+    assert 0 <= said.win_rate <= 1
     assert (said.ownership[:10] == 1).all()
-    assert score_as_it_stands(board, said) == board.area_score()
+    assert score_as_it_stands(board) == board.area_score()
 
 
 def test_the_best_by_policy_come_first_and_no_own_eye() -> None:

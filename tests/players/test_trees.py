@@ -13,7 +13,7 @@ from tengen.players import mcts_kernels as k
 from tengen.players.alphabeta import Entry, Search
 from tengen.players.network_leaves import Leaf, Taste
 from tengen.players.network_tree import Exploring, Tree, Worth
-from tengen.players.pace import Pace, Searching
+from tengen.players.search_clock import Pace, Searching
 
 
 def rng() -> np.random.Generator:

@@ -7,11 +7,11 @@ import pytest
 
 from tengen.board import Board, Rules, playouts
 from tengen.board.counting import count_board
+from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
 from tengen.learners.deep_network import inputs
 from tengen.models import load_evaluator
 from tengen.players import make_expert, make_player
 from tengen.players.evaluators import EVALUATORS
-from tengen.players.passing import judge, score_as_it_stands
 from tengen.players.simple import finish_score
 
 _SIDE = 9
@@ -30,7 +30,7 @@ def verdicts(board: Board) -> dict[str, float]:
         "area": board.area_score(),
         "count": count_board(board, None).score,
         "as it stands": score_as_it_stands(board),
-        "judgement": judge(board).score,
+        "judgement": estimate_by_playouts(board).score,
         "finish": finish_score(board),
     }
     for kind in ("light", "heavy"):

@@ -25,7 +25,7 @@ from tengen.gtp.faults import (
     EngineStartFault,
     EngineTimeout,
 )
-from tengen.gtp.session import EngineSession
+from tengen.gtp.remote_game import RemoteGame
 
 ENGINES = Path(__file__).parent / "engines.py"
 # Seconds for which a process is stopped, long beside what a busy machine takes to go on.
@@ -60,7 +60,7 @@ def move_of(kind: str, limits: Limits = LIMITS) -> int:
     board.play("A1")
     client = start(kind, limits)
     try:
-        return EngineSession(client).genmove(board)
+        return RemoteGame(client).genmove(board)
     finally:
         client.close()
         assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
@@ -70,7 +70,7 @@ def test_a_good_engine_is_greeted_moves_and_quits() -> None:
     with start("good") as client:
         assert (client.name, client.version) == ("good", "good")
         assert client.known("genmove") and not client.known("nonsense")
-        assert EngineSession(client).genmove(Board(9)) == 0
+        assert RemoteGame(client).genmove(Board(9)) == 0
         # Standard error has a reader of its own, which may be a moment behind the answer.
         patience = time.monotonic() + 10
         while not client.stderr() and time.monotonic() < patience:
@@ -116,7 +116,7 @@ def test_a_hang_ends_in_time_even_if_it_ignores_polite_signals() -> None:
 def test_the_time_for_a_game_is_shared_by_its_moves() -> None:
     # A busy machine may take long for the first move, and may not see all the time of the others.
     client = start("drip", Limits(move=30.0, game=2.0, close=0.3))
-    session, board = EngineSession(client), Board(9)
+    session, board = RemoteGame(client), Board(9)
     with pytest.raises(EngineTimeout, match="time for the game ran out"):
         for _ in range(40):
             board.play(session.genmove(board))

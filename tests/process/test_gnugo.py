@@ -7,7 +7,7 @@ from tests.needs import need
 
 from tengen.board import PASS, RESIGN, Board, parse_gtp
 from tengen.gtp.client import Client, Limits
-from tengen.gtp.session import EngineSession
+from tengen.gtp.remote_game import RemoteGame
 
 GNUGO = "gnugo --mode gtp --level 1 --chinese-rules --positional-superko"
 
@@ -21,7 +21,7 @@ def game(seed: int, plies: int = 60) -> list[int]:
     """Let GNU Go play both sides on our board."""
     board = Board(9, komi=7.5)
     with Client.start(GNUGO, limits=Limits(move=60)) as client:
-        session = EngineSession(client)
+        session = RemoteGame(client)
         for _ in range(plies):
             move = session.genmove(board, seed=seed)
             if move == RESIGN:
@@ -58,7 +58,7 @@ def test_gnugo_plays_our_engine_and_finds_no_illegal_move() -> None:
     ]
     board = Board(7, komi=0.5)
     with Client.start(GNUGO) as black, Client.start([*ours, "--seed", "4"]) as white:
-        sides = [EngineSession(black), EngineSession(white)]
+        sides = [RemoteGame(black), RemoteGame(white)]
         assert white.name == "Tengen"
         for ply in range(80):
             move = sides[ply % 2].genmove(board, seed=ply)

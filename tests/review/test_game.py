@@ -15,7 +15,7 @@ from tengen.board import BLACK, PASS, WHITE, Board
 from tengen.cli import run
 from tengen.contracts import Analysis, BlockStatus, Candidate, Status, Verdict
 from tengen.errors import IllegalMoveError, SpecError
-from tengen.gtp.judging import Judge
+from tengen.game.judging import Judge
 from tengen.learners.deep_network import View
 from tengen.records import loads, read_game
 from tengen.records.replay import board_at

@@ -12,7 +12,7 @@ import pytest
 
 from tengen.board import Board, random_point
 from tengen.cli import run
-from tengen.gtp.sgf import sgf_of_board
+from tengen.game.sgf import sgf_of_board
 from tengen.players import make_player
 
 EVIL = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"

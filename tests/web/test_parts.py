@@ -23,6 +23,7 @@ from tengen.records import loads
 from tengen.review.game import Position
 from tengen.web import openings
 from tengen.web.app import make_app
+from tengen.web.game_service import StaleMoveError, UnknownGameError, WebGame
 from tengen.web.ladder import Rung, rungs
 from tengen.web.look_routes import Scored
 from tengen.web.openings import index_upload
@@ -30,14 +31,12 @@ from tengen.web.opponents import list_opponents
 from tengen.web.play_routes import NewGame, Toggle
 from tengen.web.review_tasks import export_sgf, to_value
 from tengen.web.reviews import UnknownReviewError
-from tengen.web.room import StaleMoveError, UnknownGameError
 from tengen.web.security import Guard
 from tengen.web.services import Services, services_of
 from tengen.web.settings import LOOPBACK, Settings, default_database
 from tengen.web.shelves import Found, UnknownItemError, pick
 from tengen.web.sights import Machine
 from tengen.web.store import Store
-from tengen.web.table import Table
 from tengen.web.uploads import unpacked
 from tengen.web.waiting import parts_of, result_of
 from tengen.web.workers import BRIEF, CancelledJob, Context, Job, Lane, WorkerDiedError
@@ -155,7 +154,7 @@ def test_what_is_not_there_is_told_as_such(settings: Settings) -> None:
     with pytest.raises(UnknownReviewError):
         services.reviews.get("none")
     with pytest.raises(UnknownGameError):
-        services.room.state("none")
+        services.games.state("none")
     there = Found("mine", settings.database)
     assert pick([there], there.id) is there
     with pytest.raises(UnknownItemError):
@@ -280,8 +279,8 @@ def test_a_job_ends_when_nobody_waits_for_it() -> None:
 # ----- A game at the table -----
 
 
-def game(**more: Any) -> Table:
-    return Table.start(size=5, human="black", opponent="random", **more)
+def game(**more: Any) -> WebGame:
+    return WebGame.start(size=5, human="black", opponent="random", **more)
 
 
 def test_a_game_goes_from_turns_to_counting_to_its_result() -> None:
@@ -294,11 +293,11 @@ def test_a_game_goes_from_turns_to_counting_to_its_result() -> None:
     assert not table.waits_for_machine
     table.play("pass", 0.0)
     assert table.is_counting and not table.is_over and not table.waits_for_machine
-    table.judge([])
+    table.mark_dead(set())
     assert table.count().result == "B+24.5"
     table.toggle("C3")
     assert table.count().result == "W+0.5"
-    again = Table.from_body(table.body(0.0))
+    again = WebGame.from_body(table.body(0.0))
     assert again.body(0.0) == table.body(0.0) and again.count().result == "W+0.5"
     table.accept()
     assert table.is_over and not table.is_counting and table.result == "W+0.5"
@@ -306,8 +305,8 @@ def test_a_game_goes_from_turns_to_counting_to_its_result() -> None:
 
 def test_a_handicap_leaves_white_half_a_point_unless_told_otherwise() -> None:
     nine: dict[str, Any] = {"size": 9, "human": "black", "opponent": "random", "handicap": 2}
-    assert Table.start(**nine).board.komi == HANDICAP_KOMI == 0.5
-    assert Table.start(**nine, komi=3.5).board.komi == 3.5
+    assert WebGame.start(**nine).board.komi == HANDICAP_KOMI == 0.5
+    assert WebGame.start(**nine, komi=3.5).board.komi == 3.5
 
 
 def test_a_clock_runs_for_the_side_to_move_and_ends_the_game() -> None:
@@ -327,6 +326,7 @@ def test_a_side_resigns_whether_it_is_to_move_or_not() -> None:
     table.trouble = "the machine could not go on"
     before = table.version
     table.resign(table.human)
+    table.changed()
     assert table.result == "W+R" and table.version == before + 1 and not table.trouble
     with pytest.raises(IllegalMoveError, match="the game is over"):
         table.resign(table.human)
@@ -337,7 +337,7 @@ def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored_and_told(
 ) -> None:
     async def play() -> None:
         services = Services(settings)
-        room = services.room
+        room = services.games
         key = room.add(game(minutes=1.0))["id"]
         watching = room.watch(key)
         late = time.time() + 61.0
@@ -356,8 +356,8 @@ def test_a_machine_that_answers_too_late_loses(settings: Settings) -> None:
     async def play() -> None:
         lane = DyingLane("none")
         services = Services(settings, playing=lane)
-        room = services.room
-        table = Table.start(size=5, human="white", opponent="random", minutes=1.0)
+        room = services.games
+        table = WebGame.start(size=5, human="white", opponent="random", minutes=1.0)
         watching = room.watch(room.add(table)["id"])
         late = time.time() + 61.0
         room._now = lambda: late
@@ -379,9 +379,9 @@ def answered(job: Job, found: Any) -> Job:
 def test_watchers_hear_that_a_game_is_gone(settings: Settings) -> None:
     async def watch() -> None:
         services = Services(settings)
-        key = services.room.add(game())["id"]
-        watching = services.room.watch(key)
-        services.room.delete(key)
+        key = services.games.add(game())["id"]
+        watching = services.games.watch(key)
+        services.games.delete(key)
         assert watching.qsize() == 1
         services.close()
 
@@ -396,19 +396,19 @@ def test_the_ladder_knows_older_games_than_the_list(settings: Settings) -> None:
     others = ({**won, "size": 13}, {**won, "ladder": False}, {**won, "status": "playing"})
     for number in range(210):
         services.store.put("game", f"other-{number}", others[number % 3], {})
-    assert len(services.room.list()) == 200 and services.room.ladder(9) == [True, False]
+    assert len(services.games.list()) == 200 and services.games.ladder(9) == [True, False]
     services.close()
 
 
 def test_watchers_hear_of_changes_until_they_leave(settings: Settings) -> None:
     async def watch() -> None:
         services = Services(settings)
-        key = services.room.add(game())["id"]
-        staying, leaving = services.room.watch(key), services.room.watch(key)
-        services.room.unwatch(key, leaving)
-        services.room.change(key, None, lambda table, now: table.play("resign", now))
+        key = services.games.add(game())["id"]
+        staying, leaving = services.games.watch(key), services.games.watch(key)
+        services.games.unwatch(key, leaving)
+        services.games.change(key, None, lambda table, now: table.play("resign", now))
         assert (staying.qsize(), leaving.qsize()) == (1, 0)
-        services.room.unwatch("another", leaving)  # gone meanwhile
+        services.games.unwatch("another", leaving)  # gone meanwhile
         services.reviews.unwatch("another", leaving)
         assert services.reviews.watch("another") is None
         services.close()
@@ -436,9 +436,9 @@ def test_a_server_that_ends_takes_in_nothing_more(settings: Settings) -> None:
         told.set_exception_handler(lambda _, context: complaints.append(str(context)))
         playing, studying = DyingLane("none"), DyingLane("none")
         services = Services(settings, playing=playing, studying=studying)
-        key = services.room.add(Table.start(size=5, human="white", opponent="random"))["id"]
+        key = services.games.add(WebGame.start(size=5, human="white", opponent="random"))["id"]
         services.reviews.add(loads("(;SZ[5];B[cc])"))
-        assert services.room.state(key)["moves"] == []
+        assert services.games.state(key)["moves"] == []
         services.close()
         await asyncio.sleep(0.1)
         return complaints

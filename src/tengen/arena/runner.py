@@ -299,7 +299,7 @@ def _the_scorer(job: GameJob) -> ScoreEstimator | None:
     if job.conditions.counter != "scorer":
         return None
     if not _scorer:
-        from tengen.gtp.judging import Judge
+        from tengen.game.judging import Judge
 
         _scorer.append(Judge())
     return _scorer[0]

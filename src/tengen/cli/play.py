@@ -1,7 +1,7 @@
 """Play a game in the terminal: read words, draw the board, say what happened.
 
 Works with a terminal and with a pipe, where nothing is coloured. The game itself is
-`tengen.players.table`.
+`tengen.game.session`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tengen.cli.screen import Screen
 from tengen.errors import IllegalMoveError, TengenError
 
 if TYPE_CHECKING:
-    from tengen.gtp.clock import Clock
-    from tengen.players.table import Table
+    from tengen.game.clock import Clock
+    from tengen.game.session import LocalGame
 
 app = typer.Typer(add_completion=False)
 
@@ -76,30 +76,31 @@ def play(
     Type a vertex such as D4, or pass, resign, undo, hint, score, dead, review, save FILE, board,
     help, quit. The game is kept after every move.
     """
-    from tengen.players import saving
+    from tengen.game import saved_games
 
     source = standard_input()
     path: Path | None
     if resume:
-        path = out or saving.latest(saving.default_folder())
-        table = _resumed(path)
+        path = out or saved_games.latest(saved_games.default_folder())
+        session = _resumed(path)
     else:
-        table = _new_table(game if game.my_level is None else _evened(game, game.my_level))
+        session = _new_game(game if game.my_level is None else _evened(game, game.my_level))
         if out is not None:
-            saving.refuse_other(out)
-        watched = not table.human
-        path = out or (None if watched else saving.new_place(saving.default_folder(), table.board))
+            saved_games.refuse_other(out)
+        path = out
+        if out is None and session.human:
+            path = saved_games.new_place(saved_games.default_folder(), session.board)
     screen = Screen(sys.stderr if json else sys.stdout, plain=plain)
-    talk = _Talk(table, screen, path, told=out is not None)
+    talk = _Talk(session, screen, path, told=out is not None)
     try:
         talk.run(source)
     finally:
         if out is not None:
-            saving.save(table, out)
-        close = getattr(table.player, "close", None)
+            saved_games.save(session, out)
+        close = getattr(session.player, "close", None)
         if close is not None:
             close()
-    emit(table.summary(), json=json)
+    emit(session.summary(), json=json)
 
 
 def _evened(game: _Game, mine: int) -> _Game:
@@ -139,13 +140,13 @@ def _strength_of(player: str, rows: int, cols: int) -> str:
     return ""
 
 
-def _new_table(game: _Game) -> Table:
+def _new_game(game: _Game) -> LocalGame:
     """Set up a game as it was asked for."""
     import secrets
 
     from tengen.board import HANDICAP_KOMI, Board
+    from tengen.game.session import LocalGame
     from tengen.players import make_player
-    from tengen.players.table import Table
 
     sides = {"black": _BLACK, "b": _BLACK, "white": _WHITE, "w": _WHITE, "none": 0}
     if game.colour.lower() not in sides:
@@ -154,20 +155,22 @@ def _new_table(game: _Game) -> Table:
     board = Board(game.size, rules=game.rules, komi=komi)
     if game.handicap:
         board.place_handicap(game.handicap)
-    return Table(
+    return LocalGame(
         board,
-        make_player(game.player),
-        human=sides[game.colour.lower()],
-        seed=secrets.randbits(31) if game.seed is None else game.seed,
+        sides[game.colour.lower()],
+        secrets.randbits(31) if game.seed is None else game.seed,
+        _clock(game.clock),
+        player=make_player(game.player),
         spec=game.player,
-        clock=None if game.clock is None else _clock(game.clock),
     )
 
 
-def _clock(text: str) -> Clock:
-    """Read MINUTES or MINUTES+SECONDS."""
-    from tengen.gtp.clock import Clock
+def _clock(text: str | None) -> Clock:
+    """Read MINUTES or MINUTES+SECONDS; None is no limit."""
+    from tengen.game.clock import Clock
 
+    if text is None:
+        return Clock()
     minutes, plus, seconds = text.partition("+")
     try:
         main, increment = float(minutes), float(seconds) if plus else 0.0
@@ -178,56 +181,49 @@ def _clock(text: str) -> Clock:
     return Clock.fischer(60 * main, increment)
 
 
-def _resumed(path: Path) -> Table:
+def _resumed(path: Path) -> LocalGame:
     """Set up a game as it was left."""
+    from tengen.game.saved_games import read_saved
+    from tengen.game.session import LocalGame
     from tengen.players import make_player
-    from tengen.players.saving import read_saved
-    from tengen.players.table import Table
 
-    game = read_saved(path)
-    return Table(
-        game.board,
-        make_player(game.spec),
-        human=game.human,
-        seed=game.seed,
-        spec=game.spec,
-        clock=game.clock,
+    game, spec = read_saved(path)
+    return LocalGame(
+        game.board, game.human, game.seed, game.clock, player=make_player(spec), spec=spec
     )
 
 
 @dataclass
 class _Talk:
-    """What is said and shown at a table, and the words that the person may say."""
+    """What is said and shown in a game, and the words that the person may say."""
 
-    table: Table
+    game: LocalGame
     screen: Screen
     path: Path | None = None
     """Where the game is kept."""
     told: bool = False
     """Whether the person named that place."""
-    _since: float = 0.0
-    """When the person's turn began."""
     _asked: int = -1
     """The number of moves when the person was asked whether to pass."""
     _saved: set[Path] = field(default_factory=set)
 
     def run(self, source: TextIO) -> None:
         """Play until `quit` or the end of input."""
-        table, board = self.table, self.table.board
+        game, board = self.game, self.game.board
         self.screen.say(
             f"{board.rows}x{board.cols}, komi {board.komi:g}, {board.rules.scoring} scoring. "
-            + (f"You are {_NAMES[table.human]} against " if table.human else "You watch ")
-            + f"{table.player.name}{_strength_of(table.spec, board.rows, board.cols)}. "
+            + (f"You are {_NAMES[game.human]} against " if game.human else "You watch ")
+            + f"{game.player.name}{_strength_of(game.spec, board.rows, board.cols)}. "
             + "Type help for the words I know."
         )
         self.screen.draw(board)
-        self._since = time.monotonic()
+        game.clock.since = time.monotonic()
         while True:
-            if table.waits:
+            if game.waits_for_machine:
                 self._machine()
-                self._since = time.monotonic()
                 continue
-            self.screen.ask("> " if table.over else f"{_NAMES[board.turn]} to play{self._left()}> ")
+            whose = "" if game.has_ended else f"{_NAMES[board.turn]} to play{self._left()}"
+            self.screen.ask(f"{whose}> ")
             line = source.readline()
             if not line:
                 self.screen.say("")
@@ -235,7 +231,7 @@ class _Talk:
             words = line.split()
             if words and not self._obey(words):
                 break
-        if self.path is not None and not table.over and self.path.exists():
+        if self.path is not None and not game.has_ended and self.path.exists():
             command, where = "tengen play --resume", f" ({self.path})"
             if self.told:
                 command, where = f"{command} --out {shlex.quote(str(self.path))}", ""
@@ -265,7 +261,7 @@ class _Talk:
         """Play the person's move."""
         from tengen.board import parse_gtp
 
-        board = self.table.board
+        board = self.game.board
         try:
             move = parse_gtp(word, board.rows, board.cols)
         except TengenError:
@@ -276,72 +272,65 @@ class _Talk:
 
     def _move(self, move: int) -> None:
         """Play a move of the person and show what came of it."""
-        side = self.table.board.turn
-        if self.table.over or self._in_time():
-            self.table.play(move)
-        self._since = time.monotonic()
+        side = self.game.board.turn
+        self.game.act(move)
         self._keep()
-        if self.table.over:
+        if self.game.has_ended:
             self._end(side)
         elif move != _PASS:
-            self.screen.draw(self.table.board)
+            self.screen.draw(self.game.board)
 
     def _machine(self) -> None:
         """Let the player move and show it."""
-        passed = bool(self.table.board.moves) and self.table.board.last_move == _PASS
-        side, move = self.table.board.turn, self.table.answer()
+        passed = bool(self.game.board.moves) and self.game.board.last_move == _PASS
+        side, move = self.game.board.turn, self.game.answer()
         self._keep()
-        if move is not None and move != _RESIGN:
+        if move != _RESIGN and not self.game.timed_out:
             self.screen.say(f"{_NAMES[side]}: {self._name(move)}")
-        if self.table.over:
+        if self.game.has_ended:
             self._end(side)
             return
-        self.screen.draw(self.table.board)
+        self.screen.draw(self.game.board)
         if passed and move != _PASS:
             self.screen.say(_PLAYED_ON)
 
-    def _in_time(self) -> bool:
-        """Count down the person's clock; False when it has run out."""
-        return self.table.spend(time.monotonic() - self._since)
-
     def _left(self) -> str:
         """Write the time that the side to move has left, if somebody counts."""
-        clock = self.table.clock
-        if clock is None:
+        clock = self.game.clock
+        if not clock.limited:
             return ""
-        minutes, seconds = divmod(int(clock.sides[self.table.board.turn].left), 60)
+        minutes, seconds = divmod(int(clock.sides[self.game.board.turn].left), 60)
         return f" ({minutes}:{seconds:02})"
 
     def _keep(self) -> None:
         """Write the game to its file, once it has begun."""
-        from tengen.players.saving import save
+        from tengen.game.saved_games import save
 
-        if self.path is not None and self.table.board.moves:
-            save(self.table, self.path)
+        if self.path is not None and self.game.board.moves:
+            save(self.game, self.path)
 
     def _name(self, move: int) -> str:
         """Name a move as people do."""
         from tengen.board import format_gtp
 
-        return format_gtp(move, self.table.board.rows, self.table.board.cols)
+        return format_gtp(move, self.game.board.rows, self.game.board.cols)
 
     def _pass(self, words: list[str]) -> None:
         """Pass; ask once more where that loses points."""
-        table = self.table
-        asked, self._asked = self._asked, len(table.board.moves)
-        if asked != self._asked and not table.over and table.is_open:
-            ends = bool(table.board.moves) and table.board.last_move == _PASS
+        game = self.game
+        asked, self._asked = self._asked, len(game.board.moves)
+        if asked != self._asked and game.loses_by_passing:
+            ends = bool(game.board.moves) and game.board.last_move == _PASS
             self.screen.say(_OPEN_END if ends else _OPEN_PASS)
             return
         self._move(_PASS)
 
     def _count_now(self, words: list[str]) -> None:
         """Count the game as it stands, finished or not."""
-        if self.table.over:
-            raise IllegalMoveError("the game is over")
-        self.table.finish()
+        self.game.stop()
+        self.game.finish()
         self._keep()
-        self._end(self.table.board.turn)
+        self._end(self.game.board.turn)
 
     def _resign(self, words: list[str]) -> None:
         """Give up."""
@@ -349,9 +338,9 @@ class _Talk:
 
     def _undo(self, words: list[str]) -> None:
         """Take moves back until it is the person's turn again."""
-        self.table.undo()
+        self.game.undo(time.monotonic())
         self._keep()
-        self.screen.draw(self.table.board)
+        self.screen.draw(self.game.board)
 
     # ----- Advice -----
 
@@ -359,7 +348,7 @@ class _Talk:
         """Name the moves that the player would think of in your place."""
         from tengen.board import index_of
 
-        board, advice = self.table.board, self.table.advice()
+        board, advice = self.game.board, self.game.advice()
         if isinstance(advice, int):
             self.screen.say(f"I would play {self._name(advice)}")
             return
@@ -380,30 +369,30 @@ class _Talk:
         """Estimate the score, and draw who seems to own what."""
         from tengen.board.counting import format_result
 
-        outlook, owners = self.table.estimate()
+        outlook, owners = self.game.estimate()
         if owners is not None:
-            stones = self.table.board.grid().ravel()
+            stones = self.game.board.grid().ravel()
             marks = {
                 index: "+" if stones[index] else "-bw"[owner]
                 for index, owner in enumerate(owners.tolist())
                 if owner and owner != stones[index]
             }
-            self.screen.draw(self.table.board, marks)
+            self.screen.draw(self.game.board, marks)
         state = "The board seems finished" if outlook.finished else "The game is not over; expected"
         result = format_result(round(outlook.score, 1))
         self.screen.say(f"Estimate, not a count. {state}: {result} (by {outlook.by})")
 
     def _who_judges(self) -> str:
-        learned = self.table.judge_learned
+        learned = self.game.judge.is_learned
         return "by the learned scorer" if learned else "by playouts; no scorer model is installed"
 
     # ----- The end -----
 
     def _end(self, side: int) -> None:
         """Say how the game ended."""
-        if self.table.resigned or self.table.late:
-            how = "resigns" if self.table.resigned else "has no time left"
-            self.screen.say(f"{_NAMES[side]} {how}. Result: {self.table.result}")
+        if self.game.is_over:
+            how = "resigns" if self.game.resigned else "has no time left"
+            self.screen.say(f"{_NAMES[side]} {how}. Result: {self.game.result}")
             self.screen.say("Type review to see what each move lost.")
             return
         self.screen.say(f"The game is over. Dead stones judged {self._who_judges()}.")
@@ -412,21 +401,27 @@ class _Talk:
 
     def _count(self) -> None:
         """Show the count with the dead stones as they are marked now."""
-        table = self.table
-        assert table.counted is not None
-        territory = table.territory()
-        marks = dict.fromkeys(territory[_BLACK], "b") | dict.fromkeys(territory[_WHITE], "w")
-        self.screen.draw(table.board, marks | dict.fromkeys(table.fallen(), "+"))
-        names = " ".join(self._name(point) for point in sorted(table.dead))
+        game = self.game
+        count = game.count()
+        assert count is not None and game.dead is not None
+        marks: dict[int, str] = {}
+        for mask, letter in (
+            (count.territory(_BLACK), "b"),
+            (count.territory(_WHITE), "w"),
+            (count.dead, "+"),
+        ):
+            marks.update(dict.fromkeys(mask.ravel().nonzero()[0].tolist(), letter))
+        self.screen.draw(game.board, marks)
+        names = " ".join(self._name(point) for point in sorted(game.dead))
         self.screen.say(f"Dead (+): {names or 'none'}. `dead VERTEX` changes a block's fate.")
-        *parts, _ = table.counted.explain().splitlines()
-        self.screen.say("\n".join([*parts, f"Result: {table.result}"]))
+        *parts, _ = count.explain().splitlines()
+        self.screen.say("\n".join([*parts, f"Result: {game.result}"]))
 
     def _dead(self, words: list[str]) -> None:
         """Take a block for dead, or for alive again, and count anew."""
-        if self.table.counted is not None and len(words) != 1:
+        if self.game.is_counting and len(words) != 1:
             raise IllegalMoveError("say dead and a vertex, for example dead C3")
-        self.table.turn_over(" ".join(words))
+        self.game.toggle(" ".join(words))
         self._keep()
         self._count()
 
@@ -442,7 +437,7 @@ class _Talk:
         if words and not words[0].isdecimal():
             raise IllegalMoveError("say review, or review and visits, for example review 100")
         settings = ReviewSettings(visits=int(words[0]) if words else None)
-        [record] = loads(self.table.sgf())
+        [record] = loads(self.game.sgf(self.game.player.name))
         found = review_game(record, find_reviewer(record.rows, record.cols, settings))
         for colour in (_BLACK, _WHITE):
             side = found.side(colour)
@@ -462,20 +457,20 @@ class _Talk:
 
     def _save(self, words: list[str]) -> None:
         """Write the game so far as SGF."""
-        from tengen.players.saving import refuse_other, save
+        from tengen.game.saved_games import refuse_other, save
 
         if not words:
             raise IllegalMoveError("say save and a name, for example save game.sgf")
         path = Path(" ".join(words)).expanduser()
         if path not in self._saved | {self.path}:
             refuse_other(path)
-        save(self.table, path)
+        save(self.game, path)
         self._saved.add(path)
         self.screen.say(f"saved {path}")
 
     def _board(self, words: list[str]) -> None:
         """Draw the board again."""
-        self.screen.draw(self.table.board)
+        self.screen.draw(self.game.board)
 
     def _help(self, words: list[str]) -> None:
         """List the words."""

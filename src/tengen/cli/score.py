@@ -17,7 +17,7 @@ from tengen.cli.options import Records, Shared, Shown, command, flag, option
 from tengen.cli.printing import emit, progress, table, tell_faults
 
 if TYPE_CHECKING:
-    from tengen.gtp.judging import Judge
+    from tengen.game.judging import Judge
     from tengen.learners.scoring import BlockScorer
     from tengen.learners.scoring.sheet import Sheet
     from tengen.records.packed import PackedGame
@@ -154,7 +154,7 @@ def _score(asked: _Asked, games: list[PackedGame]) -> list[_Scored]:
 @lru_cache(maxsize=2)
 def _tools(model: str) -> tuple[BlockScorer, Judge]:
     """Load a model once a process."""
-    from tengen.gtp.judging import Judge
+    from tengen.game.judging import Judge
     from tengen.learners.scoring import BlockScorer
 
     scorer = BlockScorer.load(model)

@@ -8,6 +8,7 @@ that a player or a model may keep besides (`TimedPlayer`, `Analyser`, `Explainer
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypedDict, runtime_checkable
 
@@ -176,3 +177,18 @@ class Learner(Protocol):
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read what `save` wrote; raise `ModelError` for anything else."""
         ...
+
+
+# ----- Effort -----
+
+
+def limit_visits(player: Player, visits: int) -> Player:
+    """Return the player with so many visits per position if it takes such a limit, else itself."""
+    names = getattr(player, "__dataclass_fields__", {})
+    limit = next((name for name in ("visits", "playouts") if name in names), None)
+    if limit is None:
+        return player
+    known: Any = player
+    others = {name: None for name in ("seconds", "level") if name in names}
+    limited: Player = replace(known, **{limit: visits, **others})
+    return limited

@@ -22,20 +22,33 @@ import numpy as np
 from tengen import __version__
 from tengen.arrays import FloatArray
 from tengen.board import Board, index_of
-from tengen.contracts.protocols import Analyser, JudgingPlayer, NarrowablePlayer, Player, Policy
+from tengen.contracts.protocols import (
+    Analyser,
+    JudgingPlayer,
+    NarrowablePlayer,
+    Player,
+    Policy,
+    limit_visits,
+)
 from tengen.contracts.values import Analysis, Candidate
 from tengen.errors import TengenError
-from tengen.gtp.analysis_answers import format_result, is_wanted, visit_shares, wanted
-from tengen.gtp.analysis_protocol import Query, QueryError, Turn, parse_query
-from tengen.gtp.words import PASS
+from tengen.gtp.analysis_protocol import (
+    Query,
+    QueryError,
+    Turn,
+    format_result,
+    is_wanted,
+    parse_query,
+    visit_shares,
+    wanted,
+)
+from tengen.gtp.arguments import PASS
 
 # A line longer than this is refused; a game of 1000 moves is far shorter.
 _MAX_LINE = 1 << 22
 _NEVER = 1e9
 # Moves to look at when a query allows none of those that the search prefers.
 _EXPLORED = 6
-PLAYOUTS_A_VISIT = 8
-"""Playouts that stand for one position judged by a network, where somebody asks for playouts."""
 
 
 @dataclass
@@ -45,25 +58,6 @@ class _Task:
     query: Query
     turn: Turn
     stopped: threading.Event = field(default_factory=threading.Event)
-
-
-def limit_visits(player: Player, visits: int) -> Player:
-    """Return the player with so many visits a position, if it can be told; else itself."""
-    names = getattr(player, "__dataclass_fields__", {})
-    limit = next((name for name in ("visits", "playouts") if name in names), None)
-    if limit is None:
-        return player
-    known: Any = player
-    others = {name: None for name in ("seconds", "level") if name in names}
-    limited: Player = replace(known, **{limit: visits, **others})
-    return limited
-
-
-def limit_playouts(player: Player, playouts: int) -> Player:
-    """Return the player with so many playouts a position, or with visits that tell as much."""
-    if "visits" in getattr(player, "__dataclass_fields__", {}):
-        return limit_visits(player, max(playouts // PLAYOUTS_A_VISIT, 1))
-    return limit_visits(player, playouts)
 
 
 class AnalysisServer:

@@ -6,6 +6,7 @@ process, for tests. `Client` speaks the protocol over one. Nothing here knows Go
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import shlex
@@ -13,11 +14,12 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 import psutil
 
@@ -30,8 +32,7 @@ from tengen.gtp.faults import (
     EngineStartFault,
     EngineTimeout,
 )
-from tengen.gtp.keeper import start_kept
-from tengen.gtp.patience import Patience
+from tengen.gtp.process_guard import start_guarded
 from tengen.gtp.protocol import Command, Dispatcher
 
 # An answer larger than this is garbage; kata-analyze on 19x19 stays far below.
@@ -43,6 +44,10 @@ _STDERR_LINES = 200
 # Seconds for the exit status and the last words of an engine whose pipe is closed. Both come at
 # once, but for a busy machine; only an engine that closed its pipe and lives on is waited for.
 _LAST_WORDS = 5.0
+# Seconds of one wait for a queue; a wait that took so much longer was interrupted by a stop.
+_TURN, _STOPPED = 0.5, 1.0
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,34 @@ def find_program(name: str) -> str | None:
     return shutil.which(name, path=os.environ.get("PATH", os.defpath) + _MORE_PATHS)
 
 
+class Deadline:
+    """Seconds that are left to wait, and seconds that have been waited; None is for ever.
+
+    Time in which this process itself was stopped, by Ctrl-Z or a sleeping computer, does not
+    count: the engine may have been stopped too.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.left = math.inf if seconds is None else seconds
+        self.spent = 0.0
+
+    def take(self, line: queue.SimpleQueue[_Item] | queue.Queue[_Item]) -> _Item:
+        """Take the next item of a queue; raise `TimeoutError` when there is none in time."""
+        while True:
+            turn = max(min(self.left, _TURN), 0.0)
+            begin = time.monotonic()
+            try:
+                return line.get(timeout=turn)
+            except queue.Empty:
+                if self.left <= turn:
+                    raise TimeoutError from None
+            finally:
+                took = time.monotonic() - begin
+                took = took if took < turn + _STOPPED else turn
+                self.left -= took
+                self.spent += took
+
+
 class _Gone(Exception):
     """The other end of a channel is closed."""
 
@@ -73,11 +106,11 @@ class _Channel(Protocol):
 
     name: str
 
-    def send(self, data: bytes, patience: Patience) -> None:
+    def send(self, data: bytes, deadline: Deadline) -> None:
         """Send all of `data`; raise `_Gone` or `TimeoutError`."""
         ...
 
-    def receive(self, patience: Patience) -> bytes:
+    def receive(self, deadline: Deadline) -> bytes:
         """Return what has arrived, at least a byte; raise `_Gone` or `TimeoutError`."""
         ...
 
@@ -113,7 +146,7 @@ class _ProcessChannel:
         self._leash = -1
         try:
             if hasattr(os, "killpg"):
-                self.process, self._leash = start_kept(words, cwd=cwd, env=surroundings)
+                self.process, self._leash = start_guarded(words, cwd=cwd, env=surroundings)
             else:
                 self.process = subprocess.Popen(
                     words,
@@ -140,15 +173,15 @@ class _ProcessChannel:
         for thread in (self._listener, self._reader, self._writer):
             thread.start()
 
-    def send(self, data: bytes, patience: Patience) -> None:
+    def send(self, data: bytes, deadline: Deadline) -> None:
         """Write without ever blocking for longer than allowed."""
         self._to_write.put(data)
-        if not patience.take(self._written):
+        if not deadline.take(self._written):
             raise _Gone
 
-    def receive(self, patience: Patience) -> bytes:
+    def receive(self, deadline: Deadline) -> bytes:
         """Read what is there, waiting for something as long as allowed."""
-        data = b"" if self._gone else patience.take(self._answers)
+        data = b"" if self._gone else deadline.take(self._answers)
         if not data:
             self._gone = True
             raise _Gone
@@ -175,7 +208,7 @@ class _ProcessChannel:
         helpers = [] if hasattr(os, "killpg") else self._helpers()
         if farewell:
             with suppress(_Gone, TimeoutError, OSError):
-                self.send(farewell, Patience(patience))
+                self.send(farewell, Deadline(patience))
         with suppress(OSError):
             self.process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
@@ -254,7 +287,7 @@ class LocalChannel:
         self._dispatcher = Dispatcher(commands, lambda text: self._answers.put(text.encode()))
         self._over = False
 
-    def send(self, data: bytes, patience: Patience) -> None:
+    def send(self, data: bytes, deadline: Deadline) -> None:
         """Let the engine answer every line at once."""
         for line in data.decode().splitlines():
             if self._over:
@@ -262,7 +295,7 @@ class LocalChannel:
             # Whoever sends a line is not going to wait for an endless analysis.
             self._over = not self._dispatcher.handle(line, lambda: True)
 
-    def receive(self, patience: Patience) -> bytes:
+    def receive(self, deadline: Deadline) -> bytes:
         """Return the next piece of an answer."""
         try:
             return self._answers.get_nowait()
@@ -331,16 +364,16 @@ class Client:
 
     def greet(self) -> None:
         """Learn the engine's name, version and commands, within the time for start-up."""
-        patience = Patience(self.limits.startup)
+        deadline = Deadline(self.limits.startup)
         try:
-            listed = self._exchange("list_commands", patience, "start-up time")
+            listed = self._exchange("list_commands", deadline, "start-up time")
         except EngineTimeout as fault:
             self.fault = EngineStartFault(fault.engine, fault.command, fault.reason, fault.stderr)
             raise self.fault from None
         self.commands = frozenset(listed.split())
         for attribute in ("name", "version"):
             with suppress(EngineRefusal):
-                text = self._exchange(attribute, patience, "start-up time")
+                text = self._exchange(attribute, deadline, "start-up time")
                 setattr(self, attribute, text.strip() or getattr(self, attribute))
 
     def command(self, name: str, *args: object, timeout: float | None = None) -> str:
@@ -355,7 +388,7 @@ class Client:
         """
         limit = self.limits.command if timeout is None else timeout
         line = " ".join([name, *map(str, args)])
-        return self._exchange(line, Patience(limit), "time for a command")
+        return self._exchange(line, Deadline(limit), "time for a command")
 
     def think(self, name: str, *args: object) -> str:
         """Send a command for which the engine thinks, on its time for moves and for the game."""
@@ -363,11 +396,11 @@ class Client:
         limits = [limit for limit in (self.limits.move, left) if limit is not None]
         limit = min(limits) if limits else None
         whose = "time for the game" if left is not None and limit == left else "time for a move"
-        patience = Patience(limit)
+        deadline = Deadline(limit)
         try:
-            return self._exchange(" ".join([name, *map(str, args)]), patience, whose)
+            return self._exchange(" ".join([name, *map(str, args)]), deadline, whose)
         finally:
-            self.thinking += patience.spent
+            self.thinking += deadline.spent
 
     def new_game(self) -> None:
         """Give the engine its time for a new game."""
@@ -399,7 +432,7 @@ class Client:
         """End the engine."""
         self.close()
 
-    def _exchange(self, line: str, patience: Patience, limit_name: str) -> str:
+    def _exchange(self, line: str, deadline: Deadline, limit_name: str) -> str:
         """Send a line and read its answer."""
         if self.fault is not None:
             raise self.fault
@@ -408,8 +441,8 @@ class Client:
         if "\n" in line or "\r" in line:
             raise ValueError(f"a command is one line, not {line!r}")
         try:
-            self.channel.send(line.encode() + b"\n", patience)
-            answer = self._answer(line, patience)
+            self.channel.send(line.encode() + b"\n", deadline)
+            answer = self._answer(line, deadline)
         except TimeoutError:
             raise self._fail(EngineTimeout, line, f"{limit_name} ran out") from None
         except _Gone:
@@ -419,7 +452,7 @@ class Client:
             raise EngineRefusal(self.name, line, f"refused: {text}", self.channel.stderr())
         return answer[1:].strip()
 
-    def _answer(self, line: str, patience: Patience) -> str:
+    def _answer(self, line: str, deadline: Deadline) -> str:
         """Read one answer up to its empty line; it starts with `=` or `?`."""
         while True:
             data = self._buffer.replace(b"\r", b"").lstrip(b"\n")
@@ -432,7 +465,7 @@ class Client:
                 return text.decode("utf-8", "replace")
             if len(data) > _MAX_ANSWER:
                 raise self._fail(EngineBadAnswer, line, "its answer does not end")
-            self._buffer = data + self.channel.receive(patience)
+            self._buffer = data + self.channel.receive(deadline)
 
     def _gone(self, line: str) -> EngineFault:
         """Tell a crash from an early exit."""

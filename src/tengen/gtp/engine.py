@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from tengen.contracts.protocols import Player
 from tengen.errors import TengenError
+from tengen.gtp.arguments import COLOURS, PASS
 from tengen.gtp.protocol import Call, Command, GtpFailure, serve
-from tengen.gtp.words import COLOURS, PASS
 
 if TYPE_CHECKING:
     from tengen.board import Point
-    from tengen.gtp.game import Game
-    from tengen.gtp.judging import Judge
+    from tengen.game.judging import Judge
+    from tengen.gtp.game import GtpGame
 
 
 class Engine:
@@ -54,17 +54,17 @@ class Engine:
         self.make_player, self.spec, self.table = make_player, spec, table
         self.rules, self.seed = rules, seed
         self.explanation = ""
-        self._game: Game | None = None
+        self._game: GtpGame | None = None
         self._player: Player | None = None
         self._judge: Judge | None = None
 
     @property
-    def game(self) -> Game:
+    def game(self) -> GtpGame:
         """The game, with its board."""
         if self._game is None:
-            from tengen.gtp.game import Game
+            from tengen.gtp.game import GtpGame
 
-            self._game = Game(rules=self.rules, seed=self.seed)
+            self._game = GtpGame(rules=self.rules, seed=self.seed)
         return self._game
 
     @property
@@ -78,7 +78,7 @@ class Engine:
     def judge(self) -> Judge:
         """Who says what is dead: the learned scorer, or playouts."""
         if self._judge is None:
-            from tengen.gtp.judging import Judge
+            from tengen.game.judging import Judge
 
             self._judge = Judge()
         return self._judge

@@ -1,33 +1,30 @@
-"""Keep the state of a GTP session: board, rules, komi, clock, seed; know no protocol.
+"""The game of a GTP session, set up and changed as a controller wants.
 
-A new board size or cleared board keeps komi, rules and clock settings, because programs send those
-in any order. Everything that can fail leaves the game as it was.
+A new board size or cleared board keeps komi, rules and clock settings, because controllers send
+those in any order. Everything that can fail leaves the game as it was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
-from tengen.board import BLACK, PASS, WHITE, Board, IllegalMoveError, Point, Rules
+from tengen.board import PASS, WHITE, Board, IllegalMoveError, Point, Rules
 from tengen.errors import TengenError
-from tengen.gtp.clock import Clock
-from tengen.gtp.words import LARGEST, SMALLEST
+from tengen.game.session import Session
+from tengen.game.sgf import start_of
+from tengen.gtp.arguments import LARGEST, SMALLEST
 
 _DEFAULT_SIZE = 19
 # Komi beyond this is a slip of the pen, not a handicap.
 _LARGEST_KOMI = 1000.0
 
 
-class Game:
-    """One game as a GTP controller sees it."""
+class GtpGame(Session):
+    """A session in which a controller decides whose move it is."""
 
     def __init__(self, *, rules: Rules | str = "cgos", seed: int = 0) -> None:
-        self.clock = Clock()
-        self.seed = seed
+        super().__init__(Board(_DEFAULT_SIZE, rules=rules), seed=seed)
         self.komi_was_set = False
-        self.board = Board(_DEFAULT_SIZE, rules=rules)
 
     def resize(self, cols: int, rows: int) -> None:
         """Start anew on a board of another size, keeping komi and rules."""
@@ -66,10 +63,6 @@ class Game:
         fresh.turn = old.turn
         self.board = fresh
 
-    def play(self, colour: int, point: Point) -> None:
-        """Play a checked move of either colour."""
-        self.board.play(point, colour)
-
     def play_all(self, moves: Iterable[tuple[int, Point]]) -> None:
         """Play moves in a row, or none of them if one is illegal."""
         trial = self.board.copy()
@@ -77,8 +70,8 @@ class Game:
             trial.play(point, colour)
         self.board = trial
 
-    def undo(self, count: int = 1) -> None:
-        """Take back moves."""
+    def take_back(self, count: int = 1) -> None:
+        """Take back moves of either colour."""
         if not 0 <= count <= len(self.board.moves):
             raise TengenError("cannot undo")
         for _ in range(count):
@@ -112,29 +105,7 @@ class Game:
             board.turn = colour
         return board
 
-    def generator(self) -> np.random.Generator:
-        """Make the random generator of the next move: of the seed and the moves so far."""
-        return np.random.default_rng([self.seed & (2**64 - 1), len(self.board.moves)])
-
     def _need_empty(self) -> None:
         """Refuse handicap on a board with stones."""
         if self.board.moves or self.board.grid().any():
             raise TengenError("board not empty")
-
-
-def start_of(
-    board: Board, *, rules: Rules | None = None, komi: float | None = None, empty: bool = False
-) -> Board:
-    """Return the position before the first move of a game, or the empty board, without moves."""
-    options = {
-        "rules": board.rules if rules is None else rules,
-        "komi": board.komi if komi is None else komi,
-    }
-    if empty:
-        return Board(board.rows, board.cols, **options)  # type: ignore[arg-type]
-    past = board.copy()
-    while past.moves:
-        past.undo()
-    fresh = Board.from_grid(past.grid(), to_play=past.turn or BLACK, **options)
-    fresh.handicap = board.handicap
-    return fresh

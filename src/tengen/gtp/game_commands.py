@@ -9,10 +9,8 @@ from pathlib import Path
 
 from tengen.errors import TengenError
 from tengen.files import write_atomic
-from tengen.gtp.clock import Clock
-from tengen.gtp.engine import Engine
-from tengen.gtp.protocol import Call, GtpFailure
-from tengen.gtp.words import (
+from tengen.game.clock import Clock
+from tengen.gtp.arguments import (
     BLACK,
     COLOUR_LETTERS,
     LARGEST,
@@ -24,6 +22,8 @@ from tengen.gtp.words import (
     read_integer,
     read_number,
 )
+from tengen.gtp.engine import Engine
+from tengen.gtp.protocol import Call, GtpFailure
 
 _LARGEST_RECORD = 1 << 26
 """Bytes; no game is so long."""
@@ -87,7 +87,7 @@ def play(engine: Engine, call: Call) -> str:
     words = need(call.args, 2)
     colour, point = read_colour(words[0]), engine.point(words[1])
     try:
-        engine.game.play(colour, point)
+        engine.game.board.play(point, colour)
     except TengenError as failure:
         raise GtpFailure(f"illegal move: {failure}") from None
     return ""
@@ -95,13 +95,13 @@ def play(engine: Engine, call: Call) -> str:
 
 def undo(engine: Engine, call: Call) -> str:
     """Take back one move."""
-    engine.game.undo()
+    engine.game.take_back()
     return ""
 
 
 def undo_many(engine: Engine, call: Call) -> str:
     """Take back several moves, one if not told how many."""
-    engine.game.undo(read_integer(call.args[0], least=1, most=10**6) if call.args else 1)
+    engine.game.take_back(read_integer(call.args[0], least=1, most=10**6) if call.args else 1)
     return ""
 
 
@@ -190,7 +190,7 @@ def loadsgf(engine: Engine, call: Call) -> str:
 
 def printsgf(engine: Engine, call: Call) -> str:
     """Answer the game as SGF, or write it to a file."""
-    from tengen.gtp.sgf import sgf_of_board
+    from tengen.game.sgf import sgf_of_board
 
     text = sgf_of_board(engine.game.board)
     if not call.args:

@@ -17,7 +17,7 @@ import numpy as np
 from tengen.board import BLACK, PASS, Board, Point
 from tengen.contracts import Evaluator, Policy
 from tengen.errors import SpecError
-from tengen.players.passing import candidates, sensible
+from tengen.game.endgame import candidates, sensible
 from tengen.players.simple import best_by_policy, scores_after
 
 _MAX_DEPTH = 64

@@ -17,9 +17,9 @@ from tengen.arrays import FloatArray
 from tengen.board import Board, index_of, playouts
 from tengen.contracts import Evaluator, Policy
 from tengen.errors import ModelError, SpecError
+from tengen.game.endgame import candidates
 from tengen.models import load_evaluator, load_learner, load_policy
 from tengen.players.network_leaves import Network
-from tengen.players.passing import candidates
 from tengen.players.plugins import PREFIX, make_plugged_evaluator, make_plugged_policy
 
 _Source = TypeVar("_Source")

@@ -116,11 +116,11 @@ class PlayerExpert:
             close()
 
     def _finish(self, board: Board, seed: int) -> float:
-        from tengen.players.passing import judge
+        from tengen.game.endgame import estimate_by_playouts
 
         rng = np.random.default_rng(seed)
         play_to_end(board, lambda b: self.player.choose(b, rng))
-        return float(np.sign(judge(board).ownership).sum()) - board.white_bonus
+        return float(np.sign(estimate_by_playouts(board).ownership).sum()) - board.white_bonus
 
 
 class StaticExpert(PlayerExpert):

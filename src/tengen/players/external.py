@@ -11,7 +11,7 @@ from tengen.board import Board, Point
 from tengen.errors import SpecError
 from tengen.gtp.client import Client, Limits
 from tengen.gtp.faults import EngineRefusal
-from tengen.gtp.session import EngineSession
+from tengen.gtp.remote_game import RemoteGame
 
 
 class ExternalPlayer:
@@ -30,7 +30,7 @@ class ExternalPlayer:
         self.name = f"gtp:{command}"
         self.command = command
         self.limits = limits
-        self._session: EngineSession | None = None
+        self._session: RemoteGame | None = None
 
     @property
     def version(self) -> str:
@@ -44,7 +44,7 @@ class ExternalPlayer:
         `choose` needs no call of this: a game that it does not know begins anew by itself.
         """
         client = self._running().client
-        self._session = EngineSession(client)
+        self._session = RemoteGame(client)
         if client.known("clear_cache"):
             with suppress(EngineRefusal):
                 client.command("clear_cache")
@@ -72,13 +72,13 @@ class ExternalPlayer:
             self._session.client.close()
             self._session = None
 
-    def _running(self) -> EngineSession:
+    def _running(self) -> RemoteGame:
         """Return a session with the engine, started anew after a fault."""
         if self._session is not None and self._session.client.fault is not None:
             self.close()
         if self._session is None:
             client = Client.start(self.command, limits=self.limits or Limits())
-            self._session = EngineSession(client)
+            self._session = RemoteGame(client)
         return self._session
 
     def __getstate__(self) -> dict[str, object]:

@@ -22,11 +22,12 @@ from tengen.board.rules import KO_NUMBERS
 from tengen.board.shapes import shape_table
 from tengen.contracts import Analysis, Candidate, Evaluator, Policy, win_probability
 from tengen.errors import SpecError
+from tengen.game.endgame import is_over
 from tengen.players import mcts_kernels as k
-from tengen.players.pace import Pace, Searching
-from tengen.players.passing import is_over
+from tengen.players.search_clock import Pace, Searching
 
 _SLICE_SECONDS = 0.05
+_PLAYOUTS = 1000
 """How long a thread searches before it looks at the clock."""
 
 _SCALE = 8.0
@@ -121,9 +122,9 @@ class MctsPlayer(Searching):
     Parameters
     ----------
     playouts
-        Playouts a move; ignored when `seconds` is given.
+        Playouts per move, at most; 1,000 where neither they nor `seconds` are given.
     seconds
-        Seconds a move instead.
+        Seconds per move, at most.
     clock
         What those seconds count: `wall`, or `processor`, which other programs do not shorten.
     policy, evaluator
@@ -134,7 +135,7 @@ class MctsPlayer(Searching):
         Resign when the win rate falls below this.
     """
 
-    playouts: int = 1000
+    playouts: int | None = None
     seconds: float | None = None
     policy: Policy | None = None
     evaluator: Evaluator | None = None
@@ -159,7 +160,7 @@ class MctsPlayer(Searching):
     _models: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.playouts < 1 or self.threads < 1:
+        if min(self.threads, 1 if self.playouts is None else self.playouts) < 1:
             raise SpecError("mcts needs at least one playout and one thread")
         if self.seconds is not None and not self.seconds > 0:
             raise SpecError(f"mcts cannot think for {self.seconds} seconds")
@@ -178,7 +179,7 @@ class MctsPlayer(Searching):
 
     def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Analysis]:
         trees = self._trees(board, rng)
-        goal = self.playouts if pace.limited and self.seconds is None else None
+        goal = self._limit if pace.limited else None
         with ThreadPoolExecutor(self.threads) as pool:
             while not pace.stop():
                 left = pace.left()
@@ -199,6 +200,11 @@ class MctsPlayer(Searching):
                     break
         yield self._report(board, trees)
 
+    @property
+    def _limit(self) -> int | None:
+        """The most playouts per move; None where only time limits them."""
+        return self.playouts if self.seconds is not None else self.playouts or _PLAYOUTS
+
     # ----- Searching -----
 
     def _trees(self, board: Board, rng: np.random.Generator) -> list[Tree]:
@@ -208,10 +214,10 @@ class MctsPlayer(Searching):
             if all(tree.descend(board) for tree in self._kept):
                 return self._kept
         room = self.max_nodes
-        if self.seconds is None:
+        if self._limit is not None and not keep:
             # Each expansion adds at most one child a point, after `expand_at` visits.
             per_leaf = board.rows * board.cols + 1
-            room = min(room, int(self.playouts / max(self.expand_at, 1) + 2) * per_leaf + per_leaf)
+            room = min(room, int(self._limit / max(self.expand_at, 1) + 2) * per_leaf + per_leaf)
         trees = [Tree.grow(board, room, int(seed)) for seed in seeds]
         if keep:
             self._kept[:] = trees

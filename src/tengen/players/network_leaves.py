@@ -15,17 +15,15 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
-from tengen.board import BLACK, PASS, Board, index_of, playouts, points_at
+from tengen.board import PASS, Board, playouts, points_at
 from tengen.board import layout_kernels as layout
 from tengen.board.simple_kernels import is_own_eye
-from tengen.gtp.judging import count_without
+from tengen.game.judging import count_without, dead_stones
 from tengen.learners.deep_network import View
 from tengen.players.network_tree import Worth
 
 _WIDTH = 64
 """Moves of a position that are kept, the likeliest; the root keeps all."""
-_DEAD = 0.5
-"""Mean ownership by the enemy above which a block comes off when the game is counted."""
 
 
 @runtime_checkable
@@ -168,14 +166,3 @@ def _ended(board: Board, view: View) -> Leaf:
     win = 0.5 if score == 0 else float(score > 0)
     nothing = np.empty(0)
     return Leaf(win, score, 0.0, view.ownership, nothing.astype(np.int64), nothing, over=True)
-
-
-def dead_stones(board: Board, ownership: FloatArray) -> list[int]:
-    """List the stones of blocks that belong to the enemy by this ownership."""
-    fallen: list[int] = []
-    for block in board.blocks():
-        cells = [index_of(p, board.rows, board.cols) for p in block.stones]
-        side = 1.0 if block.colour == BLACK else -1.0
-        if side * float(ownership[cells].mean()) < -_DEAD:
-            fallen.extend(block.stones)
-    return fallen

@@ -19,17 +19,16 @@ from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, RESIGN, Board, indices_of
 from tengen.contracts import Analysis, Candidate, Scorer
 from tengen.errors import SpecError
-from tengen.gtp import judging
-from tengen.players.network_leaves import Judge, Leaf, Network, Taste, likely_moves
-from tengen.players.network_tree import Exploring, Tree
-from tengen.players.pace import Pace, Searching
-from tengen.players.passing import (
-    Judgement,
+from tengen.game import judging
+from tengen.game.endgame import (
     cleanup_move,
     is_over,
     only_the_count_is_left,
     points_left,
 )
+from tengen.players.network_leaves import Judge, Leaf, Network, Taste, likely_moves
+from tengen.players.network_tree import Exploring, Tree
+from tengen.players.search_clock import Pace, Searching
 
 _USUAL = Exploring()
 _VISITS = 400
@@ -109,9 +108,9 @@ class NetworkPlayer(Searching):
     network
         Who judges positions and proposes moves.
     visits
-        Positions to look at for a move; ignored when `seconds` is given.
+        Positions to evaluate per move, at most; 400 where neither they nor `seconds` are given.
     seconds
-        Seconds a move instead.
+        Seconds per move, at most.
     clock
         What those seconds count: `wall`, or `processor`, which other programs do not shorten.
     threads
@@ -136,7 +135,7 @@ class NetworkPlayer(Searching):
     """
 
     network: Network
-    visits: int = _VISITS
+    visits: int | None = None
     seconds: float | None = None
     clock: str = "wall"
     threads: int = 1
@@ -157,7 +156,8 @@ class NetworkPlayer(Searching):
     _kept: list[Search] = field(default_factory=list, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.visits < 1 or self.threads < 1 or (self.batch is not None and self.batch < 1):
+        given = [count for count in (self.visits, self.threads, self.batch) if count is not None]
+        if min(given) < 1:
             raise SpecError("a search needs at least one visit, one thread and one leaf at once")
         if self.seconds is not None and not self.seconds > 0:
             raise SpecError(f"a search cannot think for {self.seconds} seconds")
@@ -183,7 +183,8 @@ class NetworkPlayer(Searching):
     def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Analysis]:
         if not self.supports(board.rows, board.cols):
             raise SpecError(f"{self.name} does not play on {board.rows}x{board.cols}")
-        goal = self.visits if pace.limited and self.seconds is None else None
+        goal = self.visits if self.seconds is not None else self.visits or _VISITS
+        goal = goal if pace.limited else None
         with ThreadPoolExecutor(self.threads) as pool:
             workers = pool if self.threads > 1 else None
             search = self._begin(board, rng, to_play=pace.limited)
@@ -423,7 +424,7 @@ class NetworkPlayer(Searching):
         """
         board, first = search.board, _first_choice(search, found)
         assert found.ownership is not None
-        move = cleanup_move(board, Judgement(found.ownership, found.score, found.winrate))
+        move = cleanup_move(board, found.ownership)
         if move != PASS or first != PASS or not points_left(board):
             return move if move != PASS else first
         return _best_point(search, found)

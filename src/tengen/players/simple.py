@@ -29,8 +29,8 @@ from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_
 from tengen.contracts import Evaluator, Player, Policy, TimedPlayer
 from tengen.contracts.values import Analysis, Candidate
 from tengen.errors import SpecError
-from tengen.gtp.judging import is_sound, neutral_points, shared_judge
-from tengen.players.passing import can_pass_and_win, candidates, finishing_move, sensible
+from tengen.game.endgame import can_pass_and_win, candidates, finishing_move, sensible
+from tengen.game.judging import is_sound, neutral_points, shared_judge
 from tengen.players.static_kernels import (
     DEFAULT_WEIGHTS,
     VALUE,
@@ -199,7 +199,7 @@ def playable_priors(policy: Policy, board: Board, among: Sequence[int] | None = 
     """Return a policy's priors with own eyes at zero, and the pass too while a point is left.
 
     Policies learn from games that people broke off with the board half open, so their passes mean
-    little here; `passing` decides about those.
+    little here; `tengen.game.endgame` decides about those.
     """
     priors = np.array(policy.priors(board), np.float64)
     allowed = np.zeros(len(priors), np.bool_)

@@ -17,7 +17,6 @@ from tengen.board import Board, Point
 from tengen.contracts import Analysis
 from tengen.contracts.protocols import Asked
 from tengen.errors import SpecError
-from tengen.gtp.analysis_server import PLAYOUTS_A_VISIT
 from tengen.models import has_model, load_policy, load_scorer
 from tengen.models.defaults import BY_SIZE, OTHER_SIZES, predictor_for
 from tengen.players.evaluators import make_network
@@ -37,6 +36,7 @@ _SELF_TAUGHT = ("zero-9x9",)
 _VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64
 """Visits a move when nothing else is said, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
 _PLAYOUTS = 3000
+_PLAYOUTS_PER_VISIT = 8
 """Playouts per move of the search without a network when nothing else is said."""
 _TEMPERATURE = 0.5
 """So that openings vary, among moves that are as good as the best."""
@@ -125,8 +125,10 @@ class TengenPlayer:
         if self.level is not None:
             return self
         twin = replace(self, seconds=seconds)
-        # The searches share their trees with ours, so that nothing found is lost.
-        twin._searches.update({size: s.within(seconds) for size, s in self._searches.items()})
+        for size, search in self._searches.items():
+            twin._searches[size] = twin._make(*size)
+            # The searches share their trees with ours, so that nothing found is lost.
+            twin._searches[size]._kept = search._kept
         return twin
 
     def only(self, moves: Collection[int]) -> TengenPlayer:
@@ -174,10 +176,10 @@ class TengenPlayer:
                 resign=self.resign,
                 root_moves=self.root_moves,
             )
-        visits = self.visits or _usual_visits(rows * cols)
-        level = self._level(rows, cols)
-        if level is not None and level.searches:
-            visits = level.visits(visits)
+        visits = self.visits
+        if visits is None and self.seconds is None:
+            level, visits = self._level(rows, cols), _usual_visits(rows * cols)
+            visits = level.visits(visits) if level is not None and level.searches else visits
         return NetworkPlayer(
             network,
             visits=visits,
@@ -190,11 +192,13 @@ class TengenPlayer:
             root_moves=self.root_moves,
         )
 
-    def _playouts(self) -> int:
+    def _playouts(self) -> int | None:
         """Return the playouts per move where no network fits; those of levels grow evenly."""
         if self.level is not None:
             return round(math.pow(_PLAYOUTS, self.level / max(LEVELS)))
-        return _PLAYOUTS if self.visits is None else PLAYOUTS_A_VISIT * self.visits
+        if self.visits is not None:
+            return _PLAYOUTS_PER_VISIT * self.visits
+        return _PLAYOUTS if self.seconds is None else None
 
 
 def _usual_visits(points: int) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board import Board
+from tengen.game.endgame import cleanup_move
 from tengen.players.expert import BuiltinExpert
-from tengen.players.passing import Judgement, cleanup_move
 from tengen.players.simple import finish_score
 from tengen.players.spec import make_player
 
@@ -18,5 +18,5 @@ def warm_up() -> None:
     for spec in ("random", "maxlib", "static", "mcts:playouts=4"):
         make_player(spec).choose(board, rng)
     finish_score(board)
-    cleanup_move(board, Judgement(np.ones(25), 0.0, 0.5))
+    cleanup_move(board, np.ones(25))
     BuiltinExpert(playouts=4).finish([board], [1])

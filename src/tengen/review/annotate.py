@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tengen.board import BLACK, COLOUR_NAMES, PASS, WHITE, format_gtp, format_sgf, point_at
 from tengen.board.counting import format_result
-from tengen.gtp.sgf import territory_marks
+from tengen.game.sgf import territory_marks
 from tengen.records import GameRecord, loads
 from tengen.records.sgf_grammar import GameTree, format_tree
 from tengen.records.sgf_properties import format_number, format_text, parse_text

@@ -33,7 +33,7 @@ from tengen.board import (
 from tengen.board.counting import Count
 from tengen.contracts import Analyser, Policy, Status
 from tengen.errors import ModelError, SpecError
-from tengen.gtp.judging import Judge, PlayoutScorer, count_without
+from tengen.game.judging import Judge, PlayoutScorer, count_without
 from tengen.players.network_leaves import Network
 from tengen.records import GameRecord
 from tengen.records.replay import board_at, positions
@@ -259,7 +259,7 @@ def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     SpecError
         If a quick review is wanted and no network fits, or if the player cannot analyse.
     """
-    from tengen.gtp.analysis_server import limit_visits
+    from tengen.contracts.protocols import limit_visits
     from tengen.models import has_model, load_policy
     from tengen.models.defaults import networks_for, policy_for
     from tengen.players import make_player

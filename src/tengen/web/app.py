@@ -18,9 +18,9 @@ from tengen.board import Board
 from tengen.compiling import is_compiled
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.web import explore_routes, look_routes, play_routes, review_routes, shelf_routes
+from tengen.web.game_service import StaleMoveError, UnknownGameError
 from tengen.web.positions import to_value
 from tengen.web.reviews import UnknownReviewError
-from tengen.web.room import StaleMoveError, UnknownGameError
 from tengen.web.security import Guard
 from tengen.web.services import Services
 from tengen.web.shelves import UnknownItemError
@@ -45,7 +45,7 @@ def make_app(services: Services) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         services.reviews.resume()
-        opponent = services.room.opponents["level-1"].spec
+        opponent = services.games.opponents["level-1"].spec
         board = to_value(Board(9))
         compiled = is_compiled("blocks_attack_kernels")
         arguments = {"board": board, "player": opponent, "judge": compiled}

@@ -12,11 +12,10 @@ from pydantic import BaseModel, Field
 
 from tengen.errors import TengenError
 from tengen.records.replay import board_at, rules_of
+from tengen.web.game_service import GameService, UnknownGameError, WebGame
 from tengen.web.ladder import next_rung
 from tengen.web.positions import to_value
-from tengen.web.room import Room, UnknownGameError
 from tengen.web.services import Services, services_of
-from tengen.web.table import Table
 from tengen.web.uploads import read_upload
 from tengen.web.waiting import changes, event, result_of, stream
 from tengen.web.workers import BRIEF
@@ -64,43 +63,43 @@ class Toggle(Change):
     vertex: _Vertex
 
 
-def _room(request: Request) -> Room:
-    return services_of(request).room
+def _games(request: Request) -> GameService:
+    return services_of(request).games
 
 
 @router.get("/opponents")
 def opponents(request: Request) -> list[dict[str, Any]]:
     """List whom one can play against, with ratings (GNU Go 3.8 level 10 = 1800) and ranks."""
-    return [asdict(one) for one in _room(request).opponents.values()]
+    return [asdict(one) for one in _games(request).opponents.values()]
 
 
 @router.get("/games")
 async def games(request: Request) -> list[dict[str, Any]]:
     """List the latest 200 games, latest first."""
-    return _room(request).list()
+    return _games(request).list()
 
 
 @router.post("/games", status_code=201)
 async def begin(request: Request, game: NewGame) -> dict[str, Any]:
     """Begin a game; with `ladder` opponent and handicap follow the last results."""
-    room = _room(request)
+    games = _games(request)
     if game.ladder:
-        game = _on_ladder(room, game)
-    return room.add(Table.start(human=game.colour, **game.model_dump(exclude={"colour"})))
+        game = _on_ladder(games, game)
+    return games.add(WebGame.start(human=game.colour, **game.model_dump(exclude={"colour"})))
 
 
 @router.get("/ladder")
 async def ladder(request: Request, size: Annotated[int, Query(ge=5, le=19)] = 9) -> dict[str, Any]:
     """Tell the next game of the ladder on a board: level and handicap."""
-    game = _on_ladder(_room(request), NewGame(size=size, ladder=True))
+    game = _on_ladder(_games(request), NewGame(size=size, ladder=True))
     return {"opponent": game.opponent, "handicap": game.handicap}
 
 
-def _on_ladder(room: Room, game: NewGame) -> NewGame:
-    levels = [one for one in room.opponents.values() if one.kind == "level"]
+def _on_ladder(games: GameService, game: NewGame) -> NewGame:
+    levels = [one for one in games.opponents.values() if one.kind == "level"]
     board = f"{game.size}x{game.size}"
     ratings = {o.level: float(o.ratings[board]) for o in levels if o.level and board in o.ratings}
-    rung = next_rung(room.ladder(game.size), len(levels), ratings, game.size**2)
+    rung = next_rung(games.ladder(game.size), len(levels), ratings, game.size**2)
     changes = {"opponent": f"level-{rung.level}", "handicap": rung.handicap}
     if rung.handicap:
         changes["colour"] = "black"
@@ -121,36 +120,36 @@ async def upload(
     board = board_at(record, rules=rules_of(record))
     if record.result.kind != "unknown":
         raise TengenError(f"{record.file}: this game is finished; review or score it instead")
-    return services.room.add(Table.resume(board, human=colour, opponent=opponent))
+    return services.games.add(WebGame.resume(board, human=colour, opponent=opponent))
 
 
 @router.get("/games/{key}")
 async def show(request: Request, key: str) -> dict[str, Any]:
     """Return a game as it stands."""
-    return _room(request).state(key)
+    return _games(request).state(key)
 
 
 @router.delete("/games/{key}", status_code=204)
 async def delete(request: Request, key: str) -> None:
     """Forget a game."""
-    _room(request).delete(key)
+    _games(request).delete(key)
 
 
 @router.get("/games/{key}/events", response_class=StreamingResponse)
 async def events(request: Request, key: str) -> StreamingResponse:
     """Stream the game at every change as events called `state`; `gone` once it is deleted."""
-    room = _room(request)
-    queue = room.watch(key)
+    games = _games(request)
+    queue = games.watch(key)
 
     async def told() -> AsyncIterator[str]:
         try:
-            yield event("state", room.state(key))
+            yield event("state", games.state(key))
             async for changed in changes(queue):
-                yield event("state", room.state(key)) if changed else ": alive\n\n"
+                yield event("state", games.state(key)) if changed else ": alive\n\n"
         except UnknownGameError:
             yield event("gone", {})
         finally:
-            room.unwatch(key, queue)
+            games.unwatch(key, queue)
 
     return stream(told())
 
@@ -164,26 +163,26 @@ async def move(request: Request, key: str, play: Play) -> dict[str, Any]:
     """
     wanted = play.move.strip().lower()
     if wanted == "pass" and not play.sure and await _loses_by_passing(request, key):
-        return {**_room(request).state(key), "question": "pass"}
+        return {**_games(request).state(key), "question": "pass"}
 
-    def act(table: Table, now: float) -> None:
+    def act(game: WebGame, now: float) -> None:
         if wanted == "resign":
-            table.resign(table.human)
-        elif table.waits_for_machine:
+            game.resign(game.human)
+        elif game.waits_for_machine:
             raise TengenError("it is the machine's turn")
         else:
-            table.play(play.move, now)
+            game.play(play.move, now)
 
-    return _room(request).change(key, play.version, act)
+    return _games(request).change(key, play.version, act)
 
 
 async def _loses_by_passing(request: Request, key: str) -> bool:
     """Tell whether it is the person's turn in a game that is not over."""
     services = services_of(request)
-    table = services.room.table(key)
-    if table.is_over or table.is_counting or table.waits_for_machine:
+    game = services.games.game(key)
+    if game.is_over or game.is_counting or game.waits_for_machine:
         return False
-    job = services.looking.submit("is_open", {"board": to_value(table.board)}, grace=BRIEF)
+    job = services.looking.submit("is_open", {"board": to_value(game.board)}, grace=BRIEF)
     found: dict[str, Any] = await result_of(job, request)
     return bool(found["open"])
 
@@ -191,43 +190,43 @@ async def _loses_by_passing(request: Request, key: str) -> bool:
 @router.post("/games/{key}/count")
 async def count(request: Request, key: str, change: Change) -> dict[str, Any]:
     """End the game and count it as it stands, although it may not be over."""
-    return _room(request).change(key, change.version, lambda table, now: table.stop())
+    return _games(request).change(key, change.version, lambda game, now: game.stop())
 
 
 @router.post("/games/{key}/undo")
 async def undo(request: Request, key: str, change: Change) -> dict[str, Any]:
     """Take back your last move and what followed; stops the machine's thinking."""
-    return _room(request).change(key, change.version, lambda table, now: table.undo(now))
+    return _games(request).change(key, change.version, lambda game, now: game.undo(now))
 
 
 @router.post("/games/{key}/retry")
 async def retry(request: Request, key: str) -> dict[str, Any]:
     """Let the machine think again after its search failed."""
-    return _room(request).retry(key)
+    return _games(request).retry(key)
 
 
 @router.post("/games/{key}/dead")
 async def dead(request: Request, key: str, toggle: Toggle) -> dict[str, Any]:
     """At the end, take a block for dead, or for alive again, and count anew."""
 
-    def act(table: Table, now: float) -> None:
-        table.toggle(toggle.vertex)
+    def act(game: WebGame, now: float) -> None:
+        game.toggle(toggle.vertex)
 
-    return _room(request).change(key, toggle.version, act)
+    return _games(request).change(key, toggle.version, act)
 
 
 @router.post("/games/{key}/accept")
 async def accept(request: Request, key: str, change: Change) -> dict[str, Any]:
     """At the end, let the count stand."""
-    return _room(request).change(key, change.version, lambda table, now: table.accept())
+    return _games(request).change(key, change.version, lambda game, now: game.accept())
 
 
 @router.post("/games/{key}/hint")
 async def hint(request: Request, key: str) -> dict[str, Any]:
     """Say what a strong player would think of; hang up to stop its thinking."""
     services: Services = services_of(request)
-    table = services.room.table(key)
-    arguments = {"board": to_value(table.board), "player": _HINT_PLAYER, "seed": table.seed}
+    game = services.games.game(key)
+    arguments = {"board": to_value(game.board), "player": _HINT_PLAYER, "seed": game.seed}
     job = services.looking.submit("hint", arguments)
     found: dict[str, Any] = await result_of(job, request)
     return found
@@ -236,7 +235,7 @@ async def hint(request: Request, key: str) -> dict[str, Any]:
 @router.get("/games/{key}/sgf")
 async def sgf(request: Request, key: str) -> Response:
     """Return the game as SGF."""
-    data = _room(request).sgf(key)
+    data = _games(request).sgf(key)
     return Response(data, media_type="application/x-go-sgf", headers=attachment(f"game-{key}.sgf"))
 
 

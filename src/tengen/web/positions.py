@@ -12,7 +12,7 @@ from tengen.arrays import BoolArray, FloatArray
 from tengen.board import BLACK, WHITE, Board, Rules, format_gtp, point_at
 from tengen.board.counting import Count
 from tengen.contracts import Verdict
-from tengen.gtp.game import start_of
+from tengen.game.sgf import start_of
 
 LETTERS = ".XO"
 NAMES = {BLACK: "black", WHITE: "white"}

@@ -52,7 +52,7 @@ async def add(
 async def add_game(request: Request, key: str) -> list[dict[str, Any]]:
     """Queue a review of a game that was played here."""
     services = services_of(request)
-    records = read_upload(services.room.sgf(key), "game.sgf", services.settings)
+    records = read_upload(services.games.sgf(key), "game.sgf", services.settings)
     return services.reviews.add(records)
 
 

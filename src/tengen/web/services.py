@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 
+from tengen.web.game_service import GameService
 from tengen.web.opponents import list_opponents
 from tengen.web.reviews import Reviews
-from tengen.web.room import Room
 from tengen.web.settings import Settings
 from tengen.web.store import Store
 from tengen.web.workers import Lane
@@ -26,20 +26,20 @@ class Services:
     exploring: Lane = field(default_factory=lambda: Lane(TASKS))
     studying: Lane = field(default_factory=lambda: Lane(TASKS))
     store: Store = field(init=False)
-    room: Room = field(init=False)
+    games: GameService = field(init=False)
     reviews: Reviews = field(init=False)
 
     def __post_init__(self) -> None:
         # First, so that a wrong spec leaves no database open.
         opponents = list_opponents(self.settings.players)
         self.store = Store(self.settings.database)
-        self.room = Room(self.store, self.playing, opponents)
+        self.games = GameService(self.store, self.playing, opponents)
         self.reviews = Reviews(self.store, self.studying, self.settings)
 
     def close(self) -> None:
         """End the processes and close the database."""
         # First, so that what workers still report is not written to a closed database.
-        self.room.close()
+        self.games.close()
         self.reviews.close()
         for lane in (self.playing, self.looking, self.exploring, self.studying):
             lane.close()

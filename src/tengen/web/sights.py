@@ -18,9 +18,9 @@ from tengen.arrays import FloatArray
 from tengen.board import PASS, Board, index_of
 from tengen.contracts import Evaluator, OwnershipEvaluator, Policy, Scorer, win_probability
 from tengen.errors import TengenError
+from tengen.game.endgame import candidates
 from tengen.lab.papers import PAPERS
 from tengen.models import list_models, load_learner
-from tengen.players.passing import candidates
 from tengen.players.simple import scores_after
 from tengen.web.positions import finite, judged_blocks, likely_moves, to_board
 from tengen.web.workers import Context

@@ -12,8 +12,9 @@ import numpy as np
 
 from tengen.board import PASS, index_of, points_at
 from tengen.board.counting import count_both, overruled
-from tengen.contracts import Analyser, Analysis, Player, Status, TimedPlayer
-from tengen.gtp.judging import Judge, agrees
+from tengen.contracts import Analyser, Analysis, Player, Status
+from tengen.game.judging import Judge
+from tengen.game.session import choose_move, move_generator
 from tengen.models import load_policy
 from tengen.models.defaults import policy_for
 from tengen.players import make_player
@@ -45,20 +46,16 @@ def _judge() -> Judge:
 
 def choose(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     """Choose a move for the side to move; at most `seconds` where the player can keep time."""
-    board = to_board(arguments["board"])
-    player = _player(arguments["player"])
-    if arguments.get("seconds") is not None and isinstance(player, TimedPlayer):
-        player = player.within(arguments["seconds"])
-    rng = np.random.default_rng([arguments["seed"], len(board.moves)])
-    move = PASS if agrees(_judge(), board) else int(player.choose(board, rng))
-    return {"move": vertex(move, board)}
+    board, player = to_board(arguments["board"]), _player(arguments["player"])
+    seed, seconds = arguments["seed"], arguments.get("seconds")
+    return {"move": vertex(choose_move(player, board, _judge(), seed=seed, seconds=seconds), board)}
 
 
 def hint(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     """Say which moves the player would think of, with lines, win rates and points."""
     board = to_board(arguments["board"])
     player = _player(arguments["player"])
-    rng = np.random.default_rng([arguments["seed"], len(board.moves)])
+    rng = move_generator(arguments["seed"], board)
     if not isinstance(player, Analyser):
         return {"moves": [{"move": vertex(int(player.choose(board, rng)), board)}]}
     report: Analysis | None = None

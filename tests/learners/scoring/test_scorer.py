@@ -360,7 +360,7 @@ def test_unfinished_games_are_estimated_and_called_so(tmp_path):
 
 
 def test_a_settled_game_in_which_nobody_would_pass_is_not_finished(tmp_path):
-    from tengen.gtp.judging import Judge
+    from tengen.game.judging import Judge
     from tengen.learners.scoring.sheet import LEAST_PASS, score_record
     from tengen.records import read_games
 

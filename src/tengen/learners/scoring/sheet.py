@@ -16,8 +16,8 @@ from tengen.arrays import BoolArray
 from tengen.board import BLACK, PASS, WHITE, Board, Rules, format_gtp, point_at
 from tengen.board.counting import Count, count_both, format_result, overruled
 from tengen.errors import TengenError
-from tengen.gtp.judging import Judge, Outlook
-from tengen.gtp.sgf import territory_marks
+from tengen.game.judging import Judge, Outlook
+from tengen.game.sgf import territory_marks
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.records import GameRecord
 from tengen.records.replay import board_at

@@ -7,13 +7,11 @@ import pytest
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, index_of
 from tengen.contracts import Analysis, Candidate
-from tengen.gtp.analysis_answers import is_wanted, visit_shares
-from tengen.gtp.analysis_protocol import Query
-from tengen.gtp.game import start_of
-from tengen.gtp.judging import count_without
+from tengen.game.judging import count_without
+from tengen.game.sgf import record_of_board, sgf_of_game, start_of, territory_marks
+from tengen.gtp.analysis_protocol import Query, is_wanted, visit_shares
+from tengen.gtp.arguments import format_score, read_colour, read_integer, read_number
 from tengen.gtp.protocol import GtpFailure
-from tengen.gtp.sgf import record_of_board, sgf_of_game, territory_marks
-from tengen.gtp.words import format_score, read_colour, read_integer, read_number
 from tengen.records import loads
 
 

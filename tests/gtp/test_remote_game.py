@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tengen.board import WHITE, Board
-from tengen.gtp.client import Client, LocalChannel
+from tengen.gtp.client import Client, Deadline, LocalChannel
 from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove, EngineRefusal
-from tengen.gtp.patience import Patience
-from tengen.gtp.session import EngineSession
+from tengen.gtp.remote_game import RemoteGame
 
 
 class Spy(LocalChannel):
@@ -18,9 +17,9 @@ class Spy(LocalChannel):
         super().__init__(commands)
         self.sent: list[str] = []
 
-    def send(self, data: bytes, patience: Patience) -> None:
+    def send(self, data: bytes, deadline: Deadline) -> None:
         self.sent.append(data.decode().strip())
-        super().send(data, patience)
+        super().send(data, deadline)
 
     def taken(self) -> list[str]:
         sent, self.sent = self.sent, []
@@ -33,14 +32,14 @@ def engine(make_talk):
 
 
 @pytest.fixture
-def session(engine) -> EngineSession:
+def session(engine) -> RemoteGame:
     client = Client(Spy(engine.commands()))
     client.greet()
     client.channel.taken()
-    return EngineSession(client)
+    return RemoteGame(client)
 
 
-def test_boards_follow_by_the_fewest_commands(session: EngineSession, engine) -> None:
+def test_boards_follow_by_the_fewest_commands(session: RemoteGame, engine) -> None:
     board = Board(5, komi=0.5)
     board.play("C3")
     session.sync(board)
@@ -60,7 +59,7 @@ def test_boards_follow_by_the_fewest_commands(session: EngineSession, engine) ->
 
 
 @pytest.mark.parametrize("rules", ["japanese", "chinese", "tromp_taylor", "aga"])
-def test_setups_sizes_and_rules_arrive(session: EngineSession, engine, rules: str) -> None:
+def test_setups_sizes_and_rules_arrive(session: RemoteGame, engine, rules: str) -> None:
     board = Board(5, 4, komi=3.0, rules=rules)
     board.set_stones(black=["A1"], white=["D5", "C3"], to_play=WHITE)
     board.play("B1", WHITE)
@@ -74,7 +73,7 @@ def test_setups_sizes_and_rules_arrive(session: EngineSession, engine, rules: st
     assert engine.game.board.handicap == 3 and engine.game.board.turn == WHITE
 
 
-def test_moves_come_back_checked(session: EngineSession, engine) -> None:
+def test_moves_come_back_checked(session: RemoteGame, engine) -> None:
     board = Board(5)
     move = session.genmove(board, seed=5)
     assert engine.seed == 5
@@ -90,7 +89,7 @@ def test_moves_come_back_checked(session: EngineSession, engine) -> None:
         session.genmove(board)
 
 
-def test_nonsense_and_refusals_are_told_apart(session: EngineSession, engine) -> None:
+def test_nonsense_and_refusals_are_told_apart(session: RemoteGame, engine) -> None:
     commands = session.client.channel._dispatcher.commands
     commands["genmove"] = lambda call: "Z99"
     with pytest.raises(EngineBadAnswer, match="answered 'Z99', no move"):

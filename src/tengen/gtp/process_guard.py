@@ -1,9 +1,9 @@
-"""Keep a program: when it ends, or whoever started it is gone, all that it started ends too.
+"""Guard a program: when it ends, or whoever started it is gone, all that it started ends too.
 
-`start_kept` puts a process between us and the program, which is this file run as a script. It waits
-for the program to end and for a pipe from us, the leash, to close, which the system sees to even
-when we are killed. Knows no GTP; imports only the standard library, so that it starts fast. For
-systems with groups of processes.
+`start_guarded` puts a process between us and the program, which is this file run as a script. It
+waits for the program to end and for a pipe from us, the leash, to close, which the system sees to
+even when we are killed. Only the standard library is imported, so that it starts fast. For systems
+with process groups.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _GRACE = 0.3
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
-def start_kept(
+def start_guarded(
     words: Sequence[str], *, cwd: str | None = None, env: Mapping[str, str] | None = None
 ) -> tuple[subprocess.Popen[bytes], int]:
-    """Start a program with pipes to it; return its keeper and the leash, a file to close.
+    """Start a program with pipes to it; return its guard and the leash, a file to close.
 
-    The keeper leads a group of processes with the program in it, and ends as the program ended.
+    The guard leads a group of processes with the program in it, and ends as the program ended.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def start_kept(
     told, news = os.pipe()
     options = ["-I", "-S", __file__, str(held), str(news)]
     try:
-        keeper = subprocess.Popen(
+        guard = subprocess.Popen(
             [sys.executable, *options, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -62,16 +62,16 @@ def start_kept(
         number = failure.read()  # ends when the program runs, or cannot
     if number:
         os.close(leash)
-        with keeper:
+        with guard:
             pass
         raise OSError(int(number), os.strerror(int(number)), words[0])
-    return keeper, leash
+    return guard, leash
 
 
-# ----- In the keeper -----
+# ----- In the guarding process -----
 
 
-def _keep(leash: int, news: int, words: list[str]) -> None:
+def _guard(leash: int, news: int, words: list[str]) -> None:
     """Run the program until it ends or the leash is closed."""
     # What leaves the group is our child as soon as its parent is gone.
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -106,7 +106,7 @@ def _keep(leash: int, news: int, words: list[str]) -> None:
 
 def _become(words: list[str], news: int) -> None:
     """Become the program; tell why if that is impossible."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the keeper itself may be killed
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the guard itself may be killed
     signal.set_wakeup_fd(-1)
     for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and so would the program
         if hasattr(signal, name):
@@ -190,4 +190,4 @@ def _prctl(option: int, value: int) -> None:
 
 
 if __name__ == "__main__":
-    _keep(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    _guard(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])

@@ -1,25 +1,23 @@
-"""Keep both players' clocks and say how long to think; know no moves.
+"""Keep the time of both sides and budget a move.
 
-Times are seconds. The clock follows `time_left` where a program sends it and counts down by itself
-where it does not.
+Times are in seconds. A clock follows what a controller reports, or counts by itself: from one
+`press` to the next, or by what `spend` says.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# Seconds kept back at every move for the way to the program and back.
+# Seconds reserved at every move for the way to the controller and back.
 _MARGIN = 0.15
-# The shortest time worth asking a player for.
-_SHORTEST = 0.01
-# The longest that anybody waits for a move, whatever the clock allows.
-_LONGEST = 600.0
-# Moves we expect to play before main time matters no more.
+_SHORTEST, _LONGEST = 0.01, 600.0
+"""The least and the most that a move may take, whatever the clock allows."""
 _FEWEST_MOVES_LEFT = 12
+"""Moves for which main time has to last at any time."""
 
 
 @dataclass
-class _Side:
+class Side:
     """One player's clock: main time, or `stones` moves left in a period of `left` seconds."""
 
     left: float
@@ -28,39 +26,42 @@ class _Side:
 
 @dataclass
 class Clock:
-    """Time settings of a game and what is left for either colour."""
+    """Time settings of a game and what is left for either colour; unlimited unless set."""
 
     main: float = 0.0
     period: float = 0.0
     stones: int = 0
     increment: float = 0.0
-    """Seconds that every move adds (Fischer's clock)."""
+    """Seconds that every move adds (Fischer)."""
     limited: bool = False
-    sides: dict[int, _Side] = field(default_factory=dict)
+    sides: dict[int, Side] = field(default_factory=dict)
+    since: float | None = None
+    """When the side to move began to think; None while no time runs."""
 
     @classmethod
     def settings(cls, main: float, period: float, stones: int) -> Clock:
-        """Set the clock as GTP's time_settings does: a period with no stones is no limit."""
+        """Return a clock as GTP's time_settings has it: a period without stones is no limit."""
         clock = cls(main, period, stones, limited=not (period > 0 and stones == 0))
         clock.restart()
         return clock
 
     @classmethod
     def fischer(cls, main: float, increment: float) -> Clock:
-        """Set a clock to which every move adds some time."""
+        """Return a clock to which every move adds some time."""
         clock = cls(main, increment=increment, limited=True)
         clock.restart()
         return clock
 
     def restart(self) -> None:
         """Give both sides their time for a new game."""
-        start = _Side(self.main) if self.main > 0 else _Side(self.period, self.stones)
-        self.sides = {colour: _Side(start.left, start.stones) for colour in (1, 2)}
+        start = Side(self.main) if self.main > 0 else Side(self.period, self.stones)
+        self.sides = {colour: Side(start.left, start.stones) for colour in (1, 2)}
+        self.since = None
 
     def set_left(self, colour: int, left: float, stones: int) -> None:
-        """Believe a program about one side's time (GTP's time_left)."""
+        """Set one side's time, as GTP's time_left does."""
         self.limited = True
-        self.sides[colour] = _Side(left, stones)
+        self.sides[colour] = Side(left, stones)
 
     def spend(self, colour: int, seconds: float) -> None:
         """Count down one side's clock after a move."""
@@ -76,8 +77,18 @@ class Clock:
             side.left, side.stones = self.period + side.left, self.stones
         side.left = max(side.left, 0.0) + self.increment
 
+    def press(self, colour: int, now: float) -> None:
+        """End the move of one side; the other side's time runs from now on."""
+        self.spend(colour, 0.0 if self.since is None else now - self.since)
+        self.since = now
+
+    def remaining(self, colour: int, turn: int, now: float) -> float:
+        """Return what a side has left while it is `turn`'s move."""
+        spent = now - self.since if self.since is not None and colour == turn else 0.0
+        return max(self.sides[colour].left - spent, 0.0)
+
     def budget(self, colour: int, points: int, plies: int) -> float | None:
-        """Say how many seconds the next move may take; None when nobody counts.
+        """Return how many seconds the next move may take; None without a limit.
 
         `points` and `plies` are the size of the board and the moves so far.
         """

@@ -12,17 +12,16 @@ from collections.abc import Sequence
 
 from tengen.board import BLACK, RESIGN, WHITE, Board, Point, Rules, format_gtp, parse_gtp
 from tengen.errors import TengenError
+from tengen.game.sgf import record_of_board, start_of
 from tengen.gtp.client import Client
 from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove
-from tengen.gtp.game import start_of
-from tengen.gtp.sgf import record_of_board
 
 _LETTERS = {BLACK: "b", WHITE: "w"}
 # Names by which KGS's command knows the same ko and scoring; superko is left to the engine.
 _KGS_NAMES = {"territory": "japanese", "area": "chinese"}
 
 
-class EngineSession:
+class RemoteGame:
     """An engine's side of our games.
 
     Not for two threads at once. `client` may be closed and asked for faults directly.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.gtp.clock import Clock
+from tengen.game.clock import Clock
 
 
 def test_without_limits_there_is_no_budget() -> None:

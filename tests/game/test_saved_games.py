@@ -8,10 +8,14 @@ import pytest
 
 from tengen.board import Board
 from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.gtp.clock import Clock
+from tengen.game.clock import Clock
+from tengen.game.saved_games import default_folder, new_place, read_saved, refuse_other, save
+from tengen.game.session import LocalGame
 from tengen.players import make_player
-from tengen.players.saving import default_folder, new_place, read_saved, refuse_other, save
-from tengen.players.table import Table
+
+
+def game(board: Board, clock: Clock | None = None) -> LocalGame:
+    return LocalGame(board, 1, 3, clock or Clock(), player=make_player("random"))
 
 
 def test_games_are_kept_in_the_users_folder(
@@ -49,7 +53,7 @@ def test_a_record_of_somebody_else_is_no_saved_game(tmp_path: Path) -> None:
 
 def test_an_illegal_move_is_told_as_such(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
-    save(Table(Board(9, moves="B E5"), make_player("random"), 1, 3), path)
+    save(game(Board(9, moves="B E5")), path)
     path.write_text(path.read_text().replace(";B[ee]", ";B[ee];W[ee]"))
     with pytest.raises(IllegalMoveError, match="E5 at move 2: the point is taken"):
         read_saved(path)
@@ -57,10 +61,10 @@ def test_an_illegal_move_is_told_as_such(tmp_path: Path) -> None:
 
 def test_a_damaged_clock_is_told(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
-    save(Table(Board(9), make_player("random"), 1, 3, clock=Clock.fischer(60.0, 5.0)), path)
-    assert read_saved(path).clock == Clock.fischer(60.0, 5.0)
+    save(game(Board(9), Clock.fischer(60.0, 5.0)), path)
+    assert read_saved(path)[0].clock == Clock.fischer(60.0, 5.0)
     text = path.read_text()
     assert '"left": {"1": 60.0, "2": 60.0}' in text
     path.write_text(text.replace('{"1": 60.0, "2": 60.0}', "[60\\]"))
-    with pytest.raises(RecordError, match="under XT is damaged"):
+    with pytest.raises(RecordError, match="XT is damaged"):
         read_saved(path)

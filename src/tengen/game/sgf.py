@@ -8,16 +8,31 @@ import numpy as np
 
 from tengen.board import BLACK, WHITE, Board, Rules, point_at
 from tengen.board.counting import Count
-from tengen.gtp.game import start_of
+from tengen.board.rules import PRESETS
 from tengen.records import GameRecord
 from tengen.records.sgf_properties import format_point, format_text, parse_result
 
 
+def start_of(
+    board: Board, *, rules: Rules | None = None, komi: float | None = None, empty: bool = False
+) -> Board:
+    """Return the position before the first move of a game, or the empty board, without moves."""
+    rules = board.rules if rules is None else rules
+    komi = board.komi if komi is None else komi
+    if empty:
+        return Board(board.rows, board.cols, rules=rules, komi=komi)
+    past = board.copy()
+    while past.moves:
+        past.undo()
+    fresh = Board.from_grid(past.grid(), to_play=past.turn or BLACK, rules=rules, komi=komi)
+    fresh.handicap = board.handicap
+    return fresh
+
+
 def record_of_board(board: Board) -> GameRecord:
-    """Make a record of a board's game."""
+    """Return a board's game as a record."""
     start = start_of(board)
     setup = [(block.colour, stone) for block in start.blocks() for stone in block.stones]
-    first = start.turn if setup else 0
     return GameRecord(
         rows=board.rows,
         cols=board.cols,
@@ -25,18 +40,18 @@ def record_of_board(board: Board) -> GameRecord:
         komi=board.komi,
         handicap=board.handicap,
         setup=setup,
-        first=first,
-        rules=_rules_name(board.rules),
+        first=start.turn if setup else 0,
+        rules=next((name for name, preset in PRESETS.items() if preset == board.rules), ""),
     )
 
 
 def sgf_of_board(board: Board) -> str:
-    """Write a board's game as SGF."""
+    """Return a board's game as SGF."""
     return record_of_board(board).sgf().decode("utf-8")
 
 
 def sgf_of_game(board: Board, names: Mapping[int, str], result: str, count: Count | None) -> bytes:
-    """Write a board's game as SGF for people: players by colour, result, territory if counted."""
+    """Return a board's game as SGF with the players' names, the result, and counted territory."""
     record = record_of_board(board)
     record.result = parse_result(result)
     root = record.tree.nodes[0]
@@ -48,7 +63,7 @@ def sgf_of_game(board: Board, names: Mapping[int, str], result: str, count: Coun
 
 
 def territory_marks(count: Count) -> dict[str, list[bytes]]:
-    """Return the properties TB and TW that mark a count's territory; none that would be empty."""
+    """Return the properties TB and TW for a count's territory; none that would be empty."""
     rows, cols = count.grid.shape
     marks = {
         name: [
@@ -58,10 +73,3 @@ def territory_marks(count: Count) -> dict[str, list[bytes]]:
         for name, colour in (("TB", BLACK), ("TW", WHITE))
     }
     return {name: points for name, points in marks.items() if points}
-
-
-def _rules_name(rules: Rules) -> str:
-    """Find the name under which rules are known, if any."""
-    from tengen.board.rules import PRESETS
-
-    return next((name for name, preset in PRESETS.items() if preset == rules), "")

@@ -5,8 +5,8 @@ import pytest
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, Rules
 from tengen.contracts import BlockStatus, Status, Verdict
-from tengen.players import make_player, passing
-from tengen.players.passing import (
+from tengen.game import endgame
+from tengen.game.endgame import (
     can_pass_and_win,
     cleanup_move,
     finishing_move,
@@ -17,9 +17,9 @@ from tengen.players.passing import (
     score_as_it_stands,
     sensible,
     should_resign,
-    sound_points,
-    touch_both,
 )
+from tengen.game.judging import is_sound
+from tengen.players import make_player
 
 # Black owns the left, White the right; nothing is left to play but eyes.
 SETTLED = """
@@ -108,15 +108,12 @@ def test_points_are_left_where_an_empty_point_touches_both_colours() -> None:
     assert not points_left(Board(5))  # nobody has a stone
 
 
-def test_points_between_both_sides_are_played_where_that_does_no_harm() -> None:
+def test_stones_are_sound_where_they_do_no_harm() -> None:
     board = Board.from_ascii("X . O\nX X O\n. X O")
-    between = touch_both(board)
-    assert between.tolist() == [[False, True, False], [False] * 3, [False] * 3]
-    assert sound_points(board, between.ravel()) == [board.point("B3")]
-    everything = np.ones(9, np.bool_)  # but its own eye and what is taken
-    assert sound_points(board, everything) == [board.point("B3")]
+    everywhere = [p for p in board.legal_moves if p != PASS]
+    assert [p for p in everywhere if is_sound(board, p, BLACK)] == [board.point("B3")]
     atari = Board.from_ascii("X . O .\nO O . .\n. . . .\n. . . .")
-    assert sound_points(atari, touch_both(atari).ravel()) == []  # Black would put itself in atari
+    assert not is_sound(atari, atari.point("B4"), BLACK)  # it would put itself in atari
 
 
 def verdict(board: Board) -> Verdict:
@@ -159,7 +156,7 @@ def test_the_count_alone_is_left_only_under_territory_late_and_when_over(
     asked.append(("japanese", 3, False))
     found = []
     for rules, moves, over in asked:
-        monkeypatch.setattr(passing, "is_over", lambda board, over=over: over)
+        monkeypatch.setattr(endgame, "is_over", lambda board, over=over: over)
         found.append(only_the_count_is_left(board(rules, moves)))
     assert found == [True, False, False, False]
 

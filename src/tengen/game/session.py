@@ -1,0 +1,290 @@
+"""The state of one game being played: moves, undo, clock, count, result.
+
+A session does not think: players choose moves (`choose_move`), a judge proposes dead stones, and
+the caller says what time it is. `LocalGame` is a session whose machine thinks in this process.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, format_gtp, parse_gtp
+from tengen.board.counting import Count
+from tengen.contracts.protocols import Analyser, Player, TimedPlayer
+from tengen.contracts.values import Candidate
+from tengen.errors import IllegalMoveError
+from tengen.game.clock import Clock
+from tengen.game.judging import Judge, Outlook, count_without
+from tengen.game.sgf import sgf_of_game
+
+_LONGEST = 3
+"""Plies per point of the board after which a game is counted."""
+_LEAST_AFTER_UNDO = 30.0
+"""Seconds that a person has at least after taking a move back."""
+_OWNED = 0.6
+"""Ownership beyond which an estimate gives a point to a side."""
+
+
+@dataclass
+class Session:
+    """A game in progress or finished: `human` is the person's colour, 0 for nobody's."""
+
+    board: Board
+    human: int = 0
+    seed: int = 0
+    clock: Clock = field(default_factory=Clock)
+    resigned: int = 0
+    """The colour that resigned, if any."""
+    timed_out: int = 0
+    """The colour that ran out of time, if any."""
+    stopped: bool = False
+    """Whether the person asked for a count before both sides passed."""
+    open: bool = False
+    """Whether the judge finds that the game to be counted is not over."""
+    dead: set[int] | None = None
+    """Points of the stones that come off; None before they are judged."""
+    accepted: bool = False
+    """Whether the person accepted the count."""
+
+    # ----- State -----
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the result stands."""
+        return bool(self.resigned or self.timed_out or self.accepted)
+
+    @property
+    def is_counting(self) -> bool:
+        """Whether nothing is left but to agree on the dead stones."""
+        board = self.board
+        too_long = len(board.moves) >= _LONGEST * board.rows * board.cols
+        return (self.stopped or board.is_over or too_long) and not self.is_over
+
+    @property
+    def waits_for_machine(self) -> bool:
+        """Whether the machine is to move."""
+        return not self.is_over and not self.is_counting and self.board.turn != self.human
+
+    @property
+    def result(self) -> str:
+        """The result as SGF's RE has it, or that of the present count; empty before."""
+        for loser, letter in ((self.resigned, "R"), (self.timed_out, "T")):
+            if loser:
+                return f"{'W' if loser == BLACK else 'B'}+{letter}"
+        count = self.count()
+        return "" if count is None else count.result
+
+    def count(self) -> Count | None:
+        """Return the count with the dead stones as they are marked now; None before."""
+        return None if self.dead is None else count_without(self.board, self.dead)
+
+    # ----- Changes -----
+
+    def play(self, move: int | str, now: float = 0.0) -> None:
+        """Play a move, a pass or a resignation of the side to move; text is a GTP vertex.
+
+        Raises
+        ------
+        IllegalMoveError
+            If the rules forbid it, or the game is over.
+        """
+        turn = self.board.turn
+        if isinstance(move, str):
+            move = parse_gtp(move, self.board.rows, self.board.cols)
+        if move == RESIGN:
+            self.resign(turn)
+            return
+        self._require_open()
+        self.board.play(self.board.answer(move))
+        self.clock.press(turn, now)
+
+    def resign(self, colour: int) -> None:
+        """Resign for a side, whether it is to move or not."""
+        self._require_open()
+        self.resigned = colour
+
+    def check_clock(self, now: float) -> bool:
+        """End the game if the time of the side to move is up; return whether it is."""
+        if not self.clock.limited or self.is_over or self.is_counting:
+            return False
+        if self.clock.remaining(self.board.turn, self.board.turn, now) > 0:
+            return False
+        self.timed_out = self.board.turn
+        return True
+
+    def undo(self, now: float = 0.0) -> None:
+        """Take back the person's last move and what followed, or only the end of the game.
+
+        Raises
+        ------
+        IllegalMoveError
+            If there is no such move.
+        """
+        ended_it = self.human and self.human in (self.resigned, self.timed_out)
+        if not (self.stopped or ended_it):
+            mine = [n for n, (colour, _) in enumerate(self.board.moves) if colour == self.human]
+            if not mine:
+                raise IllegalMoveError("there is no move of yours to take back")
+            while len(self.board.moves) > mine[-1]:
+                self.board.undo()
+        self.resigned = self.timed_out = 0
+        self.accepted, self.stopped, self.open, self.dead = False, False, False, None
+        if self.clock.limited:
+            self.clock.since = now
+            side = self.clock.sides[self.human]
+            side.left = max(side.left, _LEAST_AFTER_UNDO)
+
+    def stop(self) -> None:
+        """Count the game as it stands, finished or not."""
+        self._require_open()
+        self.stopped = True
+
+    def mark_dead(self, dead: set[int], *, open: bool = False) -> None:
+        """Set the dead stones of a game that has ended."""
+        self.dead, self.open = dead, open
+
+    def toggle(self, vertex: str) -> None:
+        """Change a block from dead to alive or back.
+
+        Raises
+        ------
+        IllegalMoveError
+            Before the game is counted, and where no stone is.
+        """
+        if not self.is_counting or self.dead is None:
+            raise IllegalMoveError("stones are taken off after both sides have passed")
+        stones = set(self.board.block(vertex).stones)
+        self.dead = self.dead - stones if stones & self.dead else self.dead | stones
+
+    def accept(self) -> None:
+        """Accept the count."""
+        if not self.is_counting or self.dead is None:
+            raise IllegalMoveError("there is nothing to agree on yet")
+        self.accepted = True
+
+    def _require_open(self) -> None:
+        if self.is_over or self.is_counting:
+            raise IllegalMoveError("the game is over")
+
+    # ----- Views -----
+
+    def generator(self) -> np.random.Generator:
+        """Return the random generator of the next move."""
+        return move_generator(self.seed, self.board)
+
+    def budget(self) -> float | None:
+        """Return how many seconds the side to move may take; None without a limit."""
+        board = self.board
+        return self.clock.budget(board.turn, board.rows * board.cols, len(board.moves))
+
+    def sgf(self, machine: str) -> bytes:
+        """Return the game as SGF, with names, result, and territory when it was counted."""
+        names = {c: "You" if c == self.human else machine for c in (BLACK, WHITE)}
+        return sgf_of_game(self.board, names, self.result, self.count())
+
+
+def move_generator(seed: int, board: Board) -> np.random.Generator:
+    """Return a random generator that follows from a seed and the number of moves played."""
+    return np.random.default_rng([seed & (2**64 - 1), len(board.moves)])
+
+
+def choose_move(
+    player: Player, board: Board, judge: Judge, *, seed: int, seconds: float | None = None
+) -> int:
+    """Let a player choose in a game whose dead stones come off by agreement.
+
+    A pass is answered by a pass where the game is over. `seconds` limit players that keep time.
+    """
+    if judge.accepts_pass(board):
+        return PASS
+    if seconds is not None and isinstance(player, TimedPlayer):
+        player = player.within(seconds)
+    return int(player.choose(board.copy(), move_generator(seed, board)))
+
+
+@dataclass
+class LocalGame(Session):
+    """A game against a player of this process, counted as soon as it ends."""
+
+    player: Player = field(kw_only=True)
+    spec: str = ""
+    """The player's name on the command line, so that the game can be resumed."""
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The judge of dead stones."""
+        return Judge()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether there is a result; dead stones may still be changed."""
+        return self.is_over or self.is_counting
+
+    def act(self, move: int) -> bool:
+        """Play a move of the side to move; return False if its time was up."""
+        now = time.monotonic()
+        in_time = not self.check_clock(now)
+        if in_time:
+            self.play(move, now)
+            if self.is_counting:
+                self.finish()
+        return in_time
+
+    def answer(self) -> int:
+        """Let the player move and return its move."""
+        move = choose_move(
+            self.player, self.board, self.judge, seed=self.seed, seconds=self.budget()
+        )
+        self.act(move)
+        return move
+
+    def finish(self) -> None:
+        """Count the game; dead stones come off only where the judge is sure."""
+        open = self.judge.over(self.board) is None
+        self.mark_dead(set(self.judge.dead_for_sure(self.board)), open=open)
+
+    @property
+    def loses_by_passing(self) -> bool:
+        """Whether somebody can still gain a point, so that a pass gives some away."""
+        return not self.has_ended and self.judge.over(self.board) is None
+
+    def advice(self) -> list[Candidate] | int:
+        """Return the player's candidates for the side to move, or only its move."""
+        self._require_open()
+        # A weak level gives better advice than it plays.
+        adviser: Player = getattr(self.player, "adviser", self.player)
+        board, rng = self.board.copy(), self.generator()
+        if not isinstance(adviser, Analyser):
+            return int(adviser.choose(board, rng))
+        *_, report = adviser.analyse(board, rng, interval=1e9, limited=True)
+        return list(report.candidates)
+
+    def estimate(self) -> tuple[Outlook, NDArray[np.int8] | None]:
+        """Return what the game comes to, and the likely owner of each point: 0, BLACK or WHITE."""
+        outlook = self.judge.estimate(self.board)
+        owners = outlook.ownership
+        if owners is None:
+            return outlook, None
+        likely = np.where(np.asarray(owners) > 0, BLACK, WHITE)
+        return outlook, np.where(np.abs(owners) > _OWNED, likely, 0).astype(np.int8)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the game as plain values."""
+        b = self.board
+        return {
+            "player": self.player.name,
+            "colour": {BLACK: "black", WHITE: "white"}.get(self.human),
+            "size": [b.rows, b.cols],
+            "komi": b.komi,
+            "handicap": b.handicap,
+            "seed": self.seed,
+            "result": self.result or None,
+            "moves": [["-BW"[c], format_gtp(p, b.rows, b.cols)] for c, p in b.moves],
+            "dead": [format_gtp(p, b.rows, b.cols) for p in sorted(self.dead or ())],
+        }
