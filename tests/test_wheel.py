@@ -1,4 +1,4 @@
-"""The wheel, as a stranger gets it: built, installed into a bare environment, used elsewhere.
+"""The wheel as users get it: built, installed bare or with one extra, used in another folder.
 
 Needs a package index and some minutes, so only `make test-wheel` and CI run it.
 """
@@ -6,6 +6,7 @@ Needs a package index and some minutes, so only `make test-wheel` and CI run it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,9 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,7 +24,9 @@ import pytest
 pytestmark = pytest.mark.wheel
 
 ROOT = Path(__file__).parents[1]
-GAME = "(;GM[1]FF[4]SZ[9]KM[6.5]RU[Japanese];B[ee];W[ce];B[cd];W[dd];B[de];W[cf];B[bd];W[df])"
+GAME = (
+    "(;GM[1]FF[4]SZ[9]KM[6.5]RU[Japanese];B[ee];W[ce];B[cd];W[dd];B[de];W[cf];B[bd];W[df])"
+)
 
 IMPORT_EVERYTHING = """
 import importlib, pkgutil, tengen
@@ -32,6 +38,36 @@ for module in pkgutil.walk_packages(tengen.__path__, "tengen."):
             print(missing.name.split(".")[0])
 """
 
+# What each extra is for, as a program; kernels run as plain Python, which is quicker here.
+USES = {
+    "torch": """
+from tengen.cli import run
+moves = "".join(f";{'BW'[i % 2]}[{'abcdefghi'[i % 9]}{'aceg'[i // 9]}]" for i in range(36))
+open("long.sgf", "w").write(f"(;SZ[9]RE[B+3.5]{moves})")
+for words in (
+    ["shards", "long.sgf", "--out", "shards", "--scorer", "none"],
+    ["train", "shards", "--design", "tiny", "--steps", "1", "--batch", "2", "--device", "cpu",
+     "--out", "m.safetensors", "--run", "run", "--quiet"],
+):
+    assert run(["network", *words]) == 0
+""",
+    "onnx": """
+from tengen.cli import run
+assert run(["network", "export", "network.onnx", "--model", "tengen-small"]) == 0
+""",
+    "ray": """
+from tengen.cli import run
+assert run(["score", "game.sgf", "game.sgf", "--ray", "local", "--json"]) == 0
+""",
+    "gym": """
+from tengen.environment import GoEnvironment
+game = GoEnvironment(5)
+game.reset(seed=1)
+game.step(12)
+assert game.agent_selection
+""",
+}
+
 
 def works(python: str) -> bool:
     return subprocess.run([python, "-c", ""], capture_output=True).returncode == 0
@@ -39,31 +75,48 @@ def works(python: str) -> bool:
 
 def pythons() -> list[object]:
     """Return this interpreter and those of the other versions we promise, if they are here."""
-    version = f"python3.{sys.version_info.minor}"
-    others = [name for name in ("python3.11", "python3.12", "python3.13") if name != version]
+    this = f"python3.{sys.version_info.minor}"
+    promised = ("python3.11", "python3.12", "python3.13", "python3.14")
+    others = [name for name in promised if name != this]
     here = [name for name in others if shutil.which(name) and works(name)]
     return [sys.executable, *(pytest.param(name, marks=pytest.mark.slow) for name in here)]
 
 
-@pytest.fixture(scope="module", params=pythons())
-def tengen(request: pytest.FixtureRequest) -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    subprocess.run([*build, "--wheel-dir", folder, ROOT], check=True)
+    (built,) = folder.glob("tengen-*.whl")
+    return built
+
+
+@contextmanager
+def installed(wheel: Path, python: str, extra: str = "", *pinned: str) -> Iterator[Path]:
     """Install the wheel into an environment whose path has a space; give its program."""
     with tempfile.TemporaryDirectory(prefix="bare ") as name:
         folder = Path(name)
         folder.chmod(0o755)  # another user starts it below
-        build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
-        subprocess.run([*build, "--wheel-dir", folder, ROOT], check=True)
-        subprocess.run([request.param, "-m", "venv", folder / "venv"], check=True)
-        (wheel,) = folder.glob("tengen-*.whl")
-        install = [folder / "venv/bin/python", "-m", "pip", "install", "--quiet", wheel]
-        subprocess.run(install, check=True)
+        subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
+        install = [folder / "venv/bin/python", "-m", "pip", "install", "--quiet", "--no-compile"]
+        subprocess.run([*install, f"{wheel}{extra}", *pinned], check=True)
         (folder / "elsewhere").mkdir()
         (folder / "elsewhere" / "game.sgf").write_text(GAME)
         yield folder / "venv/bin/tengen"
 
 
+@pytest.fixture(scope="module", params=pythons())
+def tengen(request: pytest.FixtureRequest, wheel: Path) -> Iterator[Path]:
+    with installed(wheel, request.param) as program:
+        yield program
+
+
 def start(
-    tengen: Path, *words: str, text: str = "", **options: object
+    tengen: Path,
+    *words: str,
+    text: str = "",
+    variables: dict[str, str] | None = None,
+    **options: object,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program of the environment in another folder and print how long it took."""
     kept = ("PATH", "LANG", "TMPDIR")
@@ -75,20 +128,38 @@ def start(
         capture_output=True,
         text=True,
         cwd=tengen.parents[2] / "elsewhere",
-        env={**environment, "HOME": str(tengen.parents[2])},
+        env={**environment, **(variables or {}), "HOME": str(tengen.parents[2])},
         **options,  # type: ignore[call-overload]
     )
     print(f"{' '.join(words)[:40]}: {time.perf_counter() - begin:.1f} s")
     return done
 
 
+def packages_of(extra: str) -> set[str]:
+    """Return what the project declares for an extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needs = project["project"]["optional-dependencies"][extra]
+    return {re.split(r"[^\w-]", need)[0] for need in needs}
+
+
 def test_every_module_imports_without_extras(tengen: Path) -> None:
     done = start(tengen.with_name("python"), "-c", IMPORT_EVERYTHING)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = project["project"]["optional-dependencies"]
-    optional = {need.split(">")[0] for needs in extras.values() for need in needs}
     assert done.returncode == 0, done.stderr
-    assert set(done.stdout.split()) <= {*optional, "pyspiel"}
+    optional = set().union(*map(packages_of, USES), {"triton", "pyspiel", "sgfmill"})
+    assert set(done.stdout.split()) <= optional
+
+
+@pytest.mark.parametrize("extra", USES)
+def test_an_extra_is_enough_for_what_it_is_for(extra: str, wheel: Path) -> None:
+    # The same PyTorch as here: the newest may bring gigabytes.
+    pinned = [f"torch=={version('torch')}"] if extra == "torch" and find_spec("torch") else []
+    with installed(wheel, sys.executable, f"[{extra}]", *pinned) as program:
+        python = program.with_name("python")
+        imported = start(python, "-c", IMPORT_EVERYTHING)
+        assert imported.returncode == 0, imported.stderr
+        assert not set(imported.stdout.split()) & packages_of(extra)
+        used = start(python, "-c", USES[extra], variables={"NUMBA_DISABLE_JIT": "1"})
+        assert used.returncode == 0, used.stderr
 
 
 def test_commands_answer(tengen: Path) -> None:
