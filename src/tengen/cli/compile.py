@@ -31,9 +31,6 @@ def compile_(
     begin = time.perf_counter()
     import_kernels()
     missing = [name for name, compiled in kernels() if not compiled]
-    if not missing:
-        remark(f"all kernels are compiled already, in {cache_folder()}", quiet=quiet)
-        return
     remark(f"compiling {len(missing)} kernels into {cache_folder()}", quiet=quiet)
     context = multiprocessing.get_context("spawn")
     compiled: Any = context.SimpleQueue()
