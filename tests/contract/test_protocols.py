@@ -48,7 +48,7 @@ def test_who_finishes_games() -> None:
 
 def test_only_a_network_is_a_network() -> None:
     assert make_network("tengen-small").supports(9, 9)
-    with pytest.raises(SpecError, match="is not a model that says moves, winner and score"):
+    with pytest.raises(SpecError, match="is not a network with moves, winner and score"):
         make_network("scorer")
     with pytest.raises(SpecError):
         make_network("no-such-network")
