@@ -17,11 +17,7 @@ from tengen.board.safety import (
     ladder_escape,
     unconditional,
 )
-from tengen.board.safety_kernels import (
-    eye_colour,
-    read_ladder,
-    safety_scratch,
-)
+from tengen.board.safety_kernels import read_ladder, real_eye_owner, safety_scratch
 from tengen.errors import TengenError
 
 STONES = {".": 0, "x": 1, "o": 2}
@@ -362,7 +358,7 @@ def test_kernels_on_states_agree_with_the_grid() -> None:
         for r in range(7):
             for c in range(6):
                 p = (r + 1) * 7 + c + 1
-                owner = eye_colour(s, p)
+                owner = real_eye_owner(s[COLOUR], p, 7)
                 assert (owner == BLACK) == is_eye(grid, (r, c), BLACK)
                 if grid[r, c] == 0 or slow_liberties(grid, (r, c)) == set():
                     continue

@@ -11,7 +11,7 @@ import numpy as np
 
 from tengen.board.flood_kernels import number_alike
 from tengen.board.kernels import near
-from tengen.board.layout_kernels import BLACK, BORDER, COLOUR, COLS, EMPTY, SCALARS, WHITE
+from tengen.board.layout_kernels import BLACK, BORDER, EMPTY, WHITE
 from tengen.jit import inner_kernel, kernel
 
 # Rows of the scratch.
@@ -129,12 +129,6 @@ def real_eye_owner(line, p, width):
     if owner != EMPTY and _is_false_eye(line, p, width, owner):
         return EMPTY
     return owner
-
-
-@kernel
-def eye_colour(s, p):
-    """Return the colour that has a real eye at the point p of a state, or EMPTY."""
-    return real_eye_owner(s[COLOUR], p, s[SCALARS, COLS] + 1)
 
 
 @kernel
