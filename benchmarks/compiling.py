@@ -44,7 +44,7 @@ def measure_all(most: int = 20) -> None:
                 running[-1][1] += took
 
     event.register("numba:compile", Listener())
-    from tengen.compiling import STEPS, warm_up
+    from tengen.warming import STEPS, warm_up
 
     begin = time.process_time()
     for package in STEPS:

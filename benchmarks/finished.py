@@ -22,7 +22,7 @@ from tengen.game.judging import Judge
 from tengen.learners.scoring import BlockScorer
 from tengen.learners.scoring.sheet import Sheet, score_record
 from tengen.records import GameRecord, read_games
-from tengen.records.replay import board_at
+from tengen.records.record import board_at
 from tengen.statistics import wilson
 
 SHARES = (0.4, 0.65, 0.85)

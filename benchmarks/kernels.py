@@ -17,7 +17,7 @@ import numpy as np
 from tengen.board import Board, format_sgf, playouts
 from tengen.players.spec import make_player
 from tengen.records import Corpus
-from tengen.records.bulk_replay import replay_refusals
+from tengen.records.corpus import replay_refusals
 
 
 def show(name: str, work: Callable[[], object], times: int = 1) -> None:

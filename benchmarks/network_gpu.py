@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tengen.board import Board
-from tengen.board.playing import play_random
+from tengen.board.playouts import play_random
 from tengen.learners.deep_network import DeepNetwork, inputs
 from tengen.learners.deep_network.gpu import GpuEngine
 

@@ -18,7 +18,7 @@ import numpy as np
 import onnxruntime
 
 from tengen.board import Board
-from tengen.board.playing import play_random
+from tengen.board.playouts import play_random
 from tengen.learners.deep_network import DeepNetwork, inputs
 from tengen.learners.deep_network.export import export_onnx
 

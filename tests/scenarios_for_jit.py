@@ -109,7 +109,7 @@ def counting() -> list[Any]:
     from tengen.board.counting_kernels import careful_kinds
     from tengen.board.layout_kernels import COLOUR
     from tengen.board.safety import eyes, in_atari, is_eye, ladder, ladder_escape, unconditional
-    from tengen.board.safety_kernels import read_ladder, safety_scratch
+    from tengen.board.tactics_kernels import read_ladder, safety_scratch
 
     answers: list[Any] = []
     rng = np.random.default_rng(11)
@@ -146,8 +146,7 @@ def records() -> list[Any]:
     import io
 
     from tengen.records import bulk
-    from tengen.records.bulk_replay import replay_refusals
-    from tengen.records.corpus import Unseen
+    from tengen.records.corpus import Unseen, replay_refusals
 
     text = b"(;SZ[9]AB[aa][cc]PB[\xc3\xa9\xe7\x8e\x8b]RE[B+3.5];W[ee];B[ef](;W[fe];B[])(;W[dd]))"
     text += b"\n(;SZ[5];B[aa];W[bb])"
@@ -206,7 +205,7 @@ def move_prediction() -> list[Any]:
 def scoring() -> list[Any]:
     from tengen.learners.scoring.features import describe
     from tengen.learners.scoring.judgement import judge
-    from tengen.records.bulk_replay import last_positions
+    from tengen.records.corpus import last_positions
 
     answers: list[Any] = list(last_positions(games(2)))
     for position in boards((4, 5), (6, 6), share=1.0):
@@ -271,7 +270,7 @@ def opening_evolution() -> list[Any]:
 def deep_network() -> list[Any]:
     from tengen.learners.deep_network.design import Design
     from tengen.learners.deep_network.inputs_kernels import encode_games
-    from tengen.learners.deep_network.warming import untrained
+    from tengen.learners.deep_network.learner import untrained
 
     network = untrained(Design(fields=1, blocks=3, head_fields=1, value_hidden=2))
     answers: list[Any] = []

@@ -16,8 +16,8 @@ from numba.core import event, ir
 
 from tengen import compiling, numba_shortcuts
 from tengen.board import kernels
-from tengen.compiling import STEPS
 from tengen.jit import kernels as all_kernels
+from tengen.warming import STEPS
 
 BY_SIGNAL = pytest.mark.parametrize(
     ("sign", "status", "word"),

@@ -126,9 +126,9 @@ def test_an_error_passes_through(theirs: ModuleType) -> None:
 
 
 def test_every_kernel_is_looked_at() -> None:
-    import tengen.board.fast_kernels
+    import tengen.board.playout_kernels
     from tengen import jit
 
     ways = {compiled._compiler.pipeline_class for compiled in jit._KERNELS}
-    assert ways == {KernelCompiler} and tengen.board.fast_kernels.light_playout
+    assert ways == {KernelCompiler} and tengen.board.playout_kernels.light_playout
     assert KernelCompiler.define_pipelines is not CompilerBase.define_pipelines

@@ -28,14 +28,12 @@ import numpy as np
 from numba.core import caching, config, event
 
 __all__ = [
-    "STEPS",
     "cache_folder",
     "import_kernels",
     "interpreted",
     "is_compiled",
     "prepare",
     "spare",
-    "warm_up",
 ]
 
 Result = TypeVar("Result")
@@ -56,26 +54,6 @@ def prepare() -> None:
     caching.Cache.load_overload = _undisturbed(caching.Cache.load_overload, watcher)
     if config.DISABLE_JIT:
         np.seterr(over="ignore")  # numbers wrap around, as in compiled kernels
-
-
-STEPS = (
-    "tengen.board",
-    "tengen.learners.symmetry_network",
-    "tengen.learners.scoring",
-    "tengen.learners.deep_network",
-    "tengen.learners.opening_td",
-    "tengen.learners.move_prediction",
-    "tengen.players",
-    "tengen.records",
-    "tengen.explorer",
-    "tengen.learners.opening_evolution",
-)
-"""Packages with a module `warming` that uses their kernels; after the board, the longest first."""
-
-
-def warm_up(package: str) -> None:
-    """Compile the kernels of one package, or load them from the cache."""
-    importlib.import_module(f"{package}.warming").warm_up()
 
 
 def import_kernels() -> None:

@@ -45,7 +45,7 @@ from tengen.board.drawing import (
     parse_ascii,
     star_points,
 )
-from tengen.board.shapes import SHAPES, shape_table
+from tengen.board.playouts import SHAPES, shape_table
 from tengen.board.symmetry import compose, elements, inverse, permutation, transform
 from tengen.errors import TengenError
 

@@ -25,8 +25,7 @@ from tengen.board.counting import (
     territory_margins,
     tromp_taylor,
 )
-from tengen.board.counting_eyes_kernels import eye_value
-from tengen.board.counting_kernels import careful_kinds
+from tengen.board.counting_kernels import careful_kinds, eye_value
 from tengen.errors import TengenError
 
 STONES = {".": 0, "x": 1, "b": 1, "o": 2, "w": 2}

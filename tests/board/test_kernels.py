@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, EMPTY, PASS, WHITE, BatchBoard, Board, Rules, play_random
-from tengen.board import fast_kernels as fast
 from tengen.board import kernels as k
 from tengen.board import layout_kernels as layout
-from tengen.board.batch_kernels import batch_masks, batch_play, batch_scores
-from tengen.board.counting_eyes_kernels import MAX_CELLS
+from tengen.board import playout_kernels as fast
 from tengen.board.counting_kernels import (
     BLACK_FALSE_EYE,
     BLACK_OPEN,
@@ -24,6 +22,7 @@ from tengen.board.counting_kernels import (
     BLACK_STONE,
     BLACK_TERRITORY,
     DAME,
+    MAX_CELLS,
     WHITE_FALSE_EYE,
     WHITE_OPEN,
     WHITE_SEKI_POINT,
@@ -34,12 +33,20 @@ from tengen.board.counting_kernels import (
     plain_kinds,
     territory_margin,
 )
-from tengen.board.flood_kernels import number_alike
-from tengen.board.heavy_kernels import liberties_after
-from tengen.board.playout_kernels import run_chunk
-from tengen.board.replay_kernels import TRUSTED, replay_games
+from tengen.board.kernels import (
+    TRUSTED,
+    batch_masks,
+    batch_play,
+    batch_scores,
+    number_alike,
+    replay_games,
+)
+from tengen.board.playout_kernels import liberties_after, run_chunk
+from tengen.board.playouts import shape_table
 from tengen.board.rules import KO_NUMBERS, PRESETS, HandicapBonus, KoRule, Scoring
-from tengen.board.safety_kernels import (
+from tengen.board.simple_kernels import BY_BLOCK, maxlib_move, random_move
+from tengen.board.symmetry import N_SYMMETRIES
+from tengen.board.tactics_kernels import (
     MAX_READS,
     atari_mask,
     eye_map,
@@ -47,9 +54,6 @@ from tengen.board.safety_kernels import (
     real_eye_owner,
     safety_scratch,
 )
-from tengen.board.shapes import shape_table
-from tengen.board.simple_kernels import BY_BLOCK, maxlib_move, random_move
-from tengen.board.symmetry import N_SYMMETRIES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from reference import ReferenceBoard

@@ -17,7 +17,7 @@ from tengen.board.safety import (
     ladder_escape,
     unconditional,
 )
-from tengen.board.safety_kernels import read_ladder, real_eye_owner, safety_scratch
+from tengen.board.tactics_kernels import read_ladder, real_eye_owner, safety_scratch
 from tengen.errors import TengenError
 
 STONES = {".": 0, "x": 1, "o": 2}

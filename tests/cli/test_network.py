@@ -14,7 +14,7 @@ from tests.needs import need
 
 from tengen.cli import run
 from tengen.learners.deep_network import DESIGNS, DeepNetwork, read_shards
-from tengen.learners.deep_network.warming import untrained
+from tengen.learners.deep_network.learner import untrained
 
 
 def test_shards_train_evaluate_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,6 @@ import pytest
 from tengen.board import Board
 from tengen.explorer import Answer, NextMove, Openings, build, explore, picture
 from tengen.explorer.pictures import cells
-from tengen.explorer.warming import warm_up
 from tengen.models import defaults as asking
 from tengen.models.defaults import Opinions, opinions_on
 
@@ -118,7 +117,3 @@ def test_models_are_asked_where_they_are_there(monkeypatch: pytest.MonkeyPatch) 
     }
     assert opinions_on(19, 19).names == {"network": "tengen-large"}
     assert opinions_on(4, 4).names == {"predictor": "predictor-small"}
-
-
-def test_warming_runs() -> None:
-    warm_up()

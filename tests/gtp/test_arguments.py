@@ -80,7 +80,7 @@ def test_the_start_of_a_game_has_its_setup_and_no_moves() -> None:
 
 
 def test_the_record_of_a_board_plays_to_the_same_board() -> None:
-    from tengen.records.replay import board_at
+    from tengen.records.record import board_at
 
     board = Board.from_ascii("X . . .\n. . . .\n. . O .\n. . . .", to_play=WHITE, komi=2.5)
     for move in ("B2", "D4", "A1", PASS):

@@ -181,9 +181,9 @@ FINISHED += [f"play w d{i}" for i in range(1, 6)]
 
 
 def test_without_a_scorer_playouts_judge(talk, monkeypatch, tmp_path: Path) -> None:
-    from tengen.models import places
+    from tengen.models import store
 
-    monkeypatch.setattr(places, "SHIPPED", tmp_path)
+    monkeypatch.setattr(store, "SHIPPED", tmp_path)
     monkeypatch.delenv("TENGEN_MODELS", raising=False)
     talk(*FINISHED, "komi 0.5", "play w a1")
     assert talk("final_score") == "B+4.5"

@@ -10,7 +10,7 @@ import pytest
 from tests.needs import need
 
 from tengen.learners.deep_network import DESIGNS
-from tengen.learners.deep_network.warming import untrained
+from tengen.learners.deep_network.learner import untrained
 
 need("katrain.core.engine")
 

@@ -27,6 +27,8 @@ from tengen.models import (
     register_kind,
     save_model,
 )
+from tengen.models.defaults import network_for, policy_for, predictor_for
+from tengen.models.store import FORMAT, model_names
 
 
 class Toy:
@@ -46,7 +48,7 @@ class Toy:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TENGEN_MODELS", str(tmp_path))
-    monkeypatch.setattr(models.places, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(models.store, "SHIPPED", tmp_path / "shipped")
     monkeypatch.setattr(models.registry, "KINDS", dict(KINDS))
     toys = types.ModuleType("toys_of_this_test")
     toys.Toy = Toy  # type: ignore[attr-defined]
@@ -134,3 +136,26 @@ def test_the_list_fits_a_screen_with_whole_names(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 80
     assert [line.split()[0] for line in lines[1:]] == [entry.name for entry in list_models()]
+
+
+def test_a_damaged_model_is_listed_with_what_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TENGEN_MODELS", str(tmp_path))
+    (tmp_path / "broken.safetensors").write_bytes(b"nothing")
+    (tmp_path / "astray.safetensors").symlink_to(tmp_path / "nowhere")
+    listed = {info.name: info for info in list_models()}
+    broken = listed["broken"]
+    assert broken.card is None and broken.error
+    assert broken.bytes == 7
+    assert listed["astray"].error and listed["astray"].bytes == 0
+    others = [info for name, info in listed.items() if name not in ("broken", "astray")]
+    assert others and all(info.card is not None and info.error == "" for info in others)
+    assert all(info.card.format == FORMAT for info in others if isinstance(info.card, Card))
+
+
+@pytest.mark.parametrize("size", [(2, 2), (9, 9), (13, 13), (19, 19), (9, 13), (25, 25)])
+def test_every_board_has_a_model_that_is_there(size: tuple[int, int]) -> None:
+    served = {network_for(*size)} if min(size) >= 5 else set()
+    assert {predictor_for(*size), policy_for(*size), *served} <= set(model_names())
+    assert bool(network_for(*size)) == bool(served)

@@ -26,6 +26,8 @@ from tengen.models import (
     resumed_settings,
     setting,
 )
+from tengen.models.runs import SNAPSHOTS
+from tengen.models.settings import to_plain
 
 
 @dataclass(frozen=True)
@@ -289,3 +291,13 @@ def test_the_name_of_a_run_follows_from_what_it_learns(tmp_path: Path) -> None:
     train(tmp_path / "two", Walk(steps=5), games="b")
     path = "checkpoints/000000005.safetensors"
     assert content(tmp_path / "one")[path] != content(tmp_path / "two")[path]
+
+
+def test_a_run_is_read_as_it_was_begun(tmp_path: Path) -> None:
+    assert read_run(tmp_path) is None
+    with Run.open(tmp_path / "run", "small", Walk(), data={"games": "f00"}) as run:
+        assert run.snapshot(3).parent == tmp_path / "run" / SNAPSHOTS
+    found = read_run(tmp_path / "run")
+    assert found is not None
+    assert (found.learner, found.data) == ("small", {"games": "f00"})
+    assert found.settings == to_plain(Walk())

@@ -18,7 +18,7 @@ import pytest
 
 from tengen.errors import TengenError
 from tengen.parallel import Team, WorkerLostError, cluster, map_jobs, spawn_seeds
-from tengen.parallel.losses import LOOKAHEAD_PER_WORKER
+from tengen.parallel.jobs import LOOKAHEAD_PER_WORKER
 from tengen.parallel.processes import Pool, run_in_processes
 
 # Workers inherit this path, so that they can import the functions by name.

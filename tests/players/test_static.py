@@ -7,7 +7,7 @@ import pytest
 
 from tengen.board import BLACK, PASS, WHITE, Board, index_of, play_random
 from tengen.board import layout_kernels as layout
-from tengen.board.shapes import shape_table
+from tengen.board.playouts import shape_table
 from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
 from tengen.players import make_player
 from tengen.players.expert import PlayerExpert, StaticExpert

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.board import PASS, Move, Point
+from tengen.board import BLACK, PASS, Move, Point
 from tengen.errors import RecordError, TengenError
 from tengen.records import Corpus, GameArrays, GameRecord, Result, arrays, writer
-from tengen.records.summary import summarise
+from tengen.records.arrays import from_records
+from tengen.records.corpus import Summary, summarise
 
 
 def random_games(count: int, seed: int = 1) -> list[GameRecord]:
@@ -208,3 +209,18 @@ def test_arrays_that_are_none_are_refused(tmp_path: Path) -> None:
     (tmp_path / "x.npz").write_bytes(b"not arrays")
     with pytest.raises(RecordError, match="not a collection of arrays"):
         writer.load_arrays(tmp_path / "x.npz")
+
+
+def test_a_summary_counts_sizes_and_results(tmp_path: Path) -> None:
+    summary = Summary()
+    summary.add(from_records([GameRecord(9, 13, moves=[(BLACK, PASS)]), GameRecord(9, 9)]))
+    assert (summary.games, summary.moves) == (2, 1)
+    assert summary.sizes == {"9x13": 1, "9x9": 1} and summary.results == {"?": 2}
+
+
+def test_batches_lead_back_to_their_records(tmp_path: Path) -> None:
+    path = tmp_path / "games.sgf"
+    path.write_bytes(b"(;SZ[5];B[aa](;W[bb])(;W[cc]))" * 2)
+    [batch] = Corpus([path]).record_batches()
+    assert len(batch.arrays) == 2
+    assert [record.game for record in batch.records()] == [1, 2]

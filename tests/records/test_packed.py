@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tengen.errors import RecordError
-from tengen.records.packed import PackedGame, packed_games
+from tengen.records.corpus import PackedGame, packed_games
 
 
 def test_games_travel_with_their_places(tmp_path: Path) -> None:

@@ -32,7 +32,11 @@ from tengen.records import (
     sgf,
     sgf_grammar,
 )
+from tengen.records.archives import BrokenStreamError, open_sources
+from tengen.records.faults import Damage
 from tengen.records.record import GameRecord as Record
+from tengen.records.sgf_grammar import parse_game
+from tengen.records.sgf_properties import parse_point
 
 GOOD = b"(;GM[1]FF[4]SZ[9]KM[5.5]RE[B+2];B[ee];W[cc];B[])\n"
 
@@ -490,3 +494,41 @@ def test_a_long_text_is_guessed_from_its_beginning(
     assert record.encoding == codec and words in record.properties["C"][0]
     cut = raw.replace(b"];B", b"\xff];B")  # a byte that belongs to no encoding here
     assert encodings.guess(cut) in ("latin-1", codec)
+
+
+def test_points_are_two_letters_of_this_board() -> None:
+    assert str(parse_point(b" ba ", 5, 5)) == "B5"
+    for wrong in (b"", b"tt", b"zz", b"b", b"bbb"):
+        with pytest.raises(ValueError, match="no point of a board of 5x5"):
+            parse_point(wrong, 5, 5)
+
+
+def test_faults_are_told_and_records_know_their_place() -> None:
+    faults: list[Fault] = []
+    game = parse_game(b"  " + GOOD, 2)
+    record = sgf.record_of(game, GOOD, "a.sgf", 3, faults.append)
+    assert record is not None and (record.file, record.game, record.offset) == ("a.sgf", 3, 2)
+    assert sgf.record_of(Damage("torn", 7), b"", "a.sgf", 4, faults.append) is None
+    assert [str(fault) for fault in faults] == ["a.sgf: game 4, byte 7: torn"]
+    assert sgf.no_game("a.sgf", 0).reason == "an empty file"
+    assert sgf.no_game("a.sgf", 9).reason == "no SGF game in it"
+
+
+def test_the_encoding_is_the_declared_one_else_a_guess() -> None:
+    declared = b"(;CA[GBK]PB[x])"
+    assert sgf.encoding_of(parse_game(declared).tree, declared) == "gb18030"
+    plain = "(;PB[é])".encode()
+    assert sgf.encoding_of(parse_game(plain).tree, plain) == "utf-8"
+
+
+def test_sources_are_opened_in_order_and_a_torn_one_says_so(tmp_path: Path) -> None:
+    (tmp_path / "b.sgf").write_bytes(GOOD)
+    (tmp_path / "a.sgf.gz").write_bytes(gzip.compress(GOOD))
+    (tmp_path / "c.txt.png").write_bytes(b"no game")
+    read = [(Path(s.name).name, s.stream.read()) for s in open_sources(tmp_path, pytest.fail)]
+    assert read == [("a.sgf.gz", GOOD), ("b.sgf", GOOD)]
+    (tmp_path / "torn.sgf.gz").write_bytes(gzip.compress(GOOD)[:-12])
+    for torn in open_sources(tmp_path / "torn.sgf.gz", pytest.fail):
+        assert torn.asked
+        with pytest.raises(BrokenStreamError):
+            torn.stream.read()

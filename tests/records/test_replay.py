@@ -13,8 +13,8 @@ from tengen.errors import IllegalMoveError, RecordError
 from tengen.lab.speed import sample_games
 from tengen.records import Corpus, loads, read_games
 from tengen.records.arrays import from_records
-from tengen.records.bulk_replay import check, last_positions, replay_all, replay_refusals
-from tengen.records.replay import Refusal, board_at, positions
+from tengen.records.corpus import check, last_positions, replay_all, replay_refusals
+from tengen.records.record import Refusal, board_at, positions, rules_named
 
 KO = "(;SZ[5];B[ba];W[ca];B[ab];W[db];B[bc];W[cc];B[cb];W[bb];B[cb])"
 
@@ -129,3 +129,9 @@ def test_collections_are_replayed_to_their_last_positions() -> None:
     assert np.count_nonzero(half[0, :3, :3]) == 2
     assert replay_refusals(games).tolist() == [False, True]
     assert replay_all(games) == 4 + 1
+
+
+def test_unknown_rules_are_taken_for_others() -> None:
+    assert rules_named("Chinese").scoring == "area"
+    assert rules_named("house rules").scoring == "territory"
+    assert rules_named("house rules", "aga").handicap_bonus == "n-1"

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from tengen.records import sgf_grammar
 from tengen.records.faults import Damage
-from tengen.records.sgf_grammar import GameTree, Window, format_tree, parse_game, parse_slices
+from tengen.records.sgf_grammar import (
+    GameTree,
+    Window,
+    find_root,
+    find_start,
+    format_tree,
+    parse_game,
+    parse_slices,
+    protect,
+)
 
 
 def games(data: bytes) -> list[sgf_grammar.ParsedGame | Damage]:
@@ -184,3 +193,26 @@ def test_a_window_slides_over_what_is_no_game_and_keeps_a_bracket_at_its_end() -
     assert window.slide() and window.base == chunk - 3
     assert window.data == b"(;a" + b"y" * 10  # what may begin a game is kept
     assert window.final and not window.slide()
+
+
+GAME = b"(;GM[1]SZ[5];B[aa](;W[bb])(;W[cc]))"
+
+
+def test_games_begin_at_a_parenthesis_and_roots_have_root_properties() -> None:
+    text = b"junk " + GAME + b" more (;FF[4])"
+    assert find_start(text) == 5 and find_start(b"nothing") == -1
+    behind = text.index(b"(;W[bb]")
+    assert find_start(text, behind) == behind
+    assert text[find_root(text, behind) :] == b"(;FF[4])"
+
+
+def test_each_game_comes_with_its_own_bytes() -> None:
+    found = list(parse_slices(io.BytesIO(b"x" + GAME + b"(;SZ[")))
+    game, raw = found[0]
+    assert raw == GAME
+    assert not isinstance(game, Damage) and (game.start, game.end) == (1, 1 + len(GAME))
+
+
+def test_a_value_that_looks_like_a_game_is_escaped() -> None:
+    assert protect(b"see (;FF[") == b"see \\(;FF["
+    assert protect(b"see (this)") == b"see (this)"

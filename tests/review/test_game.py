@@ -18,7 +18,7 @@ from tengen.errors import IllegalMoveError, SpecError
 from tengen.game.judging import Judge
 from tengen.learners.deep_network import View
 from tengen.records import loads, read_game
-from tengen.records.replay import board_at
+from tengen.records.record import board_at
 from tengen.review.annotate import LABELLED, LABELS, annotate, move_words
 from tengen.review.game import (
     LINE,

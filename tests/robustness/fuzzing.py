@@ -42,7 +42,7 @@ def attack_records(seen: Seen, count: int, rng: random.Random, folder: Path) -> 
     from tengen.cli import run
     from tengen.errors import TengenError
     from tengen.records import loads, read_games
-    from tengen.records.replay import board_at, rules_of
+    from tengen.records.record import board_at, rules_of
 
     path = folder / "game.sgf"
     commands = (["games", "stat"], ["games", "check"], ["score"])

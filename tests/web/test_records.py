@@ -13,7 +13,7 @@ import pytest
 from tengen.board import Board
 from tengen.errors import IllegalMoveError
 from tengen.records import GameRecord, loads
-from tengen.records.replay import board_at
+from tengen.records.record import board_at
 from tengen.web import look_routes, records, review_routes
 from tengen.web.app import make_app
 from tengen.web.services import Services

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tengen.arena.game import PlayedGame, winner_name
 from tengen.arena.ratings import win_rate
-from tengen.foreign import for_rich, printable
+from tengen.sanitize import for_rich, printable
 from tengen.statistics import wilson
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 from tengen.arena.database import Database, GameRow
 from tengen.arena.results import Results, Standing, results_of
 from tengen.errors import SpecError
-from tengen.foreign import csv_cell
+from tengen.sanitize import csv_cell
 
 _Sheet = tuple[list[str], list[list[str]]]
 """Column heads and rows of a table, as text."""

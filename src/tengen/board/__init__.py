@@ -25,8 +25,7 @@ from tengen.board.coordinates import (
     points_at,
     row_col,
 )
-from tengen.board.playing import play_random, play_to_end, random_point
-from tengen.board.playouts import PlayoutResult, playouts
+from tengen.board.playouts import PlayoutResult, play_random, play_to_end, playouts, random_point
 from tengen.board.rules import HANDICAP_KOMI, Rules, handicap_points
 from tengen.errors import IllegalMoveError
 

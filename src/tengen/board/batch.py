@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
-from tengen.board import batch_kernels, kernels
+from tengen.board import kernels
 from tengen.board import layout_kernels as layout
 from tengen.board.board import Board, stack_planes
 from tengen.board.coordinates import (
@@ -101,9 +101,7 @@ class BatchBoard:
 
         def fill(first: int, last: int) -> None:
             part = slice(first, last)
-            batch_kernels.batch_masks(
-                self.states[part], self._tables[part], self._ko_rule, out[part]
-            )
+            kernels.batch_masks(self.states[part], self._tables[part], self._ko_rule, out[part])
 
         share(fill, self.games, least=_SHARE)
         return out
@@ -135,7 +133,7 @@ class BatchBoard:
 
         def play(first: int, last: int) -> None:
             part = slice(first, last)
-            batch_kernels.batch_play(
+            kernels.batch_play(
                 *(self.states[part], self._tables[part], self._ko_rule),
                 *(indices[part], refused[part]),
             )
@@ -212,7 +210,7 @@ class BatchBoard:
         out = np.empty(self.games, np.int64)
 
         def score(first: int, last: int) -> None:
-            batch_kernels.batch_scores(self.states[first:last], out[first:last])
+            kernels.batch_scores(self.states[first:last], out[first:last])
 
         share(score, self.games, least=_SHARE)
         return out.astype(np.float64) - self.komi

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tengen.arrays import BoolArray, IntArray
 from tengen.board import counting_kernels as k
 from tengen.board.coordinates import index_of
-from tengen.board.counting_reach_kernels import BLACK, WHITE
+from tengen.board.counting_kernels import BLACK, WHITE
 from tengen.errors import TengenError
 
 if TYPE_CHECKING:

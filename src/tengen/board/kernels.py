@@ -547,3 +547,133 @@ def area_score(s):
             elif touches == WHITE:
                 score -= size
     return score
+
+
+# ----- Connected sets of points -----
+
+
+@inner_kernel
+def number_alike(kind, width, number, stack):
+    """Number the connected sets of points of one kind, by their first points; return how many.
+
+    Points of a negative kind, the border among them, belong to none and get -1. `stack` is room for
+    every point.
+    """
+    number[:] = -1
+    count = 0
+    for start in range(kind.shape[0]):
+        if kind[start] < 0 or number[start] >= 0:
+            continue
+        number[start] = count
+        stack[0] = start
+        top = 1
+        while top > 0:
+            top -= 1
+            p = stack[top]
+            for q in (p + 1, p - 1, p + width, p - width):
+                if kind[q] == kind[start] and number[q] < 0:
+                    number[q] = count
+                    stack[top] = q
+                    top += 1
+        count += 1
+    return count
+
+
+# ----- Many boards, for `BatchBoard` -----
+
+
+@kernel
+def batch_masks(states, tables, ko_rule, out):
+    """Fill `out[g]` with the legal moves of every game's side to move."""
+    for g in range(states.shape[0]):
+        s = states[g]
+        allowed_mask(s, tables[g], ko_rule, s[SCALARS, TURN], out[g])
+
+
+@kernel
+def batch_play(states, tables, ko_rule, indices, refused):
+    """Play one row-major index a game (-1: leave the game alone); mark refused moves."""
+    for g in range(states.shape[0]):
+        s = states[g]
+        index = indices[g]
+        refused[g] = False
+        if index >= 0:
+            cols = s[SCALARS, COLS]
+            p = PASS
+            if index < s[SCALARS, ROWS] * cols:
+                p = (index // cols + 1) * (cols + 1) + index % cols + 1
+            colour = s[SCALARS, TURN]
+            if is_allowed(s, tables[g], ko_rule, p, colour):
+                play_move(s, p, colour)
+                remember(tables[g], history_key(s[SCALARS, HASH], s[SCALARS, TURN], ko_rule))
+            else:
+                refused[g] = True
+
+
+@kernel
+def batch_scores(states, out):
+    """Fill `out` with every game's Tromp-Taylor area difference, komi not included."""
+    for g in range(states.shape[0]):
+        out[g] = area_score(states[g])
+
+
+# ----- Whole collections of games -----
+
+
+TRUSTED = -1
+"""In place of a ko rule: every move is played, and one that has no empty point is left out."""
+
+
+@kernel
+def replay_games(
+    moves, colours, offsets, rows, cols, setup, setup_colours, setup_offsets, ko_rule, share,
+    ends, grids,
+):  # fmt: skip
+    """Play `share` of every game's moves and return how many moves were played.
+
+    Game g owns moves[offsets[g]:offsets[g + 1]] and likewise its setup stones. ends[g] becomes the
+    number of the game's first refused move (from 0; -1 when all were allowed), with which it ends,
+    and the stones taken by Black and by White. `grids`, unless empty, gets the last positions,
+    rows x columns at the top left of each.
+    """
+    s = new_state(rows[0], cols[0]) if rows.shape[0] > 0 else new_state(2, 2)
+    table = np.zeros(2, np.int64)
+    superko = ko_rule > KO_SIMPLE
+    played = 0
+    for g in range(offsets.shape[0] - 1):
+        if s.shape[1] != (rows[g] + 2) * (cols[g] + 1) + 1:
+            s = new_state(rows[g], cols[g])
+        clear(s, rows[g], cols[g])
+        length = np.int64((offsets[g + 1] - offsets[g]) * share)
+        if superko:
+            size = 2
+            while size < 2 * length + 4:
+                size *= 2
+            if table.shape[0] < size:
+                table = np.zeros(size, np.int64)
+            table[:] = 0
+        for i in range(setup_offsets[g], setup_offsets[g + 1]):
+            place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
+        refused = -1
+        if superko:
+            remember(table, history_key(s[SCALARS, HASH], s[SCALARS, TURN], ko_rule))
+        for i in range(offsets[g], offsets[g] + length):
+            p, colour = np.int64(moves[i]), np.int64(colours[i])
+            bad = p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY)
+            if bad and ko_rule == TRUSTED:
+                continue
+            if bad or (ko_rule != TRUSTED and not is_allowed(s, table, ko_rule, p, colour)):
+                refused = i - offsets[g]
+                break
+            play_move(s, p, colour)
+            if superko:
+                remember(table, history_key(s[SCALARS, HASH], s[SCALARS, TURN], ko_rule))
+            played += 1
+        ends[g, 0] = refused
+        ends[g, 1] = s[SCALARS, PRISONERS_B]
+        ends[g, 2] = s[SCALARS, PRISONERS_W]
+        if grids.shape[0] > 0:
+            for r in range(rows[g]):
+                for c in range(cols[g]):
+                    grids[g, r, c] = s[COLOUR, (r + 1) * (cols[g] + 1) + c + 1]
+    return played

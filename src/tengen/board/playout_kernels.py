@@ -1,15 +1,545 @@
-"""Run many playouts from a position and add up scores and ownership; know no policy."""
+"""Random games to the end, light and heavy, on a second board layout made for their speed.
+
+The position is one flat uint64 array `b` with a record of eight words a point, 64 bytes, a cache
+line: colour, head, next, size, pseudo-liberties (number, sum, sum of squares) and the place in the
+list of empty points. A point is named by the offset of its record, so that `b[p + HEAD_]` needs no
+multiplication, and everything is unsigned, so that Numba leaves out its test for negative indices;
+that alone doubles the speed of the plain layout in `kernels`. Numbers must stay uint64 throughout:
+a bare Python literal would turn them into floats, hence the named constants.
+
+`v` holds what changes during a playout: V_EMPTY empty points, V_KO, V_RNG, V_LAST, V_LAST2.
+"""
 
 # mypy: ignore-errors
 from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.fast_kernels import V_RNG, V_SIZE, U, final_score, light_playout, load
-from tengen.board.heavy_kernels import heavy_playout
-from tengen.board.layout_kernels import COLS, ROWS, SCALARS, TURN
-from tengen.board.random_kernels import seed_stream
-from tengen.jit import kernel
+from tengen.board.layout_kernels import COLOUR, COLS, KO, LAST, LAST2, ROWS, SCALARS, TURN
+from tengen.board.random_kernels import mix, seed_stream
+from tengen.jit import hot_kernel, inner_kernel, kernel
+
+U = np.uint64
+U0, U1, U2, U3 = U(0), U(1), U(2), U(3)
+RECORD = U(8)
+HEAD_, NEXT_, SIZE_, PLIB_, PSUM_, PSQ_, EPOS_ = U(1), U(2), U(3), U(4), U(5), U(6), U(7)
+V_EMPTY, V_KO, V_RNG, V_LAST, V_LAST2 = U(0), U(1), U(2), U(3), U(4)
+V_SIZE = 8
+_GOLDEN = U(0x9E3779B97F4A7C15)
+_32 = U(32)
+
+
+@inner_kernel
+def near(p, k, width):
+    """Return neighbour number k (0 to 3: east, west, south, north) of a point."""
+    return p + RECORD if k == 0 else p - RECORD if k == 1 else p + width if k == 2 else p - width
+
+
+@inner_kernel
+def _diagonal(p, k, width):
+    """Return diagonal neighbour number k (0 to 3) of a point."""
+    q = p + width if k < 2 else p - width
+    return q + RECORD if k % 2 == 0 else q - RECORD
+
+
+@inner_kernel
+def load(s, b, empty, v):
+    """Copy the position `s` of `kernels` into the fast layout."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    n = s.shape[1]
+    for p in range(n):
+        o = U(p) * RECORD
+        b[o] = U(s[0, p])
+        for field in range(1, 7):
+            b[o + U(field)] = U(0)
+    count = U0
+    for row in range(rows):
+        for col in range(cols):
+            p = (row + 1) * (cols + 1) + col + 1
+            o = U(p) * RECORD
+            if s[COLOUR, p] == 0:
+                empty[count] = o
+                b[o + EPOS_] = count
+                count += U1
+            else:
+                b[o + HEAD_] = U(s[1, p]) * RECORD
+                b[o + NEXT_] = U(s[2, p]) * RECORD
+                if s[1, p] == p:
+                    b[o + SIZE_] = U(s[3, p])
+                    b[o + PLIB_] = U(s[4, p])
+                    b[o + PSUM_] = U(s[5, p]) * RECORD
+                    b[o + PSQ_] = U(s[6, p]) * RECORD * RECORD
+    v[V_EMPTY] = count
+    v[V_KO] = U(s[SCALARS, KO]) * RECORD
+    v[V_LAST] = U(max(s[SCALARS, LAST], 0)) * RECORD
+    v[V_LAST2] = U(max(s[SCALARS, LAST2], 0)) * RECORD
+
+
+@inner_kernel
+def load_line(line, cols, b, empty, v):
+    """Copy a bordered line of colours into the fast layout; tell whether all blocks have liberties.
+
+    There is no ko and no last move, and the blocks are found here.
+    """
+    n = line.shape[0]
+    width = cols + 1
+    b[:] = U0
+    seen = np.zeros(n, np.bool_)
+    stack = np.empty(n, np.int64)
+    count = U0
+    sound = True
+    for p in range(n):
+        b[U(p) * RECORD] = U(line[p])
+    for start in range(n):
+        colour = line[start]
+        if colour == 0:
+            o = U(start) * RECORD
+            empty[count] = o
+            b[o + EPOS_] = count
+            count += U1
+        if colour == 0 or colour == 3 or seen[start]:
+            continue
+        head = U(start) * RECORD
+        seen[start] = True
+        stack[0] = start
+        top = 1
+        last = head
+        size, libs, total, squares = U0, U0, U0, U0
+        while top > 0:
+            top -= 1
+            p = stack[top]
+            o = U(p) * RECORD
+            size += U1
+            b[o + HEAD_] = head
+            b[last + NEXT_] = o
+            last = o
+            for q in (p + 1, p - 1, p + width, p - width):
+                if line[q] == 0:
+                    z = U(q) * RECORD
+                    libs += U1
+                    total += z
+                    squares += z * z
+                elif line[q] == colour and not seen[q]:
+                    seen[q] = True
+                    stack[top] = q
+                    top += 1
+        b[last + NEXT_] = head
+        b[head + SIZE_] = size
+        b[head + PLIB_] = libs
+        b[head + PSUM_] = total
+        b[head + PSQ_] = squares
+        if libs == U0:
+            sound = False
+    v[V_EMPTY] = count
+    v[V_KO] = U0
+    v[V_LAST] = U0
+    v[V_LAST2] = U0
+    return sound
+
+
+@inner_kernel
+def draw_below(v, n):
+    """Return a random offset from 0 to n - 1."""
+    v[V_RNG] += _GOLDEN
+    return ((mix(v[V_RNG]) >> _32) * n) >> _32
+
+
+@inner_kernel
+def atari(b, head):
+    """Tell whether the block has exactly one liberty."""
+    return b[head + PSUM_] * b[head + PSUM_] == b[head + PLIB_] * b[head + PSQ_]
+
+
+@hot_kernel
+def is_playable(b, p, colour, width):
+    """Tell whether `colour` may play the empty point `p` and it is no eye of its own; no ko."""
+    e, w, s, n = b[p + RECORD], b[p - RECORD], b[p + width], b[p - width]
+    if (e == U0) | (w == U0) | (s == U0) | (n == U0):
+        return True
+    # Without branches, which the processor could not foresee: an own block with another liberty
+    # lends it, an enemy block in atari dies.
+    enemy = U3 - colour
+    good = False
+    for k in range(4):
+        q = near(p, k, width)
+        c = b[q]
+        good |= (c != U3) & (atari(b, b[q + HEAD_]) != (c == colour))
+    if good & (e != enemy) & (w != enemy) & (s != enemy) & (n != enemy):
+        # Surrounded by own stones: an eye unless the enemy holds two diagonals (one at the edge).
+        bad = 0
+        edge = 0
+        for k in range(4):
+            c = b[_diagonal(p, k, width)]
+            edge |= c == U3
+            bad += c == enemy
+        return bad + edge >= 2
+    return good
+
+
+@hot_kernel
+def _put_stone(b, empty, count, p, colour, width):
+    """Play a legal stone where `count` points are empty; return the new count and the ko point."""
+    enemy = U3 - colour
+    count -= U1
+    moved = empty[count]
+    place = b[p + EPOS_]
+    empty[place] = moved
+    b[moved + EPOS_] = place
+    b[p] = colour
+    b[p + HEAD_] = p
+    b[p + NEXT_] = p
+    b[p + SIZE_] = U1
+    # Empty and border points have record 0 as their head, so that taking a pseudo-liberty from
+    # every neighbour needs no branch; what record 0 collects means nothing.
+    square = p * p
+    libs, total, squares = U0, U0, U0
+    own = False
+    struck = False
+    for k in range(4):
+        q = near(p, k, width)
+        c = b[q]
+        h = b[q + HEAD_]
+        left = b[h + PLIB_] - U1
+        b[h + PLIB_] = left
+        b[h + PSUM_] -= p
+        b[h + PSQ_] -= square
+        free = U(c == U0)
+        libs += free
+        total += free * q
+        squares += free * q * q
+        own |= c == colour
+        struck |= (c == enemy) & (left == U0)
+    b[p + PLIB_] = libs
+    b[p + PSUM_] = total
+    b[p + PSQ_] = squares
+    if own:
+        head = p
+        for k in range(4):
+            q = near(p, k, width)
+            h = b[q + HEAD_]
+            if b[q] == colour and h != head:
+                head = _join(b, head, h)
+    if not struck:
+        return count, U0
+    captured_point = U0
+    before = count
+    for k in range(4):
+        q = near(p, k, width)
+        if b[q] == enemy and b[b[q + HEAD_] + PLIB_] == U0:
+            captured_point = q
+            count = _lift(b, empty, count, b[q + HEAD_], width)
+    if count - before == U1 and not own and libs == U0:
+        return count, captured_point
+    return count, U0
+
+
+@hot_kernel
+def _join(b, x, y):
+    """Merge two blocks, the smaller into the larger; return the head."""
+    large, small = x, y
+    if b[large + SIZE_] < b[small + SIZE_]:
+        large, small = y, x
+    b[large + SIZE_] += b[small + SIZE_]
+    b[large + PLIB_] += b[small + PLIB_]
+    b[large + PSUM_] += b[small + PSUM_]
+    b[large + PSQ_] += b[small + PSQ_]
+    x = small
+    while True:
+        b[x + HEAD_] = large
+        x = b[x + NEXT_]
+        if x == small:
+            break
+    after = b[large + NEXT_]
+    b[large + NEXT_] = b[small + NEXT_]
+    b[small + NEXT_] = after
+    return large
+
+
+@hot_kernel
+def _lift(b, empty, count, head, width):
+    """Take a block off the board; return the new number of empty points."""
+    x = head
+    while True:
+        following = b[x + NEXT_]
+        b[x] = U0
+        b[x + HEAD_] = U0
+        empty[count] = x
+        b[x + EPOS_] = count
+        count += U1
+        square = x * x
+        for j in range(4):
+            h = b[near(x, j, width) + HEAD_]
+            b[h + PLIB_] += U1
+            b[h + PSUM_] += x
+            b[h + PSQ_] += square
+        x = following
+        if x == head:
+            return count
+
+
+@inner_kernel
+def put(b, empty, v, p, colour, width):
+    """Play a legal stone and keep `v` up to date."""
+    v[V_EMPTY], v[V_KO] = _put_stone(b, empty, v[V_EMPTY], p, colour, width)
+    v[V_LAST2] = v[V_LAST]
+    v[V_LAST] = p
+
+
+@inner_kernel
+def set_aside(b, empty, i, left):
+    """Swap a refused candidate out of the first `left` empty points; return how many are left."""
+    p = empty[i]
+    left -= U1
+    last = empty[left]
+    empty[left] = p
+    b[p + EPOS_] = left
+    empty[i] = last
+    b[last + EPOS_] = i
+    return left
+
+
+@inner_kernel
+def light_playout(b, empty, v, colour, width, limit, trace):
+    """Play uniformly random moves until both sides pass or `limit` plies; return plies played.
+
+    Every legal move that fills no own eye is equally likely: refused candidates are swapped out of
+    the draw. `trace` receives the moves (0 for a pass) and needs room for `limit` of them. What
+    changes is kept in local names, not in `v`: stores to one array make the compiler doubt the
+    others.
+    """
+    count, ko, rng = v[V_EMPTY], v[V_KO], v[V_RNG]
+    passes = 0
+    plies = 0
+    while passes < 2 and plies < limit:
+        left = count
+        passes += 1
+        move = U0
+        while left > U0:
+            rng += _GOLDEN
+            i = ((mix(rng) >> _32) * left) >> _32
+            p = empty[i]
+            if p != ko and is_playable(b, p, colour, width):
+                count, ko = _put_stone(b, empty, count, p, colour, width)
+                move = p
+                passes = 0
+                break
+            left = set_aside(b, empty, i, left)
+        if move == U0:
+            ko = U0
+        trace[U(plies)] = move
+        colour = U3 - colour
+        plies += 1
+    v[V_RNG] = rng
+    return plies
+
+
+@inner_kernel
+def final_score(b, rows, cols, ownership):
+    """Return Black's points minus White's at a playout's end and add each point to `ownership`.
+
+    An empty point belongs to the colour next to it; after a playout only eyes are empty.
+    """
+    score = 0
+    width = U(cols + 1) * RECORD
+    for row in range(rows):
+        for col in range(cols):
+            p = U((row + 1) * (cols + 1) + col + 1) * RECORD
+            c = b[p]
+            if c == U0:
+                mask = U0
+                for k in range(4):
+                    q = near(p, k, width)
+                    if b[q] != U3:
+                        mask |= b[q]
+                c = mask
+            if c == U1:
+                score += 1
+                ownership[row * cols + col] += 1
+            elif c == U2:
+                score -= 1
+                ownership[row * cols + col] -= 1
+    return score
+
+
+# ----- Heavy playouts: captures, rescues and shapes near the last move -----
+
+
+_MAX_CANDIDATES = 32
+
+
+@inner_kernel
+def _around(p, i, width):
+    """Return neighbour number i (0 to 7, reading order from the top left) of a point."""
+    if i < 3:
+        q = p - width
+    elif i < 5:
+        return p - RECORD if i == 3 else p + RECORD
+    else:
+        q = p + width
+    column = i % 5
+    return q - RECORD if column == 0 else q if column == 1 else q + RECORD
+
+
+@hot_kernel
+def shape_index(b, p, colour, width):
+    """Return the number of the 3x3 neighbourhood of `p` as `colour` sees it (own 1, enemy 2, edge
+    3).
+
+    Two bits a neighbour, in reading order from the top left, the centre left out.
+    """
+    code = U0
+    for i in range(8):
+        q = _around(p, i, width)
+        c = b[q]
+        if colour == U2 and (c == U1 or c == U2):
+            c = U3 - c
+        code |= c << U(2 * i)
+    return code
+
+
+@hot_kernel
+def liberties_after(b, p, colour, width):
+    """Return 0, 1 or 2 (meaning two or more): the liberties `colour` has at `p` after playing it.
+
+    A capture counts as two. Exact up to that: pseudo-liberty sums without `p` tell one from more.
+    """
+    enemy = U3 - colour
+    only = U0
+    for k in range(4):
+        q = near(p, k, width)
+        c = b[q]
+        if c == U0:
+            if only != U0 and only != q:
+                return 2
+            only = q
+        elif c == colour:
+            h = b[q + HEAD_]
+            times = U0
+            for j in range(4):
+                z = near(p, j, width)
+                if b[z] == colour and b[z + HEAD_] == h:
+                    times += U1
+            n = b[h + PLIB_] - times
+            if n > U0:
+                a = b[h + PSUM_] - times * p
+                if a * a != n * (b[h + PSQ_] - times * p * p):
+                    return 2
+                point = a // n
+                if only != U0 and only != point:
+                    return 2
+                only = point
+        elif c == enemy and atari(b, b[q + HEAD_]):
+            return 2
+    return 0 if only == U0 else 1
+
+
+@kernel
+def _answers(b, last, colour, width, out):
+    """Collect captures of the last block and rescues of own blocks it put in atari; return how
+    many.
+    """
+    count = 0
+    enemy = U3 - colour
+    if b[last] == enemy and atari(b, b[last + HEAD_]):
+        h = b[last + HEAD_]
+        out[count] = b[h + PSUM_] // b[h + PLIB_]
+        count += 1
+    for k in range(4):
+        q = near(last, k, width)
+        if b[q] == colour and atari(b, b[q + HEAD_]):
+            h = b[q + HEAD_]
+            exit_ = b[h + PSUM_] // b[h + PLIB_]
+            if liberties_after(b, exit_, colour, width) >= 2 and count < _MAX_CANDIDATES:
+                out[count] = exit_
+                count += 1
+            # Or capture a block next to the one in danger.
+            x = h
+            while True:
+                for j in range(4):
+                    z = near(x, j, width)
+                    if b[z] == enemy and count < _MAX_CANDIDATES:
+                        g = b[z + HEAD_]
+                        if atari(b, g):
+                            out[count] = b[g + PSUM_] // b[g + PLIB_]
+                            count += 1
+                x = b[x + NEXT_]
+                if x == h:
+                    break
+    return count
+
+
+@kernel
+def _shapes_near(b, v, last, colour, width, shapes, out):
+    """Collect the empty points around the last move where a known shape stands; return how many."""
+    count = 0
+    for i in range(8):
+        q = _around(last, i, width)
+        if b[q] == U0 and q != v[V_KO] and shapes[shape_index(b, q, U1, width)]:
+            if is_playable(b, q, colour, width) and liberties_after(b, q, colour, width) >= 2:
+                out[count] = q
+                count += 1
+    return count
+
+
+@kernel
+def _careful_random(b, empty, v, colour, width):
+    """Play a random move that is no own eye and no needless self-atari; else any; else pass."""
+    left = v[V_EMPTY]
+    spare = U0
+    while left > U0:
+        i = draw_below(v, left)
+        p = empty[i]
+        if p != v[V_KO] and is_playable(b, p, colour, width):
+            if liberties_after(b, p, colour, width) >= 2:
+                put(b, empty, v, p, colour, width)
+                return True
+            spare = p
+        left = set_aside(b, empty, i, left)
+    if spare != U0:
+        put(b, empty, v, spare, colour, width)
+        return True
+    v[V_KO] = U0
+    v[V_LAST2] = v[V_LAST]
+    v[V_LAST] = U0
+    return False
+
+
+@inner_kernel
+def _heavy_move(b, empty, v, colour, width, shapes, out):
+    """Play one move of the policy; return whether there was one (else it was a pass)."""
+    last = v[V_LAST]
+    if last != U0:
+        count = _answers(b, last, colour, width, out)
+        if count > 0:
+            p = out[draw_below(v, U(count))]
+            if b[p] == U0 and p != v[V_KO] and is_playable(b, p, colour, width):
+                put(b, empty, v, p, colour, width)
+                return True
+        count = _shapes_near(b, v, last, colour, width, shapes, out)
+        if count > 0:
+            put(b, empty, v, out[draw_below(v, U(count))], colour, width)
+            return True
+    return _careful_random(b, empty, v, colour, width)
+
+
+@inner_kernel
+def heavy_playout(b, empty, v, colour, width, limit, trace, shapes):
+    """Play by the policy until both sides pass or `limit` plies; return plies played."""
+    passes = 0
+    plies = 0
+    out = np.zeros(_MAX_CANDIDATES, np.uint64)
+    while passes < 2 and plies < limit:
+        if _heavy_move(b, empty, v, colour, width, shapes, out):
+            passes = 0
+        else:
+            passes += 1
+        trace[U(plies)] = v[V_LAST]
+        colour = U3 - colour
+        plies += 1
+    return plies
+
+
+# ----- Many playouts of one position -----
 
 
 @kernel

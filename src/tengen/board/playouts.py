@@ -1,18 +1,21 @@
-"""Ask what random play to the end says of a position: mean score, chances, who owns each point."""
+"""Playouts of a position (mean score, chances, ownership) and games played on to their end."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from threading import Lock
 from typing import Literal, get_args
 
 import numpy as np
 
-from tengen.arrays import FloatArray
+from tengen.arrays import BoolArray, FloatArray
 from tengen.board import kernels
 from tengen.board.board import Board
+from tengen.board.coordinates import PASS, RESIGN, Point, point_at
 from tengen.board.playout_kernels import run_chunk
-from tengen.board.shapes import shape_table
 from tengen.errors import TengenError
 from tengen.parallel import share
 
@@ -80,3 +83,100 @@ def playouts(
     else:
         share(run, n, least=_SHARE)
     return PlayoutResult(scores.astype(np.float64) - board.white_bonus, ownership / max(n, 1))
+
+
+# ----- The shapes of heavy playouts -----
+
+
+SHAPES = (
+    # Hane: around a stone, thin, and the turn.
+    "XOX/.../???",
+    "XO./.../?.?",
+    "XO?/X../x.?",
+    ".O./X../...",
+    # Cuts: open, peeped at, from both sides, at a knight's move.
+    "XO?/O.o/?o?",
+    "XO?/O.X/???",
+    "?X?/O.O/ooo",
+    "OX?/o.O/???",
+    # The edge: chase, block a cut, block a connection, stretch down, cut.
+    "X.?/O.?/---",
+    "OX?/X.O/---",
+    "?X?/x.O/---",
+    "?XO/x.x/---",
+    "?OX/X.O/---",
+)
+
+# Which colours (0 empty, 1 X, 2 O, 3 edge) a character of a picture allows.
+_ALLOWS = {
+    "X": (1,),
+    "O": (2,),
+    ".": (0,),
+    "x": (0, 2, 3),
+    "o": (0, 1, 3),
+    "?": (0, 1, 2, 3),
+    "-": (3,),
+}
+
+
+@cache
+def shape_table() -> BoolArray:
+    """Tell of each 3x3 neighbourhood (see `playout_kernels.shape_index`) if it is a shape."""
+    table = np.zeros(1 << 16, np.bool_)
+    for picture in SHAPES:
+        cells = np.array([list(row) for row in picture.split("/")])
+        for element in range(8):
+            turned = np.rot90(np.fliplr(cells) if element >= 4 else cells, element % 4)
+            around = [turned[i // 3, i % 3] for i in range(9) if i != 4]
+            for colours in product(*(_ALLOWS[str(mark)] for mark in around)):
+                code = sum(c << (2 * i) for i, c in enumerate(colours))
+                swapped = sum(
+                    (3 - c if c in (1, 2) else c) << (2 * i) for i, c in enumerate(colours)
+                )
+                table[code] = table[swapped] = True
+    table.setflags(write=False)
+    return table
+
+
+# ----- Playing on -----
+
+
+def random_point(board: Board, rng: np.random.Generator) -> Point:
+    """Return any legal point with equal chances, own eyes too; a pass where there is none."""
+    points = np.flatnonzero(board.legal_mask()[:-1])
+    if not len(points):
+        return PASS
+    return board.answer(point_at(int(rng.choice(points)), board.rows, board.cols))
+
+
+def play_random(board: Board, plies: int, rng: np.random.Generator) -> Board:
+    """Play so many random plies on this very board and return it; fewer when points run out.
+
+    >>> len(play_random(Board(9), 4, np.random.default_rng(1)).moves)
+    4
+    """
+    for _ in range(plies):
+        move = random_point(board, rng)
+        if move == PASS:
+            break
+        board.push(move)
+    return board
+
+
+def play_to_end(board: Board, choose: Callable[[Board], int], *, limit: int | None = None) -> Board:
+    """Play on, on this very board, and return it: until two passes, a resignation or a limit.
+
+    The limit is a number of further plies, three times the board's points unless given.
+
+    >>> rng = np.random.default_rng(1)
+    >>> len(play_to_end(Board(9), lambda board: random_point(board, rng), limit=20).moves)
+    20
+    """
+    for _ in range(3 * board.rows * board.cols if limit is None else limit):
+        if board.is_over:
+            break
+        move = choose(board)
+        if move == RESIGN:
+            break
+        board.push(move)
+    return board

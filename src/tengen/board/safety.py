@@ -1,7 +1,7 @@
 """Tell what is certain about stones and points: life, eyes, atari, ladders; judges nothing else.
 
 Plain functions on grids (rows x columns of EMPTY, BLACK, WHITE); points are (row, column) pairs
-from the top left. The kernels below them also work on states, see safety_kernels.
+from the top left. The kernels below them also work on states, see tactics_kernels.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen.arrays import BoolArray, IntArray
-from tengen.board import safety_kernels as k
+from tengen.board import tactics_kernels as k
 from tengen.board.layout_kernels import BLACK, BORDER, EMPTY, WHITE
 from tengen.errors import TengenError
 

@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 
 from tengen import __version__
 from tengen.errors import TengenError, Terminated
-from tengen.foreign import printable
+from tengen.sanitize import printable
 
 _THREADS = "NUMBA_NUM_THREADS"
 

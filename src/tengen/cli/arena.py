@@ -225,7 +225,7 @@ def _insist(resume: bool, path: Path | None) -> None:
 
 def _print_match(result: Any) -> None:
     """Print a match for people."""
-    from tengen.foreign import printable
+    from tengen.sanitize import printable
 
     rate = result.win_rate_a
     low, high = result.interval
@@ -252,7 +252,7 @@ def _table(title: str, columns: list[str], rows: list[Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from tengen.foreign import for_rich
+    from tengen.sanitize import for_rich
 
     sheet = Table(title=title or None)
     for column in columns:

@@ -25,8 +25,9 @@ def compile_(
     workers: int = option(min(os.cpu_count() or 1, 4), "Processes to work side by side.", min=1),
 ) -> None:
     """Compile all kernels and keep them on disk; takes a minute or two, once."""
-    from tengen.compiling import STEPS, cache_folder, import_kernels, warm_up
+    from tengen.compiling import cache_folder, import_kernels
     from tengen.jit import kernels
+    from tengen.warming import STEPS, warm_up
 
     begin = time.perf_counter()
     import_kernels()

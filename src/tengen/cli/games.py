@@ -31,7 +31,7 @@ def stat(
     Repaired games count as read; damaged ones are told on standard error with file, game and byte.
     """
     from tengen.records import Corpus
-    from tengen.records.summary import summarise
+    from tengen.records.corpus import summarise
 
     corpus = Corpus(paths)
     summary = summarise(corpus)
@@ -71,8 +71,8 @@ def check(
     """Replay every game on the board and report the moves it refuses."""
     from tengen.board import Rules
     from tengen.records import Corpus
-    from tengen.records.bulk_replay import check as replay
-    from tengen.records.replay import Refusal
+    from tengen.records.corpus import check as replay
+    from tengen.records.record import Refusal
 
     corpus = Corpus(paths)
     games = moves = 0

@@ -105,7 +105,7 @@ class Position(Options):
     def read(self) -> tuple[GameRecord, Board, int]:
         """Return the record, the board before the move, and the number of the move."""
         from tengen.records import read_game
-        from tengen.records.replay import board_at
+        from tengen.records.record import board_at
 
         record = read_game(self.file, self.game)
         number = self.move if self.move is not None else len(record.moves) + 1

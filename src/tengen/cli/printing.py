@@ -12,7 +12,7 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tengen.foreign import for_rich, printable
+from tengen.sanitize import for_rich, printable
 
 if TYPE_CHECKING:
     from tengen.lab.content import Result

@@ -13,7 +13,7 @@ from tengen.cli.printing import Progress, emit, progress, remark, table, tell_fa
 from tengen.review.settings import ReviewSettings
 
 if TYPE_CHECKING:
-    from tengen.records.packed import PackedGame
+    from tengen.records.corpus import PackedGame
     from tengen.review.game import Review
 
 app = typer.Typer(add_completion=False)
@@ -44,7 +44,7 @@ def review(
     index, a table of all moves and a summary of the players; --resume continues.
     """
     from tengen.errors import TengenError
-    from tengen.records.packed import packed_games
+    from tengen.records.corpus import packed_games
 
     faults: list[str] = []
     if game is not None and len(files) != 1:

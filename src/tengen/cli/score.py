@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tengen.game.judging import Judge
     from tengen.learners.scoring import BlockScorer
     from tengen.learners.scoring.sheet import Sheet
-    from tengen.records.packed import PackedGame
+    from tengen.records.corpus import PackedGame
 
 app = typer.Typer(add_completion=False)
 
@@ -79,7 +79,7 @@ def score(
     from tengen.files import refuse_inputs, write_atomic
     from tengen.learners.scoring import BlockScorer
     from tengen.parallel import map_jobs
-    from tengen.records.packed import packed_games
+    from tengen.records.corpus import packed_games
 
     if out is not None:
         refuse_inputs(out, files)
@@ -163,7 +163,7 @@ def _tools(model: str) -> tuple[BlockScorer, Judge]:
 
 def _show(scored: list[_Scored], pages: bool, *, as_csv: bool, json: bool) -> None:
     """Print what was found: JSON, CSV, boards, or a table."""
-    from tengen.foreign import csv_cell
+    from tengen.sanitize import csv_cell
 
     values = [one.value for one in scored]
     if json:

@@ -17,7 +17,7 @@ from tengen.files import write_atomic
 from tengen.game.clock import Clock
 from tengen.game.session import LocalGame, Session
 from tengen.records import loads, read_game
-from tengen.records.replay import board_at, rules_of
+from tengen.records.record import board_at, rules_of
 from tengen.records.sgf_properties import format_text, parse_text
 
 _PROPERTY = "XT"

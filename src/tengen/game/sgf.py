@@ -1,4 +1,4 @@
-"""Write the game of a board as a record; reading one is `tengen.records.replay`."""
+"""Write the game of a board as a record; reading one is `tengen.records.record`."""
 
 from __future__ import annotations
 

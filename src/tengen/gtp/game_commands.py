@@ -166,7 +166,7 @@ def set_position(engine: Engine, call: Call) -> str:
 def loadsgf(engine: Engine, call: Call) -> str:
     """Load a game, up to the position before a move number if one is given."""
     from tengen.records import read_game
-    from tengen.records.replay import board_at, rules_of
+    from tengen.records.record import board_at, rules_of
 
     words = need(call.args, 1)
     _refuse_when_safe(engine)

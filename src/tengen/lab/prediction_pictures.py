@@ -21,7 +21,7 @@ def telling_patterns(train: GameArrays, settings: PaperSettings, count: int) -> 
     """Draw the patterns of the paper's dictionary that say most about where one plays."""
     from tengen.learners.move_prediction.paper_training import halves, learn_frequencies
     from tengen.learners.move_prediction.pattern_kernels import RING_LIMITS
-    from tengen.records.replay import positions
+    from tengen.records.record import positions
 
     part, _ = halves(train, settings)
     model = learn_frequencies(train, part, settings)

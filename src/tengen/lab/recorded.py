@@ -15,7 +15,7 @@ from pathlib import Path
 from tengen.lab import papers
 from tengen.lab.verdicts import Comparison, compare
 from tengen.models import list_models
-from tengen.models.cards import Measurement
+from tengen.models.store import Measurement
 from tengen.statistics import wilson
 
 FOLDER = Path(__file__).with_name("recorded")

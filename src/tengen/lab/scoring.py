@@ -20,7 +20,7 @@ from tengen.learners.scoring.paper import Energy, PaperGames, energy_and_gradien
 from tengen.learners.scoring.rprop import Momentum, Rprop
 from tengen.learners.scoring.soft import soft_loss, train_soft
 from tengen.records import GameArrays
-from tengen.records.bulk_replay import last_positions
+from tengen.records.corpus import last_positions
 
 SECOND_DISTANCES = (16, 31)
 """Columns of the 48 features that the 46 leave out."""

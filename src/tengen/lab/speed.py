@@ -21,7 +21,7 @@ from tengen.board import Board, play_random, playouts
 from tengen.board.playouts import Kind
 from tengen.errors import TengenError
 from tengen.records import Corpus
-from tengen.records.bulk_replay import replay_all
+from tengen.records.corpus import replay_all
 from tengen.records.record import GameRecord
 from tengen.records.sgf_properties import parse_result
 

@@ -32,7 +32,7 @@ def print_result(result: Result, console: Console | None = None) -> None:
 def _print_table(sheet: Table, out: Console) -> None:
     from rich.table import Table as Grid
 
-    from tengen.foreign import for_rich
+    from tengen.sanitize import for_rich
 
     grid = Grid(title=for_rich(sheet.title) or None, caption=for_rich(sheet.note) or None)
     for column in sheet.columns:

@@ -1,21 +1,17 @@
-"""Load and save what was learned: weights with a card, checkpoints, and the list of names.
+"""What was learned, on disk: models with a card, checkpoints, training runs, settings.
 
-`cards` describes a model, `store` keeps one model per safetensors file, `settings` describes a
-training's settings, `runs` keeps a training in its folder and lets it go on exactly where it was
-stopped, on top of `checkpoints`; `places` knows where models lie, `registry` finds them by name and
-makes the right object of each; `write_atomic` is that of `tengen.files`. No learner is imported
-here until a model of its kind is asked for.
+`store` reads and writes models, `registry` finds them by name and makes the right object of each,
+`runs` keeps a training in its folder on top of `checkpoints`, `settings` describes its settings,
+`defaults` names the model for a board. No learner is imported until a model of its kind is loaded.
 """
 
 from tengen.files import write_atomic
-from tengen.models.cards import Card, Measurement
 from tengen.models.checkpoints import (
     Checkpoint,
     Checkpoints,
     generator_state,
     restore_generator,
 )
-from tengen.models.places import find_model
 from tengen.models.registry import (
     KINDS,
     ModelInfo,
@@ -37,7 +33,7 @@ from tengen.models.settings import (
     setting,
     to_plain,
 )
-from tengen.models.store import load_model, read_card, save_model
+from tengen.models.store import Card, Measurement, find_model, load_model, read_card, save_model
 
 __all__ = [
     "KINDS",

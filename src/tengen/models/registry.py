@@ -14,9 +14,7 @@ from typing import Any, TypeVar
 
 from tengen.contracts.protocols import Evaluator, Policy, Scorer
 from tengen.errors import ModelError
-from tengen.models.cards import Card
-from tengen.models.places import find_model, model_names
-from tengen.models.store import read_card
+from tengen.models.store import Card, find_model, model_names, read_card
 
 # Kind of model -> module:class with a classmethod `load(path)`.
 KINDS: dict[str, str] = {

@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from tengen import __version__
 from tengen.errors import ModelError
 from tengen.files import write_atomic
-from tengen.models.cards import FORMAT, Card
-from tengen.models.places import find_model
 
 CARD_KEY = "tengen.card"
 # Larger files are refused unread: none of our learners makes one, and a header can lie.
@@ -164,3 +163,99 @@ def checksum(arrays: Mapping[str, NDArray[Any]], text: str = "") -> str:
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update(text.encode())
     return digest.hexdigest()
+
+
+# ----- Cards -----
+
+
+# Raised when the meaning of a stored model changes, so that old readers refuse new files.
+FORMAT = 1
+
+
+class Measurement(BaseModel):
+    """One measured number, with what is needed to measure it again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    what: str = Field(description="what was measured, e.g. 'top1 on dev games'")
+    value: float
+    interval: tuple[float, float] | None = Field(default=None, description="95 %")
+    count: int | None = Field(default=None, description="games or positions it rests on")
+    how: str = Field(default="", description="the exact command, or the seed and settings")
+
+    def __str__(self) -> str:
+        """Print value, interval and count in one short line."""
+        text = f"{self.what} {self.value:.4g}"
+        if self.interval is not None:
+            text += f" [{self.interval[0]:.3g}, {self.interval[1]:.3g}]"
+        return text + (f" (n={self.count})" if self.count is not None else "")
+
+
+class Card(BaseModel):
+    """What stands in the header of a model file under `tengen.card`.
+
+    `kind` says which learner reads it (see `registry.KINDS`); `scale` turns values into win
+    probabilities; `sizes` lists the boards (rows, columns) it is for, empty for any.
+    """
+
+    # Later versions may add keys; an older reader keeps them instead of failing.
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    kind: str
+    what: str = Field(description="one sentence for people")
+    data: str = Field(default="", description="what it learned from")
+    recipe: dict[str, Any] = Field(default_factory=dict, description="settings of the training")
+    remake: str = Field(default="", description="the command that makes it again")
+    seed: int | None = None
+    version: str = Field(default=__version__, description="the tengen that made it")
+    results: list[Measurement] = Field(default_factory=list)
+    licence: str = "MIT"
+    scale: float | None = Field(default=None, gt=0)
+    sizes: list[tuple[int, int]] = Field(default_factory=list)
+    format: int = FORMAT
+    sha256: str = Field(default="", description="of tensors and card; filled in by save_model")
+
+
+# ----- Where models are: in `$TENGEN_MODELS`, if that is set, then among the shipped ones -----
+
+
+_SUFFIX = ".safetensors"
+SHIPPED = Path(__file__).parent / "shipped"
+
+
+def _folders() -> list[Path]:
+    """List the folders that are searched for names, first the user's."""
+    own = os.environ.get("TENGEN_MODELS")
+    return [*([Path(own)] if own else []), SHIPPED]
+
+
+def find_model(path_or_name: str | os.PathLike[str]) -> Path:
+    """Return the file of a model given by path or by name.
+
+    Raises
+    ------
+    ModelError
+        If there is none; the message lists the names there are.
+    """
+    text = os.fspath(path_or_name)
+    path = Path(text)
+    if path.suffix == _SUFFIX or path.parent != Path(".") or path.is_file():
+        if not path.is_file():
+            raise ModelError(f"{path}: no such model file")
+        return path
+    for folder in _folders():
+        candidate = folder / f"{text}{_SUFFIX}"
+        if text and candidate.is_file():
+            return candidate
+    names = ", ".join(sorted(model_names())) or "none"
+    raise ModelError(f"no model called {text!r}; there are: {names}")
+
+
+def model_names() -> dict[str, Path]:
+    """Map names to files; the user's folder hides shipped models of the same name."""
+    found: dict[str, Path] = {}
+    for folder in reversed(_folders()):
+        if folder.is_dir():
+            found.update({path.stem: path for path in folder.glob(f"*{_SUFFIX}")})
+    return found

@@ -6,8 +6,7 @@ Go. The same jobs give the same results whichever way is used, since every job c
 (`spawn_seeds`) and no job sees another.
 """
 
-from tengen.parallel.jobs import Team, map_jobs, spawn_seeds
-from tengen.parallel.losses import WorkerLostError
+from tengen.parallel.jobs import Team, WorkerLostError, map_jobs, spawn_seeds
 from tengen.parallel.threads import share
 
 __all__ = ["Team", "WorkerLostError", "map_jobs", "share", "spawn_seeds"]

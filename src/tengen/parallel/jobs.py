@@ -1,4 +1,4 @@
-"""Offer `map_jobs` and the seeds that make its results repeatable; start no process itself.
+"""`map_jobs` and `Team`, which run jobs on any backend, and the seeds that make results repeatable.
 
 Terms: a *job* is one picklable argument; a *backend* takes numbered jobs and yields numbered
 results in the order in which they finish.
@@ -18,8 +18,15 @@ from tengen.errors import TengenError
 if TYPE_CHECKING:
     from tengen.parallel.processes import Pool
 
+LOOKAHEAD_PER_WORKER = 32
+"""Results that may wait for an earlier, slower job before no new job is started."""
+
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
+
+
+class WorkerLostError(TengenError):
+    """A job took its worker down (killed, out of memory) more often than retries allow."""
 
 
 def map_jobs(

@@ -10,7 +10,7 @@ import numpy as np
 
 from tengen.arrays import FloatArray, IntArray
 from tengen.board import Board, play_to_end
-from tengen.board.shapes import shape_table
+from tengen.board.playouts import shape_table
 from tengen.contracts import Player
 from tengen.players.static_kernels import DEFAULT_WEIGHTS, SETTINGS, finish_static, verdicts
 

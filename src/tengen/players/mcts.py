@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray, IntArray
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, indices_of
+from tengen.board.playouts import shape_table
 from tengen.board.rules import KO_NUMBERS
-from tengen.board.shapes import shape_table
 from tengen.contracts import Analysis, Candidate, Evaluator, Policy, win_probability
 from tengen.errors import SpecError
 from tengen.game.endgame import is_over

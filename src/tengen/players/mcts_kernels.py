@@ -18,22 +18,6 @@ import math
 
 import numpy as np
 
-from tengen.board.fast_kernels import (
-    HEAD_,
-    RECORD,
-    SIZE_,
-    U0,
-    U1,
-    V_RNG,
-    V_SIZE,
-    U,
-    atari,
-    final_score,
-    is_playable,
-    load,
-)
-from tengen.board.fast_kernels import near as near_record
-from tengen.board.heavy_kernels import heavy_playout, liberties_after, shape_index
 from tengen.board.kernels import area_score, is_allowed, near, play_move
 from tengen.board.layout_kernels import (
     BLACK,
@@ -51,6 +35,24 @@ from tengen.board.layout_kernels import (
     SCALARS,
     TURN,
 )
+from tengen.board.playout_kernels import (
+    HEAD_,
+    RECORD,
+    SIZE_,
+    U0,
+    U1,
+    V_RNG,
+    V_SIZE,
+    U,
+    atari,
+    final_score,
+    heavy_playout,
+    is_playable,
+    liberties_after,
+    load,
+    shape_index,
+)
+from tengen.board.playout_kernels import near as near_record
 from tengen.board.random_kernels import seed_stream
 from tengen.jit import inner_kernel, kernel
 

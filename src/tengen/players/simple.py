@@ -24,7 +24,7 @@ from tengen.board import (
     point_of,
 )
 from tengen.board import layout_kernels as layout
-from tengen.board.shapes import shape_table
+from tengen.board.playouts import shape_table
 from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
 from tengen.contracts import Evaluator, Player, Policy, TimedPlayer
 from tengen.contracts.values import Analysis, Candidate

@@ -1,8 +1,8 @@
-"""Read, write and collect game records: SGF and its damaged relatives, archives, arrays.
+"""Game records: SGF and its damaged relatives, other formats, archives, collections, arrays.
 
-Layers by knowledge: `sgf_grammar` (bytes and trees), `sgf_properties` and `encodings` (values),
-`record` and `sgf` (games), `archives` (files), `reader` (any format), `arrays` and `corpus`
-(many games). Only `replay` and `bulk_replay` ask the board whether moves are legal.
+From the bottom up: `sgf_grammar` (bytes and trees), `sgf_properties` and `encodings` (values),
+`record` and `sgf` (games), `archives` (files), `reader` (any format), `arrays`, `bulk` and `corpus`
+(many games), `writer`.
 """
 
 from tengen.records.arrays import GameArrays

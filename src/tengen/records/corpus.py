@@ -6,21 +6,26 @@ it yields depends only on the files and the recipe, never on chance without a se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tengen.arrays import BoolArray
-from tengen.board import Board, Point, Rules
-from tengen.board.kernels import regrow, remember
-from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.records import arrays, reader, replay
-from tengen.records.arrays import GameArrays
+from tengen.arrays import BoolArray, IntArray
+from tengen.board import BLACK, BORDER, Board, Point, Rules
+from tengen.board.kernels import TRUSTED, regrow, remember, replay_games
+from tengen.board.rules import KO_NUMBERS
+from tengen.errors import RecordError, TengenError
+from tengen.records import arrays, reader
+from tengen.records.arrays import KINDS, GameArrays
 from tengen.records.bulk import Batch
 from tengen.records.faults import Fault
-from tengen.records.record import GameRecord
+from tengen.records.reader import loads, read_games
+from tengen.records.record import GameRecord, Refusal, RefusedMoveError, board_at, positions
 
 _MAX_FAULTS = 1000
 """How many faults a corpus keeps; it counts all of them."""
@@ -78,10 +83,11 @@ class Corpus:
         """
         for record in self:
             try:
-                for board, (_, point) in replay.positions(record, rules=rules):
+                for board, (_, point) in positions(record, rules=rules):
                     yield Position(board, point, record)
-            except IllegalMoveError as wrong:
-                reason = str(wrong).removeprefix(f"{record.file}: game {record.game}, ")
+            except RefusedMoveError as refused:
+                wrong = refused.refusal
+                reason = f"move {wrong.move}: {wrong.reason}"
                 self._tell(Fault(record.file, record.game, record.offset, reason))
 
     def batches(self) -> Iterator[GameArrays]:
@@ -192,3 +198,159 @@ class Unseen:
         new = np.array([bool(remember(self._seen, h if h else 1)) for h in hashes])
         self._count += int(new.sum())
         return new
+
+
+# ----- Counting a collection -----
+
+
+_LETTERS = {"score": "Score", "resign": "R", "time": "T", "forfeit": "F", "win": ""}
+_PLAIN = {"draw": "0", "void": "Void", "unknown": "?"}
+
+
+@dataclass
+class Summary:
+    """What was counted. `results` counts by winner and kind: `B+R`, `W+Score`, `0`, `?`."""
+
+    games: int = 0
+    """Games read, repaired ones too."""
+    damaged: int = 0
+    """Games, or files without any, refused."""
+    repairs: int = 0
+    moves: int = 0
+    sizes: Counter[str] = field(default_factory=Counter)
+    """Rows x columns, as everywhere on the command line; SZ writes them the other way."""
+    results: Counter[str] = field(default_factory=Counter)
+
+    def add(self, games: GameArrays) -> None:
+        """Count some more games."""
+        self.games += len(games)
+        self.moves += len(games.moves)
+        shape = games.rows.astype(np.int64) * 100 + games.cols
+        for value, count in zip(*np.unique(shape, return_counts=True), strict=True):
+            self.sizes[f"{value // 100}x{value % 100}"] += int(count)
+        ending = games.kind.astype(np.int64) * 4 + games.winner
+        for value, count in zip(*np.unique(ending, return_counts=True), strict=True):
+            self.results[_ending(KINDS[value // 4], int(value % 4))] += int(count)
+
+
+def summarise(corpus: Corpus) -> Summary:
+    """Read a corpus once and count it; faults are in `corpus.faults` afterwards."""
+    summary = Summary()
+    for batch in corpus.record_batches():
+        summary.add(batch.arrays)
+    summary.damaged, summary.repairs = corpus.damaged, corpus.repaired
+    return summary
+
+
+def _ending(kind: str, winner: int) -> str:
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    return ("B+" if winner == BLACK else "W+") + _LETTERS[kind]
+
+
+# ----- Replaying a collection in kernels -----
+
+
+def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | Refusal]:
+    """Replay every game of a corpus; yield each batch of games when done, after its refusals.
+
+    A kernel replays by simple ko without suicide. What it refuses, and games with setup, edits or
+    other ko rules, are played on a `Board`, which decides and says why. Does not judge results.
+    """
+    for batch in corpus.record_batches():
+        unsure = replay_refusals(batch.arrays) | (np.diff(batch.arrays.setup_offsets) > 0)
+        if batch.exact is not None:
+            unsure |= np.array([bool(record.edits) for record in batch.exact])
+        if rules is not None and rules.ko != "simple":
+            unsure[:] = True
+        for record in batch.where(unsure).records():
+            try:
+                board_at(record, rules=rules)
+            except RefusedMoveError as refused:
+                yield refused.refusal
+        yield batch.arrays
+
+
+def replay_refusals(games: GameArrays) -> BoolArray:
+    """Tell which games have a move that simple ko without suicide forbids."""
+    nothing = np.empty((0, 0, 0), np.int8)
+    _, ends = _replay(games, KO_NUMBERS["simple"], 1.0, nothing)
+    return np.asarray(ends[:, 0] >= 0, dtype=np.bool_)
+
+
+def last_positions(games: GameArrays, share: float = 1.0) -> tuple[NDArray[np.int8], IntArray]:
+    """Return the grids after `share` of each game's moves, and the stones each side has taken.
+
+    Every move is trusted; one onto a stone is left out. Grids of smaller boards are padded with
+    BORDER.
+    """
+    rows, cols = (int(side.max(initial=0)) for side in (games.rows, games.cols))
+    grids = np.full((len(games), rows, cols), BORDER, np.int8)
+    _, ends = _replay(games, TRUSTED, share, grids)
+    return grids, ends[:, 1:]
+
+
+def replay_all(games: GameArrays) -> int:
+    """Replay games with every move checked; return how many moves were played."""
+    return _replay(games, KO_NUMBERS["simple"], 1.0, np.empty((0, 0, 0), np.int8))[0]
+
+
+def _replay(
+    games: GameArrays, ko_rule: int, share: float, grids: NDArray[np.int8]
+) -> tuple[int, IntArray]:
+    """Return the moves played, and how each game ended: see `replay_games`."""
+    ends = np.empty((len(games), 3), np.int64)
+    played = replay_games(
+        games.moves, games.colours, games.offsets, games.rows, games.cols, games.setup,
+        games.setup_colours, games.setup_offsets, ko_rule, share, ends, grids,
+    )  # fmt: skip
+    return int(played), ends
+
+
+# ----- Games for worker processes and clusters -----
+
+
+@dataclass(frozen=True)
+class PackedGame:
+    """One game that can travel."""
+
+    number: int
+    """Its place among all games that were read, from 1."""
+    sgf: bytes
+    file: str
+    game: int
+    """Its place in its file, from 1."""
+
+    def record(self) -> GameRecord:
+        """Read the game."""
+        [record] = loads(self.sgf, self.file)
+        record.file, record.game = self.file, self.game
+        return record
+
+
+def packed_games(paths: Sequence[str], on_fault: Callable[[str], None]) -> Iterator[PackedGame]:
+    """Yield the games of files, folders, archives and standard input.
+
+    Games that cannot be read are told. So are paths of several that cannot be opened or hold no
+    game; a single one raises `OSError` or `RecordError`.
+    """
+    number = 0
+    for path in paths:
+        faults: list[Fault] = []
+        before = number
+        try:
+            for record in read_games(path, on_fault=faults.append):
+                number += 1
+                yield PackedGame(number, record.utf8_sgf(), record.file, record.game)
+        except OSError as failure:
+            if len(paths) == 1:
+                raise
+            on_fault(f"{path}: {failure.strerror or failure}")
+            continue
+        refused = [fault for fault in faults if not fault.repaired]
+        if number == before and not refused:
+            on_fault(f"{path}: no game in it")
+        if number == before and len(paths) == 1:
+            raise refused[0].error() if refused else RecordError(f"{path}: no game in it")
+        for fault in refused:
+            on_fault(str(fault))

@@ -1,21 +1,22 @@
-"""Read games from anything: choose the reader by name and content, and yield records.
+"""Read games of any format, chosen by the name and content of a file; the rules are not checked.
 
-The order of the games is the order of the files (sorted) and within them. Does not check the
-rules of Go.
+Besides SGF these are the one-line form of the Tygem and Tom collections (`id<TAB>;B[qd];W[dp]...`),
+GIB (Tygem) and NGF (wBaduk). Games come in the order of the files (sorted) and within them.
 """
 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from tengen.errors import RecordError
-from tengen.records import bulk, foreign, oneline, sgf
+from tengen.records import bulk, encodings, sgf, sgf_grammar
 from tengen.records.archives import BrokenStreamError, Source, open_sources
 from tengen.records.bulk import Batch
-from tengen.records.faults import Fault
+from tengen.records.faults import Damage, Fault
 from tengen.records.record import GameRecord
 from tengen.records.sgf import OnFault
 
@@ -71,11 +72,11 @@ def _read_source(source: Source, on_fault: OnFault) -> Iterator[Batch]:
     """Yield the batches of one source by the reader that fits it."""
     lower = source.name.lower()
     if lower.endswith((".gib", ".ngf")):
-        yield from _batches(foreign.read_stream(source.stream, source.name, lower[-3:], on_fault))
+        yield from _batches(_read_foreign(source.stream, source.name, lower[-3:], on_fault))
         return
     stream = _Peekable(source.stream, _SHORT if source.asked else 0)
-    if oneline.looks_oneline(stream.beginning):
-        yield from _batches(oneline.read_stream(stream.buffered(), source.name, on_fault))
+    if _looks_oneline(stream.beginning):
+        yield from _batches(_read_oneline(stream.buffered(), source.name, on_fault))
     elif source.asked and stream.whole is not None:
         # A game or two: compiling the bulk reader would take longer than reading them exactly.
         yield from _batches(sgf.read_stream(io.BytesIO(stream.whole), source.name, on_fault))
@@ -131,3 +132,83 @@ class _Peekable(io.RawIOBase):
 def _refuse(fault: Fault) -> None:
     if not fault.repaired:
         raise fault.error()
+
+
+# ----- The one-line form: no parentheses and no root, komi and result in another file -----
+
+
+_KOMI = 6.5
+_LINE = re.compile(rb"[^\t\n()\[\];]{1,200}\t\s*+;\s*+[BW]\s*+\[")
+_MAX_LINE = 1 << 20
+
+
+def _looks_oneline(beginning: bytes) -> bool:
+    """Tell whether a file that begins so is in the one-line form."""
+    return _LINE.match(beginning) is not None
+
+
+def _read_oneline(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[GameRecord]:
+    """Yield the game of every line that is not empty; tell damaged lines to `on_fault`."""
+    number = offset = 0
+    while line := stream.readline(_MAX_LINE):
+        body = line.partition(b"\t")[2].strip()
+        if line.strip():
+            number += 1
+            start = offset + line.find(b"\t") + 1
+            record = _read_line(body, start, file, number, on_fault)
+            if record is not None:
+                yield record
+        offset += len(line)
+
+
+def _read_line(
+    body: bytes, start: int, file: str, number: int, on_fault: OnFault
+) -> GameRecord | None:
+    if not body.startswith(b";"):
+        on_fault(Fault(file, number, start, "no moves behind a tab on this line"))
+        return None
+    raw = b"(;GM[1]FF[4]SZ[19]KM[%g]%b)" % (_KOMI, body)
+    shift = start + len(body) + 1 - len(raw)
+    try:
+        parsed = sgf_grammar.parse_game(raw)
+        if parsed.end != len(raw):
+            raise Damage("a parenthesis among the moves", parsed.end)
+        item: sgf_grammar.ParsedGame | Damage = sgf_grammar.shifted(parsed, shift)
+    except Damage as damage:
+        item = Damage(damage.reason, max(start, damage.offset + shift))
+    record = sgf.record_of(item, raw, file, number, on_fault)
+    if record is not None:
+        record.offset = start
+    return record
+
+
+# ----- GIB and NGF, one game to a file, through pysgf -----
+
+
+_MAX_BYTES = 1 << 22
+
+
+def _read_foreign(
+    stream: BinaryIO, file: str, kind: str, on_fault: OnFault
+) -> Iterator[GameRecord]:
+    """Yield the game of a GIB or NGF file (`kind` is `gib` or `ngf`), or tell why there is none."""
+    from pysgf import GoGame, ParseError
+
+    data = stream.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        on_fault(Fault(file, 1, _MAX_BYTES, f"too long for a {kind.upper()} file"))
+        return
+    text = encodings.decode(data, encodings.guess(data)).replace("\r\n", "\n")
+    try:
+        root = GoGame.parse_gib(text) if kind == "gib" else GoGame.parse_ngf(text)
+    except (ParseError, ValueError, IndexError, KeyError, OverflowError) as wrong:
+        on_fault(Fault(file, 1, 0, f"not a {kind.upper()} record: {wrong}"))
+        return
+    try:
+        item: sgf_grammar.ParsedGame | Damage = sgf_grammar.parse_game(root.sgf().encode("utf-8"))
+    except Damage as damage:
+        item = damage
+    record = sgf.record_of(item, b"", file, 1, on_fault)
+    if record is not None:
+        record.offset = 0
+        yield record

@@ -28,7 +28,7 @@ from tengen.files import sweep, write_atomic
 from tengen.models.settings import differences, fingerprint, from_plain, to_plain
 from tengen.parallel import map_jobs
 from tengen.records import GameRecord
-from tengen.records.packed import PackedGame
+from tengen.records.corpus import PackedGame
 from tengen.review.annotate import annotate
 from tengen.review.game import Review, find_reviewer, review_game
 from tengen.review.settings import ReviewSettings

@@ -36,7 +36,7 @@ from tengen.errors import ModelError, SpecError
 from tengen.game.judging import Judge, PlayoutScorer, count_without
 from tengen.players.network_leaves import Network
 from tengen.records import GameRecord
-from tengen.records.replay import board_at, positions
+from tengen.records.record import board_at, positions
 from tengen.review.settings import DEFAULT_PLAYER, ReviewSettings
 
 Stage = Literal["first pass", "search", "lines"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tengen.board import PASS, Board, Point
-from tengen.foreign import csv_cell
+from tengen.sanitize import csv_cell
 from tengen.statistics import mean_interval
 
 PHASES = ("opening", "middle game", "endgame")

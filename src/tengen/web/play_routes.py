@@ -11,7 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, Field
 
 from tengen.errors import TengenError
-from tengen.records.replay import board_at, rules_of
+from tengen.records.record import board_at, rules_of
 from tengen.web.game_service import GameService, UnknownGameError, WebGame
 from tengen.web.ladder import next_rung
 from tengen.web.positions import to_value

@@ -10,7 +10,7 @@ from typing import Any
 from tengen.board import BLACK, Board, format_gtp
 from tengen.errors import IllegalMoveError
 from tengen.records import GameRecord
-from tengen.records.replay import board_at, positions
+from tengen.records.record import board_at, positions
 from tengen.records.sgf_properties import parse_text
 from tengen.review.batch import headline
 from tengen.web.positions import NAMES, last_vertex, rows_of

@@ -203,15 +203,15 @@ def compile_kernels() -> None:
 
 
 def _compile() -> None:
-    from tengen import compiling
+    from tengen import warming
 
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_server, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(10)
-    for package in compiling.STEPS:
-        compiling.warm_up(package)
+    for package in warming.STEPS:
+        warming.warm_up(package)
 
 
 def _serve(tasks: str, pipe: Any, stop: Any) -> None:

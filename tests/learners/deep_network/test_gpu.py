@@ -14,12 +14,12 @@ from tests.needs import need
 torch = need("torch")
 
 from tengen.board import Board  # noqa: E402
-from tengen.board.playing import play_random  # noqa: E402
+from tengen.board.playouts import play_random  # noqa: E402
 from tengen.errors import SpecError  # noqa: E402
 from tengen.learners.deep_network import DESIGNS, gpu, inputs  # noqa: E402
 from tengen.learners.deep_network.gpu import GpuEngine, GuardedEngine, gpu_wanted  # noqa: E402
 from tengen.learners.deep_network.inputs import Positions  # noqa: E402
-from tengen.learners.deep_network.warming import untrained  # noqa: E402
+from tengen.learners.deep_network.learner import untrained  # noqa: E402
 
 NETWORK = untrained(DESIGNS["tiny"])
 

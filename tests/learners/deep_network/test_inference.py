@@ -10,7 +10,7 @@ import pytest
 from tests.needs import need
 
 from tengen.board import Board
-from tengen.board.playing import play_random
+from tengen.board.playouts import play_random
 from tengen.errors import ModelError, SpecError
 from tengen.learners.deep_network import DESIGNS, DeepNetwork, Design, inputs
 from tengen.learners.deep_network.group import group_places, lifting_places, spreading
@@ -22,8 +22,7 @@ from tengen.learners.deep_network.information import (
     operations,
 )
 from tengen.learners.deep_network.inputs import N_PLANES
-from tengen.learners.deep_network.learner import check_size, shapes_of
-from tengen.learners.deep_network.warming import untrained
+from tengen.learners.deep_network.learner import check_size, shapes_of, untrained
 from tengen.learners.deep_network.winograd import TILES, best_tile, transformed, winograd
 
 TINY = DESIGNS["tiny"]

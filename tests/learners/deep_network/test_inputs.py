@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tengen.board import EMPTY, Board, index_of, point_at
-from tengen.board.playing import play_random
+from tengen.board.playouts import play_random
 from tengen.board.symmetry import elements, permutation
 from tengen.learners.deep_network import inputs
 from tengen.learners.deep_network.inputs_kernels import HISTORY

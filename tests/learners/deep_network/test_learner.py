@@ -22,8 +22,8 @@ from tengen.learners.deep_network import (
     read_shards,
 )
 from tengen.learners.deep_network.evaluation import calibration, evaluate
+from tengen.learners.deep_network.learner import untrained
 from tengen.learners.deep_network.shards import NO_SCORE, bordered, fingerprint_of
-from tengen.learners.deep_network.warming import untrained
 from tengen.records import Corpus
 
 TINY = DESIGNS["tiny"]

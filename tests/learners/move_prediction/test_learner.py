@@ -293,9 +293,3 @@ def test_late_positions_need_only_the_window_of_rings(trained: MovePredictor) ->
             n = priors_with_rings(state, rings, recent, model, room, points, priors)
         answers.append((n, points[:n].tolist(), priors[:n].tolist()))
     assert answers[0] == answers[1]
-
-
-def test_warming_up_runs() -> None:
-    from tengen.learners.move_prediction.warming import warm_up
-
-    warm_up()

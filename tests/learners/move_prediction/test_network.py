@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from prediction_games import tasteful_game
 
-from tengen.board import Board, ladder_kernels
+from tengen.board import Board, tactics_kernels
 from tengen.learners.move_prediction import (
     FullSettings,
     MovePredictor,
@@ -209,7 +209,7 @@ def test_features_do_not_depend_on_how_the_board_lies() -> None:
 
 
 def test_ladders_are_read_for_both_sides() -> None:
-    from tengen.board.ladder_kernels import read_blocks
+    from tengen.board.tactics_kernels import read_blocks
 
     # White's stone at E5 has two liberties; Black catches it from F5, not from E6.
     open_board = """
@@ -232,17 +232,17 @@ def test_ladders_are_read_for_both_sides() -> None:
         libs, stamp = np.zeros(4 * n, np.int64), np.zeros(n, np.int64)
         said, stones = np.zeros(n, np.int64), np.zeros(n, np.int64)
         read_blocks(s, start, count, libs, stamp)
-        ladder_kernels.read_ladders(s, mover, start, count, libs, said, stones)
+        tactics_kernels.read_ladders(s, mover, start, count, libs, said, stones)
         return said, stones
 
     stone, up, right = 5 * 10 + 5, 4 * 10 + 5, 5 * 10 + 6
     said, stones = read(open_board, 1)
     assert stones[stone] == 3
-    caught = [p for p in (up, right) if said[p] >> (2 * ladder_kernels.CATCHES) & 1]
+    caught = [p for p in (up, right) if said[p] >> (2 * tactics_kernels.CATCHES) & 1]
     assert caught
     said, stones = read(open_board, 2)
     assert said[up] and said[right]
     said, stones = read(broken, 1)
     assert stones[stone] == 4
-    assert said[up] >> (2 * ladder_kernels.ATARI_IN_VAIN) & 1
-    assert said[right] >> (2 * ladder_kernels.ATARI_IN_VAIN) & 1
+    assert said[up] >> (2 * tactics_kernels.ATARI_IN_VAIN) & 1
+    assert said[right] >> (2 * tactics_kernels.ATARI_IN_VAIN) & 1

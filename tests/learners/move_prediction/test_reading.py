@@ -14,7 +14,7 @@ from tengen.learners.move_prediction import reading
 from tengen.learners.move_prediction.dictionary import GAMES_PER_JOB, cut_into_jobs
 from tengen.learners.move_prediction.reading import read_games, refuse_unsuitable
 from tengen.records.arrays import from_records
-from tengen.records.bulk_replay import replay_refusals
+from tengen.records.corpus import replay_refusals
 from tengen.records.record import GameRecord
 from tengen.records.writer import write_sgf
 

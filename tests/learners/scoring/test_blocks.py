@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from blocks_reference import Bonds, Context, Groups, Reference, grid_of, line_of, random_grid
 
-from tengen.board.shapes import shape_table
+from tengen.board.playouts import shape_table
 from tengen.learners.scoring.blocks_attack_kernels import FALLS, HOLDS, attack
 from tengen.learners.scoring.blocks_bond_kernels import BONDS, describe_bonds
 from tengen.learners.scoring.blocks_context_kernels import (

@@ -22,7 +22,7 @@ from tengen.learners.scoring.made import (
 )
 from tengen.players import make_player
 from tengen.records import read_games
-from tengen.records.replay import board_at
+from tengen.records.record import board_at
 
 PLAYER = "mcts:playouts=30,resign=0"
 

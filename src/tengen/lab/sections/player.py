@@ -24,7 +24,7 @@ def _step_through(row: Any, board: int) -> Replay:
     """Turn a game of the arena into frames, with what a shipped network thinks of each."""
     from tengen.models import has_model, load_evaluator
     from tengen.records import loads
-    from tengen.records.replay import board_at, positions
+    from tengen.records.record import board_at, positions
 
     record = loads(row.sgf)[0]
     owners: list[Any] = []

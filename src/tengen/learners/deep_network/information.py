@@ -8,7 +8,7 @@ import numpy as np
 
 from tengen.arrays import Float32Array
 from tengen.board import Board
-from tengen.board.playing import play_random
+from tengen.board.playouts import play_random
 from tengen.board.symmetry import elements, transform
 from tengen.learners.deep_network.design import LIFTING_SIZE, Design
 from tengen.learners.deep_network.inference import Engine

@@ -20,8 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import clear, is_legal, near, new_state, place, play_move
-from tengen.board.ladder_kernels import CATCHES, read_blocks, read_ladders
 from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, KO, PASS, ROWS, SCALARS, TURN
+from tengen.board.tactics_kernels import CATCHES, read_blocks, read_ladders
 from tengen.jit import kernel
 
 OWN, ENEMY = 1, 2

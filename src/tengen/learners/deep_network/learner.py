@@ -7,6 +7,7 @@ asking it on a processor does not.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -22,9 +23,8 @@ from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings
 from tengen.learners.deep_network.gpu import AT_ONCE, GpuEngine, GuardedEngine, gpu_wanted
 from tengen.learners.deep_network.inference import Engine, Judgement
 from tengen.learners.deep_network.shards import LARGEST, SMALLEST, Shard
-from tengen.models.cards import Card, Measurement
 from tengen.models.settings import from_plain, to_plain
-from tengen.models.store import Tensors, load_model, save_model
+from tengen.models.store import Card, Measurement, Tensors, load_model, save_model
 
 if TYPE_CHECKING:
     from tengen.models.runs import Run
@@ -291,3 +291,18 @@ def _view(board: Board, said: Judgement, row: int) -> View:
         ownership=sign * said.ownership[row].astype(np.float64),
         best=None if said.best is None else shares(said.best[row]),
     )
+
+
+def untrained(design: Design, *, seed: int = 1) -> DeepNetwork:
+    """Return a network of random weights, which plays nonsense; for tests and for compiling."""
+    rng = np.random.default_rng(seed)
+    network = DeepNetwork()
+    network.design_ = design
+    network.weights_ = {
+        name: rng.normal(0, float(max(1, math.prod(shape[1:]))) ** -0.5, shape).astype(np.float32)
+        for name, shape in shapes_of(design).items()
+    }
+    for name, weights in network.weights_.items():
+        if name.endswith((".gain", ".variance")):
+            network.weights_[name] = np.abs(weights) + np.float32(0.5)
+    return network

@@ -38,8 +38,8 @@ from tengen.models.store import pack, unpack
 from tengen.parallel import map_jobs
 from tengen.records import Corpus, GameArrays
 from tengen.records.arrays import KINDS
-from tengen.records.bulk_replay import replay_refusals
-from tengen.records.replay import board_at, rules_named
+from tengen.records.corpus import replay_refusals
+from tengen.records.record import board_at, rules_named
 
 _FORMAT = "tengen.shard"
 VERSION = 1

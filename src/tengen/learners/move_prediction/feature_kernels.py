@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import is_legal
-from tengen.board.ladder_kernels import read_blocks, read_ladders
 from tengen.board.layout_kernels import (
     BORDER,
     COLOUR,
@@ -28,6 +27,7 @@ from tengen.board.layout_kernels import (
     SIZE,
     TURN,
 )
+from tengen.board.tactics_kernels import read_blocks, read_ladders
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.family_kernels import (
     AT_LAST,

@@ -18,7 +18,7 @@ from tengen.arrays import BoolArray
 from tengen.errors import TengenError
 from tengen.records import Corpus
 from tengen.records.arrays import GameArrays, concatenate
-from tengen.records.bulk_replay import replay_refusals
+from tengen.records.corpus import replay_refusals
 
 _SHORTEST = 10
 """Moves that a game must have."""

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import clear, is_legal, new_state
-from tengen.board.ladder_kernels import read_blocks
 from tengen.board.layout_kernels import COLOUR, EMPTY, SCALARS, TURN
 from tengen.board.random_kernels import seed_stream, uniform
+from tengen.board.tactics_kernels import read_blocks
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.move_prediction.family_kernels import AT_LAST, FAMILIES, pattern_keys
 from tengen.learners.move_prediction.feature_kernels import RECENT, WIDTH

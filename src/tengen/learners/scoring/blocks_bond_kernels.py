@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.safety_kernels import eye_map
+from tengen.board.tactics_kernels import eye_map
 from tengen.jit import inner_kernel, kernel
 from tengen.learners.scoring.blocks_context_kernels import find, flood_other
 from tengen.learners.scoring.blocks_kernels import liberties_after, mark_perimeters

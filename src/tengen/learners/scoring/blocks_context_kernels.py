@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.counting_kernels import BLACK_SEKI_STONE, WHITE_SEKI_STONE, careful_kinds
-from tengen.board.flood_kernels import number_alike
-from tengen.board.safety_kernels import benson, eye_map
+from tengen.board.kernels import number_alike
+from tengen.board.tactics_kernels import benson, eye_map
 from tengen.jit import inner_kernel, kernel
 
 SURROUNDINGS = 40

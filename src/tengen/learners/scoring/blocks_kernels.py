@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.flood_kernels import number_alike
+from tengen.board.kernels import number_alike
 from tengen.jit import inner_kernel, kernel
 
 _EYE_LIMIT = 5

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.fast_kernels import (
+from tengen.board.playout_kernels import (
     V_RNG,
     V_SIZE,
     U,
     final_score,
+    heavy_playout,
     light_playout,
     load_line,
 )
-from tengen.board.heavy_kernels import heavy_playout
 from tengen.board.random_kernels import seed_stream
 from tengen.jit import kernel
 

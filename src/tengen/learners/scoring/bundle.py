@@ -22,7 +22,7 @@ from tengen.files import write_atomic
 from tengen.learners.scoring.blocks_context_kernels import flood_other
 from tengen.learners.scoring.features import Described, bordered, describe
 from tengen.records import GameArrays
-from tengen.records.bulk_replay import last_positions
+from tengen.records.corpus import last_positions
 
 
 @dataclass

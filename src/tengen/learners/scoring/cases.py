@@ -19,8 +19,8 @@ from tengen.board import Rules
 from tengen.board.counting import Method, count_by_rules
 from tengen.errors import TengenError
 from tengen.records import Corpus, GameArrays, GameRecord
-from tengen.records.bulk_replay import last_positions
-from tengen.records.replay import rules_named
+from tengen.records.corpus import last_positions
+from tengen.records.record import rules_named
 from tengen.statistics import wilson
 
 Grid = NDArray[np.int8]

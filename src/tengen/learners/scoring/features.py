@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray, IntArray
-from tengen.board.shapes import shape_table
+from tengen.board.playouts import shape_table
 from tengen.learners.scoring.blocks_attack_kernels import ATTACKS, describe_attacks
 from tengen.learners.scoring.blocks_bond_kernels import BONDS, describe_bonds
 from tengen.learners.scoring.blocks_context_kernels import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.flood_kernels import number_alike
+from tengen.board.kernels import number_alike
 from tengen.jit import kernel
 
 

@@ -29,9 +29,8 @@ from tengen.learners.scoring.frames import standard_frame
 from tengen.learners.scoring.judgement import DOUBTS, Judgement, judge
 from tengen.learners.scoring.safety import Evidence, Safety, fit_safety
 from tengen.learners.scoring.settings import ScorerSettings
-from tengen.models.cards import Card, Measurement
 from tengen.models.settings import from_recipe, to_plain
-from tengen.models.store import load_model, save_model
+from tengen.models.store import Card, Measurement, load_model, save_model
 from tengen.records import GameArrays
 
 KIND = "scoring"

@@ -33,9 +33,8 @@ from tengen.learners.scoring.life_features import (
     swapped,
 )
 from tengen.learners.scoring.settings import LifeSettings
-from tengen.models.cards import Card, Measurement
 from tengen.models.settings import from_recipe, to_plain
-from tengen.models.store import load_model, save_model
+from tengen.models.store import Card, Measurement, load_model, save_model
 from tengen.records import GameArrays
 
 _SCALES = np.geomspace(1.0, 60.0, 60)

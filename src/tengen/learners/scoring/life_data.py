@@ -19,7 +19,7 @@ from tengen.learners.scoring.features import MANY, Described, describe
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.learners.scoring.life_features import block_inputs, grids_at
 from tengen.records import GameArrays
-from tengen.records.bulk_replay import last_positions
+from tengen.records.corpus import last_positions
 
 Owners = NDArray[np.int8]
 """Games x rows x columns: 1 Black's, -1 White's, 0 nobody's at the end."""

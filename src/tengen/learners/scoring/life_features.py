@@ -18,7 +18,7 @@ from tengen.board import BLACK, WHITE
 from tengen.learners.scoring.blocks_kernels import PAPER
 from tengen.learners.scoring.features import INPUTS, Described
 from tengen.records import GameArrays
-from tengen.records.bulk_replay import last_positions
+from tengen.records.corpus import last_positions
 
 _MOMENT = 2
 _OF_SIZE = (PAPER + 38, PAPER + 39)

@@ -20,7 +20,7 @@ from tengen.game.judging import Judge, Outlook
 from tengen.game.sgf import territory_marks
 from tengen.learners.scoring.learner import BlockScorer
 from tengen.records import GameRecord
-from tengen.records.replay import board_at
+from tengen.records.record import board_at
 from tengen.records.sgf_grammar import GameTree
 
 _LEAST_PASSED = 0.2

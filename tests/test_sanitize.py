@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tengen.arena.display import LiveTable
 from tengen.cli import run
-from tengen.foreign import csv_cell, for_rich, printable
+from tengen.sanitize import csv_cell, for_rich, printable
 
 EVIL = "a[/red]\x1b[2Jb"
 
