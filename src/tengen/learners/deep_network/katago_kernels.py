@@ -1,0 +1,207 @@
+"""Encode positions as the inputs of KataGo's networks (version 7 of its features).
+
+Two bytes per point hold every spatial feature except the last moves and earlier ladders:
+
+    0-1  0 empty, 1 own stone, 2 opponent's stone
+    2-3  liberties of the block, 0 where there are more than 3
+    4    forbidden by ko
+    5    the block is captured in a ladder
+    6    playing here captures an opponent's block of two liberties in a ladder
+    7-8  owner under area scoring: 0 nobody, 1 own, 2 opponent
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.board.kernels import clear, near, new_state, place, play_move
+from tengen.board.ladder_kernels import read_blocks
+from tengen.board.layout_kernels import (
+    BLACK,
+    BORDER,
+    COLOUR,
+    COLS,
+    EMPTY,
+    HEAD,
+    KO,
+    PASS,
+    ROWS,
+    SCALARS,
+    TURN,
+)
+from tengen.board.safety_kernels import (
+    MAX_READS,
+    _liberties,
+    _take_back,
+    _try,
+    benson,
+    read_ladder,
+    safety_scratch,
+)
+from tengen.jit import kernel
+
+LIBERTIES = 2
+KO_BIT, LADDER_BIT, CATCHES_BIT = 16, 32, 64
+AREA = 7
+_LADDER_BUDGET = 25_000
+"""Positions that KataGo reads per ladder before it gives up."""
+_CHANGED = 2
+"""Row of the scratch where `_try` keeps captured stones."""
+
+
+@kernel
+def _area_of(line, width, colour, alive, result, region, stack):
+    """Mark what `colour` owns; KataGo's rules for regions that are not proven alive."""
+    benson(line, width, colour, alive)
+    any_stone = False
+    for p in range(line.shape[0]):
+        region[p] = 0
+        if line[p] == colour:
+            any_stone = True
+            if alive[p] == 1:
+                result[p] = colour
+    if not any_stone:
+        return
+    for start in range(line.shape[0]):
+        if line[start] != EMPTY or region[start] != 0:
+            continue
+        # Flood the region of points that are not of this colour.
+        region[start] = 1
+        stack[0] = start
+        size = 1
+        i = 0
+        internal = 0
+        contains_opponent = False
+        safe = True
+        while i < size:
+            x = stack[i]
+            i += 1
+            if line[x] != EMPTY:
+                contains_opponent = True
+            touches = False
+            for k in range(4):
+                q = near(x, k, width)
+                if line[q] == colour:
+                    touches = True
+                    if alive[q] != 1:
+                        safe = False
+                elif line[q] != BORDER and region[q] == 0:
+                    region[q] = 1
+                    stack[size] = q
+                    size += 1
+            if not touches:
+                internal += 1
+        if safe and (internal <= 1 or not contains_opponent):
+            for i in range(size):
+                result[stack[i]] = colour
+        elif not contains_opponent:
+            for i in range(size):
+                if result[stack[i]] == EMPTY:
+                    result[stack[i]] = colour
+
+
+@kernel
+def owners(line, width, result):
+    """Write the owner of every point under area scoring to `result`, EMPTY for nobody."""
+    n = line.shape[0]
+    alive = np.zeros(n, np.int64)
+    region, stack = np.zeros(n, np.int64), np.empty(n, np.int64)
+    result[:] = EMPTY
+    _area_of(line, width, BLACK, alive, result, region, stack)
+    _area_of(line, width, 3 - BLACK, alive, result, region, stack)
+    for p in range(n):
+        if result[p] == EMPTY and line[p] != BORDER:
+            result[p] = line[p]
+
+
+@kernel
+def _ladders(s, mover, start, count, libs, captured, catches):
+    """Mark heads of blocks that are captured in a ladder, and the mover's moves that do so."""
+    line = s[COLOUR].copy()
+    width = s[SCALARS, COLS] + 1
+    scratch = safety_scratch(s.shape[1])
+    reads = np.zeros(1, np.int64)
+    found = np.empty(3, np.int64)
+    for p in range(s.shape[1]):
+        colour = line[p]
+        if colour == EMPTY or colour == BORDER or s[HEAD, p] != p or count[p] > 2:
+            continue
+        if count[p] == 1:
+            reads[0] = MAX_READS - _LADDER_BUDGET
+            captured[p] = read_ladder(line, p, width, False, 0, reads, scratch) == 0
+            continue
+        for k in range(2):
+            move = libs[start[p] + k]
+            if move == s[SCALARS, KO]:
+                continue
+            after = _try(line, move, 3 - colour, width, 0, scratch, found)
+            if after < 0:
+                continue
+            if _liberties(line, p, width, 2, scratch, found) == 1:
+                # The reader keeps captured stones from the start of its row: put ours aside.
+                kept = scratch[_CHANGED, :after].copy()
+                reads[0] = MAX_READS - _LADDER_BUDGET
+                if read_ladder(line, p, width, False, 0, reads, scratch) == 0:
+                    captured[p] = 1
+                    if colour != mover:
+                        catches[move] = 1
+                scratch[_CHANGED, :after] = kept
+            _take_back(line, move, 3 - colour, scratch[_CHANGED], 0, after)
+
+
+@kernel
+def encode_for_teacher(s, mover, area, out):
+    """Write the two bytes per point, row by row from the top left; `area` fills the owners."""
+    n = s.shape[1]
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    start, count = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    libs, stamp = np.empty(4 * n, np.int64), np.empty(n, np.int64)
+    captured, catches = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    owner = np.zeros(n, np.int64)
+    read_blocks(s, start, count, libs, stamp)
+    _ladders(s, mover, start, count, libs, captured, catches)
+    if area:
+        owners(s[COLOUR], cols + 1, owner)
+    for row in range(rows):
+        for col in range(cols):
+            p = (row + 1) * (cols + 1) + col + 1
+            c = s[COLOUR, p]
+            code = 0
+            if c == EMPTY:
+                if p == s[SCALARS, KO]:
+                    code |= KO_BIT
+                if catches[p]:
+                    code |= CATCHES_BIT
+            else:
+                head = s[HEAD, p]
+                code = 1 if c == mover else 2
+                if count[head] <= 3:
+                    code |= count[head] << LIBERTIES
+                if captured[head]:
+                    code |= LADDER_BIT
+            if owner[p] != EMPTY:
+                code |= (1 if owner[p] == mover else 2) << AREA
+            out[row * cols + col] = code
+
+
+@kernel
+def encode_games_for_teacher(games, moves, colours, offsets, setup, setup_colours, setup_offsets,
+                             areas, first, last, rows, cols, codes):  # fmt: skip
+    """Write the position before every move of games `first` to `last`, as `encode_games` does."""
+    s = new_state(rows, cols)
+    base = offsets[games[first]] if last > first else 0
+    for index in range(first, last):
+        g = games[index]
+        clear(s, rows, cols)
+        for i in range(setup_offsets[g], setup_offsets[g + 1]):
+            place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
+        for i in range(offsets[g], offsets[g + 1]):
+            p, colour = np.int64(moves[i]), np.int64(colours[i])
+            s[SCALARS, TURN] = colour
+            if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
+                return g
+            encode_for_teacher(s, colour, areas[g], codes[i - base])
+            play_move(s, p, colour)
+    return -1
