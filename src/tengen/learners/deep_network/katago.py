@@ -144,7 +144,10 @@ def positions_of(boards: list[Board], device: torch.device) -> TeacherPositions:
                 packed = np.zeros(rows * cols, np.int16)
                 encode_for_teacher(before.state, before.turn, False, packed)
                 earlier[i, ago:] = (packed & LADDER_BIT) > 0
-    komi = [(-1 if board.turn == BLACK else 1) * board.white_bonus for board in boards]
+    komi = [
+        (-1 if board.turn == BLACK else 1) * (board.white_bonus + _chill(board))
+        for board in boards
+    ]
 
     def put(array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(device)
@@ -154,6 +157,19 @@ def positions_of(boards: list[Board], device: torch.device) -> TeacherPositions:
         torch.tensor(komi, dtype=torch.float32, device=device),
         torch.tensor([rule_inputs(board.rules) for board in boards], device=device),
     )  # fmt: skip
+
+
+def _chill(board: Board) -> int:
+    """Return the points that KataGo gives White under territory scoring: one per move of Black.
+
+    White pays likewise, so only moves that one side played more than the other count.
+    """
+    if board.rules.scoring != "territory":
+        return 0
+    grid = board.grid()
+    by_black, by_white = board.prisoners
+    on_board = int((grid == BLACK).sum()) - int((grid == 3 - BLACK).sum())
+    return on_board + by_white - by_black
 
 
 class _Reader:

@@ -8,6 +8,7 @@ Two bytes per point hold every spatial feature except the last moves and earlier
     5    the block is captured in a ladder
     6    playing here captures an opponent's block of two liberties in a ladder
     7-8  owner under area scoring: 0 nobody, 1 own, 2 opponent
+    9    a stone may be played here
 """
 
 # mypy: ignore-errors
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import clear, near, new_state, place, play_move
+from tengen.board.kernels import clear, is_legal, near, new_state, place, play_move
 from tengen.board.ladder_kernels import read_blocks
 from tengen.board.layout_kernels import (
     BLACK,
@@ -45,6 +46,7 @@ from tengen.jit import kernel
 LIBERTIES = 2
 KO_BIT, LADDER_BIT, CATCHES_BIT = 16, 32, 64
 AREA = 7
+LEGAL_BIT = 512
 _LADDER_BUDGET = 25_000
 """Positions that KataGo reads per ladder before it gives up."""
 _CHANGED = 2
@@ -174,6 +176,8 @@ def encode_for_teacher(s, mover, area, out):
                     code |= KO_BIT
                 if catches[p]:
                     code |= CATCHES_BIT
+                if is_legal(s, p, mover):
+                    code |= LEGAL_BIT
             else:
                 head = s[HEAD, p]
                 code = 1 if c == mover else 2
@@ -205,3 +209,17 @@ def encode_games_for_teacher(games, moves, colours, offsets, setup, setup_colour
             encode_for_teacher(s, colour, areas[g], codes[i - base])
             play_move(s, p, colour)
     return -1
+
+
+@kernel
+def encode_states(states, areas, first, last, codes):
+    """Write the two bytes per point of states `first` to `last`, each for its side to move."""
+    for i in range(first, last):
+        encode_for_teacher(states[i], states[i, SCALARS, TURN], areas[i], codes[i])
+
+
+@kernel
+def play_states(states, moves, first, last):
+    """Play one move, a point of the bordered board, in each of the states `first` to `last`."""
+    for i in range(first, last):
+        play_move(states[i], moves[i], states[i, SCALARS, TURN])
