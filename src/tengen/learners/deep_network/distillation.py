@@ -235,8 +235,8 @@ def softened(policy: Tensor, temperature: float) -> Tensor:
 def fit_temperature(policy: Tensor, move: Tensor) -> float:
     """Return the temperature at which the teacher's policy explains people's moves best."""
     found = []
-    for step in range(21):
-        temperature = 1.0 + step * 0.1
+    for step in range(26):
+        temperature = 0.5 + step * 0.1
         chosen = softened(policy, temperature).gather(1, move[:, None])[:, 0]
         found.append((-(chosen.clamp(min=1e-6).log()).mean().item(), temperature))
     return min(found)[1]
@@ -317,7 +317,7 @@ class Student:
             answers.count, (size,), generator=self.generator, device=self.device
         )
         batch, targets = answers.batch(at)
-        self.network.train(chosen == 0)
+        self.network.train(answers.rows == sources[0][0].rows)
         rising = min(1.0, (self.step + 1) / 200)
         falling = min(1.0, (1.0 - share_done) / 0.6)
         self.optimizer.set_rate(self.rate * rising * max(falling, 0.001))
@@ -439,12 +439,14 @@ def teacher_games(
         warmth = torch.maximum(heat, early * 1.6)
         odds = (logits / warmth[:, None]).softmax(1)
         legal = (seen & LEGAL_BIT) > 0
-        anywhere = torch.cat([legal.float() + 1e-6, torch.zeros_like(odds[:, :1])], 1)
+        anywhere = torch.cat([legal.float(), torch.full_like(odds[:, :1], 1e-6)], 1)
         anywhere = anywhere / anywhere.sum(1, keepdim=True)
         blunder = (torch.rand(games, device=device, generator=generator) < risk)[:, None]
         odds = torch.where(blunder, anywhere, odds)
         drawn = torch.multinomial(odds, 1, generator=generator)[:, 0].cpu().numpy()
-        drawn = np.where(running, drawn, points).astype(np.int16)
+        # Drawing on a GPU can, rarely, return a move of no probability.
+        legal_drawn = codes[everyone, np.minimum(drawn, points - 1)] & LEGAL_BIT > 0
+        drawn = np.where(running & legal_drawn, drawn, points).astype(np.int16)
         record[everyone[running], lengths[running]] = drawn[running]
         stones += running * (drawn < points) * np.where(white, -1, 1)
         lengths[running] += 1
