@@ -11,10 +11,9 @@ to people's uncertainty, where there are no games of people.
 
 from __future__ import annotations
 
-import queue
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+import dataclasses
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +26,7 @@ from torch import Tensor
 
 from tengen.board import points_at
 from tengen.board.kernels import new_state
-from tengen.learners.deep_network.design import SCORE_SCALE, Design
+from tengen.learners.deep_network.design import DESIGNS, SCORE_SCALE, Design
 from tengen.learners.deep_network.inputs_kernels import HISTORY, NOWHERE, encode_games
 from tengen.learners.deep_network.katago import Teacher, TeacherPositions, inputs_of
 from tengen.learners.deep_network.katago_kernels import (
@@ -41,10 +40,31 @@ from tengen.learners.deep_network.lessons import Batch, plane_table, planes_of
 from tengen.learners.deep_network.network import Network
 from tengen.learners.deep_network.optimizer import Both
 from tengen.learners.deep_network.shards import Shard, bordered
+from tengen.learners.deep_network.training import came_apart, network_arrays
+from tengen.models.runs import Run
+from tengen.models.settings import CheckedSettings, setting
 
 _OWNER_SCALE = 127.0
 _GRADIENT = 2.0
 _GAMES_PER_THREAD = 16
+
+
+@dataclass(frozen=True)
+class DistillationSettings(CheckedSettings):
+    """Everything that decides what a network learns from its teacher."""
+
+    design: str = setting("judge", "Shape of the network.", choices=tuple(DESIGNS))
+    steps: int = setting(16_000, "Batches to learn from.", least=1)
+    batch: int = setting(2048, "Positions per batch.", least=1)
+    rate: float = setting(6e-3, "Learning rate, before it falls.", least=0)
+    decay: float = setting(1e-2, "Weight decay, times the rate.", least=0)
+    positions: int = setting(9_500_000, "Positions of people's games to label.", least=1)
+    reuse: float = setting(2.5, "Times a position is drawn before more are labelled.", least=0.1)
+    chunk: int = setting(1024, "Games that are labelled together.", least=1)
+    games_9x9: int = setting(16_384, "Games the teacher plays on 9x9.", least=0)
+    games_13x13: int = setting(8192, "Games the teacher plays on 13x13.", least=0)
+    continuations: int = setting(8192, "Games it continues from people's positions.", least=0)
+    seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)
 
 
 @dataclass
@@ -263,6 +283,10 @@ def losses(
     return total, parts
 
 
+LOSSES = ("best", "people", "winner", "lead", "owners")
+"""Names of the parts that `losses` returns."""
+
+
 class Student:
     """A network in training from a teacher's answers."""
 
@@ -275,8 +299,7 @@ class Student:
         self.optimizer = Both(self.network, rate, decay)
         self.table = plane_table(device)
         self.temperature = 1.5
-        self.generator = torch.Generator(device).manual_seed(seed)
-        self.chance = np.random.default_rng(seed)
+        self.seed, self.generator = seed, torch.Generator(device)
         self.mixed = device.type == "cuda"
         self._loss = (
             torch.compile(self._whole_loss, dynamic=False, mode="reduce-overhead")
@@ -284,7 +307,31 @@ class Student:
             else self._whole_loss
         )
 
-    def start_from(self, weights: dict[str, NDArray[Any]]) -> None:
+    def arrays(self) -> dict[str, Any]:
+        """Return the whole state of the training as NumPy arrays."""
+        weights = {f"network.{k}": v for k, v in network_arrays(self.network).items()}
+        return {**weights, **self.optimizer.arrays()}
+
+    def restore(self, arrays: Mapping[str, Any], step: int) -> None:
+        """Take over a state that `arrays` returned."""
+        prefix = "network."
+        self.start_from(
+            {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+        )
+        self.optimizer.restore(dict(arrays))
+        self.step = step
+
+    def refresh_norms(self, answers: Answers, size: int, batches: int) -> None:
+        """Bring the norms' statistics up to date; they lag behind while the rate is high."""
+        self.network.train()
+        for number in range(batches):
+            self.generator.manual_seed(self.seed + number)
+            at = torch.randint(answers.count, (size,), generator=self.generator, device=self.device)
+            dtype = torch.bfloat16 if self.mixed else torch.float32
+            with torch.no_grad(), torch.autocast(self.device.type, dtype, enabled=self.mixed):
+                self.network(planes_of(answers.batch(at)[0], self.table, dtype))
+
+    def start_from(self, weights: Mapping[str, NDArray[Any]]) -> None:
         """Take over the weights of a network of the same tower; missing outputs are copied."""
         state = self.network.state_dict()
         for name, array in weights.items():
@@ -309,13 +356,16 @@ class Student:
     def advance(
         self, sources: Sequence[tuple[Answers, float]], size: int, share_done: float
     ) -> Tensor:
-        """Make one step; the first source's board sets the norms' statistics."""
+        """Make one step; the first source's board sets the norms' statistics.
+
+        The batch follows from the seed and the number of the step alone.
+        """
+        number = self.seed * 1_000_003 + self.step
+        self.generator.manual_seed(number)
         odds = np.array([weight for _, weight in sources])
-        chosen = int(self.chance.choice(len(odds), p=odds / odds.sum()))
+        chosen = int(np.random.default_rng(number).choice(len(odds), p=odds / odds.sum()))
         answers = sources[chosen][0]
-        at = torch.randint(
-            answers.count, (size,), generator=self.generator, device=self.device
-        )
+        at = torch.randint(answers.count, (size,), generator=self.generator, device=self.device)
         batch, targets = answers.batch(at)
         self.network.train(answers.rows == sources[0][0].rows)
         rising = min(1.0, (self.step + 1) / 200)
@@ -454,7 +504,7 @@ def teacher_games(
         running &= ~over & (lengths < 511)
         ladders[1], ladders[0] = ladders[0], now
         moves = points_at(drawn, rows, cols).astype(np.int64)
-        list(pool.map(lambda part: play_states(states, moves, *part), parts))
+        list(pool.map(lambda part, moves=moves: play_states(states, moves, *part), parts))
         if not running.any():
             break
     kept = [record[i, : lengths[i]] for i in range(games)]
@@ -492,30 +542,6 @@ def _take_prefixes(
     return lengths
 
 
-class Encoder:
-    """Encode shards in the background, a few chunks ahead."""
-
-    def __init__(
-        self, chunks: Iterator[Shard], pool: ThreadPoolExecutor, *, ahead: int = 2
-    ) -> None:
-        self._queue: queue.Queue[Encoded | None] = queue.Queue(ahead)
-        self._chunks, self._pool = chunks, pool
-        threading.Thread(target=self._work, daemon=True).start()
-
-    def _work(self) -> None:
-        for chunk in self._chunks:
-            self._queue.put(encode_shard(chunk, pool=self._pool, people=True))
-        self._queue.put(None)
-
-    def ready(self) -> bool:
-        """Tell whether a chunk waits."""
-        return not self._queue.empty()
-
-    def take(self) -> Encoded | None:
-        """Return the next chunk, None after the last."""
-        return self._queue.get()
-
-
 def human_chunks(shards: Sequence[Shard], games: int, seed: int) -> Iterator[Shard]:
     """Cut shards into chunks of some games, in random order, half under each way of counting.
 
@@ -528,7 +554,9 @@ def human_chunks(shards: Sequence[Shard], games: int, seed: int) -> Iterator[Sha
         chunk = shard_part(shard, first, min(first + games, len(shard)))
         area = chance.random(len(chunk)) < 0.5
         komi = np.where(area, np.where(chunk.komi == 6.5, 7.5, chunk.komi), chunk.komi)
-        yield _replaced(chunk, komi=komi.astype(np.float32), territory=(~area).astype(np.int8))
+        yield dataclasses.replace(
+            chunk, komi=komi.astype(np.float32), territory=(~area).astype(np.int8)
+        )
 
 
 def shard_part(shard: Shard, first: int, last: int) -> Shard:
@@ -544,12 +572,6 @@ def shard_part(shard: Shard, first: int, last: int) -> Shard:
     )  # fmt: skip
 
 
-def _replaced(shard: Shard, **changes: Any) -> Shard:
-    import dataclasses
-
-    return dataclasses.replace(shard, **changes)
-
-
 def asker(teacher: Teacher, device: torch.device) -> Callable[..., Any]:
     """Return the teacher as a function, compiled where there is a GPU."""
     if device.type != "cuda":
@@ -558,8 +580,101 @@ def asker(teacher: Teacher, device: torch.device) -> Callable[..., Any]:
     return compiled
 
 
-def now() -> float:
-    """Return the time, after the device is done."""
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-    return time.perf_counter()
+_TEACHER_BATCH = 8192
+_REPORT_EVERY = 100
+_SAVE_SECONDS = 60.0
+_NORM_BATCHES = 250
+_SHARES = {"people": 0.62, "continued": 0.06, "13x13": 0.14, "9x9": 0.18}
+"""How often batches come from each kind of positions."""
+
+
+def distil(
+    shards: Sequence[Shard],
+    teacher: Teacher,
+    settings: DistillationSettings,
+    *,
+    device: str = "cpu",
+    start: Mapping[str, NDArray[Any]] | None = None,
+    run: Run[DistillationSettings] | None = None,
+    threads: int | None = None,
+    on_report: Callable[[dict[str, Any]], None] = lambda row: None,
+) -> dict[str, NDArray[Any]]:
+    """Teach a network by a teacher's answers on people's 19x19 games and games of its own.
+
+    A resumed run labels the same positions again and then goes on as if it had never stopped.
+    """
+    place = torch.device(device)
+    if place.type == "cuda":
+        torch.backends.cudnn.benchmark = True
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    ask = asker(teacher.prepare(place).eval(), place)
+    student = Student(
+        DESIGNS[settings.design], place, rate=settings.rate, decay=settings.decay,
+        seed=settings.seed,
+    )  # fmt: skip
+    if run is not None and run.start is not None:
+        student.restore(run.start.arrays, run.start.step)
+    elif start is not None:
+        student.start_from(start)
+    size = min(_TEACHER_BATCH, 4 * settings.batch)
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        people = Answers(19, 19, settings.positions, place)
+        chunks = human_chunks(shards, settings.chunk, settings.seed)
+
+        def label_more() -> bool:
+            chunk = next(chunks, None)
+            if chunk is None or people.count == people.capacity:
+                return False
+            people.add(encode_shard(chunk, pool=pool, people=True), ask, size)
+            return True
+
+        label_more()
+        rows = torch.arange(0, people.count, max(1, people.count // 50_000), device=place)
+        moves = people.move[rows].long()
+        student.temperature = fit_temperature(people.policy[rows].float(), moves)
+        sources = [(people, _SHARES["people"])]
+        for name, side, games, plies in (
+            ("9x9", 9, settings.games_9x9, 120),
+            ("13x13", 13, settings.games_13x13, 230),
+            ("continued", 19, settings.continuations, 40),
+        ):
+            if games == 0:
+                continue
+            begin = shards[0] if name == "continued" else None
+            play = Play(games, side, side, plies)
+            seed = settings.seed + side + plies
+            shard, begins = teacher_games(
+                play, ask, device=place, seed=seed, pool=pool, start=begin
+            )
+            encoded = encode_shard(shard, pool=pool, people=False, start=begins)
+            answers = Answers(side, side, len(encoded.use), place)
+            answers.add(encoded, ask, min(size, games))
+            sources.append((answers, _SHARES[name]))
+        drawn = 0
+
+        def keep_labelling(step: int) -> None:
+            nonlocal drawn
+            drawn = (step + 1) * settings.batch
+            while drawn > settings.reuse * people.count and label_more():
+                pass
+
+        keep_labelling(student.step - 1)
+        sums: Tensor | None = None
+        while student.step < settings.steps:
+            keep_labelling(student.step)
+            parts = student.advance(sources, settings.batch, student.step / settings.steps)
+            sums = parts if sums is None else sums + parts
+            if student.step % _REPORT_EVERY and student.step < settings.steps:
+                continue
+            means = dict(zip(LOSSES, (sums / (_REPORT_EVERY)).tolist(), strict=True))
+            sums = None
+            if not all(map(np.isfinite, means.values())):
+                raise came_apart(student.step, settings.rate)
+            row = {"step": student.step, "positions": people.count, **means}
+            on_report(row)
+            if run is not None:
+                run.note(student.step, **{k: round(v, 6) for k, v in means.items()})
+                if run.due(_SAVE_SECONDS) or student.step == settings.steps:
+                    run.save(student.step, student.arrays())
+        student.refresh_norms(people, settings.batch, _NORM_BATCHES)
+    return {k: np.ascontiguousarray(v) for k, v in network_arrays(student.network).items()}

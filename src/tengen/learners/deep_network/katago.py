@@ -145,8 +145,7 @@ def positions_of(boards: list[Board], device: torch.device) -> TeacherPositions:
                 encode_for_teacher(before.state, before.turn, False, packed)
                 earlier[i, ago:] = (packed & LADDER_BIT) > 0
     komi = [
-        (-1 if board.turn == BLACK else 1) * (board.white_bonus + _chill(board))
-        for board in boards
+        (-1 if board.turn == BLACK else 1) * (board.white_bonus + _chill(board)) for board in boards
     ]
 
     def put(array: NDArray[Any]) -> Tensor:
