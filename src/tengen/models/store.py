@@ -158,9 +158,9 @@ def checksum(arrays: Mapping[str, NDArray[Any]], text: str = "") -> str:
     """Return the SHA-256 of the names, shapes, types and bytes of arrays, and of a text."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
-        array = arrays[name]
+        array = np.ascontiguousarray(arrays[name])  # as `pack` stores it: one dimension at least
         digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(array.tobytes())
     digest.update(text.encode())
     return digest.hexdigest()
 

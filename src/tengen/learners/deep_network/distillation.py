@@ -676,5 +676,5 @@ def distil(
                 run.note(student.step, **{k: round(v, 6) for k, v in means.items()})
                 if run.due(_SAVE_SECONDS) or student.step == settings.steps:
                     run.save(student.step, student.arrays())
-        student.refresh_norms(people, settings.batch, _NORM_BATCHES)
+        student.refresh_norms(people, settings.batch, min(_NORM_BATCHES, settings.steps))
     return {k: np.ascontiguousarray(v) for k, v in network_arrays(student.network).items()}
