@@ -103,16 +103,16 @@ def test_numbers_for_people() -> None:
 
 def test_models_are_asked_where_they_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[str] = []
-    there = {"predictor-small", "td-best-9x9", "tengen-mixed", "tengen-large"}
+    there = {"predictor-small", "td-best-9x9", "tengen-judge", "tengen-large"}
     monkeypatch.setattr(asking, "has_model", lambda name: name in there)
     monkeypatch.setattr(asking, "load_policy", lambda name, shared: found.append(name) or Even())
     monkeypatch.setattr(asking, "load_evaluator", lambda name, shared: found.append(name) or Even())
     asked = opinions_on(9, 9)
     assert isinstance(asked, Opinions)
-    assert found == ["predictor-small", "tengen-mixed", "td-best-9x9"]
+    assert found == ["predictor-small", "tengen-judge", "td-best-9x9"]
     assert asked.names == {
         "predictor": "predictor-small",
-        "network": "tengen-mixed",
+        "network": "tengen-judge",
         "opening": "td-best-9x9",
     }
     assert opinions_on(19, 19).names == {"network": "tengen-large"}

@@ -24,12 +24,12 @@ class Networks:
 
 
 BY_SIZE = {
-    (9, 9): Networks(plays="zero-9x9", judges="tengen-mixed", predicts="tengen-mixed"),
-    (13, 13): Networks(plays="tengen-large", judges="tengen-large", predicts="tengen-large"),
-    (19, 19): Networks(plays="tengen-large", judges="tengen-large", predicts="tengen-large"),
+    (9, 9): Networks(plays="zero-9x9", judges="tengen-judge", predicts="tengen-judge"),
+    (13, 13): Networks(plays="tengen-judge", judges="tengen-judge", predicts="tengen-judge"),
+    (19, 19): Networks(plays="tengen-large", judges="tengen-judge", predicts="tengen-large"),
 }
 """Which network is used when."""
-OTHER_SIZES = Networks(plays="tengen-small", judges="tengen-large", predicts="tengen-large")
+OTHER_SIZES = Networks(plays="tengen-small", judges="tengen-judge", predicts="tengen-large")
 """The same for all other boards of 5 to 25 lines."""
 _OPENINGS = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
 """Evaluators of openings by board size."""
@@ -48,7 +48,7 @@ def policy_for(rows: int, cols: int) -> str:
     """Return the name of the model that best predicts people's moves on a board.
 
     >>> policy_for(19, 19), policy_for(9, 9), policy_for(4, 4)
-    ('tengen-large', 'tengen-mixed', 'predictor-small')
+    ('tengen-large', 'tengen-judge', 'predictor-small')
     """
     return network_for(rows, cols) or predictor_for(rows, cols)
 
@@ -64,7 +64,7 @@ def network_for(rows: int, cols: int) -> str:
     """Return the name of the network that best predicts people's moves, or "" if none fits.
 
     >>> network_for(9, 9), network_for(9, 13), network_for(4, 4)
-    ('tengen-mixed', 'tengen-large', '')
+    ('tengen-judge', 'tengen-large', '')
     """
     networks = networks_for(rows, cols)
     return networks.predicts if networks else ""

@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import clear, is_legal, near, new_state, place, play_move
-from tengen.board.ladder_kernels import read_blocks
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
@@ -32,12 +31,13 @@ from tengen.board.layout_kernels import (
     SCALARS,
     TURN,
 )
-from tengen.board.safety_kernels import (
+from tengen.board.tactics_kernels import (
     MAX_READS,
     _liberties,
     _take_back,
     _try,
     benson,
+    read_blocks,
     read_ladder,
     safety_scratch,
 )
