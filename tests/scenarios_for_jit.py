@@ -182,24 +182,11 @@ def players() -> list[Any]:
 
 def move_prediction() -> list[Any]:
     from tengen.learners.move_prediction.learner import MovePredictor
-    from tengen.learners.move_prediction.maxent import solve
-    from tengen.learners.move_prediction.patterns import PatternHasher
-    from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
+    from tengen.learners.move_prediction.settings import PredictionSettings
 
-    answers: list[Any] = []
-    for settings in (
-        FullSettings(minimum=1, anywhere=True, side=2),
-        PaperSettings(minimum=1, top=2),
-    ):
-        predictor = MovePredictor(settings=settings).fit(games())
-        measured = predictor.evaluate(games(3))
-        answers.append(measured.loss)
-        answers += [predictor.priors(position) for position in boards((5, 5), (5, 5), seed=2)]
-    hasher = PatternHasher.of(boards((5, 5))[0])
-    answers += [hasher.hashes(row, 2, 1) % 10**9 for row in range(5)]
-    found = solve(np.zeros((1, 1), np.int64), np.ones(1, np.int64), 1, 0.5, limit=2)
-    answers += [found.weights, found.objective, found.violation]
-    return answers
+    predictor = MovePredictor(settings=PredictionSettings(minimum=1, top=2)).fit(games())
+    positions = boards((5, 5), (5, 5), seed=2)
+    return [predictor.evaluate(games(3)).loss, *map(predictor.priors, positions)]
 
 
 def scoring() -> list[Any]:

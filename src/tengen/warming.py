@@ -93,8 +93,7 @@ def _symmetry_network() -> None:
 def _move_prediction() -> None:
     from tengen.board import Board, play_random
     from tengen.learners.move_prediction.learner import MovePredictor
-    from tengen.learners.move_prediction.maxent import solve
-    from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
+    from tengen.learners.move_prediction.settings import PredictionSettings
     from tengen.records.arrays import from_records
     from tengen.records.corpus import replay_all
     from tengen.records.record import GameRecord
@@ -102,12 +101,9 @@ def _move_prediction() -> None:
     boards = [play_random(Board(5), 12, np.random.default_rng(seed)) for seed in range(2)]
     games = from_records([GameRecord(5, 5, moves=board.moves) for board in boards])
     replay_all(games)
-    full = MovePredictor(settings=FullSettings(minimum=1, anywhere=True, side=2)).fit(games)
-    paper = MovePredictor(settings=PaperSettings(minimum=1, top=2)).fit(games)
-    for predictor in (full, paper):
-        predictor.evaluate(games)
-        predictor.priors(Board(5, moves=_GAME))
-    solve(np.zeros((1, 1), np.int64), np.ones(1, np.int64), 1, 0.5, limit=2)
+    predictor = MovePredictor(settings=PredictionSettings(minimum=1, top=2)).fit(games)
+    predictor.evaluate(games)
+    predictor.priors(Board(5, moves=_GAME))
 
 
 def _opening_evolution() -> None:

@@ -30,7 +30,7 @@ def test_json_text_and_picture(games: Path, capsys: pytest.CaptureFixture[str]) 
     assert (value["games"], value["collection"], value["to_play"]) == (2, 2, "black")
     [move] = value["moves"]
     assert (move["move"], move["count"], move["share"], move["wins_black"]) == ("E5", 2, 1.0, 1)
-    assert (move["predictor"], move["network"], move["first"]) == (None, None, "2001")
+    assert (move["network"], move["opening"], move["first"]) == (None, None, "2001")
     assert run(asked) == 0
     printed, told = capsys.readouterr()
     assert told == ""  # the index was there

@@ -134,7 +134,6 @@ def test_nothing_that_is_read_is_written_over(
         ["network", "export", str(model), "--model", str(model)],
         ["network", "mean", str(model), "tengen-small", "--out", str(model)],
         ["move-prediction", "train", str(games), "--out", str(games)],
-        ["move-prediction", "blend", str(model), "predictor-small", "--out", str(model)],
     ):
         assert run(words) == 1
         assert "is what is read; write to another name" in capsys.readouterr().err

@@ -65,9 +65,9 @@ def fit_symmetry_network(learner: Any) -> Any:
 
 
 def fit_move_prediction(learner: Any) -> Any:
-    from tengen.learners.move_prediction import FullSettings
+    from tengen.learners.move_prediction import PredictionSettings
 
-    learner.settings = FullSettings(minimum=1, side=2, anywhere=True)
+    learner.settings = PredictionSettings(minimum=1, top=3)
     return learner.fit(random_games())
 
 

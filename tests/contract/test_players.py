@@ -12,7 +12,7 @@ SPECS = {
     "random": "random",
     "maxlib": "maxlib",
     "static": "static",
-    "sample": "sample:model=predictor-small",
+    "sample": "sample:model=tengen-small",
     "greedy": "greedy:model=area",
     "alphabeta": "alphabeta:model=area,depth=1",
     "mcts": "mcts:playouts=20",

@@ -17,7 +17,7 @@ from tengen.players.evaluators import make_network
 def test_who_says_who_will_own_what() -> None:
     assert isinstance(load_learner("life"), OwnershipEvaluator)
     assert isinstance(load_learner("scorer"), OwnershipEvaluator)
-    assert not isinstance(load_learner("predictor-small"), OwnershipEvaluator)
+    assert not isinstance(load_learner("predictor-paper"), OwnershipEvaluator)
 
 
 def test_who_counts() -> None:

@@ -38,11 +38,11 @@ class Even:
 
 def test_opinions_are_of_all_points_that_count_together(openings: Openings) -> None:
     answer = explore(
-        openings, Board(9), policies={"predictor": Even()}, evaluators={"opening": Even()}
+        openings, Board(9), policies={"network": Even()}, evaluators={"opening": Even()}
     )
     [first] = answer.moves
     assert (first.name, len(first.points), first.count, first.share) == ("G7", 4, 4, 1.0)
-    assert first.opinions == {"predictor": pytest.approx(4 / 82), "opening": 1.0}
+    assert first.opinions == {"network": pytest.approx(4 / 82), "opening": 1.0}
     told = answer.to_dict()
     assert told["games"] == told["collection"] == 4
     assert told["moves"][0]["network"] is None
@@ -51,14 +51,14 @@ def test_opinions_are_of_all_points_that_count_together(openings: Openings) -> N
 
 def test_a_corner_knows_the_answers_there_and_elsewhere(openings: Openings) -> None:
     board = Board(9, moves="B G7")
-    answer = explore(openings, board, corner=True, policies={"predictor": Even()})
+    answer = explore(openings, board, corner=True, policies={"network": Even()})
     # Every first stone in a corner was answered outside it; seven corners were begun.
     assert (answer.corner, answer.games, answer.elsewhere) == ("top right", 0, 7)
     assert answer.moves == ()
-    empty = explore(openings, Board(9), corner=True, policies={"predictor": Even()})
+    empty = explore(openings, Board(9), corner=True, policies={"network": Even()})
     assert (empty.games, empty.elsewhere) == (7, 0)
     [first] = empty.moves
-    assert (first.count, first.opinions["predictor"]) == (7, pytest.approx(1 / 16))
+    assert (first.count, first.opinions["network"]) == (7, pytest.approx(1 / 16))
     other = explore(openings, Board(9, moves="B pass"), corner=True)
     assert other.games == 7
 
@@ -73,7 +73,7 @@ def test_a_limit_cuts_moves_and_not_counts(openings: Openings) -> None:
 
 def test_the_picture_is_svg_with_every_move(openings: Openings) -> None:
     for corner in (False, True):
-        answer = explore(openings, Board(9), corner=corner, policies={"predictor": Even()})
+        answer = explore(openings, Board(9), corner=corner, policies={"network": Even()})
         drawn = picture(answer)
         ElementTree.fromstring(drawn)
         assert "Black to play" in drawn
@@ -90,11 +90,10 @@ def test_numbers_for_people() -> None:
     move = NextMove(
         (point,), 1234, 0.5, 0, 0, "", "", ("g.sgf", 1), {"network": 0.25, "opening": -3.14}
     )
-    assert cells(move, ["predictor", "network", "opening"]) == [
+    assert cells(move, ["network", "opening"]) == [
         "G7",
         "1,234",
         "50.0 %",
-        "",
         "",
         "25.0 %",
         "-3.1",
@@ -103,17 +102,16 @@ def test_numbers_for_people() -> None:
 
 def test_models_are_asked_where_they_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[str] = []
-    there = {"predictor-small", "td-best-9x9", "tengen-judge", "tengen-large"}
+    there = {"td-best-9x9", "tengen-judge", "tengen-large"}
     monkeypatch.setattr(asking, "has_model", lambda name: name in there)
     monkeypatch.setattr(asking, "load_policy", lambda name, shared: found.append(name) or Even())
     monkeypatch.setattr(asking, "load_evaluator", lambda name, shared: found.append(name) or Even())
     asked = opinions_on(9, 9)
     assert isinstance(asked, Opinions)
-    assert found == ["predictor-small", "tengen-judge", "td-best-9x9"]
+    assert found == ["tengen-judge", "td-best-9x9"]
     assert asked.names == {
-        "predictor": "predictor-small",
         "network": "tengen-judge",
         "opening": "td-best-9x9",
     }
     assert opinions_on(19, 19).names == {"network": "tengen-large"}
-    assert opinions_on(4, 4).names == {"predictor": "predictor-small"}
+    assert opinions_on(4, 4).names == {}

@@ -9,25 +9,27 @@ import pytest
 
 from tengen.errors import SpecError, TengenError
 from tengen.lab import papers
-from tengen.lab.move_prediction import PaperTables, hold_out, measure, without_family
-from tengen.lab.prediction_tables import (
+from tengen.lab.move_prediction import TableRows, fit_exactly, hold_out, measure
+from tengen.lab.sections.move_prediction import (
     RANKS,
     Size,
+    Study,
     card_rows,
     cells,
     directions,
     growth,
     measure_tables,
     rule,
+    sample_games,
     shown,
+    study,
 )
-from tengen.lab.sections.move_prediction import Study, sample_games, study
 from tengen.lab.steps import Context
-from tengen.learners.move_prediction import FullSettings, MovePredictor, PaperSettings
-from tengen.learners.move_prediction.paper_training import train_paper
+from tengen.learners.move_prediction import MovePredictor, PredictionSettings
+from tengen.learners.move_prediction.training import train
 from tengen.records.arrays import GameArrays
 
-SETTINGS = PaperSettings(games=12, top=5, seed=3)
+SETTINGS = PredictionSettings(games=12, top=5, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +38,19 @@ def games() -> tuple[GameArrays, GameArrays]:
 
 
 def test_games_are_held_out_by_the_seed(games: tuple[GameArrays, GameArrays]) -> None:
-    train, test = games
-    assert (len(train), len(test)) == (14, 4)
+    rest, test = games
+    assert (len(rest), len(test)) == (14, 4)
     again = hold_out(sample_games(18, 7, seed=1), 4, seed=3)[1]
     assert np.array_equal(again.moves, test.moves)
-    with pytest.raises(TengenError, match="18 games: too few to keep 17 back"):
+    with pytest.raises(TengenError, match="18 games: too few to hold out 17"):
         hold_out(sample_games(18, 7, seed=1), 17, seed=3)
 
 
 def test_rows_that_share_frequencies_are_those_of_a_training_each(
     games: tuple[GameArrays, GameArrays],
 ) -> None:
-    tables = PaperTables(*games, SETTINGS)
-    alone = measure(train_paper(games[0], SETTINGS), games[1])
+    tables = TableRows(*games, SETTINGS)
+    alone = measure(train(games[0], SETTINGS), games[1])
     assert tables.reranked(5) == {
         **alone, "top": 5, "beyond": tables.reranked(5)["beyond"], "paper": None,
     }  # fmt: skip
@@ -62,8 +64,44 @@ def test_rows_that_share_frequencies_are_those_of_a_training_each(
     assert tables.reranked(0)["beyond"] is None
 
 
-def test_the_exact_solver_is_no_worse_off(games: tuple[GameArrays, GameArrays]) -> None:
-    row = PaperTables(*games, SETTINGS).width(0.5, exact=True)
+def problem(seed: int) -> tuple[np.ndarray, np.ndarray, int]:
+    rng = np.random.default_rng(seed)
+    features = np.array([rng.choice(60, 6, replace=False) for _ in range(400)])
+    truth = rng.standard_normal(60) * (rng.random(60) < 0.4)
+    chance = 1 / (1 + np.exp(-truth[features].sum(axis=1)))
+    return features.astype(np.int64), (rng.random(400) < chance).astype(np.int64), 60
+
+
+@pytest.mark.parametrize("width", [0.3, 0.9, 3.0])
+def test_the_exact_solver_finds_liblinears_optimum(width: float) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    features, labels, count = problem(1)
+    dense = np.zeros((len(features), count))
+    np.put_along_axis(dense, features, 1.0, axis=1)
+    peer = linear_model.LogisticRegression(
+        l1_ratio=1.0, C=1 / width, fit_intercept=False, solver="liblinear", tol=1e-10,
+        max_iter=20_000,
+    ).fit(dense, labels)  # fmt: skip
+    weights, violation = fit_exactly(features, labels, count, width)
+    assert violation < 1e-3
+    assert np.allclose(weights, peer.coef_[0], atol=2e-3)
+
+
+def test_a_weight_is_zero_exactly_within_the_width() -> None:
+    features, labels, count = problem(2)
+    weights, _ = fit_exactly(features, labels, count, 2.0)
+    error = 1 / (1 + np.exp(-weights[features].sum(axis=1))) - labels
+    gradient = np.bincount(features.ravel(), np.repeat(error, features.shape[1]), count)
+    zero = weights == 0
+    assert zero.any() and not zero.all()
+    assert np.all(np.abs(gradient[zero]) <= 2.0 + 1e-3)
+    assert np.allclose(np.abs(gradient[~zero]), 2.0, atol=1e-3)
+    # A wide enough constraint leaves nothing.
+    assert not fit_exactly(features, labels, count, 500.0)[0].any()
+
+
+def test_a_row_can_be_fitted_exactly(games: tuple[GameArrays, GameArrays]) -> None:
+    row = TableRows(*games, SETTINGS).width(0.5, exact=True)
     assert row["violation"] <= 0.1 and row["features"] > 0
 
 
@@ -92,20 +130,12 @@ def test_a_row_is_measured_once_for_the_same_games_and_settings(
     ]
 
 
-def test_the_card_of_the_shipped_predictor_stands_beside_the_paper() -> None:
+def test_the_shipped_predictor_is_compared_with_the_paper() -> None:
     assert {row.where for row in card_rows()} == {"Table IV"}
     assert len(card_rows()) % len(RANKS) == 0
 
 
-def test_a_family_can_be_left_out(games: tuple[GameArrays, GameArrays]) -> None:
-    settings = FullSettings(games=6, dictionary_games=6, minimum=2, side=2)
-    rows = [without_family(*games, settings, name) for name in ("", "network")]
-    assert [row["without"] for row in rows] == ["nothing", "network"]
-    assert rows[0]["log_loss"] != rows[1]["log_loss"]
-
-
 def test_a_study_says_what_it_cannot_read(games: tuple[GameArrays, GameArrays]) -> None:
-    assert Study(table="families", values="history, tactics").rows() == ["history", "tactics"]
     assert Study(table="widths", values="0,0.9").rows() == [0.0, 0.9]
     with pytest.raises(SpecError, match="--values 'a' is not a list of numbers"):
         Study(values="a").rows()

@@ -14,11 +14,11 @@ from tengen.lab.opening_evolution import METHODS, PANEL
 from tengen.lab.opening_td import curve_of
 from tengen.lab.opening_td_experiment import TrainingSize, players_of
 from tengen.lab.papers import PAPERS, Paper
-from tengen.lab.prediction_pictures import telling_patterns
+from tengen.lab.sections.move_prediction import telling_patterns
 from tengen.lab.sections.symmetry_network import POSITION
 from tengen.lab.self_ladder import ANCHORS, Plan, Step, plan_ladder, play_ladder
 from tengen.lab.speed import CONTESTS, Contest, Speed, measure
-from tengen.learners.move_prediction.settings import PaperSettings
+from tengen.learners.move_prediction.settings import PredictionSettings
 from tengen.players import make_player
 from tengen.records import GameRecord
 from tengen.records.arrays import from_records
@@ -43,7 +43,7 @@ def test_a_training_size_names_its_players_and_its_judge() -> None:
 def test_patterns_that_tell_are_drawn_likeliest_first() -> None:
     boards = [play_random(Board(5), 12, np.random.default_rng(seed)) for seed in range(24)]
     games = from_records([GameRecord(rows=5, cols=5, moves=board.moves) for board in boards])
-    found = telling_patterns(games, PaperSettings(), 4)
+    found = telling_patterns(games, PredictionSettings(), 4)
     shares = [float(picture.title.split()[1]) for picture in found]
     assert 0 < len(found) <= 4 and shares == sorted(shares, reverse=True)
 

@@ -173,8 +173,6 @@ FULL = {
         made=0, members=1, epochs=3, rounds=2, folds=2)),
     "move-prediction": partial(move_prediction.tables, size=move_prediction.Size(
         made=0, board=9, games=8, sizes=(8,), widths=(0.9,), reranked=(0, 20))),
-    "move-prediction-strong": partial(
-        move_prediction.strong, size=move_prediction.StrongSize(games=8, share=0.5, board=9)),
     "move-prediction-match": partial(
         move_prediction.match, size=move_prediction.MatchSize(games=1, trained_on=8, board=9)),
     "opening-evolution-dense": partial(

@@ -27,7 +27,7 @@ from tengen.models import (
     register_kind,
     save_model,
 )
-from tengen.models.defaults import network_for, policy_for, predictor_for
+from tengen.models.defaults import PREDICTOR, network_for, policy_for
 from tengen.models.store import FORMAT, model_names
 
 
@@ -154,8 +154,12 @@ def test_a_damaged_model_is_listed_with_what_is_wrong(
     assert all(info.card.format == FORMAT for info in others if isinstance(info.card, Card))
 
 
-@pytest.mark.parametrize("size", [(2, 2), (9, 9), (13, 13), (19, 19), (9, 13), (25, 25)])
-def test_every_board_has_a_model_that_is_there(size: tuple[int, int]) -> None:
-    served = {network_for(*size)} if min(size) >= 5 else set()
-    assert {predictor_for(*size), policy_for(*size), *served} <= set(model_names())
-    assert bool(network_for(*size)) == bool(served)
+@pytest.mark.parametrize("size", [(5, 5), (9, 9), (13, 13), (19, 19), (9, 13), (25, 25)])
+def test_default_models_are_shipped(size: tuple[int, int]) -> None:
+    assert {PREDICTOR, network_for(*size), policy_for(*size)} <= set(model_names())
+
+
+def test_no_model_predicts_moves_on_the_smallest_boards() -> None:
+    assert network_for(4, 9) == ""
+    with pytest.raises(ModelError, match="no shipped model predicts moves on 4x9"):
+        policy_for(4, 9)

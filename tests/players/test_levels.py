@@ -29,11 +29,9 @@ def test_the_table_goes_from_chance_to_search() -> None:
     assert list(LEVELS) == DRAWING + SEARCHING
     shares = [LEVELS[n].share for n in SEARCHING]
     assert shares == sorted(shares) and shares[-1] == 1.0
-    for model in ("predictor", "network"):
-        for lines in (9, 19):
-            drawing = [LEVELS[n] for n in DRAWING if LEVELS[n].draws_from == model]
-            drawn = [level.on(lines).temperature for level in drawing]
-            assert drawn == sorted(drawn, reverse=True)
+    for lines in (9, 19):
+        drawn = [LEVELS[n].on(lines).temperature for n in DRAWING]
+        assert drawn == sorted(set(drawn), reverse=True)
     with pytest.raises(SpecError, match="no level 99; there are 1 to"):
         find_level(99)
 
@@ -43,17 +41,16 @@ def test_the_table_goes_from_chance_to_search() -> None:
     [
         (Level(share=0.05), "searches, 5 % of the visits"),
         (Level(share=1.0), "searches at full strength"),
-        (Level(temperature=0.5), "draws from the network, temperature 0.5"),
+        (Level(temperature=0.5), "samples from the network, temperature 0.5"),
         (
             Level(temperature=1.8, on_large=Level(temperature=1.4)),
-            "draws from the network, temperature 1.8 (1.4 from 13x13 on)",
+            "samples from the network, temperature 1.8 (1.4 from 13x13 on)",
         ),
         (
             Level(share=0.02, on_large=Level(temperature=0.2)),
-            "searches, 2 % of the visits (draws from the network, temperature 0.2 from 13x13 on)",
+            "searches, 2 % of the visits (samples from the network, temperature 0.2 from 13x13 on)",
         ),
         (Level(temperature=0.0), "the network's likeliest move"),
-        (Level(draws_from="predictor"), "draws from the predictor, temperature 1"),
     ],
 )
 def test_what_a_level_does_in_words(level: Level, words: str) -> None:

@@ -58,8 +58,7 @@ def trainers(games: Path) -> dict[str, Callable[[Path], list[object]]]:
             f, "scoring", "train", games, "--members", 2, "--hidden", 4, "--epochs", 60
         ),
         "move-prediction": lambda f: file_run(
-            f, "move-prediction", "train", games, "--size", 7, "--share", 0.5, "--minimum", 3,
-            "--passes", 8,
+            f, "move-prediction", "train", games, "--size", 7, "--minimum", 3, "--passes", 60,
         ),
         "network": lambda f: often(
             "deep_network.fitting",

@@ -61,10 +61,10 @@ def test_next_moves_fold_mirror_images(asking: httpx.Client) -> None:
     assert corner["example"] == {"file": "four.sgf", "game": 2}
     assert (side["count"], side["win_rate_black"], side["letter"]) == (1, 0.0, "b")
     assert second["stones"][4] == "....X...." and second["turn"] == "white"
-    assert corner["predictor"] > 0 and second["models"]["opening"] == "td-best-9x9"
-    assert len(second["liked"]["predictor"]) == 3
+    assert corner["network"] > 0 and second["models"]["opening"] == "td-best-9x9"
+    assert len(second["liked"]["network"]) == 3
     unseen = asking.post(place, json={"size": 9, "moves": [["B", "A1"]]}).json()
-    assert unseen["moves"] == [] and unseen["liked"]["predictor"]
+    assert unseen["moves"] == [] and unseen["liked"]["network"]
     inside = asking.post(place, json={"size": 9, "moves": [["B", "G7"]], "corner": True}).json()
     assert inside["corner"] == "top right"
 

@@ -172,7 +172,6 @@ def test_every_machine_says_what_it_sees(client: httpx.Client) -> None:
     for name, offered in (
         ("symmetry-network", {"maps", "wishes", "value"}),
         ("opening-td", {"wishes", "value"}),
-        ("move-prediction", {"wishes"}),
         ("scoring", {"blocks", "ownership", "safe"}),
     ):
         assert known[name]["about"] and known[name]["paper"]
@@ -182,6 +181,8 @@ def test_every_machine_says_what_it_sees(client: httpx.Client) -> None:
         if "wishes" in offered:
             taken = {"E5", "C3"}
             assert not taken & {wish["move"] for wish in found.json()["wishes"]}
+    found = client.post("/api/see/move-prediction", json={"size": 19, "moves": moves})
+    assert len(found.json()["wishes"]) == 8
     maps = client.post("/api/see/symmetry-network", json={"size": 9, "moves": moves}).json()["maps"]
     assert len(maps) == 7 and all(len(values) == 81 for values in maps.values())
     found = client.post("/api/see/opening-evolution", json={"size": 13}).json()

@@ -25,7 +25,6 @@ interface NextMove {
   first: string;
   last: string;
   example: { file: string; game: number };
-  predictor: number | null;
   network: number | null;
   opening: number | null;
 }
@@ -43,10 +42,9 @@ interface Answer extends BoardState {
   about: { games: number; sizes: Record<string, number> };
 }
 
-type Opinion = "predictor" | "network" | "opening";
-const OPINIONS: Opinion[] = ["predictor", "network", "opening"];
+type Opinion = "network" | "opening";
+const OPINIONS: Opinion[] = ["network", "opening"];
 const ABOUT: Record<Opinion, string> = {
-  predictor: "The move predictor's probability",
   network: "The deep network's probability",
   opening: "Points for Black after the move, by the learned opening",
 };

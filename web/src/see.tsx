@@ -20,17 +20,12 @@ interface Machine {
   models: Record<string, string>;
 }
 
-interface Wish extends Guess {
-  reasons?: [string, number][];
-  pattern?: number;
-}
-
 interface Sight extends BoardState {
   model: string;
   maps?: Record<string, (number | null)[]>;
   ownership?: number[];
   policy?: number[];
-  wishes?: Wish[];
+  wishes?: Guess[];
   value?: number | null;
   spread?: number;
   winrate?: number | null;
@@ -313,11 +308,6 @@ function Facts({ sight }: { sight: Sight }) {
             <tr>
               <th scope="col">Move</th>
               <th scope="col">Share</th>
-              {sight.wishes.some((w) => w.reasons) && (
-                <th scope="col" class="left">
-                  What speaks for it
-                </th>
-              )}
             </tr>
           </thead>
           <tbody>
@@ -327,12 +317,6 @@ function Facts({ sight }: { sight: Sight }) {
                   {"ABC"[i] ?? ""} {wish.move}
                 </th>
                 <td>{percent(wish.probability, 1)}</td>
-                {wish.reasons && (
-                  <td class="left reasons">
-                    {wish.pattern ? <b>pattern of {wish.pattern} points; </b> : null}
-                    {wish.reasons.map(([name, weight]) => `${name} +${weight.toFixed(1)}`).join(", ")}
-                  </td>
-                )}
               </tr>
             ))}
           </tbody>

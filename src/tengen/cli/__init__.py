@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compile": ("compile", "Compile all kernels now, so that nothing waits later."),
     "bench": ("bench", "Measure speed side by side with other libraries."),
     "games": ("games", "Read, check and convert collections of game records."),
-    "move-prediction": ("move_prediction", "Predict experts' moves (Araki 2007 and beyond)."),
+    "move-prediction": ("move_prediction", "Predict experts' moves (Araki 2007)."),
     "scoring": ("scoring", "Learn which stones are dead (Burzillo, van der Werf)."),
     "symmetry-network": ("symmetry_network", "Internal symmetry networks (Blair 2008)."),
     "opening-td": ("opening_td", "Openings by temporal differences (Huang 2003)."),

@@ -64,9 +64,9 @@ class _Models:
         """Return the policy for a board, or None."""
         from tengen.errors import ModelError
         from tengen.models import load_policy
-        from tengen.models.defaults import predictor_for
+        from tengen.models.defaults import network_for
 
-        name = self.name or predictor_for(board.rows, board.cols)
+        name = self.name or network_for(board.rows, board.cols) or "none"
         if name == "none":
             return None
         if name not in self._loaded:

@@ -22,7 +22,7 @@ from tengen.explorer.geometry import CORNERS, corner_of, fold, geometry, unfold
 from tengen.explorer.index import Continuation, Openings
 from tengen.explorer.kernels import ELSEWHERE
 
-OPINIONS = ("predictor", "network", "opening")
+OPINIONS = ("network", "opening")
 """Who is asked for an opinion where a model is there; see `opinions`."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -105,7 +105,7 @@ def champion_method(
         hall_every=60,
         bend=30.0,
         strategy="mirror",
-        opponent="static + random + sample:model=predictor-small,temperature=0",
+        opponent="static + random + sample:model=tengen-small,temperature=0",
     )
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tengen.contracts import Evaluator, Policy
+from tengen.errors import ModelError
 from tengen.models.registry import has_model, load_evaluator, load_policy
 
+PREDICTOR = "predictor-paper"
+"""The maximum-entropy predictor of Araki et al., for 19x19."""
 _NETWORK_SIZES = range(5, 26)
 """Rows and columns of the boards that the deep networks support."""
 
@@ -35,24 +38,6 @@ _OPENINGS = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
 """Evaluators of openings by board size."""
 
 
-def predictor_for(rows: int, cols: int) -> str:
-    """Return the name of the maximum-entropy predictor for a board.
-
-    >>> predictor_for(19, 19), predictor_for(9, 9)
-    ('predictor-19x19', 'predictor-small')
-    """
-    return "predictor-19x19" if rows == cols == 19 else "predictor-small"
-
-
-def policy_for(rows: int, cols: int) -> str:
-    """Return the name of the model that best predicts people's moves on a board.
-
-    >>> policy_for(19, 19), policy_for(9, 9), policy_for(4, 4)
-    ('tengen-large', 'tengen-judge', 'predictor-small')
-    """
-    return network_for(rows, cols) or predictor_for(rows, cols)
-
-
 def networks_for(rows: int, cols: int) -> Networks | None:
     """Return the networks for a board, or None where none fits."""
     if rows not in _NETWORK_SIZES or cols not in _NETWORK_SIZES:
@@ -70,9 +55,23 @@ def network_for(rows: int, cols: int) -> str:
     return networks.predicts if networks else ""
 
 
+def policy_for(rows: int, cols: int) -> str:
+    """Return the name of the model that best predicts people's moves on a board.
+
+    Raises
+    ------
+    ModelError
+        If no shipped model supports the board.
+    """
+    name = network_for(rows, cols)
+    if not name:
+        raise ModelError(f"no shipped model predicts moves on {rows}x{cols}")
+    return name
+
+
 @dataclass
 class Opinions:
-    """Models that comment on the next move, by role (predictor, network, opening)."""
+    """Models that comment on the next move, by role (network, opening)."""
 
     policies: dict[str, Policy] = field(default_factory=dict)
     evaluators: dict[str, Evaluator] = field(default_factory=dict)
@@ -82,11 +81,10 @@ class Opinions:
 def opinions_on(rows: int, cols: int) -> Opinions:
     """Load the installed models that comment on boards of this size."""
     found = Opinions()
-    roles = {"predictor": predictor_for(rows, cols), "network": network_for(rows, cols)}
-    for role, name in roles.items():
-        if name and has_model(name):
-            found.policies[role] = load_policy(name, shared=True)
-            found.names[role] = name
+    network = network_for(rows, cols)
+    if network and has_model(network):
+        found.policies["network"] = load_policy(network, shared=True)
+        found.names["network"] = network
     opening = _OPENINGS.get((rows, cols), "")
     if opening and has_model(opening):
         found.evaluators["opening"] = load_evaluator(opening, shared=True)

@@ -115,7 +115,7 @@ PLAYERS: dict[str, PlayerKind] = {
                 Option("model", "policy", _POLICY.help, required=True),
                 Option("temperature", "float", "below 1: rather the likely moves", "1", least=0.0),
             ),
-            "sample:model=predictor-19x19",
+            "sample:model=tengen-small",
         ),
         PlayerKind(
             "greedy",
@@ -156,7 +156,7 @@ PLAYERS: dict[str, PlayerKind] = {
                 Option("seconds", "float", "deepen for so long", "no clock", least=0.0),
                 _RESIGN,
             ),
-            "alphabeta:model=isn-9x9,policy=predictor-19x19,depth=5,width=8",
+            "alphabeta:model=isn-9x9,policy=tengen-small,depth=5,width=8",
         ),
         PlayerKind(
             "mcts",

@@ -1,9 +1,8 @@
-"""List the levels of `tengen` for people, weakest first, as data; play nothing, know no rating.
+"""The levels of `tengen` for people, weakest first.
 
-The weaker ones draw their moves from what people play: first from the move predictor, then from the
-network trained on people's games, with less and less chance in it. The stronger ones search with
-more and more visits. None makes mistakes on purpose. How strong each is was measured; `arena.ranks`
-knows.
+The weaker levels sample their moves from the network trained on people's games, at falling
+temperatures. The stronger ones search with increasing visits. No level makes mistakes on purpose.
+`arena.ranks` has the measured ratings.
 """
 
 from __future__ import annotations
@@ -13,41 +12,39 @@ from dataclasses import dataclass, replace
 from tengen.errors import SpecError
 
 _LEAST_VISITS = 2
-"""A search that looks at less has no move to compare."""
+"""A search with fewer visits cannot compare moves."""
 _LARGE = 13
 """Lines of a large board."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """How a level plays: a draw from a policy at a temperature, or a search."""
+    """How a level plays: it samples from the network at a temperature, or searches."""
 
     share: float = 0.0
-    """Visits of the search, as a share of those that `tengen` takes by itself; 0 for a draw."""
-    draws_from: str = "network"
-    """`predictor` or `network`: whose moves are drawn."""
+    """Visits of the search as a share of those at full strength; 0 samples."""
     temperature: float = 1.0
-    """Below 1 the likelier moves come more often, above 1 more rarely; 0 takes the likeliest."""
+    """Below 1 likely moves become more frequent, above 1 less so; 0 takes the likeliest."""
     on_large: Level | None = None
-    """How it plays from 13 lines on, where that is another way: longer games forgive less chance,
-    and there any search is far stronger than any draw."""
+    """How it plays from 13 lines on, if differently: longer games forgive less randomness, and any
+    search is far stronger there than any sampling."""
 
     def on(self, lines: int) -> Level:
-        """Return how it plays on a board whose shorter side has so many lines."""
+        """Return how it plays on a board whose shorter side has this many lines."""
         return self if self.on_large is None or lines < _LARGE else self.on_large
 
     @property
     def searches(self) -> bool:
-        """Whether it looks ahead."""
+        """Whether it searches."""
         return self.share > 0
 
     def visits(self, full: int) -> int:
-        """Return the visits of its search where the full strength takes so many."""
+        """Return the visits of its search, given those at full strength."""
         return max(round(self.share * full), _LEAST_VISITS)
 
     @property
     def about(self) -> str:
-        """What it does, in a few words for people."""
+        """A short description for people."""
         if self.on_large is not None:
             same = self.searches == self.on_large.searches
             large = f"{self.on_large.temperature:g}" if same else self.on_large.about
@@ -56,14 +53,14 @@ class Level:
             few = f", {100 * self.share:g} % of the visits"
             return "searches at full strength" if self.share == 1 else f"searches{few}"
         if self.temperature == 0:
-            return f"the {self.draws_from}'s likeliest move"
-        return f"draws from the {self.draws_from}, temperature {self.temperature:g}"
+            return "the network's likeliest move"
+        return f"samples from the network, temperature {self.temperature:g}"
 
 
 LEVELS: dict[int, Level] = {
-    1: Level(draws_from="predictor", temperature=2.0),
-    2: Level(draws_from="predictor", temperature=1.5),
-    3: Level(draws_from="predictor", temperature=1.0),
+    1: Level(temperature=4.0, on_large=Level(temperature=2.4)),
+    2: Level(temperature=2.8, on_large=Level(temperature=2.0)),
+    3: Level(temperature=2.2, on_large=Level(temperature=1.7)),
     4: Level(temperature=1.8, on_large=Level(temperature=1.4)),
     5: Level(temperature=1.0),
     6: Level(temperature=0.5),

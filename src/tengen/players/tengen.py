@@ -18,7 +18,7 @@ from tengen.contracts import Analysis
 from tengen.contracts.protocols import Asked
 from tengen.errors import SpecError
 from tengen.models import has_model, load_policy, load_scorer
-from tengen.models.defaults import BY_SIZE, OTHER_SIZES, predictor_for
+from tengen.models.defaults import BY_SIZE, OTHER_SIZES
 from tengen.players.evaluators import make_network
 from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.mcts import MctsPlayer
@@ -154,10 +154,8 @@ class TengenPlayer:
             return None
         if not isinstance(self.search(board), NetworkPlayer):
             return None  # where no network fits, all levels search
-        by_network = level.draws_from == "network"
-        name = NETWORK if by_network else predictor_for(board.rows, board.cols)
         return DrawingPlayer(
-            model=load_policy(name, shared=True),
+            model=load_policy(NETWORK, shared=True),
             temperature=level.temperature,
         )
 

@@ -57,8 +57,8 @@ _MACHINES: tuple[Opponent, ...] = (
     Opponent(
         "predictor",
         "Move predictor",
-        "greedy:policy=predictor-19x19",
-        "Always the move that the predictor after Araki thinks likeliest",
+        "greedy:policy=predictor-paper",
+        "Always the move that Araki's predictor finds likeliest",
         "paper",
         sizes=(19,),
     ),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.board import PASS, Board, index_of
+from tengen.board import Board, index_of
 from tengen.contracts import Evaluator, OwnershipEvaluator, Policy, Scorer, win_probability
 from tengen.errors import TengenError
 from tengen.game.endgame import candidates
@@ -78,10 +78,10 @@ _MACHINES: tuple[Machine, ...] = (
     Machine(
         "move-prediction",
         "Move predictor",
-        "Patterns and tactics of experts' games give every move a probability.",
+        "Patterns of experts' games, re-ranked by maximum entropy, give every move a probability.",
         PAPERS["move-prediction"].authors,
         "move-prediction",
-        {"19x19": "predictor-19x19", "": "predictor-small"},
+        {"19x19": "predictor-paper"},
     ),
     Machine(
         "scoring",
@@ -183,11 +183,7 @@ def _view(model: Any, board: Board) -> dict[str, Any]:
 def _wishes(model: Any, board: Board) -> dict[str, Any]:
     """Return the moves that a model wants, as probabilities or as values one ply deep."""
     priors = wanted(model, board)
-    wishes = likely_moves(priors, board, _WISHES)
-    reasons = _reasons(model, board, [w["move"] for w in wishes])
-    for wish, why in zip(wishes, reasons, strict=False):
-        wish |= why
-    return {"wishes": wishes, "policy": _flat(priors[:-1])}
+    return {"wishes": likely_moves(priors, board, _WISHES), "policy": _flat(priors[:-1])}
 
 
 def wanted(model: Any, board: Board) -> FloatArray:
@@ -208,20 +204,6 @@ def _softened(model: Evaluator, board: Board) -> FloatArray:
     weights = np.exp(2.0 * (values - values.max()) / (float(values.std()) or 1.0))
     shares[[index_of(p, board.rows, board.cols) for p in moves]] = weights / weights.sum()
     return shares
-
-
-def _reasons(model: Any, board: Board, names: list[str]) -> list[dict[str, Any]]:
-    """Return what speaks for each move, where the model can say."""
-    from tengen.learners.move_prediction import MovePredictor
-    from tengen.learners.move_prediction.reasons import reasons_of
-
-    points = [board.point(name) for name in names]
-    if not isinstance(model, MovePredictor) or PASS in points:
-        return []
-    return [
-        {"reasons": [[name, weight] for name, weight in why.weights], "pattern": why.pattern}
-        for why in reasons_of(model, board, points)
-    ]
 
 
 def _fates(model: Scorer, board: Board) -> dict[str, Any]:

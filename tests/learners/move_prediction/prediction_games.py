@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board import Board
+from tengen.learners.move_prediction import pattern_kernels
+from tengen.learners.move_prediction.model import hash_tables
 from tengen.records.arrays import GameArrays, from_records
 from tengen.records.record import GameRecord
 
@@ -30,3 +32,16 @@ def tasteful_game(rows: int, cols: int, plies: int, seed: int) -> GameRecord:
 
 def tasteful_games(count: int, size: int = 7, plies: int = 40, seed: int = 0) -> GameArrays:
     return from_records([tasteful_game(size, size, plies, seed + k) for k in range(count)])
+
+
+def rings_of(board: Board) -> np.ndarray:
+    """Hash the rings of a position from scratch."""
+    empty, keys, ring_of = hash_tables(board.rows, board.cols)
+    rings = empty.copy()
+    pattern_kernels.rings_of_state(np.array(board.state), rings, empty, keys, ring_of)
+    return rings
+
+
+def pattern_hashes(rings: np.ndarray, index: int, mover: int) -> np.ndarray:
+    """Return the canonical hash of every template at a row-major point."""
+    return np.bitwise_xor.accumulate(rings[mover - 1, index], axis=0).min(axis=1)

@@ -33,10 +33,10 @@ def said(capsys, arguments: list[str], status: int = 0):
 
 def test_train_evaluate_and_predict(folder, capsys, monkeypatch) -> None:
     monkeypatch.chdir(folder)
-    train = ["move-prediction", "train", "train.sgf", "--size", "7", "--minimum", "3", "--anywhere"]
+    train = ["move-prediction", "train", "train.sgf", "--size", "7", "--top", "5"]
     out = said(capsys, [*train, "--out", "small.safetensors", "--json"])
     result = json.loads(out.out)
-    assert result["recipe"] == "full" and result["features"] > 1000
+    assert result["games"] == 12 and result["features"] > 10
     assert "damaged" in out.err
     measure = ["move-prediction", "evaluate", "test.sgf", "--size", "7", "--json"]
     summary = json.loads(said(capsys, [*measure, "--model", "small.safetensors"]).out)
@@ -51,19 +51,10 @@ def test_train_evaluate_and_predict(folder, capsys, monkeypatch) -> None:
     assert chances == sorted(chances, reverse=True)
     text = said(capsys, show).out
     assert "move 12, white to play" in text and "%" in text
-    mix = ["move-prediction", "blend", "small.safetensors", "small.safetensors", "--share", "0.4"]
-    said(capsys, [*mix, "--out", "mixed.safetensors"])
-    again = json.loads(said(capsys, [*measure, "--model", "mixed.safetensors"]).out)
-    assert again["top1"] == summary["top1"]
 
 
-def test_the_papers_recipe_and_its_tables(folder, capsys, monkeypatch) -> None:
+def test_the_papers_tables(folder, capsys, monkeypatch) -> None:
     monkeypatch.chdir(folder)
-    paper = ["move-prediction", "train", "train.sgf", "--size", "7", "--recipe", "paper"]
-    said(capsys, [*paper, "--top", "5", "--out", "paper.safetensors", "--quiet"])
-    measure = ["move-prediction", "evaluate", "test.sgf", "--size", "7", "--json"]
-    summary = json.loads(said(capsys, [*measure, "--model", "paper.safetensors"]).out)
-    assert summary["top5"] > 0.1
     table = ["move-prediction", "experiment", "train.sgf", "--test", "test.sgf", "--size", "7"]
     table += ["--games", "8", "--json", "--quiet"]
     rows = json.loads(said(capsys, [*table, "--table", "reranked", "--values", "0,5,10"]).out)
@@ -83,7 +74,7 @@ def test_the_papers_recipe_and_its_tables(folder, capsys, monkeypatch) -> None:
     assert rows[0]["top1"] != rows[2]["top1"]
 
 
-def test_the_top_move_plays_a_match_and_families_are_left_out(folder, capsys, monkeypatch) -> None:
+def test_the_top_move_plays_a_match(folder, capsys, monkeypatch) -> None:
     monkeypatch.chdir(folder)
     table = ["move-prediction", "experiment", "train.sgf", "--size", "7", "--games", "8"]
     table += ["--held-out", "3", "--json", "--quiet"]
@@ -91,18 +82,12 @@ def test_the_top_move_plays_a_match_and_families_are_left_out(folder, capsys, mo
     row = json.loads(said(capsys, match).out)[0]
     assert row["trained_on"] == 8 and row["games"] == 2 and row["faults"] == 0
     assert (folder / "kept" / "move-prediction" / "paper-8.safetensors").exists()
-    families = [*table, "--table", "families", "--values", "history"]
-    rows = json.loads(said(capsys, families).out)
-    assert [row["without"] for row in rows] == ["nothing", "history"]
-    # Three of the twelve games are held out: the same ones for both rows.
-    assert rows[0]["positions"] == rows[1]["positions"] == 120
 
 
-@pytest.mark.parametrize("recipe", ["full", "paper"])
-def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch, recipe) -> None:
+def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     train = ["move-prediction", "train", str(folder / "train.sgf"), "--size", "7", "--quiet"]
-    train += ["--recipe", recipe, "--games", "4", "--out", "model.safetensors"]
+    train += ["--games", "4", "--out", "model.safetensors"]
     said(capsys, train)
     first = (tmp_path / "model.safetensors").read_bytes()
     kept = sorted(tmp_path.glob("runs/model/checkpoints/*"))
@@ -114,8 +99,8 @@ def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch, recipe) ->
     assert "minimum" in asked and "7 asked" in asked
     assert sorted(tmp_path.glob("runs/model/checkpoints/*")) == kept
     # What was said at the beginning need not be said again.
-    resumed = ["move-prediction", "train", str(folder / "train.sgf"), "--size", "7", "--recipe"]
-    said(capsys, [*resumed, recipe, "--out", "model.safetensors", "--resume", "--quiet"])
+    resumed = ["move-prediction", "train", str(folder / "train.sgf"), "--size", "7", "--quiet"]
+    said(capsys, [*resumed, "--out", "model.safetensors", "--resume"])
     assert (tmp_path / "model.safetensors").read_bytes() == first
 
 
@@ -123,7 +108,7 @@ def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch, recipe) ->
 def test_a_killed_training_goes_on_to_the_same_model(folder, tmp_path) -> None:
     write_sgf([tasteful_game(7, 7, 40, seed) for seed in range(700)], tmp_path / "many.sgf")
     command = [sys.executable, "-c", "from tengen.cli import main; main()"]
-    command += ["move-prediction", "train", "many.sgf", "--size", "7", "--share", "0.5"]
+    command += ["move-prediction", "train", "many.sgf", "--size", "7", "--passes", "9"]
     subprocess.run([*command, "--out", "whole.safetensors"], cwd=tmp_path, check=True)
     again = [*command, "--out", "killed.safetensors", "--run", "run"]
     with subprocess.Popen(again, cwd=tmp_path) as process:
@@ -147,13 +132,11 @@ def test_a_killed_training_goes_on_to_the_same_model(folder, tmp_path) -> None:
         (["move-prediction", "evaluate", "test.sgf", "--model", "nothing"], "nothing"),
         (["move-prediction", "experiment", "train.sgf", "--test", "test.sgf", "--size", "7",
           "--table", "five"], "table is 'five', none of widths"),
-        (["move-prediction", "train", "train.sgf", "--size", "7", "--width", "1", "--out",
-          "x.safetensors"], "--width is no setting of the full recipe"),
         (["move-prediction", "train", "test.sgf", "--size", "13", "--out", "x.safetensors"],
          "no games of size 13"),
         (["move-prediction", "experiment", "train.sgf", "--size", "7", "--table", "reranked",
           "--values", "20,many"], "--values '20,many'"),
-        (["predict", "test.sgf", "--move", "400", "--model", "paper.safetensors"], "no move 400"),
+        (["predict", "test.sgf", "--move", "400", "--model", "small.safetensors"], "no move 400"),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(folder, capsys, monkeypatch, arguments, message) -> None:

@@ -1,4 +1,4 @@
-"""Reading games to learn from: what is left out, and where the moves lie."""
+"""Reading games to learn from: what is skipped, and where the moves are."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from prediction_games import tasteful_game
 from tengen.board import parse_gtp
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import reading
-from tengen.learners.move_prediction.dictionary import GAMES_PER_JOB, cut_into_jobs
 from tengen.learners.move_prediction.reading import read_games, refuse_unsuitable
+from tengen.learners.move_prediction.training import GAMES_PER_JOB, jobs_of
 from tengen.records.arrays import from_records
 from tengen.records.corpus import replay_refusals
 from tengen.records.record import GameRecord
@@ -35,20 +35,20 @@ def mixed(tmp_path):
     return path, good
 
 
-def test_what_cannot_be_used_is_left_out_and_counted(mixed) -> None:
+def test_what_cannot_be_used_is_skipped_and_counted(mixed) -> None:
     path, good = mixed
-    games, left_out = read_games([str(path)], 7)
+    games, skipped = read_games([str(path)], 7)
     assert [games.record(g).moves for g in range(len(games))] == [game.moves for game in good]
-    assert (left_out.damaged, left_out.illegal, left_out.other_sizes) == (1, 1, 1)
-    assert left_out.unsuitable == 2 and left_out.total == 5
-    told = left_out.lines()
+    assert (skipped.damaged, skipped.illegal, skipped.other_sizes) == (1, 1, 1)
+    assert skipped.unsuitable == 2 and skipped.total == 5
+    told = skipped.lines()
     assert len(told) == 4 and "mixed.sgf" in told[0]
-    assert "left out: 1 with illegal moves" in told
+    assert "skipped: 1 with illegal moves" in told
 
 
 def test_no_game_left_is_an_error_that_says_why(mixed) -> None:
     path, _ = mixed
-    with pytest.raises(TengenError, match=r"no games of size 13; left out: 1 damaged.*9 of other"):
+    with pytest.raises(TengenError, match=r"no games of size 13; skipped: 1 damaged.*9 of other"):
         read_games([str(path)], 13)
 
 
@@ -68,10 +68,10 @@ def test_jobs_hold_the_chosen_games_in_order(mixed) -> None:
     path, _ = mixed
     games, _ = read_games([str(path)], 7)
     which = np.tile(np.array([4, 0, 2]), GAMES_PER_JOB // 2)
-    jobs = list(cut_into_jobs(games, which, 7, 7))
-    assert [len(job.offsets) - 1 for job in jobs] == [GAMES_PER_JOB, len(which) - GAMES_PER_JOB]
+    jobs = list(jobs_of(games, which))
+    assert [len(job) for job in jobs] == [GAMES_PER_JOB, len(which) - GAMES_PER_JOB]
     asked = games.take(which)
-    assert np.array_equal(np.concatenate([job.points for job in jobs]), asked.moves)
+    assert np.array_equal(np.concatenate([job.moves for job in jobs]), asked.moves)
     assert np.array_equal(np.concatenate([job.colours for job in jobs]), asked.colours)
 
 

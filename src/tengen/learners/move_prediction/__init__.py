@@ -1,6 +1,6 @@
-"""Predict experts' moves: the pipeline of Araki et al. 2007, and a stronger recipe of our own."""
+"""Predict experts' moves by maximum entropy, after Araki et al. 2007."""
 
 from tengen.learners.move_prediction.learner import MovePredictor
-from tengen.learners.move_prediction.settings import FullSettings, PaperSettings
+from tengen.learners.move_prediction.settings import PredictionSettings
 
-__all__ = ["FullSettings", "MovePredictor", "PaperSettings"]
+__all__ = ["MovePredictor", "PredictionSettings"]

@@ -1,167 +1,200 @@
-"""Hold the weights of the full recipe and call the kernels with them; write no files."""
+"""The trained predictor: known patterns, their frequencies, the re-ranker's weights, and scoring.
+
+A pattern is the arrangement of own stones, enemy stones, empty points and edge on a template around
+a point. The fixed random keys that hash patterns are made here; `pattern_kernels` uses them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.arrays import Float32Array, FloatArray, IntArray
-from tengen.errors import TengenError
-from tengen.learners.move_prediction import network_kernels as net
-from tengen.learners.move_prediction.evaluation import TOPS, Measured
-from tengen.learners.move_prediction.feature_kernels import DIRECT, RECENT
-from tengen.learners.move_prediction.tables import Dictionary, Tables
+from tengen.arrays import FloatArray, IntArray
+from tengen.learners.move_prediction import kernels, pattern_kernels
+from tengen.learners.move_prediction.pattern_kernels import RING_LIMITS, RINGS, SPAN
+from tengen.statistics import wilson
 
 if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.records.arrays import GameArrays
 
+TOPS = (1, 5, 10, 20, 40, 60, 80)
+"""Ranks at which cumulative accuracy is measured."""
 
-_SMALLEST_SCALE = 2.0**-14
-"""Of a stored vector: the smallest number that half precision holds at full accuracy."""
+_KEY_SEED = 20070401
+"""Seed of the hash keys. Model files contain hashes, so it never changes."""
+
+_PLIES_PER_PHASE = 30
+_PHASES = 10
+
+
+@lru_cache(maxsize=1)
+def base_keys() -> IntArray:
+    """Return random 64-bit keys, one per offset and (own, enemy, border)."""
+    generator = np.random.Generator(np.random.PCG64(_KEY_SEED))
+    high, size = np.iinfo(np.int64).max, (SPAN * SPAN, 3)
+    return generator.integers(-high - 1, high, size=size, dtype=np.int64, endpoint=True)
+
+
+@lru_cache(maxsize=16)
+def hash_tables(rows: int, cols: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return (rings of the empty board, keys by orientation, ring of each offset) for one size."""
+    keys = pattern_kernels.spread_keys(base_keys())
+    ring_of = pattern_kernels.ring_table(np.array(RING_LIMITS, np.int64))
+    return pattern_kernels.empty_rings(rows, cols, keys, ring_of), keys, ring_of
 
 
 @dataclass
-class FullModel:
-    """The features' weights and vectors, the network, and the dictionary of patterns.
+class Measured:
+    """Accuracy of a predictor on games; rates are fractions."""
 
-    `absolute` says whether coordinates of the 19x19 board are features; without them the model
-    serves every size.
+    games: int = 0
+    hits: FloatArray = field(default_factory=lambda: np.zeros((_PHASES, len(TOPS))))
+    counts: FloatArray = field(default_factory=lambda: np.zeros(_PHASES))
+    loss: float = 0.0
+    seconds: float = 0.0
+    """Processor time."""
+
+    @property
+    def positions(self) -> int:
+        """Number of predicted moves."""
+        return int(self.counts.sum())
+
+    def rate(self, top: int) -> float:
+        """Return the share of moves among the best `top`."""
+        return float(self.hits[:, TOPS.index(top)].sum() / max(self.positions, 1))
+
+    def interval(self, top: int) -> tuple[float, float]:
+        """Return the 95 % interval of `rate`, treating positions as independent."""
+        return wilson(float(self.hits[:, TOPS.index(top)].sum()), self.positions)
+
+    def phases(self) -> list[dict[str, float]]:
+        """Return the top-1 accuracy per 30 plies."""
+        return [
+            {
+                "from_ply": _PLIES_PER_PHASE * k,
+                "positions": int(self.counts[k]),
+                "top1": float(self.hits[k, 0] / self.counts[k]),
+            }
+            for k in range(_PHASES)
+            if self.counts[k] > 0
+        ]
+
+    def summary(self) -> dict[str, object]:
+        """Return the figures as plain values for JSON."""
+        n = max(self.positions, 1)
+        return {
+            "games": self.games,
+            "positions": self.positions,
+            **{f"top{top}": self.rate(top) for top in (1, 5, 10, 20)},
+            "log_loss": self.loss / n,
+            "seconds": self.seconds,
+            "interval": list(self.interval(1)),
+            "milliseconds_per_position": 1000 * self.seconds / n,
+            "phases": self.phases(),
+        }
+
+
+@dataclass
+class PredictionModel:
+    """Known patterns `keys`, numbered from 1, with frequencies and the re-ranker's weights.
+
+    Entry 0 of `frequency` is the frequency of "no known pattern". `history_rank` is for
+    experiments, see `kernels.measure_games`.
     """
 
-    dictionary: Dictionary
-    weights: Float32Array
-    vectors: Float32Array
-    dense: Float32Array
-    absolute: bool
-
-    @classmethod
-    def new(cls, keys: IntArray, *, absolute: bool, seed: int) -> FullModel:
-        """Make an untrained model for a dictionary of these keys."""
-        rng = np.random.default_rng(seed)
-        features = DIRECT + len(keys)
-        vectors = rng.standard_normal((features, net.DIM), dtype=np.float32) * np.float32(0.05)
-        parts: list[NDArray[Any]] = []
-        for _ in range(net.LAYERS):
-            own = rng.standard_normal((net.SEEN, net.DIM)) / np.sqrt(net.DIM)
-            own[net.DIM :] *= 0.25  # sums over four neighbours
-            board = rng.standard_normal((net.DIM, net.DIM)) * np.sqrt(0.1 / net.DIM)
-            parts += [own.ravel(), board.ravel(), np.zeros(net.DIM)]
-        parts.append(rng.standard_normal(net.DIM) * 0.1)
-        return cls(
-            Dictionary.of(keys, DIRECT),
-            np.zeros(features, np.float32),
-            vectors,
-            np.concatenate(parts).astype(np.float32),
-            absolute,
-        )
-
-    def tensors(self) -> dict[str, NDArray[Any]]:
-        """Return what is stored: vectors in eight bits with a scale each, weights in sixteen."""
-        scales = np.maximum(np.abs(self.vectors).max(axis=1) / 127, _SMALLEST_SCALE)
-        scales = scales.astype(np.float16)
-        steps = np.rint(self.vectors / scales.astype(np.float32)[:, None])
-        return {
-            "keys": self.dictionary.keys,
-            "weights": self.weights.astype(np.float16),
-            "vectors": np.clip(steps, -127, 127).astype(np.int8),
-            "scales": scales,
-            "dense": self.dense,
-        }
-
-    @classmethod
-    def from_tensors(cls, tensors: dict[str, NDArray[Any]], *, absolute: bool) -> FullModel:
-        """Rebuild a model from what `tensors` or `exact` returned."""
-        vectors = tensors["vectors"].astype(np.float32)
-        if "scales" in tensors:
-            vectors *= tensors["scales"].astype(np.float32)[:, None]
-        # The kernels look at no bounds, so that a foreign file must be found out here.
-        features = DIRECT + len(tensors["keys"])
-        weights, dense = tensors["weights"].astype(np.float32), tensors["dense"].astype(np.float32)
-        shapes = vectors.shape, weights.shape, dense.shape
-        if shapes != ((features, net.DIM), (features,), (net.DENSE_SIZE,)):
-            raise ValueError(f"shapes {shapes} do not fit {features} features")
-        return cls(Dictionary.of(tensors["keys"], DIRECT), weights, vectors, dense, absolute)
-
-    def exact(self) -> dict[str, NDArray[Any]]:
-        """Return everything in full precision, for checkpoints and further training."""
-        return {
-            "keys": self.dictionary.keys,
-            "weights": self.weights,
-            "vectors": self.vectors,
-            "dense": self.dense,
-        }
-
-    def blended(self, other: FullModel, share: float) -> FullModel:
-        """Return a model between this one and another of the same dictionary.
-
-        `share` 0 is this one, 1 the other. A model and its further training lie in one valley, so
-        that what lies between keeps much of what both know.
-
-        Raises
-        ------
-        TengenError
-            If the two know other patterns.
-        """
-        if not np.array_equal(self.dictionary.keys, other.dictionary.keys):
-            raise TengenError("only models of the same dictionary of patterns can be blended")
-        ours, theirs = self.exact(), other.exact()
-        parts = {
-            name: ours[name] + np.float32(share) * (theirs[name] - ours[name])
-            for name in ("weights", "vectors", "dense")
-        }
-        absolute = self.absolute and other.absolute
-        return FullModel.from_tensors({**parts, "keys": ours["keys"]}, absolute=absolute)
+    keys: IntArray
+    frequency: FloatArray
+    weights: FloatArray
+    templates: IntArray
+    top: int
+    sizes: list[tuple[int, int]]
+    history_rank: int = 0
 
     @property
     def features(self) -> int:
-        """Return how many features have weights."""
-        return len(self.weights)
+        """Number of features whose weight is not zero."""
+        return int(np.count_nonzero(self.weights))
 
-    def arrays(self, rows: int, cols: int) -> tuple[Any, ...]:
-        """Return the tables and weights in the order of `kernels.priors_kernel`."""
-        tables = Tables.of(rows, cols)
-        flags = np.array([int(self.absolute)], np.int64)
-        return (
-            tables.empty, tables.hash_keys, tables.ring_of, tables.marks,
-            self.dictionary.table, self.dictionary.values,
-            self.weights, self.vectors, self.dense, flags,
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a model file; zero weights are left out."""
+        used = np.flatnonzero(self.weights)
+        return {
+            "keys": self.keys,
+            "frequency": self.frequency.astype(np.float32),
+            "weight_index": used.astype(np.uint32),
+            "weights": self.weights[used].astype(np.float16),
+            "templates": self.templates,
+            "top": np.array([self.top], np.int64),
+        }
+
+    @classmethod
+    def from_tensors(
+        cls, tensors: dict[str, NDArray[Any]], sizes: list[tuple[int, int]]
+    ) -> PredictionModel:
+        """Rebuild a model from the arrays that `tensors` returned."""
+        keys, frequency = tensors["keys"], tensors["frequency"].astype(np.float64)
+        weights = np.zeros(kernels.feature_count(len(frequency)))
+        weights[tensors["weight_index"]] = tensors["weights"]
+        top, templates = int(tensors["top"][0]), tensors["templates"]
+        # The kernels check no bounds, so foreign files must be rejected here.
+        if len(frequency) != len(keys) + 1 or not sizes:
+            raise ValueError(f"{len(frequency)} frequencies for {len(keys)} patterns")
+        if top < 0 or list(templates) != sorted(set(templates) & set(range(RINGS))):
+            raise ValueError(f"templates {templates.tolist()}, {top} candidates")
+        return cls(keys, frequency, weights, templates, top, list(sizes))
+
+    def tables(self, rows: int, cols: int) -> tuple[NDArray[Any], ...]:
+        """Return the `tables` of the kernels for one board size."""
+        n = max(len(self.keys), 1)
+        size = 1 << max(4, int(np.ceil(np.log2(2.2 * n))))
+        table, values = np.zeros(size, np.int64), np.zeros(size, np.int32)
+        numbers = np.arange(1, len(self.keys) + 1, dtype=np.int32)
+        pattern_kernels.store_all(table, values, np.ascontiguousarray(self.keys), numbers)
+        sieve = np.zeros(1 << max(0, int(np.ceil(np.log2(n / 8)))), np.uint64)  # a byte per key
+        kernels.fill_sieve(self.keys, sieve)
+        return (*hash_tables(rows, cols), self.templates, table, values, sieve)
+
+    def evaluate(self, games: GameArrays, measured: Measured) -> None:
+        """Predict all moves of the games and add the result to `measured`."""
+        rows, cols = int(games.rows[0]), int(games.cols[0])
+        measured.loss += kernels.measure_games(
+            games.moves, games.colours, games.offsets, np.arange(len(games)), rows, cols,
+            self.tables(rows, cols), self.frequency, self.weights, self.top, np.array(TOPS),
+            measured.hits, measured.counts, self.history_rank,
         )  # fmt: skip
 
-    def priors(
-        self, board: Board, rooms: dict[tuple[int, int], Any]
-    ) -> tuple[IntArray, FloatArray]:
-        """Return the legal points (simple ko) and their probabilities; `rooms` keeps workspaces."""
-        from tengen.learners.move_prediction import kernels
+    def priors(self, board: Board, tables: tuple[NDArray[Any], ...]) -> tuple[IntArray, FloatArray]:
+        """Return the legal points (simple ko) and their normalised scores.
 
-        size = (board.rows, board.cols)
-        if size not in rooms:
-            rooms[size] = (self.arrays(*size), kernels.workspace(*size))
-        model, room = rooms[size]
-        area = board.rows * board.cols
-        points, priors = np.zeros(area, np.int64), np.zeros(area)
-        n = kernels.priors_kernel(board.state, recent_moves(board), model, room, points, priors)
-        return points[:n], priors[:n]
-
-    def evaluate(self, games: GameArrays, measured: Measured, first_ply: int = 0) -> None:
-        """Add what all moves from a ply on give to what was measured before."""
-        from tengen.learners.move_prediction.training_kernels import evaluate_games
-
-        for rows, cols in sorted(set(zip(games.rows.tolist(), games.cols.tolist(), strict=True))):
-            which = np.flatnonzero((games.rows == rows) & (games.cols == cols))
-            measured.loss += evaluate_games(
-                games.moves, games.colours, games.offsets, which, rows, cols,
-                self.arrays(rows, cols), first_ply, np.array(TOPS), measured.hits,
-                measured.counts,
-            )  # fmt: skip
+        The last moves of the board are undone to find the patterns they were played on. A position
+        that was set up without moves has no history.
+        """
+        points = np.zeros(board.rows * board.cols, np.int64)
+        final = np.zeros(board.rows * board.cols)
+        n = kernels.score_board(
+            np.ascontiguousarray(board.state), _history(board, tables), tables, self.frequency,
+            self.weights, self.top, points, final,
+        )  # fmt: skip
+        if n == 0:
+            return points[:0], final[:0]
+        shares = np.exp(final[:n] - final[:n].max())
+        return points[:n], shares / shares.sum()
 
 
-def recent_moves(board: Board) -> IntArray:
-    """Return the last moves of a board, latest first, -1 where there was none."""
-    recent = np.full(RECENT, -1, np.int64)
-    for k, (_, point) in enumerate(reversed(board.moves[-RECENT:])):
-        recent[k] = point
-    return recent
+def _history(board: Board, tables: tuple[NDArray[Any], ...]) -> IntArray:
+    """Return the points of the last moves, latest first, and the patterns they were played on."""
+    earlier = np.zeros((2, kernels.EARLIER), np.int64)
+    earlier[0] = -1
+    past = board.copy()
+    for k in range(min(kernels.EARLIER, len(past.moves))):
+        colour, point = past.undo()
+        earlier[0, k] = point
+        if point > 0:
+            state = np.ascontiguousarray(past.state)
+            earlier[1, k] = kernels.pattern_at(state, colour, point, tables)
+    return earlier

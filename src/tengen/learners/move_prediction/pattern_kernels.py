@@ -1,19 +1,18 @@
-"""Keep hashes of the stones around every point, in all orientations, as moves are played.
+"""Hash the pattern of stones around every point, incrementally as moves are played.
 
-A template is a set of offsets around a centre; templates are nested and grow in rings of the
-distance d = |dr| + |dc| + max(|dr|, |dc|). Ring r holds the offsets that template r has and
-template r - 1 has not, so a stone touches ONE ring of each centre, and the hash of template t is
-the xor of rings 0 to t. The centre itself is not part of a hash; empty points have key 0. The last
-template is the whole board.
+A template is a set of offsets around a centre. Templates are nested and grow in rings of the
+distance d = |dr| + |dc| + max(|dr|, |dc|). Ring r holds the offsets of template r that template
+r - 1 does not have, so one stone changes one ring of each centre, and the hash of template t is the
+xor of rings 0 to t. The centre itself is not hashed, and empty points have key 0. The last template
+is the whole board.
 
 `rings` has shape (2, rows * cols, RINGS, 8): side to move minus one, centre (row-major), ring,
-orientation. Colours are seen from the side to move: own stones, enemy stones, points off the
-board. The canonical hash of a pattern is the minimum over its eight orientations, so it does not
-change when the board is turned or mirrored, nor when colours and side to move are swapped
-together.
+orientation. Colours are relative to the side to move: own stones, enemy stones, points off the
+board. The canonical hash of a pattern is the minimum over its eight orientations. Rotating or
+mirroring the board does not change it, nor does swapping the colours together with the side to
+move.
 
-`keys` has shape (SPAN * SPAN, 3, 8): offset, (own, enemy, border), orientation; see
-patterns.hash_keys.
+`keys` has shape (SPAN * SPAN, 3, 8): offset, (own, enemy, border), orientation.
 """
 
 # mypy: ignore-errors
@@ -24,7 +23,7 @@ import numpy as np
 
 from tengen.board.kernels import is_legal, play_move
 from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS, TURN
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import hot_kernel, inner_kernel, kernel
 
 REACH = 24  # the farthest offset in a row or column: boards have at most 25 lines
 SPAN = 2 * REACH + 1
@@ -35,29 +34,47 @@ RINGS = 12
 OWN, _ENEMY, _OUTSIDE = 0, 1, 2
 
 
+@hot_kernel
+def salt(ring):
+    """Return the word that separates the keys of templates ending with different rings.
+
+    Model files contain salted keys, so it never changes.
+    """
+    z = np.uint64(ring + 181) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.int64(z ^ (z >> np.uint64(27)))
+
+
+@inner_kernel
+def distance(dr, dc):
+    """Return |dr| + |dc| + max(|dr|, |dc|)."""
+    a, b = abs(dr), abs(dc)
+    return a + b + max(a, b)
+
+
 @inner_kernel
 def offset_index(dr, dc):
-    """Return the place of the offset (rows down, columns right) in the tables."""
+    """Return the index of an offset (rows down, columns right) in the tables."""
     return (dr + REACH) * SPAN + dc + REACH
 
 
 @inner_kernel
 def _turn_row(o, dr, dc):
-    """Return the row part of an offset seen in orientation `o`."""
+    """Return the row of an offset after orientation `o`."""
     x = dc if o & 4 else dr
     return -x if o & 1 else x
 
 
 @inner_kernel
 def _turn_col(o, dr, dc):
-    """Return the column part of an offset seen in orientation `o`."""
+    """Return the column of an offset after orientation `o`."""
     x = dr if o & 4 else dc
     return -x if o & 2 else x
 
 
 @kernel
 def spread_keys(base):
-    """Return the key table with every orientation spelled out; `base` is (SPAN * SPAN, 3)."""
+    """Return the key table for all orientations; `base` has shape (SPAN * SPAN, 3)."""
     keys = np.zeros((SPAN * SPAN, 3, ORIENTATIONS), np.int64)
     for dr in range(-REACH, REACH + 1):
         for dc in range(-REACH, REACH + 1):
@@ -76,9 +93,8 @@ def ring_table(limits):
         for dc in range(-REACH, REACH + 1):
             if dr == 0 and dc == 0:
                 continue
-            d = abs(dr) + abs(dc) + max(abs(dr), abs(dc))
             r = 0
-            while d > limits[r]:
+            while distance(dr, dc) > limits[r]:
                 r += 1
             ring_of[offset_index(dr, dc)] = r
     return ring_of
@@ -86,7 +102,7 @@ def ring_table(limits):
 
 @kernel
 def empty_rings(rows, cols, keys, ring_of):
-    """Return the rings of the empty board of this size: only the border shows."""
+    """Return the rings of the empty board of this size, where only the border is hashed."""
     rings = np.zeros((2, rows * cols, RINGS, ORIENTATIONS), np.int64)
     for r in range(rows):
         for c in range(cols):
@@ -121,7 +137,7 @@ def toggle_stone(rings, keys, ring_of, rows, cols, p, colour):
 
 @kernel
 def rings_of_state(s, rings, empty, keys, ring_of):
-    """Fill `rings` for a position from scratch; `empty` are the rings of its empty board."""
+    """Compute `rings` of a position from scratch; `empty` are those of the empty board."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     rings[:] = empty
     for p in range(s.shape[1]):
@@ -132,16 +148,16 @@ def rings_of_state(s, rings, empty, keys, ring_of):
 
 @inner_kernel
 def takes_turn(s, p, colour):
-    """Give `colour` the turn and tell whether it may play `p`; a pass may be played."""
+    """Give `colour` the turn; return whether `p` is legal (a pass always is)."""
     s[SCALARS, TURN] = colour
     return p <= 0 or is_legal(s, p, colour)
 
 
 @kernel
 def play_with_rings(s, rings, keys, ring_of, before, p, colour):
-    """Play a legal move or a pass and keep the rings right; return stones captured.
+    """Play a legal move or a pass and update the rings; return the stones captured.
 
-    `before` is room for one int64 per point of the bordered board.
+    `before` is scratch space: one int64 per point of the bordered board.
     """
     if p <= 0:
         return play_move(s, p, colour)
@@ -174,22 +190,12 @@ def canonical(acc):
     return best
 
 
-@kernel
-def pattern_hashes(rings, mover, i, out):
-    """Write the canonical hashes of all templates at the row-major point `i` to `out` (RINGS)."""
-    acc = np.zeros(ORIENTATIONS, np.int64)
-    for ring in range(RINGS):
-        for o in range(ORIENTATIONS):
-            acc[o] ^= rings[mover - 1, i, ring, o]
-        out[ring] = canonical(acc)
-
-
-# ----- Tables from hashes to numbers: open addressing, key 0 is free, length a power of two -----
+# ----- Hash tables: open addressing, key 0 marks a free slot, the length is a power of two -----
 
 
 @inner_kernel
 def _find_slot(table, key):
-    """Return where `key` (not 0) is or would go."""
+    """Return the slot of `key` (not 0), or the free slot where it belongs."""
     mask = table.shape[0] - 1
     h = key ^ (key >> 32)
     i = (h ^ (h >> 15)) & mask
@@ -215,7 +221,7 @@ def lookup(table, values, key):
 
 @kernel
 def store_all(table, values, keys, numbers):
-    """Store keys with their numbers; keys are distinct and not 0."""
+    """Store distinct keys (not 0) with their numbers."""
     for j in range(keys.shape[0]):
         i = _find_slot(table, keys[j])
         table[i] = keys[j]
@@ -226,7 +232,7 @@ def store_all(table, values, keys, numbers):
 def add_counts(table, counts, used, keys, amounts):
     """Add amounts to the counts of keys until the table is 60 % full; return how many were added.
 
-    `used` (one entry) counts the distinct keys. The caller enlarges the table and continues.
+    `used` (one entry) is the number of distinct keys. The caller enlarges the table and continues.
     """
     limit = table.shape[0] * 6 // 10
     for j in range(keys.shape[0]):

@@ -1,7 +1,7 @@
-"""Read games of one size to learn from or to measure on; hold their moves on disk, not in memory.
+"""Read games of one board size for training and evaluation; the moves stay on disk.
 
-What a predictor cannot use is left out and counted: damaged games, games with illegal moves, of
-other sizes, with stones set up, and very short ones. Nothing here learns.
+Unusable games are skipped and counted: damaged games, games with illegal moves, of other sizes,
+with setup stones, and very short ones.
 """
 
 from __future__ import annotations
@@ -21,44 +21,44 @@ from tengen.records.arrays import GameArrays, concatenate
 from tengen.records.corpus import replay_refusals
 
 _SHORTEST = 10
-"""Moves that a game must have."""
+"""Minimum number of moves of a game."""
 
 MERGE = 512
-"""Batches that are joined at once: a folder of single games makes many small ones."""
+"""Batches to join at once: a folder of single games yields many small ones."""
 
 
 @dataclass
-class LeftOut:
-    """How many games were left out, and why."""
+class Skipped:
+    """How many games were skipped, and why."""
 
     damaged: int = 0
     first_damage: str = ""
     other_sizes: int = 0
     unsuitable: int = 0
-    """With stones set up or fewer than SHORTEST moves."""
+    """With setup stones or too few moves."""
     illegal: int = 0
 
     @property
     def total(self) -> int:
-        """Return how many games were left out in all."""
+        """Number of skipped games."""
         return self.damaged + self.other_sizes + self.unsuitable + self.illegal
 
     def lines(self) -> list[str]:
-        """Return one sentence for each reason that there was."""
+        """Return one line per reason."""
         found = [
             (self.damaged, f"damaged, first: {self.first_damage}"),
             (self.illegal, "with illegal moves"),
             (self.other_sizes, "of other sizes"),
-            (self.unsuitable, f"with stones set up or fewer than {_SHORTEST} moves"),
+            (self.unsuitable, f"with setup stones or fewer than {_SHORTEST} moves"),
         ]
-        return [f"left out: {count} {reason}" for count, reason in found if count]
+        return [f"skipped: {count} {reason}" for count, reason in found if count]
 
 
-def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, LeftOut]:
-    """Read all usable games on boards of `size` lines, and tell what was left out.
+def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, Skipped]:
+    """Read all usable games on boards of `size` lines; return them and what was skipped.
 
-    Memory holds some hundred bytes a game; the moves lie in a temporary file that goes when the
-    arrays do.
+    Memory holds about a hundred bytes per game. The moves are in a temporary file that disappears
+    with the arrays.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, LeftOut]:
         If no game is left.
     """
     corpus = Corpus(list(paths))
-    out = LeftOut()
+    out = Skipped()
     names: dict[str, str] = {}
     parts: list[GameArrays] = []
     small: list[GameArrays] = []
@@ -77,7 +77,7 @@ def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, LeftOut]:
             if len(part):
                 part.moves.tofile(moves)
                 part.colours.tofile(colours)
-                # One text for all games that share it.
+                # One string for all games that share it.
                 rules = [names.setdefault(str(rule), str(rule)) for rule in part.rules]
                 light = replace(part, moves=nothing[0], colours=nothing[1])
                 small.append(replace(light, rules=np.array(rules, dtype=np.object_)))
@@ -97,23 +97,23 @@ def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, LeftOut]:
 
 
 def refuse_unsuitable(games: GameArrays) -> None:
-    """Raise `TengenError` unless all games are such as `read_games` gives; legality is trusted."""
+    """Raise `TengenError` if a game has setup stones or too few moves; legality is not checked."""
     good = int(_suitable(games).sum())
     if good < len(games) or not good:
         raise TengenError(
-            f"{len(games) - good} of {len(games)} games have stones set up or fewer than "
-            f"{_SHORTEST} moves: no usable games for a predictor"
+            f"{len(games) - good} of {len(games)} games have setup stones or fewer than "
+            f"{_SHORTEST} moves; a predictor cannot use them"
         )
 
 
 def _suitable(games: GameArrays) -> BoolArray:
-    """Tell which games begin on the empty board and are long enough."""
+    """Return which games begin on the empty board and are long enough."""
     bare = (np.diff(games.setup_offsets) == 0) & (games.handicap == 0)
     return np.asarray(bare & (games.lengths() >= _SHORTEST), dtype=np.bool_)
 
 
-def _usable(batch: GameArrays, size: int, out: LeftOut) -> GameArrays:
-    """Return the games of a batch that can be used, and count the others."""
+def _usable(batch: GameArrays, size: int, out: Skipped) -> GameArrays:
+    """Return the usable games of a batch, and count the others."""
     fits = (batch.rows == size) & (batch.cols == size)
     out.other_sizes += int(len(batch) - fits.sum())
     part = batch if fits.all() else batch.where(fits)
@@ -126,7 +126,7 @@ def _usable(batch: GameArrays, size: int, out: LeftOut) -> GameArrays:
 
 
 def _mapped(file: IO[bytes], kind: type[np.generic]) -> NDArray[Any]:
-    """Return what was written to a file as an array whose pages the system may drop."""
+    """Map the contents of a file as an array."""
     file.flush()
-    # Writable, because compiled kernels take arrays that are not for another type.
+    # Writable, because Numba treats read-only arrays as another type.
     return np.asarray(np.memmap(file, dtype=kind, mode="r+"))

@@ -1,0 +1,231 @@
+"""Training: slow counting, shared work, resuming, and the rules of the paper's tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from prediction_games import pattern_hashes, rings_of, tasteful_games
+
+from tengen.board import Board
+from tengen.contracts import check_policy, sample_boards
+from tengen.learners.move_prediction import MovePredictor
+from tengen.learners.move_prediction import training as training_module
+from tengen.learners.move_prediction.kernels import feature_count
+from tengen.learners.move_prediction.model import TOPS
+from tengen.learners.move_prediction.pattern_kernels import salt
+from tengen.learners.move_prediction.settings import TEMPLATES, PredictionSettings
+from tengen.learners.move_prediction.training import (
+    PatternCounter,
+    ReRankerState,
+    halves,
+    learn_frequencies,
+    learn_reranker,
+    samples,
+    train,
+)
+from tengen.models import Run
+
+SIZE = 7
+
+
+def slow_keys(board: Board, row: int, col: int, mover: int) -> list[int]:
+    hashes = pattern_hashes(rings_of(board), row * board.cols + col, mover)
+    return [int(hashes[ring]) ^ int(salt(ring)) for ring in TEMPLATES]
+
+
+def positions(games):
+    """Yield (board, colour, point) before every move, by the public board."""
+    for g in range(len(games)):
+        board = Board(SIZE)
+        for k in range(games.offsets[g], games.offsets[g + 1]):
+            yield board, int(games.colours[k]), int(games.moves[k])
+            board.play(board.answer(games.moves[k]), int(games.colours[k]))
+
+
+def test_dictionary_and_frequencies_are_those_of_slow_counting() -> None:
+    games = tasteful_games(4)
+    model = train(games, PredictionSettings(top=0))
+    seen: Counter[int] = Counter()
+    for board, colour, point in positions(games):
+        row, col = divmod(point, SIZE + 1)
+        seen.update(slow_keys(board, row - 1, col - 1, colour))
+    known = {key for key, count in seen.items() if count >= 2}
+    assert known == set(model.keys.tolist())
+    number = {int(key): k + 1 for k, key in enumerate(model.keys)}
+    used, unused = Counter(), Counter()
+    for board, colour, point in positions(games):
+        mask = board.legal_mask(colour)
+        for index in np.flatnonzero(mask[:-1]):
+            row, col = divmod(int(index), SIZE)
+            match = 0
+            for key in slow_keys(board, row, col, colour):
+                match = number.get(key, match) if key in known else match
+            here = (row + 1) * (SIZE + 1) + col + 1 == point
+            (used if here else unused)[match] += 1
+    for match in range(len(model.frequency)):
+        expected = (used[match] + 1) / (used[match] + unused[match] + 2)
+        assert model.frequency[match] == pytest.approx(expected, abs=0)
+
+
+def test_reranking_changes_nothing_at_and_beyond_its_rank() -> None:
+    games, fresh = tasteful_games(40), tasteful_games(10, seed=500)
+    predictor = MovePredictor(settings=PredictionSettings(top=5)).fit(games)
+    reranked = predictor.evaluate(fresh)
+    predictor.model_.top = 0
+    plain = predictor.evaluate(fresh)
+    for top in TOPS:
+        if top >= 10:
+            # Ties at the border of the five may share their credit differently, no more.
+            assert reranked.rate(top) == pytest.approx(plain.rate(top), abs=0.02)
+    assert reranked.rate(1) != plain.rate(1)
+    # The games like points near the last move, which only the re-ranker can know.
+    assert reranked.rate(1) > plain.rate(1)
+    # Without a penalty weights may grow without end; the rule holds for them, too.
+    predictor.model_.top = 5
+    predictor.model_.weights = predictor.model_.weights * 1e5
+    wild = predictor.evaluate(fresh)
+    for top in TOPS:
+        if top >= 10:
+            assert wild.rate(top) == pytest.approx(plain.rate(top), abs=0.02)
+
+
+def test_the_streaming_solver_comes_close_to_the_optimum() -> None:
+    from tengen.lab.move_prediction import fit_exactly
+
+    games = tasteful_games(40)
+    settings = PredictionSettings(top=8, passes=30, alpha=0.5)
+    model = train(games, settings)
+    part_b = halves(games, settings)[1]
+    features, labels = samples(games, model, part_b)
+    assert labels.sum() == games.lengths()[part_b].sum()
+
+    def objective(weights: np.ndarray) -> float:
+        margin = weights[features].sum(axis=1)
+        loss = np.logaddexp(0, margin).sum() - margin[labels == 1].sum()
+        return float(loss + settings.width * np.abs(weights).sum())
+
+    exact, _ = fit_exactly(features, labels, feature_count(len(model.frequency)), settings.width)
+    assert objective(exact) <= objective(model.weights) < 1.05 * objective(exact)
+
+
+def test_a_stopped_training_goes_on_exactly(tmp_path) -> None:
+    games = tasteful_games(6)
+    settings = PredictionSettings(top=3, passes=3)
+    whole = train(games, settings)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(line: str) -> None:
+        if line.startswith("re-ranker pass 2"):
+            raise Stopped
+
+    with pytest.raises(Stopped), Run.open(tmp_path, "paper", settings) as run:
+        train(games, settings, run=run, on_report=stop)
+    told: list[str] = []
+    with Run.open(tmp_path, "paper", settings, resume=True) as run:
+        resumed = train(games, settings, run=run, on_report=told.append)
+        assert [row["step"] for row in run.rows()] == [0, 1, 2, 3]
+    assert len(told) == 1 and told[0].startswith("re-ranker pass 3")
+    assert np.array_equal(whole.weights, resumed.weights) and resumed.top == 3
+    assert np.array_equal(whole.frequency, resumed.frequency)
+
+
+def test_a_weaker_players_history_is_not_the_experts() -> None:
+    predictor = MovePredictor(settings=PredictionSettings(top=5)).fit(tasteful_games(40))
+    fresh = tasteful_games(10, seed=500)
+    rates = []
+    for rank in (0, 1, 20, -20):
+        predictor.model_.history_rank = rank
+        rates.append(predictor.evaluate(fresh).rate(1))
+    # These games follow the last move: whoever is told a wrong one does worse, but his own
+    # earlier moves do not matter.
+    assert rates[0] > rates[1] and rates[0] > rates[2]
+    assert abs(rates[0] - rates[3]) < rates[0] - rates[2]
+
+
+def test_it_is_a_policy_that_keeps_its_file(tmp_path) -> None:
+    predictor = MovePredictor(settings=PredictionSettings(top=5)).fit(tasteful_games(20))
+    boards = sample_boards(2, ((SIZE, SIZE),))
+    check_policy(predictor, boards=boards)
+    path = tmp_path / "paper.safetensors"
+    predictor.save(path)
+    other = MovePredictor.load(path)
+    fresh = tasteful_games(3, seed=77)
+    rates = other.evaluate(fresh).rate(5), predictor.evaluate(fresh).rate(5)
+    assert rates[0] == pytest.approx(rates[1], abs=0.01)
+    assert np.allclose(other.priors(boards[1]), predictor.priors(boards[1]), atol=1e-3)
+
+
+def test_priors_do_not_depend_on_how_a_symmetric_board_lies() -> None:
+    # Five candidates cannot be mirror images of each other all four or eight ways.
+    predictor = MovePredictor(settings=PredictionSettings(top=5)).fit(tasteful_games(30))
+    for moves in ("", "B D4"):
+        grid = predictor.priors(Board(SIZE, moves=moves))[:-1].reshape(SIZE, SIZE)
+        assert grid.max() > 1.5 * grid[grid > 0].min()
+        for other in (grid.T, grid[::-1], grid[:, ::-1]):
+            assert np.allclose(grid, other)
+
+
+def test_a_reranker_continues_from_its_state() -> None:
+    games, settings = tasteful_games(6), PredictionSettings(top=3, passes=2)
+    first, second = halves(games, settings)
+    states: list[ReRankerState] = []
+
+    def save(state: ReRankerState) -> None:
+        states.append(ReRankerState(state.memory.copy(), state.passes, state.loss))
+
+    whole = learn_frequencies(games, first, settings)
+    assert whole.top == 0
+    learn_reranker(games, second, whole, settings, save=save)
+    assert [state.passes for state in states] == [0, 1, 2] and whole.top == 3
+    resumed = learn_frequencies(games, first, settings)
+    learn_reranker(games, second, resumed, settings, state=states[1])
+    assert (resumed.weights == whole.weights).all() and whole.weights.any()
+
+
+def test_the_counter_counts_through_growth() -> None:
+    rng = np.random.default_rng(0)
+    keys = rng.integers(1, 5000, 20_000)
+    counter = PatternCounter(size=16)
+    for part in np.array_split(keys, 7):
+        counter.add(part, np.ones(len(part), np.int64))
+    counter.add(np.array([0]), np.array([9]))
+    expected = Counter(keys.tolist())
+    assert len(counter) == len(expected)
+    kept = sorted(key for key, count in expected.items() if count >= 3)
+    assert counter.frequent(3).tolist() == kept
+
+
+def same_everywhere(monkeypatch: pytest.MonkeyPatch, **shared: object) -> None:
+    """Compare the patterns counted by one process with those counted by several."""
+    monkeypatch.setattr(training_module, "GAMES_PER_JOB", 2)
+    games, settings = tasteful_games(7), PredictionSettings(top=0)
+    one = learn_frequencies(games, np.arange(7), settings)
+    two = learn_frequencies(games, np.arange(7), settings, **shared)  # type: ignore[arg-type]
+    assert len(one.keys) > 100
+    assert np.array_equal(one.keys, two.keys)
+    assert np.array_equal(one.frequency, two.frequency)
+
+
+def test_two_processes_count_what_one_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    same_everywhere(monkeypatch, workers=2)
+
+
+@pytest.fixture
+def cluster() -> Iterator[None]:
+    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Ray leaves sockets to the end of the interpreter
+def test_a_cluster_counts_what_one_process_counts(
+    cluster: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    same_everywhere(monkeypatch, ray="auto")
