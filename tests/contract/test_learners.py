@@ -78,14 +78,6 @@ def fit_scoring(learner: Any) -> Any:
     return learner.fit(walls())
 
 
-def fit_life(learner: Any) -> Any:
-    from tengen.learners.scoring.settings import LifeSettings
-    from tengen.models import load_scorer
-
-    learner.settings = LifeSettings(epochs=8, members=1, hidden=3, positions=2)
-    return learner.fit(walls(), load_scorer("scorer"))
-
-
 def fit_opening_td(learner: Any) -> Any:
     from tengen.learners.opening_td import TDSettings
 
@@ -120,7 +112,6 @@ FITS: dict[str, Callable[[Any], Any]] = {
     "symmetry-network": fit_symmetry_network,
     "move-prediction": fit_move_prediction,
     "scoring": fit_scoring,
-    "life": fit_life,
     "opening-td": fit_opening_td,
     "opening-evolution": fit_opening_evolution,
     "deep-network": fit_deep_network,

@@ -29,7 +29,6 @@ OFFERS = {
     "symmetry-network": {Evaluator, Policy},
     "move-prediction": {Policy},
     "scoring": {Scorer},
-    "life": {Evaluator},
     "deep-network": {Evaluator, Policy},
     "opening-td": {Evaluator, Policy},
     "opening-evolution": {Evaluator},

@@ -8,25 +8,25 @@ from tengen.contracts import Expert, JudgingPlayer, NarrowablePlayer, OwnershipE
 from tengen.contracts.protocols import Learner, ScoreEstimator
 from tengen.errors import SpecError
 from tengen.learners.opening_td import OpeningTD
-from tengen.learners.scoring import BlockScorer, LifeEvaluator
+from tengen.learners.scoring import BlockScorer
 from tengen.models import load_learner
 from tengen.players import make_expert, make_player
 from tengen.players.evaluators import make_network
 
 
 def test_who_says_who_will_own_what() -> None:
-    assert isinstance(load_learner("life"), OwnershipEvaluator)
+    assert isinstance(load_learner("tengen-small"), OwnershipEvaluator)
     assert isinstance(load_learner("scorer"), OwnershipEvaluator)
     assert not isinstance(load_learner("predictor-paper"), OwnershipEvaluator)
 
 
 def test_who_counts() -> None:
     assert isinstance(load_learner("scorer"), ScoreEstimator)
-    assert not isinstance(load_learner("life"), ScoreEstimator)
+    assert not isinstance(load_learner("tengen-small"), ScoreEstimator)
 
 
 def test_who_learns() -> None:
-    for learner in (BlockScorer(), LifeEvaluator(), OpeningTD()):
+    for learner in (BlockScorer(), OpeningTD()):
         assert isinstance(learner, Learner)
     assert not isinstance(make_player("random"), Learner)
 

@@ -67,7 +67,6 @@ def test_territory_is_counted_without_compensation() -> None:
         ("evolved-spatial-13x13", 13),
         ("isn-9x9", 9),
         ("isn-best", 9),
-        ("life", 9),
         ("scorer", 9),
         ("td-best-9x9", 9),
         ("zero-9x9", 9),

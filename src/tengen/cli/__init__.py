@@ -33,7 +33,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("score", "Score finished games: dead stones, territory and area."),
     "predict": ("predict", "Show the likely moves of a position with their probabilities."),
     "review": ("review", "Annotate a game: surprises, points lost, final score."),
-    "life": ("life", "Tell of each block how likely it lives."),
     "explore": ("explore", "Ask a collection what was played in a position."),
     "web": ("web", "Play, review and look at positions on a board in the browser."),
     "models": ("models", "List the models and their measured strength."),

@@ -1,16 +1,18 @@
-"""Show the likely moves of a position in a game record."""
+"""The command `predict`: likely moves, outcome and ownership of a position in a game record."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import typer
 
-from tengen.cli.options import (
-    Position,
-    Shown,
-    command,
-    option,
-)
-from tengen.cli.printing import emit
+from tengen.cli.options import Position, Shown, command, flag, option
+from tengen.cli.printing import emit, remark, table
+
+if TYPE_CHECKING:
+    from tengen.board import Board
+    from tengen.learners.deep_network.learner import View
 
 app = typer.Typer(add_completion=False)
 
@@ -19,7 +21,11 @@ app = typer.Typer(add_completion=False)
 def predict(
     where: Position,
     model: str | None = option(None, "Name or path; by default the best one for the board."),
-    top: int = option(10, "How many moves to list.", min=1),
+    top: int = option(10, "Number of moves to list.", min=1),
+    ownership: bool = flag(
+        "--ownership", "Also show who will own each point, and each group's chance of survival."
+    ),
+    out: Path | None = option(None, "With --ownership: draw the groups in this file (SVG)."),
     *,
     shown: Shown,
 ) -> None:
@@ -28,19 +34,28 @@ def predict(
 
     from tengen.board import BLACK, format_gtp, point_at
     from tengen.board.drawing import format_ascii
+    from tengen.errors import ModelError, SpecError
+    from tengen.files import refuse_inputs, write_atomic
     from tengen.models import load_policy
     from tengen.models.defaults import policy_for
+    from tengen.review.survival import draw_survival, survival
 
+    if out is not None:
+        refuse_inputs(out, [where.file])
+        if not ownership:
+            raise SpecError("--out needs --ownership")
     record, board, number = where.read()
     rows, cols = board.rows, board.cols
     name = model or policy_for(rows, cols)
-    priors = load_policy(name).priors(board)
+    policy = load_policy(name)
+    view = _view(policy, board)
+    priors = policy.priors(board) if view is None else view.priors
     played = None
     if number <= len(record.moves):
         played = format_gtp(record.moves[number - 1][1], rows, cols)
     order = [int(i) for i in np.argsort(-priors, kind="stable")[:top] if priors[i] > 0]
     vertices = [format_gtp(point_at(index, rows, cols), rows, cols) for index in order]
-    result = {
+    result: dict[str, Any] = {
         "file": where.file,
         "game": where.game,
         "move": number,
@@ -51,6 +66,8 @@ def predict(
             {"move": vertex, "probability": float(priors[index])}
             for vertex, index in zip(vertices, order, strict=True)
         ],
+        "win_probability": None if view is None else view.black_wins,
+        "score": None if view is None else view.score,
     }
     letters = {index: chr(97 + k) for k, index in enumerate(order[:26]) if index < rows * cols}
     lines = [format_ascii(board.grid(), letters)]
@@ -59,4 +76,34 @@ def predict(
         letter = chr(97 + k) if k < 26 else " "
         mark = "  played" if vertex == played else ""
         lines.append(f"{letter} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
+    if view is not None:
+        lines.append(f"Black wins with {100 * view.black_wins:.0f} %, by {view.score:+.1f} points")
+    if not ownership:
+        emit(result, json=shown.json, text="\n".join(lines))
+        return
+    if view is None:
+        raise ModelError(f"{name} does not predict ownership")
+    groups = survival(board, view.ownership)
+    if out is not None:
+        write_atomic(out, draw_survival(board, groups) + "\n")
+        remark(f"picture: {out}", quiet=shown.quiet)
+    result["ownership"] = view.ownership.reshape(rows, cols).tolist()
+    result["groups"] = [group.to_dict() for group in groups]
     emit(result, json=shown.json, text="\n".join(lines))
+    if not shown.json:
+        columns = ["group", "colour", "stones", "chance"]
+        cells = [
+            (
+                str(group.stones[0]),
+                "black" if group.colour == BLACK else "white",
+                len(group.stones),
+                f"{100 * group.chance:.0f} %",
+            )
+            for group in groups
+        ]
+        table("Survival", columns, cells)
+
+
+def _view(policy: Any, board: Board) -> View | None:
+    """Return everything a network predicts for a position; None for other policies."""
+    return policy.views([board])[0] if hasattr(policy, "views") else None

@@ -19,7 +19,6 @@ from tengen.cli.options import (
     option,
 )
 from tengen.cli.printing import Progress, emit, emit_result, remark, study_context, table
-from tengen.cli.scoring_life import app as life
 from tengen.lab.sections.scoring import Study
 from tengen.learners.scoring.settings import ScorerSettings
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from tengen.learners.scoring.training import Making
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
-app.add_typer(life, name="life")
 
 _MAKER = "mcts:playouts=100,resign=0"
 """Who plays the games that are made."""

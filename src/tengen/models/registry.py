@@ -21,7 +21,6 @@ KINDS: dict[str, str] = {
     "symmetry-network": "tengen.learners.symmetry_network:SymmetryNetwork",
     "move-prediction": "tengen.learners.move_prediction:MovePredictor",
     "scoring": "tengen.learners.scoring:BlockScorer",
-    "life": "tengen.learners.scoring:LifeEvaluator",
     "deep-network": "tengen.learners.deep_network:DeepNetwork",
     "opening-td": "tengen.learners.opening_td:OpeningTD",
     "opening-evolution": "tengen.learners.opening_evolution:OpeningEvolution",

@@ -112,7 +112,6 @@ _PAPERS_KINDS = {
     "opening-evolution",
     "move-prediction",
     "scoring",
-    "life",
 }
 
 

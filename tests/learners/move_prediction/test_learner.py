@@ -96,17 +96,21 @@ def test_a_board_with_no_legal_point_leaves_only_the_pass() -> None:
 
 
 def test_superko_gets_no_prior() -> None:
-    games = from_records([tasteful_game(2, 3, 40, seed) for seed in range(8)])
-    predictor = MovePredictor(settings=SMALL).fit(games)
-    # Send two, return one: taking back would repeat a whole position.
-    board = Board(2, 3)
-    while len(board.legal_moves) > 1 and len(board.moves) < 12:
+    games = [tasteful_game(3, 3, 40, seed) for seed in range(20)]
+    long = from_records([game for game in games if len(game.moves) >= 10])
+    predictor = MovePredictor(settings=SMALL).fit(long)
+    board = Board(3)
+    forbidden = 0
+    while len(board.legal_moves) > 1 and len(board.moves) < 60:
+        forbidden += len(Board.from_grid(board.grid(), to_play=board.turn).legal_moves)
+        forbidden -= len(board.legal_moves)
         mask = board.legal_mask()
         priors = predictor.priors(board)
         assert np.all((priors > 0) == mask)
         assert priors.sum() == pytest.approx(1.0)
         index = int(np.flatnonzero(mask[:-1])[0])
         board.play((index // 3, index % 3))
+    assert forbidden > 0
 
 
 def test_a_model_refuses_other_board_sizes(tmp_path, trained: MovePredictor) -> None:

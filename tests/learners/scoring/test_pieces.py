@@ -29,20 +29,10 @@ from tengen.learners.scoring.features import (
 )
 from tengen.learners.scoring.frames import Frame, standard_frame
 from tengen.learners.scoring.judgement import DOUBTS, judge
-from tengen.learners.scoring.life import Foresight, LifeEvaluator
-from tengen.learners.scoring.life_data import Sample, Samples
-from tengen.learners.scoring.life_evaluation import SHARES
-from tengen.learners.scoring.life_features import (
-    BLOCK_INPUTS,
-    POINT_INPUTS,
-    block_inputs,
-    point_inputs,
-)
 from tengen.learners.scoring.network import LIMIT, Scaling
-from tengen.learners.scoring.settings import LifeSettings, ScorerSettings
+from tengen.learners.scoring.settings import ScorerSettings
 from tengen.learners.scoring.sheet import Sheet, score_record
-from tengen.learners.scoring.training import LIFE_MODEL, train_life
-from tengen.models import load_learner, load_scorer
+from tengen.models import load_scorer
 from tengen.records.arrays import from_records
 
 
@@ -124,41 +114,6 @@ def test_a_frame_leads_back() -> None:
     back = frame.back(frame.grid)
     swapped = np.array([0, 2, 1], np.int8)[back] if frame.swapped else back
     assert np.array_equal(swapped, grid)
-
-
-# ----- Life and death on the way -----
-
-
-def test_inputs_have_the_widths_they_say(described: Described) -> None:
-    assert block_inputs(described, BLACK).shape == (4, BLOCK_INPUTS)
-    chances = np.full(len(described.colour), 0.5)
-    assert point_inputs(described, chances, BLACK).shape == (49, POINT_INPUTS)
-    assert SHARES[-1] == 1.0 and list(SHARES) == sorted(SHARES)
-
-
-def test_samples_find_their_blocks(described: Described) -> None:
-    found = [Sample(0, BLACK, described, slice(0, 2)), Sample(1, BLACK, described, slice(2, 5))]
-    table = np.zeros((5, 1), np.float32)
-    samples = Samples(found, table, np.ones(5, np.bool_), np.zeros(5, np.bool_))
-    assert samples.rows_of(np.array([False, True])).tolist() == [False, False, True, True, True]
-
-
-def test_the_future_is_foreseen_in_grids() -> None:
-    shipped = load_learner("life")
-    seen = shipped.foresee(np.ascontiguousarray(Board.from_ascii(WALLS).grid()), BLACK)
-    assert isinstance(seen, Foresight) and seen.ownership.shape == (7, 7)
-    assert seen.alive[1, 1] < seen.alive[0, 2] and seen.alive[0, 0] == 0
-
-
-def test_an_evaluator_of_life_is_trained_into_a_folder(tmp_path: Path) -> None:
-    scorer = load_scorer()
-    games = from_records([lone_stone()] * 6)
-    settings = LifeSettings(positions=1, members=1, hidden=3, epochs=5)
-    told: list[str] = []
-    model = train_life(games, settings, scorer, tmp_path, sources="walls", report=told.append)  # type: ignore[arg-type]
-    read = LifeEvaluator.load(tmp_path / LIFE_MODEL)
-    board = Board.from_ascii(WALLS)
-    assert read.values([board]) == pytest.approx(model.values([board]), abs=1e-4) and told
 
 
 def test_points_of_a_part_are_one_block_or_one_region(described: Described) -> None:

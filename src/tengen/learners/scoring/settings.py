@@ -22,21 +22,3 @@ class ScorerSettings(CheckedSettings):
     families: tuple[str, ...] = setting(FAMILIES, "Families of features.", choices=FAMILIES)
     seed: int = setting(0, "Every random choice follows from it.", least=0)
     folds: int = setting(3, "Parts of the games, each judged by networks of the others.", least=2)
-
-
-@dataclass(frozen=True)
-class LifeSettings(CheckedSettings):
-    """How an evaluator of life and death is learned from whole games."""
-
-    games: int | None = setting(None, "Games to learn from, drawn by the seed.", least=1)
-    hidden: int = setting(24, "Hidden units.", least=1)
-    members: int = setting(2, "Networks that vote.", least=1)
-    epochs: int = setting(120, "Batches of RPROP.", least=1)
-    positions: int = setting(3, "Positions of each game to learn from.", least=1)
-    seed: int = setting(0, "Every random choice follows from it.", least=0)
-    point_hidden: int = 16
-    decay: float = 3e-5
-    points: int = 24
-    """Empty points of each position to learn from."""
-    held_out: float = 0.1
-    """Share of the games from which the scale of win probabilities is learned."""

@@ -16,14 +16,12 @@ from tengen.errors import SpecError, TengenError
 from tengen.learners.scoring.bootstrap import Labelled
 from tengen.learners.scoring.bundle import Bundle, gather
 from tengen.learners.scoring.learner import KIND, BlockScorer
-from tengen.learners.scoring.life import KIND as LIFE
-from tengen.learners.scoring.life import LifeEvaluator
 from tengen.learners.scoring.made import make_games, read_labelled, write_games
-from tengen.learners.scoring.settings import LifeSettings, ScorerSettings
+from tengen.learners.scoring.settings import ScorerSettings
 from tengen.models import Run, fingerprint
 from tengen.records import GameArrays
 
-MODEL, LIFE_MODEL = "scorer.safetensors", "life.safetensors"
+MODEL = "scorer.safetensors"
 Tell = Callable[[str, int, int], None]
 """Called with what is counted, how many are done and how many there are."""
 
@@ -115,29 +113,3 @@ def _made(each: Making, folder: Path, seed: int, workers: int, tell: Tell) -> La
             raise TengenError(f"none of {each.games} {what} settled: make more")
         write_games(records, path)
     return read_labelled([path])[0]
-
-
-def train_life(
-    games: GameArrays,
-    settings: LifeSettings,
-    scorer: BlockScorer,
-    folder: Path,
-    *,
-    resume: bool = False,
-    sources: str = "",
-    report: Callable[[str], None] = lambda line: None,
-    advance: Callable[[int], None] = lambda done: None,
-) -> LifeEvaluator:
-    """Train an evaluator of life and death and write `life.safetensors` into the folder.
-
-    Nothing is kept on the way: a stopped training begins anew with `resume`.
-    """
-    data = {
-        "games": fingerprint_scored(games),
-        "scorer": fingerprint(*scorer.networks_.tensors().values()),
-    }
-    with Run.open(folder, LIFE, settings, data=data, resume=resume):
-        model = LifeEvaluator(settings=settings)
-        model.fit(games, scorer, tell=report, advance=advance)
-        model.save(folder / LIFE_MODEL, data=f"{model.games_} games of {sources or 'a collection'}")
-    return model
