@@ -20,7 +20,7 @@ import numpy as np
 from tengen.board import PASS
 from tengen.game.judging import Judge
 from tengen.learners.scoring import BlockScorer
-from tengen.learners.scoring.sheet import Sheet, score_record
+from tengen.learners.scoring.game_score import GameScore, score_record
 from tengen.records import GameRecord, read_games
 from tengen.records.record import board_at
 from tengen.statistics import wilson
@@ -35,7 +35,7 @@ def cut(record: GameRecord, plies: int) -> GameRecord:
     return short
 
 
-def settled(short: Sheet, whole: Sheet) -> bool:
+def settled(short: GameScore, whole: GameScore) -> bool:
     """Tell whether what counts for someone in a cut game does so at the end, by the same score."""
     owner = short.area.owner
     kept = bool((owner == whole.area.owner)[owner > 0].all())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tengen.lab.finished import make_games
-from tengen.learners.scoring.made import label
+from tengen.learners.scoring.settled_games import label
 
 
 def test_games_repeat_themselves_and_carry_their_true_score() -> None:

@@ -13,7 +13,7 @@ from tengen.lab.scoring import FAULTS, paper_games, train_versions
 from tengen.lab.scoring_parts import compare_parts, ways
 from tengen.lab.sections.scoring import Study, study
 from tengen.lab.steps import Context
-from tengen.learners.scoring.bundle import gather
+from tengen.learners.scoring.features import describe_games
 from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
 from tengen.records.arrays import GameArrays, from_records
 
@@ -45,7 +45,7 @@ def test_parts_are_families_and_made_games(games: GameArrays, tmp_path: Path) ->
     assert list(ways(settings, made=True)) == [
         "all families", *(f"without {name}" for name in FAMILIES), "paper alone", "with made",
     ]  # fmt: skip
-    context, bundle = Context(tmp_path, 0, 1), gather(games)
+    context, bundle = Context(tmp_path, 0, 1), describe_games(games)
     rows = compare_parts(context, bundle, settings, folds=2, only=["paper alone"])
     assert [row["name"] for row in rows] == ["all families", "paper alone"]
     assert all(row["games"] == len(bundle) for row in rows)

@@ -19,7 +19,7 @@ from tengen.cli.printing import emit, progress, table, tell_faults
 if TYPE_CHECKING:
     from tengen.game.judging import Judge
     from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.sheet import Sheet
+    from tengen.learners.scoring.game_score import GameScore
     from tengen.records.corpus import PackedGame
 
 app = typer.Typer(add_completion=False)
@@ -131,7 +131,7 @@ def _batches(games: list[PackedGame]) -> Iterator[list[PackedGame]]:
 def _score(asked: _Asked, games: list[PackedGame]) -> list[_Scored]:
     """Score some games; runs in a worker."""
     from tengen.errors import TengenError
-    from tengen.learners.scoring.sheet import score_record
+    from tengen.learners.scoring.game_score import score_record
     from tengen.records.sgf_grammar import format_tree
 
     scorer, judge = _tools(asked.model)
@@ -221,7 +221,7 @@ def _roughly(estimate: dict[str, Any]) -> str:
     return f"{estimate['result']} ± {estimate['spread']:.0f}"
 
 
-def _page(sheet: Sheet) -> str:
+def _page(sheet: GameScore) -> str:
     """Write one game's sheet for people."""
     facts = sheet.to_dict()
     lines = [

@@ -1,4 +1,4 @@
-"""Train, evaluate and compare scorers of finished games (Burzillo); only parse, call and print."""
+"""The commands of scoring: train, make, evaluate, experiment."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from tengen.lab.sections.scoring import Study
 from tengen.learners.scoring.settings import ScorerSettings
 
 if TYPE_CHECKING:
+    from tengen.board.counting import Method
     from tengen.learners.scoring.training import Making
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -125,7 +126,7 @@ def make(
     shown: Shown,
 ) -> None:
     """Make finished games whose dead stones are known (TB, TW), by playing on to the end."""
-    from tengen.learners.scoring.made import make_games, write_games
+    from tengen.learners.scoring.settled_games import make_games, write_games
 
     making = _making(f"{size}:{games}", player)
     with _counters(shown.quiet) as tell:
@@ -154,8 +155,10 @@ def evaluate(
     import json as encoder
 
     from tengen.errors import SpecError, TengenError
+    from tengen.lab.scoring_baselines import evaluate_all
     from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring import evaluation as ev
+    from tengen.learners.scoring.scored_games import evaluate as evaluate_scorer
+    from tengen.learners.scoring.scored_games import read_scored_games
     from tengen.models import write_atomic
 
     if count not in ("careful", "plain"):
@@ -165,16 +168,16 @@ def evaluate(
         raise TengenError(f"{', '.join(missing)}: no such file")
     scorer = BlockScorer.load(model)
     with _counters(shown.quiet) as tell:
-        answer = ev.evaluate(
-            scorer,
-            games,
-            method="careful" if count == "careful" else "plain",
-            baselines=baselines,
-            levels=level or (10,),
-            kept=None if out is None else out / "gnugo.jsonl",
-            limit=seconds,
-            tell=tell,
-        )
+        scored = read_scored_games(games)
+        method: Method = "careful" if count == "careful" else "plain"
+        if baselines:
+            kept = None if out is None else out / "gnugo.jsonl"
+            answer = evaluate_all(
+                scorer, scored, method=method, levels=level or (10,), kept=kept, limit=seconds,
+                progress=tell,
+            )  # fmt: skip
+        else:
+            answer = evaluate_scorer(scorer, scored, method=method, progress=tell)
     if out is not None:
         write_atomic(out / "evaluation.json", encoder.dumps(answer))
     emit(answer, json=shown.json)
@@ -218,7 +221,7 @@ def experiment(
     import json as encoder
 
     from tengen.lab.sections.scoring import study
-    from tengen.learners.scoring.made import read_labelled
+    from tengen.learners.scoring.settled_games import read_labelled
     from tengen.models import write_atomic
     from tengen.records import Corpus
 

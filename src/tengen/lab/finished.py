@@ -1,14 +1,11 @@
-"""Make finished games with true scores for the laboratory, by the scorer's own way of making them.
-
-How they are played out and cut is in `tengen.learners.scoring.made`; this only names the player.
-"""
+"""Finished games with true scores for the laboratory, made by `learners.scoring.settled_games`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 
-from tengen.learners.scoring import made
+from tengen.learners.scoring import settled_games
 from tengen.records import GameRecord
 
 _PLAYER = "mcts:playouts=60,resign=0"
@@ -25,7 +22,7 @@ def make_games(
     """Return games with counted results; a few may be missing because they never settled."""
     from tengen.players import make_player
 
-    return made.make_games(
+    return settled_games.make_games(
         partial(make_player, _PLAYER), _PLAYER, count, size, seed, workers=workers,
         tell=lambda done: tell(done, count),
     )  # fmt: skip

@@ -1,24 +1,30 @@
-"""Repeat the failure of Burzillo's scoring network, then take its faults away one by one.
+"""Burzillo's scoring network: its failure as printed, and its faults repaired one by one.
 
 The paper trained on 500, 5,000 and 15,000 games, scored none right and predicted numbers such as
--58,583,120. Here both its energies are trained with RPROP and with momentum, with the gradient as
-printed and with the right one, on positions whose features are computed once.
+-58,583,120. Here both its energies are trained with RPROP and with momentum, with the printed
+gradient and with the right one.
+
+For every block r = v . [W (x + a) + b]. For every empty region the numbers of black and white
+blocks beside it, the sums of their r and its size go through s = g . [V (. + c) + d]. The score,
+positive for White, is komi, prisoners, the regions' s and twice the dead stones. The printed
+gradient has the wrong sign for everything before r.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
+from tengen.arrays import FloatArray, IntArray
 from tengen.board import BLACK, WHITE
 from tengen.board.counting_kernels import territory_margin
+from tengen.learners.scoring import network
 from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
 from tengen.learners.scoring.features import bordered, inside
-from tengen.learners.scoring.paper import Energy, PaperGames, energy_and_gradient, initial
-from tengen.learners.scoring.rprop import Momentum, Rprop
-from tengen.learners.scoring.soft import soft_loss, train_soft
+from tengen.learners.scoring.network import Rprop
 from tengen.records import GameArrays
 from tengen.records.corpus import last_positions
 
@@ -37,6 +43,208 @@ FAULTS = (
     "6. One number a game labels some thirty blocks, and a few recorded results are wrong.",
 )
 """Why the paper failed; its own two reasons (the absolute value, concavity) do not hold."""
+
+
+# What a rate is multiplied by when the error falls and when it rises beyond the tolerance, and the
+# share of its speed that a number keeps.
+_RATE_UP, _RATE_DOWN, _TOLERANCE, _KEPT = 1.05, 0.7, 1.04, 0.9
+
+Energy = Literal["step", "linear"]
+
+
+@dataclass
+class PaperGames:
+    """Games as flat arrays: blocks, empty regions, which of them touch, and what is known."""
+
+    x: FloatArray
+    """Features of all blocks of all games, scaled (the paper scales nothing)."""
+    colour: IntArray
+    size: FloatArray
+    block_game: IntArray
+    region_game: IntArray
+    region_size: FloatArray
+    edge_region: IntArray
+    edge_block: IntArray
+    offset: FloatArray
+    """Per game: komi less Black's prisoners plus White's."""
+    score: FloatArray
+    """Per game: the recorded score, White-positive."""
+
+
+def initial_parameters(features: int, hidden: int, seed: int) -> list[FloatArray]:
+    """Return small random parameters [W, a, b, v, V, c, d, g]."""
+    rng = np.random.default_rng(seed)
+    shapes: list[tuple[int, ...]] = [
+        (hidden, features), (features,), (hidden,), (hidden,), (4, 5), (5,), (4,), (4,),
+    ]  # fmt: skip
+    return [rng.uniform(-0.1, 0.1, shape) for shape in shapes]
+
+
+def forward(
+    p: list[FloatArray], games: PaperGames, energy: Energy
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the predicted scores, every block's r, and every region's vector."""
+    w, a, b, v, big, c, d, g = p
+    r = ((games.x + a) @ w.T + b) @ v
+    white = games.colour[games.edge_block] == 2
+    n = len(games.region_game)
+    vectors = np.zeros((n, 5))
+    for side, mask in ((0, ~white), (1, white)):
+        at, blocks = games.edge_region[mask], games.edge_block[mask]
+        vectors[:, side] = np.bincount(at, minlength=n)
+        vectors[:, 2 + side] = np.bincount(at, weights=r[blocks], minlength=n)
+    vectors[:, 4] = games.region_size
+    s = ((vectors + c) @ big.T + d) @ g
+    sign = np.where(games.colour == 2, -1.0, 1.0)
+    fallen = 2 * games.size * sign * ((r > 0) if energy == "step" else r)
+    count = len(games.score)
+    scores = (
+        games.offset
+        + np.bincount(games.region_game, weights=s, minlength=count)
+        + np.bincount(games.block_game, weights=fallen, minlength=count)
+    )
+    return scores, r, vectors
+
+
+def energy_and_gradient(
+    p: list[FloatArray], games: PaperGames, *, energy: Energy = "step", printed: bool = False
+) -> tuple[float, list[FloatArray], FloatArray]:
+    """Return the mean of |true - predicted|, its gradient and the predictions.
+
+    With `printed` the part of the gradient that goes through r has the paper's sign: plus.
+    """
+    w, a, b, v, big, c, d, g = p
+    scores, _, vectors = forward(p, games, energy)
+    error = games.score - scores
+    count = len(scores)
+    # dE/dscore = -sign(error), zero at zero as the paper says.
+    outer = -np.sign(error) / count
+    pull = outer[games.region_game]
+    shifted = vectors + c
+    inside = shifted @ big.T + d
+    d_g = pull @ inside
+    d_big = np.outer(g, pull @ shifted)
+    d_c = pull.sum() * (big.T @ g)
+    d_d = pull.sum() * g
+    through = big.T @ g
+    white = games.colour[games.edge_block] == 2
+    d_r: FloatArray = np.bincount(
+        games.edge_block,
+        weights=pull[games.edge_region] * np.where(white, through[3], through[2]),
+        minlength=len(games.colour),
+    ).astype(np.float64)
+    if energy == "linear":
+        sign = np.where(games.colour == 2, -1.0, 1.0)
+        d_r = d_r + 2 * games.size * sign * outer[games.block_game]
+    if printed:
+        d_r = -d_r
+    x = games.x + a
+    d_v = d_r @ (x @ w.T + b)
+    d_w = np.outer(v, d_r @ x)
+    d_b = d_r.sum() * v
+    d_a = d_r.sum() * (w.T @ v)
+    return (
+        float(np.abs(error).mean()),
+        [d_w, d_a, d_b, d_v, d_big, d_c, d_d, d_g],
+        scores,
+    )
+
+
+class Momentum:
+    """Gradient descent with momentum and a rate that adapts, from `rate` on."""
+
+    def __init__(self, *, rate: float) -> None:
+        self.rate = rate
+        self._speed: list[FloatArray] = []
+        self._error = np.inf
+
+    def step(
+        self, arrays: Sequence[FloatArray], gradients: Sequence[FloatArray], error: float = 0.0
+    ) -> None:
+        """Change the arrays in place; `error` is the batch's, by which the rate adapts."""
+        if not self._speed:
+            self._speed = [np.zeros(a.shape) for a in arrays]
+        if error > self._error * _TOLERANCE:
+            self.rate *= _RATE_DOWN
+            for speed in self._speed:
+                speed[...] = 0.0
+        elif error < self._error:
+            self.rate *= _RATE_UP
+        self._error = error
+        for array, gradient, speed in zip(arrays, gradients, self._speed, strict=True):
+            speed *= _KEPT
+            speed -= self.rate * (1 - _KEPT) * gradient
+            array += speed
+
+
+_DELTA = 5.0
+
+
+def expected_margins(alive: FloatArray, games: PaperGames) -> tuple[FloatArray, FloatArray]:
+    """Return every game's expected margin for Black, without komi and prisoners, and its slope.
+
+    The slope is the derivative of the margin of its own game by every block's probability.
+    """
+    sign = np.where(games.colour == 1, 1.0, -1.0)
+    doomed = np.clip(1.0 - alive, 1e-9, 1.0)
+    n, count = len(games.region_game), len(games.score)
+    slope = 2.0 * games.size * sign
+    held = np.zeros(n)
+    for colour in (1, 2):
+        mine = games.colour[games.edge_block] == colour
+        at, blocks = games.edge_region[mine], games.edge_block[mine]
+        nobody = np.exp(np.bincount(at, weights=np.log(doomed[blocks]), minlength=n))
+        side = 1.0 if colour == 1 else -1.0
+        held += side * np.where(np.bincount(at, minlength=n) > 0, 1.0 - nobody, 0.0)
+        pull = side * games.region_size[at] * nobody[at] / doomed[blocks]
+        slope = slope + np.bincount(blocks, weights=pull, minlength=len(alive))
+    lost = -2.0 * games.size * sign * (1.0 - alive)
+    margins: FloatArray = np.bincount(
+        games.region_game, weights=games.region_size * held, minlength=count
+    ).astype(np.float64)
+    margins = margins + np.bincount(games.block_game, weights=lost, minlength=count)
+    return margins, slope
+
+
+def soft_loss(
+    weights: Sequence[FloatArray], games: PaperGames
+) -> tuple[float, list[FloatArray], FloatArray]:
+    """Return the mean Huber loss of the expected margins, its gradient and the probabilities."""
+    w, b, v, c = weights
+    hidden = np.tanh(games.x @ w + b)
+    alive = network.sigmoid(np.clip(hidden @ v + c[0], -network.LIMIT, network.LIMIT))
+    margins, slope = expected_margins(alive, games)
+    # The record is White-positive and holds komi and prisoners.
+    error = margins - (games.offset - games.score)
+    size = np.abs(error)
+    loss = np.where(size < _DELTA, 0.5 * error**2, _DELTA * (size - 0.5 * _DELTA))
+    outer = np.clip(error, -_DELTA, _DELTA) / len(error)
+    dz = outer[games.block_game] * slope * alive * (1.0 - alive)
+    dh = np.outer(dz, v) * (1.0 - hidden**2)
+    return (
+        float(loss.mean()),
+        [games.x.T @ dh, dh.sum(axis=0), hidden.T @ dz, np.array([dz.sum()])],
+        alive,
+    )
+
+
+def train_soft(
+    games: PaperGames,
+    *,
+    hidden: int = 25,
+    epochs: int = 100,
+    seed: int = 0,
+    tell: Callable[[int, float], None] = lambda epoch, loss: None,
+) -> list[FloatArray]:
+    """Fit a network to final scores by iRprop- in full batches; return its weights."""
+    weights = network.initial(games.x.shape[1], hidden, seed)
+    weights[3][:] = 1.0  # most blocks live
+    way = Rprop(first=0.01, most=1.0)
+    for epoch in range(epochs):
+        loss, gradients, _ = soft_loss(weights, games)
+        way.step(weights, gradients, loss)
+        tell(epoch, loss)
+    return weights
 
 
 def paper_games(games: GameArrays, *, features: int = 46, scale: bool = True) -> PaperGames:
@@ -102,7 +310,7 @@ def train_paper(
     seed: int = 0,
 ) -> dict[str, Any]:
     """Train the paper's network; return the error before and after and the largest prediction."""
-    parameters = initial(games.x.shape[1], hidden, seed)
+    parameters = initial_parameters(games.x.shape[1], hidden, seed)
     way = Rprop() if optimiser == "rprop" else Momentum(rate=1e-4)
     errors = []
     scores = games.offset

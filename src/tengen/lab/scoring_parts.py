@@ -15,9 +15,9 @@ import numpy as np
 from tengen.arrays import BoolArray
 from tengen.errors import SpecError
 from tengen.lab.steps import Context
-from tengen.learners.scoring.bootstrap import Labelled, bootstrap
-from tengen.learners.scoring.bundle import Bundle
+from tengen.learners.scoring.features import BlockTable
 from tengen.learners.scoring.safety import judge_games
+from tengen.learners.scoring.self_labelling import LabelledBlocks, learn_from_scores
 from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
 from tengen.models.settings import fingerprint
 from tengen.statistics import wilson
@@ -57,11 +57,11 @@ def _share(prefix: str, right: list[int]) -> dict[str, Any]:
 
 
 def _cross_validate(
-    bundle: Bundle,
+    table: BlockTable,
     settings: ScorerSettings,
     *,
     folds: int = 3,
-    made: Sequence[Labelled] = (),
+    made: Sequence[LabelledBlocks] = (),
     learn_made: bool = False,
 ) -> _Validation:
     """Train on all folds but one and judge that one, in turn.
@@ -69,24 +69,24 @@ def _cross_validate(
     Made positions are always judged, and learned from only with `learn_made`.
     """
     rng = np.random.default_rng(settings.seed)
-    fold = rng.integers(0, folds, len(bundle))
-    made_folds = [rng.integers(0, folds, len(labelled.bundle)) for labelled in made]
-    exact = np.zeros(len(bundle), np.bool_)
-    made_exact = [np.zeros(len(labelled.bundle), np.bool_) for labelled in made]
+    fold = rng.integers(0, folds, len(table))
+    made_folds = [rng.integers(0, folds, len(labelled.table)) for labelled in made]
+    exact = np.zeros(len(table), np.bool_)
+    made_exact = [np.zeros(len(labelled.table), np.bool_) for labelled in made]
     for number in range(folds):
         lessons = [
             labelled.take(np.flatnonzero(of != number))
             for labelled, of in zip(made, made_folds, strict=True)
         ]
-        trained = bootstrap(
-            bundle, settings, chosen=fold != number, made=lessons if learn_made else ()
+        trained = learn_from_scores(
+            table, settings, chosen=fold != number, made=lessons if learn_made else ()
         )
         unseen = np.flatnonzero(fold == number)
-        exact[unseen] = judge_games(bundle, trained, unseen)[1]
+        exact[unseen] = judge_games(table, trained, unseen)[1]
         for labelled, of, right in zip(made, made_folds, made_exact, strict=True):
             some = np.flatnonzero(of == number)
-            right[some] = judge_games(labelled.bundle, trained, some)[1]
-    sizes = [str(labelled.bundle.grids.shape[1]) for labelled in made]
+            right[some] = judge_games(labelled.table, trained, some)[1]
+    sizes = [str(labelled.table.grids.shape[1]) for labelled in made]
     found = {size: _plain(right) for size, right in zip(sizes, made_exact, strict=True)}
     return _Validation(_plain(exact), found)
 
@@ -109,11 +109,11 @@ def ways(settings: ScorerSettings, made: bool) -> dict[str, tuple[ScorerSettings
 
 def compare_parts(
     context: Context,
-    bundle: Bundle,
+    table: BlockTable,
     settings: ScorerSettings,
     *,
     folds: int = 3,
-    made: Sequence[Labelled] = (),
+    made: Sequence[LabelledBlocks] = (),
     only: Collection[str] = (),
 ) -> list[dict[str, Any]]:
     """Validate all families together, then each of `ways`, or only those named.
@@ -129,7 +129,7 @@ def compare_parts(
     unknown = [name for name in only if name not in there]
     if unknown:
         raise SpecError(f"{', '.join(unknown)}: there are {', '.join(there)}")
-    games = fingerprint(bundle.grids, bundle.target, [m.alive.tolist() for m in made], folds)
+    games = fingerprint(table.grids, table.target, [m.alive.tolist() for m in made], folds)
     rows: list[dict[str, Any]] = []
     base: _Validation | None = None
     for name, (chosen, learn) in there.items():
@@ -138,7 +138,7 @@ def compare_parts(
         key = fingerprint(games, chosen, learn)
 
         def validate(chosen: ScorerSettings = chosen, learn: bool = learn) -> dict[str, Any]:
-            return asdict(_cross_validate(bundle, chosen, folds=folds, made=made, learn_made=learn))
+            return asdict(_cross_validate(table, chosen, folds=folds, made=made, learn_made=learn))
 
         found = _Validation(**context.once(f"scoring/parts-{key}", validate))
         rows.append(found.row(name, base))

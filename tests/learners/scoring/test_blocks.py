@@ -7,17 +7,16 @@ import pytest
 from blocks_reference import Bonds, Context, Groups, Reference, grid_of, line_of, random_grid
 
 from tengen.board.playouts import shape_table
-from tengen.learners.scoring.blocks_attack_kernels import FALLS, HOLDS, attack
-from tengen.learners.scoring.blocks_bond_kernels import BONDS, describe_bonds
-from tengen.learners.scoring.blocks_context_kernels import (
+from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
+from tengen.learners.scoring.context_kernels import (
     GROUPS,
     SURROUNDINGS,
     describe_groups,
     describe_surroundings,
     flood_other,
 )
-from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
-from tengen.learners.scoring.blocks_playout_kernels import finish
+from tengen.learners.scoring.group_kernels import BONDS, FALLS, HOLDS, attack, describe_bonds
+from tengen.learners.scoring.kernels import finish
 
 
 def ours(grid, below=1):

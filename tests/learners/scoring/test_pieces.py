@@ -10,28 +10,25 @@ from finished_games import SCORE, WALLS, lone_stone
 
 from tengen.board import BLACK, Board
 from tengen.errors import ModelError
+from tengen.lab.scoring_baselines import measure_simple
 from tengen.learners.scoring import network
-from tengen.learners.scoring.baselines import measure_simple
-from tengen.learners.scoring.bootstrap import Trained, bootstrap
-from tengen.learners.scoring.bundle import gather
-from tengen.learners.scoring.cases import read_cases
-from tengen.learners.scoring.ensemble import Ensemble
 from tengen.learners.scoring.features import (
-    FEW,
     HEAVY_MEAN,
     INPUTS,
     LIGHT_MEAN,
-    MANY,
     UNCONDITIONAL,
     Described,
     describe,
+    describe_games,
     first_opinion,
 )
-from tengen.learners.scoring.frames import Frame, standard_frame
+from tengen.learners.scoring.game_score import GameScore, score_record
 from tengen.learners.scoring.judgement import DOUBTS, judge
-from tengen.learners.scoring.network import LIMIT, Scaling
+from tengen.learners.scoring.learner import CanonicalPosition, canonical_position
+from tengen.learners.scoring.network import LIMIT, Ensemble, Scaling
+from tengen.learners.scoring.scored_games import read_scored_games
+from tengen.learners.scoring.self_labelling import Trained, learn_from_scores
 from tengen.learners.scoring.settings import ScorerSettings
-from tengen.learners.scoring.sheet import Sheet, score_record
 from tengen.models import load_scorer
 from tengen.records.arrays import from_records
 
@@ -48,7 +45,6 @@ def test_playouts_speak_of_every_block(described: Described) -> None:
     for column in (LIGHT_MEAN, HEAVY_MEAN):
         assert described.features[blocks[2], column] < described.features[blocks[0], column]
     assert opinion[2] < 0.5 < opinion[0], "the stone in the corner is captured, the wall is not"
-    assert FEW < MANY, "the middle of a game is less clear than its end"
     eyes = Board.from_ascii("X X X X X\n. X . X X\nX X X X X\n. . . . .\n. . O . .")
     alive = describe(np.ascontiguousarray(eyes.grid()))
     own = alive.features[alive.blocks]
@@ -86,7 +82,7 @@ def test_members_of_an_ensemble_vote() -> None:
 def test_simple_ways_are_tallied(tmp_path: Path) -> None:
     path = tmp_path / "games.sgf"
     path.write_bytes(lone_stone().utf8_sgf())
-    cases = read_cases([path])
+    cases = read_scored_games([path])
     told: list[tuple[str, int, int]] = []
     alive = measure_simple("all alive", cases, "careful", lambda *words: told.append(words))
     played = measure_simple("playout majority", cases, "careful")
@@ -95,22 +91,24 @@ def test_simple_ways_are_tallied(tmp_path: Path) -> None:
 
 
 def test_what_is_trained_names_the_living() -> None:
-    bundle = gather(from_records([lone_stone()] * 4))
-    trained = bootstrap(bundle, ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1))
+    bundle = describe_games(from_records([lone_stone()] * 4))
+    trained = learn_from_scores(
+        bundle, ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
+    )
     assert isinstance(trained, Trained) and trained.believed.all()
     assert (trained.logits(bundle)[:4] > 0).tolist() == trained.labels[:4].tolist()
 
 
 def test_a_scored_game_is_a_sheet() -> None:
     sheet = score_record(load_scorer(), lone_stone())
-    assert isinstance(sheet, Sheet) and sheet.to_dict()["finished"]
+    assert isinstance(sheet, GameScore) and sheet.to_dict()["finished"]
     assert sheet.to_dict()["dead"] == ["B6"] and sheet.territory.score == SCORE
 
 
 def test_a_frame_leads_back() -> None:
     grid = np.array([[0, 1, 0], [0, 2, 0], [0, 0, 0]], np.int8)
-    frame = standard_frame(grid)
-    assert isinstance(frame, Frame)
+    frame = canonical_position(grid)
+    assert isinstance(frame, CanonicalPosition)
     back = frame.back(frame.grid)
     swapped = np.array([0, 2, 1], np.int8)[back] if frame.swapped else back
     assert np.array_equal(swapped, grid)
@@ -127,10 +125,10 @@ def test_points_of_a_part_are_one_block_or_one_region(described: Described) -> N
 def test_what_is_said_of_a_symmetric_position_is_evened_out() -> None:
     grid = np.zeros((3, 3), np.int8)
     grid[1, 1] = BLACK
-    frame = standard_frame(grid)
+    frame = canonical_position(grid)
     corner = np.zeros((3, 3))
     corner[0, 0] = 1.0
     even = frame.even_out(corner)
     assert even[[0, 0, 2, 2], [0, 2, 0, 2]].tolist() == [0.25] * 4 and even.sum() == 1
     grid[0, 1], grid[0, 0] = BLACK, 2
-    assert standard_frame(grid).even_out(corner) is corner  # looks like nothing else
+    assert canonical_position(grid).even_out(corner) is corner  # looks like nothing else

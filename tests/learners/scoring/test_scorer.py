@@ -16,8 +16,8 @@ from tengen.contracts import check_scorer
 from tengen.errors import ModelError
 from tengen.learners.scoring import BlockScorer
 from tengen.learners.scoring.features import describe
-from tengen.learners.scoring.frames import standard_frame
 from tengen.learners.scoring.judgement import judge
+from tengen.learners.scoring.learner import canonical_position
 from tengen.models import load_scorer
 
 FINISHED = """
@@ -97,7 +97,7 @@ def test_a_position_that_looks_the_same_turned_is_judged_the_same_turned(scorer)
     grid = grid_of("X . O . .\n. . . . .\nO . . . O\n. . . . .\n. . O . X")
     reading = scorer.read(grid)
     np.testing.assert_allclose(reading.alive, np.rot90(reading.alive, 2), atol=1e-12)
-    assert len(standard_frame(grid).ways) > 1
+    assert len(canonical_position(grid).ways) > 1
 
 
 def test_a_pass_changes_nothing(scorer):
@@ -308,7 +308,7 @@ def test_rules_that_are_not_known_are_said_to_be(tmp_path):
 def test_training_needs_enough_games_and_its_own_features(tmp_path):
     from tengen.cli import run as tengen
     from tengen.errors import TengenError
-    from tengen.learners.scoring.bundle import Bundle, gather
+    from tengen.learners.scoring.features import BlockTable, describe_games
     from tengen.records import Corpus
 
     file, out = tmp_path / "games.sgf", tmp_path / "run"
@@ -319,10 +319,10 @@ def test_training_needs_enough_games_and_its_own_features(tmp_path):
     with pytest.raises(TengenError, match="too few"):
         BlockScorer().fit(games)
     kept = tmp_path / "features.npz"
-    gather(games).save(kept)
+    describe_games(games).save(kept)
     kept.write_bytes(kept.read_bytes()[:100])
     with pytest.raises(TengenError, match="no features"):
-        Bundle.load(kept)
+        BlockTable.load(kept)
 
 
 def test_evaluate_keeps_its_answers(tmp_path):
@@ -361,7 +361,7 @@ def test_unfinished_games_are_estimated_and_called_so(tmp_path):
 
 def test_a_settled_game_in_which_nobody_would_pass_is_not_finished(tmp_path):
     from tengen.game.judging import Judge
-    from tengen.learners.scoring.sheet import LEAST_PASS, score_record
+    from tengen.learners.scoring.game_score import LEAST_PASS, score_record
     from tengen.records import read_games
 
     class Settled(BlockScorer):

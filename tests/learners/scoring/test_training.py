@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 from finished_games import lone_stone
 
+from tengen.lab.scoring import (
+    Momentum,
+    PaperGames,
+    energy_and_gradient,
+    expected_margins,
+    initial_parameters,
+    soft_loss,
+    train_paper,
+    train_soft,
+)
 from tengen.learners.scoring import network
-from tengen.learners.scoring.paper import PaperGames, energy_and_gradient, initial
-from tengen.learners.scoring.rprop import Momentum, Rprop
+from tengen.learners.scoring.network import Rprop
 from tengen.records.arrays import from_records
 
 SHIFT = (3.0, -2.0, 0.5)
@@ -92,7 +101,7 @@ def paper_data(seed=0):
 @pytest.mark.parametrize("energy", ["step", "linear"])
 def test_the_right_gradient_agrees_with_differences_and_the_printed_one_does_not(energy):
     games = paper_data()
-    parameters = initial(5, 3, 2)
+    parameters = initial_parameters(5, 3, 2)
     _, right, _ = energy_and_gradient(parameters, games, energy=energy)
     _, printed, _ = energy_and_gradient(parameters, games, energy=energy, printed=True)
     for number, (array, gradient) in enumerate(zip(parameters, right, strict=True)):
@@ -110,8 +119,6 @@ def test_the_right_gradient_agrees_with_differences_and_the_printed_one_does_not
 
 
 def test_the_printed_gradient_diverges_and_the_right_one_does_not():
-    from tengen.lab.scoring import train_paper
-
     games = paper_data(2)
     bad = train_paper(games, printed=True, steps=60)
     good = train_paper(games, printed=False, steps=60)
@@ -120,26 +127,24 @@ def test_the_printed_gradient_diverges_and_the_right_one_does_not():
 
 
 def test_bootstrap_believes_games_that_add_up_and_no_others():
-    from tengen.learners.scoring.bootstrap import bootstrap
-    from tengen.learners.scoring.bundle import gather
+    from tengen.learners.scoring.features import describe_games
+    from tengen.learners.scoring.self_labelling import learn_from_scores
     from tengen.learners.scoring.settings import ScorerSettings
 
     games = from_records([lone_stone(True)] * 6 + [lone_stone(False)])
-    bundle = gather(games)
+    bundle = describe_games(games)
     assert bundle.known.all()
     recipe = ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
-    trained = bootstrap(bundle, recipe)
+    trained = learn_from_scores(bundle, recipe)
     assert trained.believed[:6].all()
     rows = slice(int(bundle.start[0]), int(bundle.start[1]))
     # In the order of their first points: both walls, the stone in the corner, the one at home.
     assert trained.labels[rows].tolist() == [True, True, False, True]
-    again = bootstrap(bundle, recipe)
+    again = learn_from_scores(bundle, recipe)
     np.testing.assert_array_equal(trained.first.w, again.first.w)
 
 
 def test_the_soft_score_has_the_right_gradient_and_learns():
-    from tengen.learners.scoring.soft import soft_loss, train_soft
-
     games = paper_data(4)
     weights = network.initial(5, 3, 1)
     _, gradients, _ = soft_loss(weights, games)
@@ -158,8 +163,6 @@ def test_the_soft_score_has_the_right_gradient_and_learns():
 
 
 def test_a_sure_soft_score_is_a_count():
-    from tengen.learners.scoring.soft import expected_margins
-
     games = PaperGames(
         x=np.zeros((3, 1)), colour=np.array([1, 2, 2]), size=np.array([5.0, 5.0, 1.0]),
         block_game=np.zeros(3, np.int64), region_game=np.zeros(2, np.int64),
@@ -268,18 +271,18 @@ def test_a_stopped_training_goes_on_exactly(tmp_path):
 
 
 def test_a_count_is_trusted_where_unseen_games_came_out_right():
-    from tengen.learners.scoring.bootstrap import bootstrap
-    from tengen.learners.scoring.bundle import gather
+    from tengen.learners.scoring.features import describe_games
     from tengen.learners.scoring.safety import Evidence, Safety, fit_safety, judge_games
+    from tengen.learners.scoring.self_labelling import learn_from_scores
     from tengen.learners.scoring.settings import ScorerSettings
 
     games = from_records([lone_stone(i % 4 > 0) for i in range(24)])
-    bundle = gather(games)
+    bundle = describe_games(games)
     unseen = np.arange(0, 24, 3)
     chosen = np.ones(24, np.bool_)
     chosen[unseen] = False
     settings = ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
-    trained = bootstrap(bundle, settings, chosen=chosen)
+    trained = learn_from_scores(bundle, settings, chosen=chosen)
     doubts, right = judge_games(bundle, trained, unseen)
     # A quarter of the records is wrong, and nothing else.
     assert right.tolist() == [bool(g % 4) for g in unseen]

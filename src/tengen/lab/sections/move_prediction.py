@@ -248,7 +248,7 @@ def telling_patterns(train: GameArrays, settings: PredictionSettings, count: int
     """Draw the patterns of the dictionary that are played most often when present."""
     from tengen.learners.move_prediction.pattern_kernels import RING_LIMITS
     from tengen.learners.move_prediction.training import expert_keys, halves, learn_frequencies
-    from tengen.records.replay import positions
+    from tengen.records.record import positions
 
     part, _ = halves(train, settings)
     model = learn_frequencies(train, part, settings)

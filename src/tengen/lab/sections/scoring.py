@@ -20,7 +20,7 @@ from tengen.models.settings import CheckedSettings, setting
 
 if TYPE_CHECKING:
     from tengen.board.counting import Method
-    from tengen.learners.scoring.bootstrap import Labelled
+    from tengen.learners.scoring.self_labelling import LabelledBlocks
     from tengen.records import GameArrays
 
 TRAIN = "kgs6d-scored-train.sgf"
@@ -58,7 +58,7 @@ _FULL = Size(
 def _made(context: Context, name: str, count: int, board: int, seed: int, share: Any) -> Path:
     """Return a file of finished games of our own, made once."""
     from tengen.lab.finished import make_games
-    from tengen.learners.scoring.made import write_games
+    from tengen.learners.scoring.settled_games import write_games
 
     path = context.place("scoring") / f"{name}.sgf"
     if not path.is_file():
@@ -192,7 +192,7 @@ def _failure_rows(runs: list[dict[str, Any]], *, full: bool) -> list[Comparison]
 def scorer(context: Context, size: Size) -> Result:
     """Train a scorer from final scores; measure it and the shipped one on unseen games."""
     from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.cases import read_cases
+    from tengen.learners.scoring.scored_games import read_scored_games
     from tengen.models import has_model
 
     learned = _learned(context, size)
@@ -202,7 +202,7 @@ def scorer(context: Context, size: Size) -> Result:
         tests: dict[Path, Method] = {test: "careful"}
     else:
         tests = {context.games(name): method for name, method in TESTS.items()}
-    scores = len(read_cases([_train_file(context, size, 0.3)]))
+    scores = len(read_scored_games([_train_file(context, size, 0.3)]))
     judges = {f"learned here from {scores} scores": learned}
     if has_model("scorer"):
         judges["shipped scorer (3,368 games of 19x19, 299 of its own)"] = BlockScorer.load("scorer")
@@ -225,7 +225,7 @@ def scorer(context: Context, size: Size) -> Result:
         text=_about(size),
         tables=[table("Unseen finished games", columns if size.made else [*columns, "ms a game"],
                       rows)],
-        figures=_ownership(judge, read_cases([next(iter(tests))]), name),
+        figures=_ownership(judge, read_scored_games([next(iter(tests))]), name),
         comparisons=[*comparisons, *(_shipped_rows() if size.made else [])],
     )  # fmt: skip
 
@@ -267,15 +267,19 @@ def _measured(
     context: Context, judges: dict[str, Any], path: Path, method: Method, *, engines: bool
 ) -> list[tuple[str, dict[str, Any]]]:
     """Measure scorers on one file, then the simple ways and, with `engines`, GNU Go."""
-    from tengen.learners.scoring.evaluation import evaluate
+    from tengen.lab.scoring_baselines import evaluate_all
+    from tengen.learners.scoring.scored_games import evaluate, read_scored_games
 
     found: list[tuple[str, dict[str, Any]]] = []
     for number_, (who, judge) in enumerate(judges.items()):
         last = number_ == len(judges) - 1
 
         def measure(judge: Any = judge, last: bool = last) -> dict[str, Any]:
-            return evaluate(
-                judge, [path], method=method, baselines=last, levels=(10,) if engines else (),
+            games = read_scored_games([path])
+            if not last:
+                return evaluate(judge, games, method=method)
+            return evaluate_all(
+                judge, games, method=method, levels=(10,) if engines else (),
                 kept=context.place("scoring") / f"{path.stem}-gnugo.jsonl",
             )  # fmt: skip
 
@@ -361,7 +365,7 @@ class Study(CheckedSettings):
 
 
 def study(
-    context: Context, wanted: Study, games: GameArrays, made: Callable[[], Sequence[Labelled]]
+    context: Context, wanted: Study, games: GameArrays, made: Callable[[], Sequence[LabelledBlocks]]
 ) -> Result:
     """Make one table; `data` are its numbers. `made` gives positions of known dead stones."""
     if wanted.table == "failure":
@@ -377,12 +381,12 @@ def study(
         if done % 250 == 0 or done == of:
             context.at(done / of, f"{what} {done}/{of}")
 
-    bundle = described(games, kept, tell)
+    table = described(games, kept, tell)
     found = compare_parts(
-        context, bundle, ScorerSettings(members=wanted.members, seed=wanted.seed),
+        context, table, ScorerSettings(members=wanted.members, seed=wanted.seed),
         folds=wanted.folds, made=made(), only=wanted.only,
     )  # fmt: skip
-    answer = {"games": len(bundle), "folds": wanted.folds, "seed": wanted.seed, "rows": found}
+    answer = {"games": len(table), "folds": wanted.folds, "seed": wanted.seed, "rows": found}
     return Result(tables=[_parts_table(answer)], data=answer)
 
 

@@ -1,4 +1,4 @@
-"""Score finished games: say which stones are dead, learned from games known only by their score."""
+"""Score finished games: find the dead stones, learned from final scores alone."""
 
 from tengen.learners.scoring.learner import BlockScorer, Reading
 

@@ -1,8 +1,8 @@
-"""Decide who lives, given every block's logit, and list what speaks for and against the decision.
+"""Decide which blocks are alive, given their logits, and measure the doubts about the decision.
 
-The answer is consistent (see `settle`); stones in seki are those that the careful count finds
-alive with fewer than two eyes. A lopsided count speaks against a doubtful verdict: whoever is far
-behind gives up, and what is played to the end is close. Prisoners and komi are not known here.
+The decision is consistent (see `settle`). Stones in seki are those that the careful count finds
+alive with fewer than two eyes. A lopsided count speaks against a doubtful decision: whoever is far
+behind resigns, and games that are played to the end are close. Prisoners and komi are ignored.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tengen.learners.scoring.features import Described
 from tengen.learners.scoring.kernels import settle
 
 DOUBTS = 14
-"""Numbers from which the chance of a right count is learned."""
+"""Number of doubts, the inputs from which the chance of a right count is learned."""
 _POINTS, _CAUTION = 14.0, 1.0
-"""To turn a verdict over, the count must come closer by so many points for each unit of its logit
-and of caution. Fitted to unseen parts of the training games; 10 to 16 points do as well.
+"""To flip a decision, the count must become closer by this many points per unit of its logit and of
+caution. Fitted to held-out training games; 10 to 16 points do as well.
 """
 
 
 @dataclass
 class Judgement:
-    """Who is alive (per part), what every point counts for, and the numbers of doubt."""
+    """Which parts are alive, what every point counts for, and the doubts."""
 
     alive: BoolArray
     logit: FloatArray
@@ -39,7 +39,7 @@ class Judgement:
 
 @dataclass
 class _Answer:
-    """A consistent choice of the dead and its careful count."""
+    """A consistent choice of dead blocks and its careful count."""
 
     alive: BoolArray
     changes: int
@@ -54,7 +54,7 @@ def _answer(described: Described, logit: FloatArray) -> _Answer:
     changes = settle(described.line, cols + 1, described.part, len(logit), logit, alive)
     stones = described.colour > 0
     if stones.any() and not alive[stones].any():
-        # Nobody is left who could have killed the others: a game that has hardly begun.
+        # No block is left that could have killed the others: the game has hardly begun.
         alive[:] = True
         changes += 1
     dead = np.ascontiguousarray((~alive & stones)[described.part_grid])
@@ -64,7 +64,7 @@ def _answer(described: Described, logit: FloatArray) -> _Answer:
 
 
 def _likeliest(described: Described, logit: FloatArray) -> _Answer:
-    """Return the logits' own answer, or that with one bond turned over if it is far closer."""
+    """Return the answer of the logits, or that with one bond flipped if it is far closer."""
     first = best = _answer(described, logit)
     most = 0.0
     blocks = described.blocks
@@ -85,7 +85,7 @@ def _likeliest(described: Described, logit: FloatArray) -> _Answer:
 
 
 def judge(described: Described, logit: FloatArray) -> Judgement:
-    """Make the logits of all parts into one consistent answer."""
+    """Turn the logits of all parts into one consistent answer."""
     rows, cols = described.grid.shape
     found = _likeliest(described, logit)
     alive, dead, kinds = found.alive, found.dead, found.kinds

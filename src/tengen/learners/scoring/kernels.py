@@ -1,17 +1,65 @@
-"""Make the verdicts on the blocks of a position agree with each other; know no features."""
+"""Play finished positions out, and make verdicts on their blocks consistent.
+
+A position is a bordered line of colours. Neither the ko nor the side to move matters: half of the
+playouts begin with Black, half with White.
+"""
 
 # mypy: ignore-errors
 from __future__ import annotations
 
 import numpy as np
 
+from tengen.board.playout_kernels import (
+    heavy_playout,
+    V_RNG,
+    V_SIZE,
+    U,
+    final_score,
+    light_playout,
+    load_line,
+)
 from tengen.board.kernels import number_alike
+from tengen.board.random_kernels import seed_stream
 from tengen.jit import kernel
 
 
 @kernel
+def finish(line, rows, cols, light, heavy, seed, shapes, ownership):
+    """Run `light` and `heavy` playouts with each side to move first.
+
+    Adds to ownership[kind * 2 + mover] (kind 0 light, 1 heavy; mover 0 Black, 1 White) +1 for
+    Black's and -1 for White's points, row-major. Leaves it alone if a block has no liberty.
+    """
+    n = line.shape[0]
+    width = U((cols + 1) * 8)
+    b, b0 = np.zeros(n * 8, np.uint64), np.zeros(n * 8, np.uint64)
+    empty, empty0 = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+    v, v0 = np.zeros(V_SIZE, np.uint64), np.zeros(V_SIZE, np.uint64)
+    limit = 3 * rows * cols
+    trace = np.zeros(limit + 1, np.uint64)
+    rng = np.empty(1, np.uint64)
+    if not load_line(line, cols, b0, empty0, v0):
+        return False
+    for kind in range(2):
+        for mover in range(2):
+            for i in range(heavy if kind == 1 else light):
+                b[:] = b0
+                empty[:] = empty0
+                v[:] = v0
+                seed_stream(rng, seed + mover, i)
+                v[V_RNG] = rng[0]
+                colour = U(mover + 1)
+                if kind == 1:
+                    heavy_playout(b, empty, v, colour, width, limit, trace, shapes)
+                else:
+                    light_playout(b, empty, v, colour, width, limit, trace)
+                final_score(b, rows, cols, ownership[kind * 2 + mover])
+    return True
+
+
+@kernel
 def _count_once(x, seen, mark):
-    """Tell whether part x is met for the first time under this mark."""
+    """Return whether part x is new under this mark."""
     if seen[x] == mark:
         return False
     seen[x] = mark
@@ -20,11 +68,11 @@ def _count_once(x, seen, mark):
 
 @kernel
 def settle(line, width, part, count, logit, alive):
-    """Make who is alive consistent, at the least cost in logits; return how many parts changed.
+    """Make the living blocks consistent at the least cost in logits; return the number of changes.
 
-    Two rules hold afterwards. Of two enemy blocks that touch not both are dead. What a dead block
-    and its neighbours leave empty touches no living block of its own colour: then either it lives
-    too, or its friends die with it.
+    Two rules hold afterwards. Of two touching enemy blocks at least one is alive. The area that a
+    dead block and its dead neighbours leave empty touches no living block of its own colour:
+    otherwise either the block lives too, or its friends die with it.
     """
     n = line.shape[0]
     changes = 0
@@ -67,7 +115,7 @@ def settle(line, width, part, count, logit, alive):
                 for p in range(n):
                     if field[p] != number:
                         continue
-                    # After long enough only the dead may change, so that it ends.
+                    # After enough turns only dead blocks may change, so that the loop ends.
                     if revive <= kill or turn > count:
                         if line[p] == colour and not alive[part[p]]:
                             alive[part[p]] = True

@@ -1,7 +1,7 @@
-"""Offer the learned scorer: fit it to scored games, save it, load it, ask it what is dead.
+"""The learned scorer as an estimator: fit to scored games, save, load, find the dead stones.
 
-`BlockScorer` judges a position in its standard frame, so turning the board, swapping the colours
-or passing changes nothing but the frame. It knows nothing of how the position came about.
+`BlockScorer` judges the canonical form of a position, so that rotating the board, swapping the
+colours or passing does not change the answer. It does not use the moves before.
 """
 
 from __future__ import annotations
@@ -18,16 +18,22 @@ from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board import BLACK, Board, index_of
 from tengen.board import counting_kernels as k
 from tengen.board.counting import count_board
+from tengen.board.symmetry import N_SYMMETRIES, inverse, transform
 from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, TengenError
 from tengen.learners.scoring import network
-from tengen.learners.scoring.bootstrap import Labelled, Report, bootstrap
-from tengen.learners.scoring.bundle import Bundle, gather
-from tengen.learners.scoring.ensemble import Ensemble, shapes
-from tengen.learners.scoring.features import Described, columns, describe, pool
-from tengen.learners.scoring.frames import standard_frame
+from tengen.learners.scoring.features import (
+    BlockTable,
+    Described,
+    columns,
+    describe,
+    describe_games,
+    pool,
+)
 from tengen.learners.scoring.judgement import DOUBTS, Judgement, judge
+from tengen.learners.scoring.network import Ensemble, shapes
 from tengen.learners.scoring.safety import Evidence, Safety, fit_safety
+from tengen.learners.scoring.self_labelling import LabelledBlocks, Report, learn_from_scores
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Card, Measurement, load_model, save_model
@@ -35,13 +41,15 @@ from tengen.records import GameArrays
 
 KIND = "scoring"
 _USUAL = ScorerSettings()
-# Sides of boards on which it may call a count safe.
 _SMALLEST, _LARGEST = 5, 19
+"""Sides of boards on which it may call a count safe."""
+_SWAP = np.array([0, 2, 1], np.int8)
+Grid = NDArray[np.int8]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the scorer sees in a position, as grids in the position's own frame."""
+    """The scorer's answer for a position, as grids."""
 
     dead: BoolArray
     seki: BoolArray
@@ -53,8 +61,62 @@ class Reading:
     safe_probability: float
 
 
+@dataclass(frozen=True)
+class CanonicalPosition:
+    """The canonical form of a position and the transformations (element, swapped) that lead there.
+
+    It is the least of the position's eight orientations with and without colours swapped.
+    """
+
+    grid: Grid
+    ways: tuple[tuple[int, bool], ...]
+
+    def back(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
+        """Transform an array over the canonical points back to the original position."""
+        return np.ascontiguousarray(transform(values, inverse(self.ways[0][0])))
+
+    def even_out(self, values: FloatArray) -> FloatArray:
+        """Average an array over the symmetries of the position."""
+        if len(self.ways) == 1:
+            return values
+        there = self.ways[0][0]
+        turned = [
+            transform(transform(values, inverse(e)), there).astype(np.float64) for e, _ in self.ways
+        ]
+        mean: FloatArray = np.mean(turned, axis=0)
+        return mean
+
+    @property
+    def swapped(self) -> bool:
+        """Whether Black and White change places."""
+        return self.ways[0][1]
+
+
+def canonical_position(grid: Grid) -> CanonicalPosition:
+    """Return the canonical form of a position.
+
+    >>> a = np.array([[0, 1, 0], [0, 2, 0], [0, 0, 0]], np.int8)
+    >>> b = np.array([[0, 0, 0], [2, 1, 0], [0, 0, 0]], np.int8)
+    >>> bool((canonical_position(a).grid == canonical_position(b).grid).all())
+    True
+    """
+    best: tuple[tuple[int, ...], bytes] | None = None
+    ways: list[tuple[int, bool]] = []
+    kept: Grid = grid
+    for swapped in (False, True):
+        coloured = _SWAP[grid] if swapped else grid
+        for element in range(N_SYMMETRIES):
+            turned = np.ascontiguousarray(transform(coloured, element)).astype(np.int8, copy=False)
+            key = (turned.shape, turned.tobytes())
+            if best is None or key < best:
+                best, ways, kept = key, [], turned
+            if key == best:
+                ways.append((element, swapped))
+    return CanonicalPosition(kept, tuple(ways))
+
+
 class BlockScorer:
-    """A scorer learned from scores: which blocks are alive, dead or in seki, and how surely."""
+    """Find which blocks are alive, dead or in seki, with probabilities; learned from scores."""
 
     def __init__(self, *, settings: ScorerSettings = _USUAL) -> None:
         self.settings = settings
@@ -64,50 +126,50 @@ class BlockScorer:
     def fit(
         self,
         games: GameArrays,
-        bundle: Bundle | None = None,
+        table: BlockTable | None = None,
         *,
-        made: Sequence[Labelled] = (),
+        made: Sequence[LabelledBlocks] = (),
         report: Report = lambda row: None,
     ) -> Self:
-        """Learn from games with counted results; `bundle` is `gather(games)` where it exists.
+        """Learn from games with counted results; `table` is `describe_games(games)` if known.
 
-        `made` are positions with known dead stones, of any size, to learn from as well. First each
-        fold of all games is judged by networks that learned from the others: from that it is
-        learned how often the answer is right. Then all of them teach the scorer that is kept.
-        `report` hears of every round.
+        `made` are further positions with known dead stones, of any size. First each fold of the
+        games is judged by networks that learned from the other folds; from that the scorer learns
+        how often its answer is right. Then the final networks learn from all games. `report` is
+        called after every round.
         """
         fold, rng = self.folds(games)
-        described = gather(games) if bundle is None else bundle
-        made_folds = [rng.integers(0, self.settings.folds, len(m.bundle)) for m in made]
+        described = describe_games(games) if table is None else table
+        made_folds = [rng.integers(0, self.settings.folds, len(m.table)) for m in made]
         evidence = Evidence()
         for number in range(self.settings.folds):
             lessons = [
                 lesson.take(np.flatnonzero(of != number))
                 for lesson, of in zip(made, made_folds, strict=True)
             ]
-            part = bootstrap(
+            part = learn_from_scores(
                 described, self.settings, chosen=fold != number, made=lessons, report=report
             )
             evidence.add_games(games, described, part, np.flatnonzero(fold == number))
             for lesson, of in zip(made, made_folds, strict=True):
-                evidence.add_made(lesson.bundle, part, np.flatnonzero(of == number))
+                evidence.add_made(lesson.table, part, np.flatnonzero(of == number))
         self.safety_, self.calibration_ = fit_safety(evidence, seed=self.settings.seed)
         report(self.calibration_)
-        whole = bootstrap(described, self.settings, made=made, report=report)
+        whole = learn_from_scores(described, self.settings, made=made, report=report)
         self.columns_, self.networks_ = whole.columns, whole.first
         self.history_ = whole.history
         self.games_ = len(described)
         self.data_ = f"{len(described)} games with counted results, scores alone"
-        self.made_ = {len(lesson.bundle.grids[0]): len(lesson.bundle) for lesson in made}
+        self.made_ = {len(lesson.table.grids[0]): len(lesson.table) for lesson in made}
         return self
 
     def folds(self, games: GameArrays) -> tuple[IntArray, np.random.Generator]:
-        """Draw the fold of every game; also return the generator.
+        """Draw the fold of every game; return the folds and the generator.
 
         Raises
         ------
         TengenError
-            If the games are too few for that, or not of one square size.
+            If there are too few games, or they are not of one square size.
         """
         if not len(games) or len({*games.rows.tolist(), *games.cols.tolist()}) > 1:
             raise TengenError("training needs games on square boards of one size")
@@ -115,8 +177,8 @@ class BlockScorer:
         fold = rng.integers(0, self.settings.folds, len(games))
         if len(np.unique(fold)) < self.settings.folds:
             raise TengenError(
-                f"too few games ({len(games)}): {self.settings.folds} parts of them are needed to "
-                "learn when a count is safe"
+                f"too few games ({len(games)}): {self.settings.folds} folds are needed to learn "
+                "when a count is safe"
             )
         return fold, rng
 
@@ -149,15 +211,15 @@ class BlockScorer:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; raise `ModelError` for anything else.
+        """Read a file written by `save`; raise `ModelError` for anything else.
 
-        A card that names no families is that of an older model, which knows all of them.
+        A card without families is that of an older model, which has all of them.
         """
         expected = {**shapes(), **shapes("safe_", DOUBTS), "safe_from": (1,)}
         tensors, card = load_model(path, kind=KIND, expect=expected)
         where = os.fspath(path)
         if card.recipe.get("cascade"):
-            raise ModelError(f"{where}: was trained with a second round, which is no longer known")
+            raise ModelError(f"{where}: has a second round of networks, which is gone")
         settings = from_recipe(ScorerSettings, card.recipe, path)
         made = cls(settings=settings)
         made.columns_ = columns(settings.families)
@@ -174,7 +236,7 @@ class BlockScorer:
     # ----- Use -----
 
     def logits(self, described: Described) -> FloatArray:
-        """Return every part's logit of being alive; empty regions get a large one."""
+        """Return the logit of being alive per part; empty regions get a large one."""
         blocks = described.blocks
         out = np.full(len(described.colour), network.LIMIT)
         if len(blocks):
@@ -184,38 +246,38 @@ class BlockScorer:
 
     def read(self, grid: NDArray[np.int8]) -> Reading:
         """Judge a position given as a grid of EMPTY, BLACK, WHITE."""
-        frame = standard_frame(np.ascontiguousarray(grid, dtype=np.int8))
-        described = describe(frame.grid)
+        position = canonical_position(np.ascontiguousarray(grid, dtype=np.int8))
+        described = describe(position.grid)
         logit = self.logits(described)
         part = described.part_grid
-        if len(frame.ways) > 1:
-            even = frame.even_out(logit[part])
+        if len(position.ways) > 1:
+            even = position.even_out(logit[part])
             for block in described.blocks:
                 logit[block] = even[part == block].mean()
         found = judge(described, logit)
         chance = self.safety_.chance(found.doubts)
-        # Without stones of both colours, or where nothing could be played out, nobody can know.
-        colours = np.bincount(frame.grid.ravel(), minlength=3)
+        # Without stones of both colours, or without playouts, there is nothing to go by.
+        colours = np.bincount(position.grid.ravel(), minlength=3)
         if not described.sound or min(colours[1], colours[2]) == 0:
             chance = 0.0
-        # It was never tried on such boards.
+        # Never measured on such boards.
         if min(grid.shape) < _SMALLEST or max(grid.shape) > _LARGEST:
             chance = min(chance, 0.5)
-        sign = -1.0 if frame.swapped else 1.0
+        sign = -1.0 if position.swapped else 1.0
         seki = (found.kinds >= k.BLACK_SEKI_STONE) & (found.kinds <= k.WHITE_SEKI_STONE)
-        alive = np.where(frame.grid > 0, network.sigmoid(logit)[part], 0.0)
-        owner = sign * frame.even_out(_ownership(described, found, alive))
+        alive = np.where(position.grid > 0, network.sigmoid(logit)[part], 0.0)
+        owner = sign * position.even_out(_ownership(described, found, alive))
         return Reading(
-            dead=frame.back(found.dead).astype(np.bool_),
-            seki=frame.back(seki).astype(np.bool_),
-            alive=frame.back(alive).astype(np.float64),
-            ownership=frame.back(owner).astype(np.float64),
+            dead=position.back(found.dead).astype(np.bool_),
+            seki=position.back(seki).astype(np.bool_),
+            alive=position.back(alive).astype(np.float64),
+            ownership=position.back(owner).astype(np.float64),
             safe=self.safety_.trusts(chance),
             safe_probability=chance,
         )
 
     def status(self, board: Board) -> Verdict:
-        """Judge every block: alive, dead or seki, with probability; and whether it is safe."""
+        """Judge every block (alive, dead or seki, with probability) and whether that is safe."""
         reading = self.read(board.grid())
         blocks = []
         for block in board.blocks():
@@ -230,7 +292,7 @@ class BlockScorer:
         return Verdict(tuple(blocks), reading.safe, reading.safe_probability, ownership)
 
     def score(self, board: Board) -> ScoreEstimate:
-        """Count the position under its own rules after taking off what is dead."""
+        """Count the position under its own rules after removing dead stones."""
         reading = self.read(board.grid())
         count = count_board(board, reading.dead)
         return ScoreEstimate(
@@ -238,9 +300,9 @@ class BlockScorer:
         )
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
-        """Return the expected final score for Black, komi included: who owns what, by chance.
+        """Return the expected final score for Black, komi included.
 
-        Meant for positions late in a game; an open board is worth little more than its komi.
+        Meant for positions late in a game.
         """
         return np.array([float(self.ownership(b).sum()) - b.white_bonus for b in boards])
 
@@ -251,7 +313,7 @@ class BlockScorer:
 
 
 def _ownership(described: Described, found: Judgement, alive: FloatArray) -> FloatArray:
-    """Return who owns each point: living stones and what they enclose, else what playouts say."""
+    """Return the owner of each point: living stones and their territory, else the playouts."""
     grid, kinds = described.grid, found.kinds
     playouts = described.ownership.reshape(grid.shape)
     colour = np.where(grid == BLACK, 1.0, np.where(grid > 0, -1.0, 0.0))

@@ -1,7 +1,7 @@
-"""Learn when a count can be trusted, from games that the networks have not seen.
+"""Learn when a count can be trusted, from held-out games.
 
-Counts of finished games are right or wrong; those of games cut off in the middle are always taken
-as wrong. A few numbers of doubt about each (see `judgement`) tell the two apart.
+Counts of finished games are right or wrong; those of games cut off in the middle are always wrong.
+The doubts about each (see `judgement`) tell the two apart.
 """
 
 from __future__ import annotations
@@ -13,24 +13,23 @@ import numpy as np
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board.counting_kernels import territory_margin
 from tengen.learners.scoring import network
-from tengen.learners.scoring.bootstrap import Trained
-from tengen.learners.scoring.bundle import Bundle, gather, restore
-from tengen.learners.scoring.ensemble import Ensemble
+from tengen.learners.scoring.features import BlockTable, describe_games, restore
 from tengen.learners.scoring.judgement import judge
-from tengen.learners.scoring.network import Scaling
+from tengen.learners.scoring.network import Ensemble, Scaling
+from tengen.learners.scoring.self_labelling import Trained
 from tengen.records import GameArrays
 
 _SAFE_SHARE = 0.885
-"""Share of unseen finished games that should be called safe; the rest are the most doubtful."""
+"""Share of held-out finished games to call safe; the rest are the most doubtful."""
 _UNFINISHED = (0.4, 0.65, 0.85)
-"""How much of their moves games are cut to, to learn what an unfinished game looks like."""
+"""Shares of the moves to which games are cut, as examples of unfinished games."""
 _CUT_GAMES = 120
-"""About how many games are cut."""
+"""Approximate number of games to cut."""
 
 
 @dataclass
 class Safety:
-    """Networks that vote on whether a count is right, and what they must say to be believed."""
+    """Networks that vote on whether a count is right, and the chance required to call it safe."""
 
     votes: Ensemble
     least: float
@@ -44,52 +43,52 @@ class Safety:
         return network.sigmoid(self.votes.vote(doubts))
 
     def trusts(self, chance: float) -> bool:
-        """Tell whether a count of this chance is called safe."""
+        """Return whether a count with this chance is safe."""
         return bool(chance > 0.5 and chance >= self.least)
 
 
 def judge_games(
-    bundle: Bundle, trained: Trained, games: IntArray
+    table: BlockTable, trained: Trained, games: IntArray
 ) -> tuple[list[FloatArray], BoolArray]:
-    """Return the doubts about some games' counts, and whether these give the recorded score."""
-    z = trained.logits(bundle)
+    """Return the doubts about the counts of some games, and whether the counts are right."""
+    z = trained.logits(table)
     doubts, right = [], np.zeros(len(games), np.bool_)
     for i, game in enumerate(games):
-        position = restore(bundle, int(game))
-        rows = slice(int(bundle.start[game]), int(bundle.start[game + 1]))
+        position = restore(table, int(game))
+        rows = slice(int(table.start[game]), int(table.start[game + 1]))
         logit = np.full(len(position.colour), network.LIMIT)
-        logit[bundle.block[rows]] = z[rows]
+        logit[table.block[rows]] = z[rows]
         found = judge(position, logit)
         kinds = np.zeros(position.grid.shape, np.int8)
         margin = territory_margin(position.grid, found.dead, True, kinds)
         doubts.append(found.doubts)
-        right[i] = bool(bundle.known[game]) and margin == bundle.target[game]
+        right[i] = bool(table.known[game]) and margin == table.target[game]
     return doubts, right
 
 
 @dataclass
 class Evidence:
-    """What networks made of games that they had not seen, by kind of game."""
+    """Judgements of held-out games, by kind of game."""
 
     finished: dict[str, tuple[list[FloatArray], list[bool]]] = field(default_factory=dict)
-    """By kind the doubts about each count, and whether it was right; the scored games first."""
+    """Per kind the doubts about each count and whether it was right; the scored games first."""
     unfinished: list[FloatArray] = field(default_factory=list)
-    """Doubts about games that were cut off."""
+    """Doubts about games cut off in the middle."""
 
     def add_games(
-        self, games: GameArrays, bundle: Bundle, trained: Trained, unseen: IntArray
+        self, games: GameArrays, table: BlockTable, trained: Trained, unseen: IntArray
     ) -> None:
-        """Judge some scored games, and some of them cut off."""
-        self._add(_size(bundle), *judge_games(bundle, trained, unseen))
+        """Judge some scored games, and cut-off versions of some of them."""
+        self._add(_size(table), *judge_games(table, trained, unseen))
         stride = max(1, len(games) // _CUT_GAMES)
         for share in _UNFINISHED:
-            cut = gather(games.take(unseen[::stride]), share)
+            cut = describe_games(games.take(unseen[::stride]), share)
             self.unfinished += judge_games(cut, trained, np.arange(len(cut)))[0]
 
-    def add_made(self, bundle: Bundle, trained: Trained, unseen: IntArray) -> None:
-        """Judge some made positions."""
+    def add_made(self, table: BlockTable, trained: Trained, unseen: IntArray) -> None:
+        """Judge some self-made positions."""
         if len(unseen):
-            self._add(f"made {_size(bundle)}", *judge_games(bundle, trained, unseen))
+            self._add(f"made {_size(table)}", *judge_games(table, trained, unseen))
 
     def _add(self, kind: str, doubts: list[FloatArray], right: BoolArray) -> None:
         known, answers = self.finished.setdefault(kind, ([], []))
@@ -97,16 +96,16 @@ class Evidence:
         answers += right.tolist()
 
 
-def _size(bundle: Bundle) -> str:
-    rows, cols = bundle.grids.shape[1:]
+def _size(table: BlockTable) -> str:
+    rows, cols = table.grids.shape[1:]
     return f"{rows}x{cols}"
 
 
 def fit_safety(evidence: Evidence, *, seed: int = 0) -> tuple[Safety, dict[str, float]]:
-    """Learn from finished games of all kinds and unfinished ones; also return what it measured.
+    """Learn from finished games of all kinds and unfinished ones; also return the measurements.
 
-    One chance of being right is asked of counts on every board: that from which `_SAFE_SHARE` of
-    the scored games are called safe.
+    The same chance is required on every board: the one from which `_SAFE_SHARE` of the scored games
+    are safe.
     """
     doubts = [d for known, _ in evidence.finished.values() for d in known]
     right = [r for _, answers in evidence.finished.values() for r in answers]

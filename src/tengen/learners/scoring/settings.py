@@ -1,4 +1,4 @@
-"""Name everything that decides what a scorer and an evaluator of life learn; train nothing."""
+"""Settings of the scorer."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ FAMILIES = ("paper", "surroundings", "groups", "bonds", "attacks")
 
 @dataclass(frozen=True)
 class ScorerSettings(CheckedSettings):
-    """How a scorer is learned from final scores."""
+    """Settings of learning from final scores."""
 
     hidden: int = setting(16, "Hidden units.", least=1)
-    members: int = setting(4, "Networks that vote.", least=1)
-    epochs: int = setting(100, "Batches of RPROP.", least=1)
+    members: int = setting(4, "Number of networks that vote.", least=1)
+    epochs: int = setting(100, "Epochs of RPROP on the full batch.", least=1)
     decay: float = setting(1e-4, "Weight decay.", least=0)
-    rounds: int = setting(3, "Rounds of the bootstrap.", least=2)
+    rounds: int = setting(3, "Rounds of labelling and training.", least=2)
     families: tuple[str, ...] = setting(FAMILIES, "Families of features.", choices=FAMILIES)
-    seed: int = setting(0, "Every random choice follows from it.", least=0)
-    folds: int = setting(3, "Parts of the games, each judged by networks of the others.", least=2)
+    seed: int = setting(0, "Seed of every random choice.", least=0)
+    folds: int = setting(3, "Folds of the games; networks of the others judge each.", least=2)

@@ -1,7 +1,7 @@
-"""Train scorers in folders of their own; games made and features described are kept for a resume.
+"""Train a scorer in a run folder, which also keeps the self-made games and the features.
 
-A run's data are its games and who made how many more; a resumed run must have the same. Everything
-follows from them and the settings, so that a stopped training ends as an undisturbed one.
+A resumed run must have the same games and settings; it ends with the same model as an uninterrupted
+one.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from typing import Any
 
 from tengen.contracts import Player
 from tengen.errors import SpecError, TengenError
-from tengen.learners.scoring.bootstrap import Labelled
-from tengen.learners.scoring.bundle import Bundle, gather
+from tengen.learners.scoring.features import BlockTable, describe_games
 from tengen.learners.scoring.learner import KIND, BlockScorer
-from tengen.learners.scoring.made import make_games, read_labelled, write_games
+from tengen.learners.scoring.self_labelling import LabelledBlocks
 from tengen.learners.scoring.settings import ScorerSettings
+from tengen.learners.scoring.settled_games import make_games, read_labelled, write_games
 from tengen.models import Run, fingerprint
 from tengen.records import GameArrays
 
 MODEL = "scorer.safetensors"
 Tell = Callable[[str, int, int], None]
-"""Called with what is counted, how many are done and how many there are."""
+"""Called with a label, the number done and the total."""
 
 
 @dataclass(frozen=True)
 class Making:
-    """Finished games to make and to learn from: how many, on what board, by whom."""
+    """Finished games to make and to learn from."""
 
     size: int
     games: int
     name: str
-    """Who plays, for the records and the card."""
+    """The player, for the records and the card."""
     make: Callable[[], Player]
 
 
@@ -49,16 +49,16 @@ def train_scorer(
     report: Callable[[dict[str, Any]], None] = lambda row: None,
     tell: Tell = lambda what, done, of: None,
 ) -> BlockScorer:
-    """Train on games with counted results, and on made ones, and write MODEL into the folder.
+    """Train on games with counted results and on self-made ones; write MODEL into the folder.
 
-    `sources` names the games in the model's card.
+    `sources` describes the games in the model's card.
 
     Raises
     ------
     RunError
         If the folder holds another run, or the same one without `resume`.
     TengenError
-        If games are too few, or none of those to be made settled.
+        If there are too few games, or no self-made game settled.
     """
     data = {"games": fingerprint_scored(games)}
     for each in making:
@@ -66,10 +66,10 @@ def train_scorer(
             raise SpecError(f"games on {each.size}x{each.size} are to be made twice")
         data[f"made {each.size}x{each.size}"] = f"{each.games} games by {each.name}"
     scorer = BlockScorer(settings=settings)
-    scorer.folds(games)  # too few games are told before a folder is claimed
+    scorer.folds(games)  # rejects too few games before the folder is created
     with Run.open(folder, KIND, settings, data=data, resume=resume) as run:
         lessons = [_made(each, folder, settings.seed, workers, tell) for each in making]
-        bundle = described(games, folder / "features.npz", tell)
+        table = described(games, folder / "features.npz", tell)
         rows = 0
 
         def note(row: dict[str, Any]) -> None:
@@ -78,30 +78,32 @@ def train_scorer(
             run.note(rows, **row)
             report(row)
 
-        scorer.fit(games, bundle, made=lessons, report=note)
-        words = f"{len(bundle)} games of {sources or 'a collection'}; only their final scores "
+        scorer.fit(games, table, made=lessons, report=note)
+        words = f"{len(table)} games of {sources or 'a collection'}; only their final scores "
         words += "were used"
         for each, lesson in zip(making, lessons, strict=True):
-            words += f"; {len(lesson.bundle)} games on {each.size}x{each.size} made by {each.name}"
+            words += f"; {len(lesson.table)} games on {each.size}x{each.size} made by {each.name}"
             words += ", played out"
         scorer.save(folder / MODEL, data=words)
     return scorer
 
 
 def fingerprint_scored(games: GameArrays) -> str:
-    """Return what stands for the moves and results of games."""
+    """Return a fingerprint of the moves and results of games."""
     return fingerprint(games.moves, games.colours, games.offsets, games.komi, games.score)
 
 
-def described(games: GameArrays, kept: Path, tell: Tell = lambda what, done, of: None) -> Bundle:
-    """Return the features of games from a file, describing the games first if it is not there."""
+def described(
+    games: GameArrays, kept: Path, tell: Tell = lambda what, done, of: None
+) -> BlockTable:
+    """Load the features of games from a file; compute and save them first if it is missing."""
     if not kept.is_file():
-        gather(games, tell=lambda done: tell("features", done, len(games))).save(kept)
-    return Bundle.load(kept)
+        describe_games(games, progress=lambda done: tell("features", done, len(games))).save(kept)
+    return BlockTable.load(kept)
 
 
-def _made(each: Making, folder: Path, seed: int, workers: int, tell: Tell) -> Labelled:
-    """Return labelled positions of made games, which are kept in the folder."""
+def _made(each: Making, folder: Path, seed: int, workers: int, tell: Tell) -> LabelledBlocks:
+    """Return labelled positions of self-made games, which are saved in the folder."""
     path = folder / f"made-{each.size}x{each.size}.sgf"
     if not path.is_file():
         what = f"{each.size}x{each.size} games"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tengen.board import Board
 from tengen.errors import TengenError
-from tengen.learners.scoring.made import (
+from tengen.learners.scoring.settled_games import (
     Job,
     fates,
     label,

@@ -12,9 +12,9 @@ from tests.needs import need
 
 from tengen.board import Board
 from tengen.errors import TengenError
-from tengen.learners.scoring import gnugo
-from tengen.learners.scoring.baselines import measure_gnugo
-from tengen.learners.scoring.cases import Comparison, read_cases
+from tengen.lab import scoring_baselines as gnugo
+from tengen.lab.scoring_baselines import measure_gnugo
+from tengen.learners.scoring.scored_games import Accuracy, read_scored_games
 from tengen.records import loads
 
 ENGINE = """#!{python}
@@ -139,7 +139,7 @@ def test_failed_games_count_as_wrong_and_are_counted(engine, tmp_path, monkeypat
     monkeypatch.setattr(gnugo, "DeadLists", lambda *a, **kw: lists(*a, **kw, program=engine))
     seen = []
     row = measure_gnugo(
-        read_cases([file]), "careful", limit=60, tell=lambda *about: seen.append(about)
+        read_scored_games([file]), "careful", limit=60, progress=lambda *about: seen.append(about)
     )
     assert row["failed"] == 1 and row["exact"] == 0.5 and row["winner"] == 0.75
     assert seen[-1] == ("fakego level 10", 4, 4)
@@ -166,8 +166,8 @@ def test_the_answers_file_holds_plain_json(engine, tmp_path):
 def test_a_comparison_has_an_interval_and_counts_what_failed(tmp_path):
     file = tmp_path / "games.sgf"
     file.write_text(sgf(0.5, "B+6.5"))
-    [case] = read_cases([file])
-    found = Comparison()
+    [case] = read_scored_games([file])
+    found = Accuracy()
     assert found.add(6.5, case) and not found.add(7.5, case) and not found.add(-6.5, case)
     found.fail()
     rates = found.rates()
@@ -178,4 +178,4 @@ def test_a_comparison_has_an_interval_and_counts_what_failed(tmp_path):
     with pytest.raises(TengenError, match="no games"):
         resigned = tmp_path / "resigned.sgf"
         resigned.write_text(sgf(0.5, "B+R"))
-        read_cases([resigned])
+        read_scored_games([resigned])

@@ -1,7 +1,7 @@
-"""Score one game record: both counts, what is dead, what to say about it, and marks for a copy.
+"""The score of a game record: both counts, dead stones, remarks, and territory marks.
 
-A game that is not finished is not counted: what is told is an estimate with its spread. The
-scorer's answer can be overruled block by block. The record itself is never changed.
+An unfinished game is not counted: it gets an estimate with its spread. The scorer's answer can be
+overruled block by block. The record itself is not changed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ to 85 % of their moves, and of 300 made ones on 9x9, none that counts as recorde
 
 
 @dataclass
-class Sheet:
+class GameScore:
     """The scored last position of a game."""
 
     record: GameRecord
@@ -114,11 +114,11 @@ def score_record(
     dead: Sequence[str] = (),
     alive: Sequence[str] = (),
     judge: Judge | None = None,
-) -> Sheet:
+) -> GameScore:
     """Score a record's last position; `dead` and `alive` overrule the blocks at those vertices.
 
-    `judge` lends the network that estimates what is not finished; where blocks are overruled the
-    game is taken for finished.
+    `judge` provides the network that estimates unfinished games; a game with overruled blocks is
+    treated as finished.
     """
     board = board_at(record)
     reading = scorer.read(board.grid())
@@ -129,34 +129,36 @@ def score_record(
     remarks += _about_rules(record)
     if dead or alive:
         remarks.append("some blocks were judged by you")
-    sheet = Sheet(
+    score = GameScore(
         record, board, territory, area, territory.seki & (board.grid() > 0) & ~fallen,
         safe, reading.safe_probability, remarks,
     )  # fmt: skip
     judge = judge or Judge(scorer)
-    if not (dead or alive or _is_finished(sheet, reading.safe, judge.pass_chance)):
-        sheet.estimate = judge.outlook(board)
-    return sheet
+    if not (dead or alive or _is_finished(score, reading.safe, judge.pass_chance)):
+        score.estimate = judge.outlook(board)
+    return score
 
 
-def _is_finished(sheet: Sheet, settled: bool, pass_chance: Callable[[Board], float | None]) -> bool:
-    """Tell a game that was played to its end from one that was broken off.
+def _is_finished(
+    score: GameScore, settled: bool, pass_chance: Callable[[Board], float | None]
+) -> bool:
+    """Return whether a game was played to its end rather than broken off.
 
     Two passes end a game, unless the position is wide open. A position without any moves is
     finished if its count is more likely right than not. Otherwise it must be settled (`settled`:
     the scorer trusts its count), the count be the one that the record tells, and `pass_chance`
     not say that nobody would pass there: None, without a network, says nothing.
     """
-    record = sheet.record
+    record = score.record
     if _passed_twice(record):
-        return sheet.safe_probability >= _LEAST_PASSED
+        return score.safe_probability >= _LEAST_PASSED
     if not record.moves:
-        return sheet.safe_probability > 0.5
+        return score.safe_probability > 0.5
     told = record.result.score if settled else None
-    counts = (sheet.territory.score, sheet.area.score)
+    counts = (score.territory.score, score.area.score)
     if told is None or all(abs(told - count) >= 0.01 for count in counts):
         return False
-    chance = pass_chance(sheet.board)
+    chance = pass_chance(score.board)
     return chance is None or chance >= LEAST_PASS
 
 
@@ -165,7 +167,7 @@ def _passed_twice(record: GameRecord) -> bool:
 
 
 def _remarks(record: GameRecord, board: Board) -> list[str]:
-    """Say what makes a count doubtful whatever the stones are."""
+    """Return what makes a count doubtful regardless of the stones."""
     remarks = []
     if record.result.kind in ("resign", "time", "forfeit"):
         how = {"resign": "resignation", "time": "loss on time"}.get(record.result.kind, "forfeit")
@@ -180,7 +182,7 @@ def _remarks(record: GameRecord, board: Board) -> list[str]:
 
 
 def _about_rules(record: GameRecord) -> list[str]:
-    """Say whose rules the count follows where the record does not."""
+    """Return which rules the count follows if the record names none."""
     if not record.rules:
         return ["the record names no rules: counted by Japanese ones"]
     try:

@@ -15,9 +15,8 @@ from tengen.errors import ModelError, SpecError
 from tengen.lab import scoring_parts
 from tengen.lab.steps import Context
 from tengen.learners.scoring import BlockScorer
-from tengen.learners.scoring.bootstrap import Labelled, bootstrap
-from tengen.learners.scoring.bundle import gather
-from tengen.learners.scoring.features import INPUTS, columns
+from tengen.learners.scoring.features import INPUTS, columns, describe_games
+from tengen.learners.scoring.self_labelling import LabelledBlocks, learn_from_scores
 from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
 from tengen.models.store import load_model, save_model
 from tengen.records.arrays import from_records
@@ -32,7 +31,7 @@ def games():
 
 @pytest.fixture(scope="module")
 def bundle(games):
-    return gather(games)
+    return describe_games(games)
 
 
 def test_it_is_a_learner(games, bundle, tmp_path):
@@ -87,15 +86,15 @@ def test_labelled_positions_teach_what_scores_alone_do_not(bundle):
     stone = bundle.features[:, 0] == 1
     first = np.zeros(len(stone), np.bool_)
     first[bundle.start[:-1] + 2] = True
-    labelled = Labelled(bundle, np.where(first, True, ~stone))
+    labelled = LabelledBlocks(bundle, np.where(first, True, ~stone))
     recipe = replace(QUICK, epochs=40)
-    plain = bootstrap(bundle, recipe).logits(bundle)
-    taught = bootstrap(bundle, recipe, made=[labelled] * 8).logits(bundle)
+    plain = learn_from_scores(bundle, recipe).logits(bundle)
+    taught = learn_from_scores(bundle, recipe, made=[labelled] * 8).logits(bundle)
     assert (taught[first] > plain[first]).all()
 
 
 def test_unseen_games_are_judged_in_folds_and_a_break_costs_nothing(bundle, tmp_path, monkeypatch):
-    labelled = Labelled(bundle, np.ones(len(bundle.block), np.bool_))
+    labelled = LabelledBlocks(bundle, np.ones(len(bundle.block), np.bool_))
     context, options = Context(tmp_path, 1, 1), {"folds": 2, "made": [labelled]}
     rows = scoring_parts.compare_parts(context, bundle, QUICK, **options)
     names = [row["name"] for row in rows]
@@ -103,7 +102,7 @@ def test_unseen_games_are_judged_in_folds_and_a_break_costs_nothing(bundle, tmp_
     assert names[-2:] == ["paper alone", "with made"]
     assert all(row["games"] == 24 and row["made_7x7_games"] == 24 for row in rows)
     assert rows[0]["exact"] == 0.75  # a quarter of the records is wrong
-    monkeypatch.setattr(scoring_parts, "bootstrap", None)
+    monkeypatch.setattr(scoring_parts, "learn_from_scores", None)
     assert scoring_parts.compare_parts(context, bundle, QUICK, **options) == rows
     with pytest.raises(TypeError):
         scoring_parts.compare_parts(context, bundle, replace(QUICK, seed=2), **options)

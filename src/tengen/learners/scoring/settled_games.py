@@ -1,9 +1,9 @@
-"""Make finished games whose dead stones are known, by playing on until everything dead is taken.
+"""Make finished games with known dead stones, by playing on until all dead stones are captured.
 
-A player plays against itself; the game is cut where its borders are closed and it is settled:
-whoever moves first from there and needs one point more, no stone changes its fate and no territory
-its owner. People would stop and count about there. What is dead is marked in the record by
-territory (TB, TW). Nothing here learns or knows a scorer.
+A player plays against itself. The game is cut where its borders are closed and it is settled: no
+matter who moves first from there and needs one point more, no stone changes its fate and no
+territory its owner. That is about where people would stop and count. The record marks territory
+(TB, TW), which shows the dead stones.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tengen.board.counting import count_territory, tromp_taylor
 from tengen.contracts import Player
 from tengen.errors import TengenError
 from tengen.files import write_atomic
-from tengen.learners.scoring.bootstrap import Labelled
-from tengen.learners.scoring.bundle import gather
+from tengen.learners.scoring.features import describe_games
+from tengen.learners.scoring.self_labelling import LabelledBlocks
 from tengen.parallel import map_jobs, spawn_seeds
 from tengen.records import GameRecord, Result, read_games
 from tengen.records.arrays import from_records
@@ -33,19 +33,19 @@ Grid = NDArray[np.int8]
 
 _KOMI = 6.5
 _FIRST, _STRIDE = 0.55, 4
-"""Share of a game before which nothing is tried, and the plies between trials."""
+"""Share of a game before the first trial, and the plies between trials."""
 _WIDEST_DAME = 3
-"""Points of the largest stretch of dame: where there is more, a border is not closed yet."""
+"""Size of the largest area of dame: with more, a border is not closed yet."""
 _AGREE = 4
-"""Further ends that must come out like the game's own; by turns either side begins, and is told
-that it is behind by half a point: who is ahead anyway lets stones die."""
+"""Further playouts that must end like the game. The sides begin by turns, with a komi that puts
+them behind by half a point: a side that is ahead anyway lets stones die."""
 _ATTACKS = 4
-"""How often at most each side is sent to take what is left of the other's dead stones."""
+"""Maximum attempts of each side to capture the other's remaining dead stones."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One game to make: who plays, on what board, from what seed."""
+    """One game to make: player, board size and seed."""
 
     make: Callable[[], Player]
     name: str
@@ -64,9 +64,9 @@ def make_games(
     workers: int = 1,
     tell: Callable[[int], None] = lambda done: None,
 ) -> list[GameRecord]:
-    """Return finished games of the players that `make` gives; those that never settled are missing.
+    """Return finished games of the player that `make` returns, without those that never settled.
 
-    `name` goes into the records, with the seed of each game.
+    The records contain `name` and the seed of each game.
     """
     jobs = [Job(make, name, size, s) for s in spawn_seeds(seed, count, f"made {size}x{size}")]
     found = []
@@ -78,7 +78,7 @@ def make_games(
 
 
 def make_game(job: Job) -> GameRecord | None:
-    """Play one game, cut it where it is settled, and count it; None if that never happens."""
+    """Play one game, cut it where it is settled, and count it; None if it never settles."""
     player = job.make()
     rng = np.random.default_rng(job.seed)
     board = play_random(Board(job.size, komi=_KOMI), job.random_plies, rng)
@@ -108,7 +108,7 @@ def _behind(grid: Grid, owner: Grid, colour: int) -> Board:
 def fates(grid: Grid, owners: Sequence[Grid]) -> BoolArray | None:
     """Return the dead stones if all these ends agree on stones and territory, else None.
 
-    Dame may fall to either side; but long stretches of it are borders that are still open.
+    Dame may go to either side, but large areas of dame are open borders.
     """
     stones = grid > 0
     for owner in owners:
@@ -145,10 +145,10 @@ def _widest(mask: BoolArray) -> int:
 def played_out(
     player: Player, board: Board, rng: np.random.Generator, *, over: bool = False
 ) -> Grid:
-    """Return who owns every point when nobody can take anything any more (EMPTY for nobody).
+    """Return the owner of every point when nothing more can be captured (EMPTY: nobody).
 
-    After two passes (`over`: they were played) each side in turn is told that it is behind by half
-    a point, so that it takes what it can; the other may answer.
+    After two passes (`over`: already played) each side in turn gets a komi that puts it behind by
+    half a point, so that it captures what it can; the other may answer.
     """
     end = board if over else _to_the_end(player, board.copy(), rng)
     grid = end.grid()
@@ -167,7 +167,7 @@ def played_out(
 
 
 def _to_the_end(player: Player, board: Board, rng: np.random.Generator) -> Board:
-    """Play on, on this very board, until two passes or three times as many plies as points."""
+    """Play on this board until two passes or three times as many plies as points."""
     return play_to_end(board, lambda b: max(player.choose(b, rng), PASS))
 
 
@@ -206,12 +206,12 @@ def _record(job: Job, board: Board, dead: BoolArray) -> GameRecord:
 
 
 def marked_dead(record: GameRecord, grid: Grid) -> BoolArray:
-    """Return the stones that stand in territory of the enemy as the record marks it (TB, TW).
+    """Return the stones inside enemy territory as marked in the record (TB, TW).
 
     Raises
     ------
     TengenError
-        If it marks none.
+        If no territory is marked.
     """
     rows, cols = grid.shape
     last = record.tree.nodes[record.tree.main_line()[-1]]
@@ -226,8 +226,8 @@ def marked_dead(record: GameRecord, grid: Grid) -> BoolArray:
     return dead
 
 
-def label(records: Iterable[GameRecord]) -> list[Labelled]:
-    """Describe the last positions of games that mark territory, one bundle for each board size."""
+def label(records: Iterable[GameRecord]) -> list[LabelledBlocks]:
+    """Describe the last positions of games that mark territory; one table per board size."""
     by_size: dict[int, list[GameRecord]] = {}
     for record in records:
         if record.rows != record.cols:
@@ -235,22 +235,22 @@ def label(records: Iterable[GameRecord]) -> list[Labelled]:
         by_size.setdefault(record.rows, []).append(record)
     found = []
     for size in sorted(by_size):
-        bundle = gather(from_records(by_size[size]))
-        alive = np.ones(len(bundle.block), np.bool_)
+        table = describe_games(from_records(by_size[size]))
+        alive = np.ones(len(table.block), np.bool_)
         for game, record in enumerate(by_size[size]):
-            rows = slice(int(bundle.start[game]), int(bundle.start[game + 1]))
-            fallen = np.zeros(int(bundle.parts[game].max()) + 1, np.bool_)
-            fallen[bundle.parts[game][marked_dead(record, bundle.grids[game])]] = True
-            alive[rows] = ~fallen[bundle.block[rows]]
-        found.append(Labelled(bundle, alive))
+            rows = slice(int(table.start[game]), int(table.start[game + 1]))
+            fallen = np.zeros(int(table.parts[game].max()) + 1, np.bool_)
+            fallen[table.parts[game][marked_dead(record, table.grids[game])]] = True
+            alive[rows] = ~fallen[table.block[rows]]
+        found.append(LabelledBlocks(table, alive))
     return found
 
 
 def write_games(records: Iterable[GameRecord], path: Path) -> None:
-    """Write games whole or not at all."""
+    """Write games to a file, atomically."""
     write_atomic(path, b"\n".join(record.utf8_sgf() for record in records) + b"\n")
 
 
-def read_labelled(files: Sequence[str | Path]) -> list[Labelled]:
+def read_labelled(files: Sequence[str | Path]) -> list[LabelledBlocks]:
     """Read games that mark their territory, as `make_games` and many servers write them."""
     return label(record for file in files for record in read_games(file))
