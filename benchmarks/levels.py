@@ -1,10 +1,9 @@
-"""Rate the levels for people on a shipped ladder: neighbours meet, and some of its rungs.
+"""Rate the levels for people on a shipped ladder: levels play their neighbours and some rungs.
 
     python benchmarks/levels.py 9 --games 24 --out levels-9x9.sqlite --record ratings.json
 
-plays what is missing in the database, rates everybody together with the ladder's own games, and
-prints Elo, interval and rank of every level. Games that are there are not played again; with
-`--no-play` none is.
+plays the missing games of the database, rates all players together with the ladder's own games,
+and prints Elo, interval and rank of every level. With `--no-play` it plays nothing.
 """
 
 from __future__ import annotations
@@ -27,35 +26,26 @@ LINKS: dict[int, dict[int, tuple[str, ...]]] = {
         4: ("static",), 5: ("static", "gnugo-0"), 6: ("gnugo-0",),
         7: ("gnugo-10", "pachi-1000"), 8: ("pachi-1000", "pachi-8000"), 9: ("pachi-8000",),
         10: ("pachi-8000",)},
-    13: {1: ("maxlib",), 4: ("static", "draw-0.3", "gnugo-0"), 5: ("gnugo-0", "gnugo-10"),
+    13: {1: ("maxlib",), 2: ("maxlib",), 3: ("static",), 4: ("static", "gnugo-0"),
+         5: ("gnugo-0", "gnugo-10"),
          6: ("gnugo-10", "pachi-1000"), 7: ("pachi-1000", "pachi-2000"),
          8: ("pachi-4000",), 9: ("pachi-4000",), 10: ("pachi-4000",)},
-    19: {4: ("draw-0.3", "gnugo-0"), 5: ("gnugo-0", "gnugo-10"), 6: ("gnugo-10",)},
+    19: {1: ("maxlib",), 2: ("maxlib",), 3: ("static",), 4: ("static", "gnugo-0"),
+         5: ("gnugo-0", "gnugo-10"), 6: ("gnugo-10",)},
 }  # fmt: skip
-"""Whom a level meets besides its neighbours: rungs of about its strength."""
-RUNGS: dict[int, dict[int, str]] = {
-    13: {2: "draw-1.5", 3: "draw-1.0"},
-    19: {1: "draw-2.0", 2: "draw-1.5", 3: "draw-1.0"},
-}
-"""Levels that stand on a ladder already under another name: the same model and temperature."""
+"""Rungs of about the strength of each level, which it plays besides its neighbours."""
 WIDEST = 1000.0
-"""An interval of more Elo says nothing; the level is called not rated."""
+"""Levels with a wider interval, in Elo, are not rated."""
 
 
 def plan(size: int, games: int, levels: list[int], seed: int) -> Tournament:
     """Return the tournament of these levels, under the ladder's conditions."""
     with reading(shipped_ladder(str(size))) as ladder:
         base = ladder.tournament
-    pairs = [(name(a, size), name(b, size)) for a, b in pairwise(levels)]
-    pairs += [(name(level, size), rung) for level in levels for rung in LINKS[size].get(level, ())]
-    known = {entrant.name for entrant in base.entrants}
-    pairs = [pair for pair in pairs if not set(pair) <= known]  # which have met on the ladder
+    pairs = [(name(a), name(b)) for a, b in pairwise(levels)]
+    pairs += [(name(level), rung) for level in levels for rung in LINKS[size].get(level, ())]
     met = {player for pair in pairs for player in pair}
-    players = [
-        Entrant(name=name(level, size), spec=f"tengen:level={level}")
-        for level in levels
-        if name(level, size) not in known
-    ]
+    players = [Entrant(name=name(level), spec=f"tengen:level={level}") for level in levels]
     rungs = [entrant for entrant in base.entrants if entrant.name in met]
     return base.model_copy(
         update={
@@ -69,9 +59,9 @@ def plan(size: int, games: int, levels: list[int], seed: int) -> Tournament:
     )
 
 
-def name(level: int, size: int) -> str:
-    """Return what a level is called in the tables."""
-    return RUNGS.get(size, {}).get(level, f"level-{level}")
+def name(level: int) -> str:
+    """Return the name of a level in the tables."""
+    return f"level-{level}"
 
 
 def main() -> None:
@@ -103,7 +93,7 @@ def main() -> None:
     new = pair_scores(played)
     found = {rating.name: rating for rating in rate([*old, *new], anchors=anchors)}
     for level in LEVELS:
-        own = name(level, options.size)
+        own = name(level)
         if own not in found or not is_sure(found[own], options.least):
             print(f"level {level}: not rated")
             continue
@@ -119,9 +109,8 @@ def main() -> None:
 
 
 def is_sure(rating: Rating, least: int) -> bool:
-    """Tell whether a rating may be shown: enough games, and won and lost enough to be bounded."""
-    on_ladder = not rating.name.startswith("level-")
-    return on_ladder or (rating.games >= least and rating.high - rating.low <= WIDEST)
+    """Return whether a rating may be shown: enough games, and a narrow enough interval."""
+    return rating.games >= least and rating.high - rating.low <= WIDEST
 
 
 def _seen_from(player: str, score: PairScore) -> PairScore:

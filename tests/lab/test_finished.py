@@ -12,4 +12,4 @@ def test_games_repeat_themselves_and_carry_their_true_score() -> None:
     assert steps == [(1, 3), (2, 3), (3, 3)]
     assert games and [g.sgf() for g in games] == [g.sgf() for g in make_games(3, 5, seed=2)]
     [labelled] = label(games)
-    assert labelled.bundle.exact(labelled.alive).all()
+    assert labelled.table.exact(labelled.alive).all()

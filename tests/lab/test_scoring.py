@@ -45,9 +45,9 @@ def test_parts_are_families_and_made_games(games: GameArrays, tmp_path: Path) ->
     assert list(ways(settings, made=True)) == [
         "all families", *(f"without {name}" for name in FAMILIES), "paper alone", "with made",
     ]  # fmt: skip
-    context, bundle = Context(tmp_path, 0, 1), describe_games(games)
-    rows = compare_parts(context, bundle, settings, folds=2, only=["paper alone"])
+    context, table = Context(tmp_path, 0, 1), describe_games(games)
+    rows = compare_parts(context, table, settings, folds=2, only=["paper alone"])
     assert [row["name"] for row in rows] == ["all families", "paper alone"]
-    assert all(row["games"] == len(bundle) for row in rows)
+    assert all(row["games"] == len(table) for row in rows)
     with pytest.raises(SpecError, match="with made: there are all families"):
-        compare_parts(context, bundle, settings, only=["with made"])
+        compare_parts(context, table, settings, only=["with made"])

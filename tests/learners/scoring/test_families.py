@@ -30,17 +30,17 @@ def games():
 
 
 @pytest.fixture(scope="module")
-def bundle(games):
+def table(games):
     return describe_games(games)
 
 
-def test_it_is_a_learner(games, bundle, tmp_path):
+def test_it_is_a_learner(games, table, tmp_path):
     def fit(learner):
         learner.settings = QUICK
-        return learner.fit(games, bundle)
+        return learner.fit(games, table)
 
     def same(a, b):
-        one, two = (each.read(bundle.grids[0]) for each in (a, b))
+        one, two = (each.read(table.grids[0]) for each in (a, b))
         return np.allclose(one.alive, two.alive) and one.safe_probability == two.safe_probability
 
     check_learner(BlockScorer, fit, tmp_path, same=same)
@@ -54,20 +54,20 @@ def test_families_are_columns_in_order():
         ScorerSettings(families=("paper", "magic"))
 
 
-def test_a_model_names_its_inputs_and_comes_back_the_same(games, bundle, tmp_path):
+def test_a_model_names_its_inputs_and_comes_back_the_same(games, table, tmp_path):
     scorer = BlockScorer(settings=replace(QUICK, families=("paper", "attacks")))
-    scorer.fit(games, bundle)
+    scorer.fit(games, table)
     path = tmp_path / "scorer.safetensors"
     scorer.save(path)
     twin = BlockScorer.load(path)
     assert twin.settings.families == ("paper", "attacks")
-    reading, other = scorer.read(bundle.grids[0]), twin.read(bundle.grids[0])
+    reading, other = scorer.read(table.grids[0]), twin.read(table.grids[0])
     np.testing.assert_array_equal(reading.alive, other.alive)
     assert reading.safe_probability == other.safe_probability
 
 
-def test_a_card_without_families_is_that_of_an_older_model(games, bundle, tmp_path):
-    scorer = BlockScorer(settings=QUICK).fit(games, bundle)
+def test_a_card_without_families_is_that_of_an_older_model(games, table, tmp_path):
+    scorer = BlockScorer(settings=QUICK).fit(games, table)
     path, old = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
     scorer.save(path)
     tensors, card = load_model(path)
@@ -81,31 +81,31 @@ def test_a_card_without_families_is_that_of_an_older_model(games, bundle, tmp_pa
             BlockScorer.load(old)
 
 
-def test_labelled_positions_teach_what_scores_alone_do_not(bundle):
+def test_labelled_positions_teach_what_scores_alone_do_not(table):
     # The same positions with the opposite label: the stone at home is dead, not the invader.
-    stone = bundle.features[:, 0] == 1
+    stone = table.features[:, 0] == 1
     first = np.zeros(len(stone), np.bool_)
-    first[bundle.start[:-1] + 2] = True
-    labelled = LabelledBlocks(bundle, np.where(first, True, ~stone))
+    first[table.start[:-1] + 2] = True
+    labelled = LabelledBlocks(table, np.where(first, True, ~stone))
     recipe = replace(QUICK, epochs=40)
-    plain = learn_from_scores(bundle, recipe).logits(bundle)
-    taught = learn_from_scores(bundle, recipe, made=[labelled] * 8).logits(bundle)
+    plain = learn_from_scores(table, recipe).logits(table)
+    taught = learn_from_scores(table, recipe, made=[labelled] * 8).logits(table)
     assert (taught[first] > plain[first]).all()
 
 
-def test_unseen_games_are_judged_in_folds_and_a_break_costs_nothing(bundle, tmp_path, monkeypatch):
-    labelled = LabelledBlocks(bundle, np.ones(len(bundle.block), np.bool_))
+def test_unseen_games_are_judged_in_folds_and_a_break_costs_nothing(table, tmp_path, monkeypatch):
+    labelled = LabelledBlocks(table, np.ones(len(table.block), np.bool_))
     context, options = Context(tmp_path, 1, 1), {"folds": 2, "made": [labelled]}
-    rows = scoring_parts.compare_parts(context, bundle, QUICK, **options)
+    rows = scoring_parts.compare_parts(context, table, QUICK, **options)
     names = [row["name"] for row in rows]
     assert names[0] == "all families" and "without attacks" in names
     assert names[-2:] == ["paper alone", "with made"]
     assert all(row["games"] == 24 and row["made_7x7_games"] == 24 for row in rows)
     assert rows[0]["exact"] == 0.75  # a quarter of the records is wrong
     monkeypatch.setattr(scoring_parts, "learn_from_scores", None)
-    assert scoring_parts.compare_parts(context, bundle, QUICK, **options) == rows
+    assert scoring_parts.compare_parts(context, table, QUICK, **options) == rows
     with pytest.raises(TypeError):
-        scoring_parts.compare_parts(context, bundle, replace(QUICK, seed=2), **options)
+        scoring_parts.compare_parts(context, table, replace(QUICK, seed=2), **options)
 
 
 def test_the_commands_know_the_parts(tmp_path):

@@ -91,12 +91,12 @@ def test_simple_ways_are_tallied(tmp_path: Path) -> None:
 
 
 def test_what_is_trained_names_the_living() -> None:
-    bundle = describe_games(from_records([lone_stone()] * 4))
+    table = describe_games(from_records([lone_stone()] * 4))
     trained = learn_from_scores(
-        bundle, ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
+        table, ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
     )
     assert isinstance(trained, Trained) and trained.believed.all()
-    assert (trained.logits(bundle)[:4] > 0).tolist() == trained.labels[:4].tolist()
+    assert (trained.logits(table)[:4] > 0).tolist() == trained.labels[:4].tolist()
 
 
 def test_a_scored_game_is_a_sheet() -> None:

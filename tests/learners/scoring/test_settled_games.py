@@ -89,8 +89,8 @@ def test_made_games_carry_the_score_their_dead_stones_give(made, tmp_path):
     file = tmp_path / "made.sgf"
     file.write_bytes(b"\n".join(record.utf8_sgf() for record in made))
     [labelled] = read_labelled([file])
-    assert len(labelled.bundle) == len(made)
-    assert labelled.bundle.exact(labelled.alive).all()
+    assert len(labelled.table) == len(made)
+    assert labelled.table.exact(labelled.alive).all()
     for record in read_games(file):
         assert record.properties["PB"] == [PLAYER]
         assert "seed" in record.properties["GC"][0]
@@ -101,10 +101,10 @@ def test_made_games_carry_the_score_their_dead_stones_give(made, tmp_path):
 def test_some_of_the_labelled_games_can_be_taken(made):
     [labelled] = label(made)
     some = labelled.take(np.array([0, 2]))
-    assert len(some.bundle) == 2 and len(some.alive) == len(some.bundle.block)
-    assert some.bundle.exact(some.alive).all()
-    np.testing.assert_array_equal(some.bundle.grids[1], labelled.bundle.grids[2])
-    assert some.bundle.bond.max() < 2 * some.bundle.grids[0].size
+    assert len(some.table) == 2 and len(some.alive) == len(some.table.block)
+    assert some.table.exact(some.alive).all()
+    np.testing.assert_array_equal(some.table.grids[1], labelled.table.grids[2])
+    assert some.table.bond.max() < 2 * some.table.grids[0].size
 
 
 def test_games_without_marks_are_refused(tmp_path):

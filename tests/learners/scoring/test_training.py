@@ -132,15 +132,15 @@ def test_bootstrap_believes_games_that_add_up_and_no_others():
     from tengen.learners.scoring.settings import ScorerSettings
 
     games = from_records([lone_stone(True)] * 6 + [lone_stone(False)])
-    bundle = describe_games(games)
-    assert bundle.known.all()
+    table = describe_games(games)
+    assert table.known.all()
     recipe = ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
-    trained = learn_from_scores(bundle, recipe)
+    trained = learn_from_scores(table, recipe)
     assert trained.believed[:6].all()
-    rows = slice(int(bundle.start[0]), int(bundle.start[1]))
+    rows = slice(int(table.start[0]), int(table.start[1]))
     # In the order of their first points: both walls, the stone in the corner, the one at home.
     assert trained.labels[rows].tolist() == [True, True, False, True]
-    again = learn_from_scores(bundle, recipe)
+    again = learn_from_scores(table, recipe)
     np.testing.assert_array_equal(trained.first.w, again.first.w)
 
 
@@ -277,19 +277,19 @@ def test_a_count_is_trusted_where_unseen_games_came_out_right():
     from tengen.learners.scoring.settings import ScorerSettings
 
     games = from_records([lone_stone(i % 4 > 0) for i in range(24)])
-    bundle = describe_games(games)
+    table = describe_games(games)
     unseen = np.arange(0, 24, 3)
     chosen = np.ones(24, np.bool_)
     chosen[unseen] = False
     settings = ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
-    trained = learn_from_scores(bundle, settings, chosen=chosen)
-    doubts, right = judge_games(bundle, trained, unseen)
+    trained = learn_from_scores(table, settings, chosen=chosen)
+    doubts, right = judge_games(table, trained, unseen)
     # A quarter of the records is wrong, and nothing else.
     assert right.tolist() == [bool(g % 4) for g in unseen]
-    size = "x".join(map(str, bundle.grids.shape[1:]))
+    size = "x".join(map(str, table.grids.shape[1:]))
     evidence = Evidence()
-    evidence.add_games(games, bundle, trained, unseen)
-    evidence.add_made(bundle.take(np.arange(4)), trained, np.arange(1, 4))
+    evidence.add_games(games, table, trained, unseen)
+    evidence.add_made(table.take(np.arange(4)), trained, np.arange(1, 4))
     safety, measured = fit_safety(evidence)
     assert isinstance(safety, Safety) and measured[f"{size} exact"] == right.mean()
     assert measured[f"made {size} games"] == 3 and measured["unfinished games"] == 3 * len(unseen)
