@@ -47,9 +47,9 @@ def survival(board: Board, ownership: FloatArray) -> list[BlockSurvival]:
 
 def draw_survival(board: Board, blocks: Sequence[BlockSurvival]) -> str:
     """Draw the board as SVG with each block's chance in percent; doomed blocks are faint."""
-    labels: dict[Move, str] = {b.stones[0]: f"{100 * b.chance:.0f}" for b in blocks}
+    labels: dict[Move, str | Mark] = {b.stones[0]: f"{100 * b.chance:.0f}" for b in blocks}
     dead: list[Move] = [stone for b in blocks if b.chance < _DEAD for stone in b.stones]
-    return board.svg(labels=labels, dead=dead)
+    return board.svg(marks=labels, dead=dead)
 
 
 def _chance(stones: tuple[Point, ...], colour: int, ownership: FloatArray) -> float:
