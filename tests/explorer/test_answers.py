@@ -45,7 +45,8 @@ def test_opinions_are_of_all_points_that_count_together(openings: Openings) -> N
     assert first.opinions == {"network": pytest.approx(4 / 82), "opening": 1.0}
     told = answer.to_dict()
     assert told["games"] == told["collection"] == 4
-    assert told["moves"][0]["network"] is None
+    assert told["moves"][0]["network"] == pytest.approx(4 / 82)
+    assert explore(openings, Board(9)).to_dict()["moves"][0]["network"] is None
     assert sorted(told["moves"][0]["same"]) == ["C3", "C7", "G3"]
 
 

@@ -33,6 +33,7 @@ def predict(
     import numpy as np
 
     from tengen.board import BLACK, format_gtp, point_at
+    from tengen.board.counting import format_result
     from tengen.board.drawing import format_ascii
     from tengen.errors import ModelError, SpecError
     from tengen.files import refuse_inputs, write_atomic
@@ -77,7 +78,8 @@ def predict(
         mark = "  played" if vertex == played else ""
         lines.append(f"{letter} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
     if view is not None:
-        lines.append(f"Black wins with {100 * view.black_wins:.0f} %, by {view.score:+.1f} points")
+        expected = format_result(round(view.score, 1))
+        lines.append(f"Black wins with {100 * view.black_wins:.0f} %, expected score {expected}")
     if not ownership:
         emit(result, json=shown.json, text="\n".join(lines))
         return
