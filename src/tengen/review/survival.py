@@ -11,6 +11,7 @@ from typing import Any
 
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, Board, Move, Point, index_of
+from tengen.board.drawing import Mark
 
 _DEAD = 0.5
 """Blocks with a smaller chance are drawn faint."""
