@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.board.kernels import number_alike
 from tengen.board.playout_kernels import (
-    heavy_playout,
     V_RNG,
     V_SIZE,
     U,
     final_score,
+    heavy_playout,
     light_playout,
     load_line,
 )
-from tengen.board.kernels import number_alike
 from tengen.board.random_kernels import seed_stream
 from tengen.jit import kernel
 
