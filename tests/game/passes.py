@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tengen.board import BLACK, PASS, RESIGN, Board
+from tengen.contracts import Status
 from tengen.game.judging import count_without
 from tengen.game.session import LocalGame
 from tengen.players import make_player
@@ -94,8 +95,9 @@ def play_one(seed: int) -> Ending:
 
 
 def score_of(game: LocalGame) -> float:
-    """Count a position as it would be offered to the person."""
-    return count_without(game.board, game.judge.dead_for_sure(game.board)).score
+    """Count a position without what the scorer calls dead."""
+    dead = game.judge.status(game.board).stones(Status.DEAD)
+    return count_without(game.board, dead).score
 
 
 def play_on(board: Board) -> float:

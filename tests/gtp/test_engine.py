@@ -284,3 +284,9 @@ def test_another_player_takes_over_and_the_first_is_closed() -> None:
     assert engine.player.spec == "one"
     engine.change_player("two")
     assert (engine.player.spec, engine.spec, closed) == ("two", "two", ["one"])
+
+
+@pytest.mark.parametrize("left", ["1e300", "1e10", "nan", "inf"])
+def test_a_clock_that_cannot_be_is_refused(talk, left: str) -> None:
+    assert talk.refused(f"time_left b {left} 0") and talk.refused(f"time_settings {left} 0 0")
+    assert talk("time_left b 1e9 0") == ""

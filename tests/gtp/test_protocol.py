@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import threading
+import time
 
 import pytest
 
@@ -148,7 +149,29 @@ def test_gogui_interrupts_are_for_the_commands_before_them_and_get_no_answer() -
         assert read.wait(60)
         return str(call.interrupted())
 
-    lines = b"# interrupt\nask\nask\n# interrupt\nask\n"
+    def leave(call: Call) -> str:
+        raise Quit
+
+    lines = b"# interrupt\nask\nask\n# interrupt\nask\nquit\n"
     target = io.BytesIO()
-    serve({"ask": ask}, Source(lines), target)
-    assert target.getvalue() == b"= True\n\n= True\n\n= False\n\n"
+    serve({"ask": ask, "quit": leave}, Source(lines), target)
+    assert target.getvalue() == b"= True\n\n= True\n\n= False\n\n=\n\n"
+
+
+@pytest.mark.parametrize(("ending", "stops"), [(b"", True), (b"quit\n", False)])
+def test_a_search_stops_when_the_input_closes_without_quit(ending: bytes, stops: bool) -> None:
+    found: list[bool] = []
+
+    def think(call: Call) -> str:
+        end = time.monotonic() + (60.0 if stops else 0.3)
+        while not call.interrupted() and time.monotonic() < end:
+            time.sleep(0.01)
+        found.append(call.interrupted())
+        return "done"
+
+    def leave(call: Call) -> str:
+        raise Quit
+
+    answers = io.BytesIO()
+    serve({"think": think, "quit": leave}, io.BytesIO(b"think\n" + ending), answers)
+    assert found == [stops] and answers.getvalue().startswith(b"= done\n\n")

@@ -97,3 +97,12 @@ def test_nonsense_and_refusals_are_told_apart(session: RemoteGame, engine) -> No
     with pytest.raises(EngineRefusal, match="refused: unacceptable size"):
         session.client.command("boardsize", 99)
     assert session.client.command("name") == "Tengen"
+
+
+def test_control_characters_before_an_answer_are_ignored() -> None:
+    class Noisy(LocalChannel):
+        def receive(self, deadline: Deadline) -> bytes:
+            return b"\x00\x07\r\n \x7f" + super().receive(deadline).replace(b"Noisy", b"No\x08isy")
+
+    client = Client(Noisy({"name": lambda call: "Noisy"}))
+    assert client.command("name") == "Noisy"

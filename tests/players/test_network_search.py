@@ -18,9 +18,11 @@ from tengen.learners.deep_network import DESIGNS, View
 from tengen.learners.deep_network.learner import untrained
 from tengen.models import load_scorer
 from tengen.players import make_player
+from tengen.players.mcts import MctsPlayer
 from tengen.players.network_leaves import likely_moves
 from tengen.players.network_search import NetworkPlayer
 from tengen.players.network_tree import Exploring
+from tengen.players.tengen import TengenPlayer
 
 
 class Counter:
@@ -392,3 +394,17 @@ def test_the_search_follows_the_best_moves_and_reports_people_s() -> None:
     assert report.candidates[0].move == Board(5).point("E5")
     assert report.raw_policy is not None and report.raw_policy.argmax() == 4
     assert report.human_policy is not None and report.human_policy.argmax() == 20
+
+
+def test_a_bound_on_visits_holds_under_a_clock() -> None:
+    board = Board(5, moves="B C3")
+    *_, report = NetworkPlayer(Counter(), visits=2).within(60.0).analyse(board, rng(), limited=True)
+    assert report.visits == 2
+    *_, report = MctsPlayer(playouts=5).within(60.0).analyse(board, rng(), limited=True)
+    assert report.visits == 5
+    assert TengenPlayer(visits=2).within(60.0).search(Board(9)).visits == 2
+    # What was never asked for is no bound.
+    free = TengenPlayer()
+    assert free.search(Board(9)).visits == 200
+    assert free.within(60.0).search(Board(9)).visits is None
+    assert free.within(60.0).search(Board(9))._kept is free.search(Board(9))._kept

@@ -38,6 +38,8 @@ _SURE_ALONE, _SURE, _SURE_NETWORK = 0.95, 0.3, 0.5
 """How surely every block must be owned as the scorer says, by playouts alone, or by playouts and
 network together. Of 76 finished 9x9 games of people that the scorer calls finished, the latter
 holds in about 95 of 100; of 14 drawn positions that it wrongly calls so, in one."""
+_LIKELY, _CERTAIN = 0.8, 0.9
+"""Where the scorer itself is not quite sure, as in seki, the others must be certain."""
 _DECLINED = 2
 """Passes in a row that are declined because of a doubt."""
 
@@ -133,12 +135,15 @@ class Judge:
             count.score, count.black, count.white, ownership=verdict.ownership, safe=verdict.safe
         )
 
-    def finished(self, board: Board) -> Verdict | None:
-        """Return the verdict on a game that can be scored, None where the scorer is not sure."""
+    def finished(self, board: Board, least: float = 1.0) -> Verdict | None:
+        """Return the verdict on a game that can be scored, None where the scorer is not sure.
+
+        With `least`, a probability of so much that the count is right is enough.
+        """
         if np.count_nonzero(board.grid()) < _FEWEST_STONES * board.rows * board.cols:
             return None
         verdict = self.status(board)
-        return verdict if verdict.safe else None
+        return verdict if verdict.safe or verdict.safe_probability >= least else None
 
     def over(self, board: Board) -> Verdict | None:
         """Return the verdict on a game in which no move gains a point any more, else None.
@@ -148,10 +153,14 @@ class Judge:
         where they do not, a side that keeps passing is declined twice before a smaller doubt is
         overruled.
         """
-        verdict = self.finished(board)
-        if verdict is None or (board.rules.scoring == "area" and neutral_points(board, verdict)):
+        verdict = self.finished(board, _LIKELY)
+        if verdict is None or _in_atari(board, verdict):
+            return None
+        if board.rules.scoring == "area" and neutral_points(board, verdict):
             return None
         by_playouts, by_network = self._confirmed(board, verdict)
+        if not verdict.safe:
+            return verdict if min(by_playouts, by_network) >= _CERTAIN else None
         if by_playouts >= _SURE_ALONE or (by_playouts >= _SURE and by_network >= _SURE_NETWORK):
             return verdict
         tired = _passes_in_a_row(board) > _DECLINED
@@ -237,6 +246,12 @@ def _agreement(board: Board, verdict: Verdict, ownership: FloatArray) -> float:
         if said is not Status.SEKI:
             sure.append(-held if said is Status.DEAD else held)
     return min(sure)
+
+
+def _in_atari(board: Board, verdict: Verdict) -> bool:
+    """Tell whether a living block is in atari: it can be captured, or a ko is left."""
+    living = {block.stones[0] for block in verdict.blocks if block.status is Status.ALIVE}
+    return any(len(b.liberties) == 1 and b.stones[0] in living for b in board.blocks())
 
 
 def _passes_in_a_row(board: Board) -> int:

@@ -39,6 +39,8 @@ from tengen.gtp.protocol import Command, Dispatcher
 _MAX_ANSWER = 1 << 22
 # Where GNU Go lies on Debian, which is not on everybody's path.
 _MORE_PATHS = os.pathsep + "/usr/games"
+# GTP: control characters are ignored, except for tabs and line ends.
+_CONTROL = bytes({*range(32), 127} - {9, 10})
 # Lines of standard error that are kept.
 _STDERR_LINES = 200
 # Seconds for the exit status and the last words of an engine whose pipe is closed. Both come at
@@ -455,7 +457,7 @@ class Client:
     def _answer(self, line: str, deadline: Deadline) -> str:
         """Read one answer up to its empty line; it starts with `=` or `?`."""
         while True:
-            data = self._buffer.replace(b"\r", b"").lstrip(b"\n")
+            data = self._buffer.translate(None, _CONTROL).lstrip(b" \t\n")
             if data and data[:1] not in b"=?":
                 shown = data.split(b"\n")[0].decode("utf-8", "replace")[:80]
                 raise self._fail(EngineBadAnswer, line, f"answered {shown!r}, which is not GTP")

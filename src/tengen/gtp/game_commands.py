@@ -27,6 +27,8 @@ from tengen.gtp.protocol import Call, GtpFailure
 
 _LARGEST_RECORD = 1 << 26
 """Bytes; no game is so long."""
+_LONGEST_TIME = 1e9
+"""Seconds; more is a mistake."""
 _KGS_RULES = ("japanese", "chinese", "aga", "new_zealand")
 # KataGo's words for rules, and ours.
 _KO_WORDS = {"SIMPLE": "simple", "POSITIONAL": "positional", "SITUATIONAL": "situational"}
@@ -254,7 +256,7 @@ def kgs_time_settings(engine: Engine, call: Call) -> str:
     elif system == "canadian" and len(numbers) == 3:
         _set_clock(engine, numbers[0], numbers[1], int(numbers[2]))
     elif system == "fischer" and len(numbers) == 2:
-        if min(numbers) < 0 or max(numbers) > 1e9:
+        if min(numbers) < 0 or max(numbers) > _LONGEST_TIME:
             raise GtpFailure("unacceptable time settings")
         engine.game.clock = Clock.fischer(*numbers)
     else:
@@ -268,15 +270,17 @@ def kata_list_time_settings(engine: Engine, call: Call) -> str:
 
 
 def _set_clock(engine: Engine, main: float, period: float, stones: int) -> None:
-    if min(main, period, stones) < 0 or max(main, period, stones) > 1e9:
+    if min(main, period, stones) < 0 or max(main, period, stones) > _LONGEST_TIME:
         raise GtpFailure("unacceptable time settings")
     engine.game.clock = Clock.settings(main, period, stones)
 
 
 def time_left(engine: Engine, call: Call) -> str:
-    """Believe the controller about one side's clock."""
+    """Set one side's clock to what the controller says."""
     words = need(call.args, 3)
     colour, left = read_colour(words[0]), read_number(words[1])
+    if left > _LONGEST_TIME:
+        raise GtpFailure("unacceptable time")
     engine.game.clock.set_left(colour, max(left, 0.0), read_integer(words[2], most=10**6))
     return ""
 

@@ -167,7 +167,7 @@ def serve(
 
     `when_idle` is called once, when the first commands are answered and no more are there: the
     place for slow preparations. GoGui's `# interrupt` is for the commands before it, also for those
-    that have not begun. Every answer is flushed.
+    that have not begun; so is the end of input without `quit`. Every answer is flushed.
     """
     reader = _Reader(source)
     inbox = reader.inbox
@@ -211,18 +211,20 @@ class _Reader:
         self._before = 0  # lines before the last interrupt
 
     def interrupted(self) -> bool:
-        """Tell whether GoGui wants an end of the line taken last."""
+        """Tell whether the line taken last is to end: by GoGui's wish, or by the end of input."""
         return self._before >= self.taken
 
     def read(self) -> None:
         """Put lines into the inbox until the end of input."""
-        lines = 0
+        lines, last = 0, ""
         while True:
             try:
                 raw = self.source.readline(MAX_LINE)
             except (ValueError, OSError):
                 raw = b""
             if not raw:
+                if last != "quit":
+                    self._before = lines  # the controller is gone, and nobody wants the answers
                 self.inbox.put(None)
                 return
             line = raw.decode("utf-8", "replace")
@@ -236,4 +238,6 @@ class _Reader:
                 self._before = lines
             elif line.strip():
                 lines += 1
+                request = parse_request(line)
+                last = request.name if request else last
                 self.inbox.put(line)

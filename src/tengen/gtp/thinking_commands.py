@@ -242,8 +242,7 @@ def genmove(engine: Engine, call: Call) -> str:
 def reg_genmove(engine: Engine, call: Call) -> str:
     """Choose a move without playing it."""
     colour = read_colour(need(call.args, 1)[0])
-    board = engine.game.view(colour)
-    return engine.vertex(engine.player.choose(board, engine.game.generator()))
+    return engine.vertex(_chosen(engine, call, engine.player, engine.game.view(colour)).choice)
 
 
 def genmove_cleanup(engine: Engine, call: Call) -> str:
@@ -286,15 +285,23 @@ def _genmove(engine: Engine, call: Call, colour: int, board: Board) -> str:
     """Let the player choose under the clock, play its move, and keep its reasons."""
     player = _in_time(engine, colour, engine.player)
     start = time.monotonic()
-    # A player that can analyse is asked that way, since only so GoGui can interrupt it.
+    report = _chosen(engine, call, player, board)
+    engine.game.clock.spend(colour, time.monotonic() - start)
+    return _finish(engine, colour, player, board, report)
+
+
+def _chosen(engine: Engine, call: Call, player: Player, board: Board) -> Analysis:
+    """Return the last report of a player that is to move."""
+    # A player that can analyse is asked that way, since only so it can be interrupted.
     stop = _breaking_off(call)
     reports = deque(_reports(player, board, engine, _SILENT, limited=True, stop=stop), maxlen=1)
-    engine.game.clock.spend(colour, time.monotonic() - start)
-    return _finish(engine, colour, player, board, reports[0] if reports else None)
+    if not reports:
+        raise RuntimeError(f"player {engine.spec} gave no move")
+    return reports[0]
 
 
 def _breaking_off(call: Call) -> Callable[[], bool]:
-    """Heed GoGui from the second look on: a search that was never begun would only pass."""
+    """Heed interrupts from the second look on: a search that never began would only pass."""
     looks = itertools.count()
     return lambda: next(looks) > 0 and call.interrupted()
 
@@ -308,12 +315,8 @@ def _in_time(engine: Engine, colour: int, player: Player) -> Player:
     return player
 
 
-def _finish(
-    engine: Engine, colour: int, player: Player, board: Board, report: Analysis | None
-) -> str:
+def _finish(engine: Engine, colour: int, player: Player, board: Board, report: Analysis) -> str:
     """Play the chosen move on the engine's board, name it, and keep the reasons for it."""
-    if report is None:
-        raise RuntimeError(f"player {engine.spec} gave no move")
     move = report.choice
     if isinstance(player, Explainer):
         engine.explanation = player.explain(board, move)
@@ -373,7 +376,9 @@ def _genmove_analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
         if dialect != "cgos":
             _show(engine, call, report, dialect, options, colour)
     engine.game.clock.spend(colour, time.monotonic() - start)
-    if dialect == "cgos" and report is not None:
+    if report is None:
+        raise RuntimeError(f"player {engine.spec} gave no move")
+    if dialect == "cgos":
         _show(engine, call, report, dialect, options, colour)
     return f"play {_finish(engine, colour, player, board, report)}"
 

@@ -220,14 +220,14 @@ class DrawingPlayer(SamplePlayer):
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Draw a move from the policy, or end the game."""
-        verdict = shared_judge().finished(board) if board.last_move == PASS else None
-        if verdict is None:
+        judge = shared_judge()
+        if board.last_move != PASS or (finished := judge.finished(board)) is None:
             return super().choose(board, rng)
-        neutral = neutral_points(board, verdict) if board.rules.scoring == "area" else []
+        if (over := judge.over(board)) is not None:
+            return finishing_move(board, over)
+        neutral = neutral_points(board, finished) if board.rules.scoring == "area" else []
         mine = [point for point in neutral if is_sound(board, point, board.turn)]
-        if neutral:
-            return self.draw(board, rng, among=mine or None)
-        return finishing_move(board, verdict)
+        return self.draw(board, rng, among=mine) if mine else super().choose(board, rng)
 
 
 # ----- Evaluators -----

@@ -1,0 +1,109 @@
+"""Whether a game is over: open boards, settled ones, seki, ko, and neutral points."""
+
+from __future__ import annotations
+
+import pytest
+
+from tengen.board import Board
+from tengen.game.judging import Judge
+
+
+def _rows(row: str, count: int, **others: str) -> str:
+    """Return so many equal rows; `r2=...` replaces row 2 from the top."""
+    return "/".join(others.get(f"r{n}", row) for n in range(count))
+
+
+def _turned(position: str) -> str:
+    """Return a position with colours exchanged."""
+    return position.translate(str.maketrans("XO", "OX"))
+
+
+CORNER = "XXXXOOO/OOOOOOO/O.O.OOO/OOOOOOO/OO.OOOO/OOOOOO."
+"""Below a black group in the corner, all of it White's and alive."""
+SHARED = ".X.O.OX/XXOOOOX/OOXXXXX/OOOOXXX/O.OOX.X/OOOOXXX/.OOOXX."
+"""Each side has a group with one eye and the liberty at the top that both share."""
+
+OPEN = {
+    "empty": _rows(".........", 9),
+    "one stone": "...../...../..X../...../.....",
+    "three moves each": _rows(
+        ".........", 9, r1=".....O...", r2="...O.X...", r3="..OX.....", r5="......X.."
+    ),
+    "four corners": _rows(".............", 13, r3="...O.....X...", r9="...X.....O..."),
+    "half a wall": _rows(
+        ".XXXXOOO.", 9, r5=".........", r6=".........", r7=".........", r8="........."
+    ),
+    "a cut kills": ".XO.O/.XOO./XXOOO/..XXO/O.XXX",
+    "a cut kills, colours exchanged": _turned(".XO.O/.XOO./XXOOO/..XXO/O.XXX"),
+    "three in a row": f"...XO.O/{CORNER}",
+    "three in a row, colours exchanged": _turned(f"...XO.O/{CORNER}"),
+    "both capture": "XXXOO/XO.XO/OOXXO/.OX.O/OOXXO",
+    "a wide side": _rows(".....XO..", 9),
+    "an opening on 7x7": "......./..X.O../......./..XO.../......./...O.../.......",
+    "an unfinished border": _rows(".XXOO.", 6, r2=".X..O.", r3=".X..O.", r4="......", r5="......"),
+    "a bent three": ".XXO.O/..XOOO/XXXO.O/OOOOOO/O.OO.O/OOOOOO",
+    "two openings": _rows(".XXOO..", 7, r3=".......", r4="......."),
+}
+SETTLED = {
+    "two armies": ".X.XO.O/XXXXOO./XX.XO.O/.XXXOOO/XX.XO.O/.XXXOO./X.XXO.O",
+    "5x5": ".XXO./XXXOO/XXXO./.XXOO/XXXO.",
+    "5x5, colours exchanged": _turned(".XXO./XXXOO/XXXO./.XXOO/XXXO."),
+    "layers of one point each": "....X./XXXXXX/XXXXXX/OOOOOO/OO.OOO/OOOO..",
+    "edges, 5x5": _rows(".XOO.", 5),
+    "edges, 6x6": _rows(".XXOO.", 6),
+    "edges, 8x8": _rows(".XXXOOO.", 8),
+    "edges, 9x9": _rows(".XXXXOOO.", 9),
+    "layers": "......./XXXXXXX/XXXXXXX/OOOOOOO/OOOOOOO/OOOOOOO/.......",
+    "a dead stone": _rows(".XXXXOOO.", 9, r4="OXXXXOOO."),
+    "two dead stones": _rows(".XXXOO.", 7, r1="OXXXOO.", r5=".XXXOOX"),
+    "a dead corner": f".O.XO.O/{CORNER}",
+    "two eyes in the corner": f".X.XO.O/{CORNER}",
+    "two eyes in the corner, colours exchanged": _turned(f".X.XO.O/{CORNER}"),
+}
+KO = {
+    "at the border, 6x6": _rows(".XXOO.", 6, r2=".X.XO."),
+    "at the border, 8x8": _rows(".XXXOOO.", 8, r3=".XX.XOO."),
+    "for White": _rows(".XXOO.", 6, r2=".XO.O."),
+    "at the border, 9x9": _rows(".XXXXOOO.", 9, r6=".XXX.XOO."),
+}
+NEUTRAL = {
+    "a column, 7x7": _rows(".XX.OO.", 7),
+    "one point, 6x6": _rows(".XXOO.", 6, r0=".XX.O."),
+    "one point, 9x9": _rows(".XXXXOOO.", 9, r8=".XXXX.OO."),
+    "three points": _rows(".XXXOOO.", 8, r2=".XXX.OO.", r4=".XXX.OO.", r6=".XXX.OO."),
+}
+SEKI = {
+    "one eye each": SHARED,
+    "one eye each, colours exchanged": _turned(SHARED),
+    "one eye each, mirrored": "/".join(row[::-1] for row in SHARED.split("/")),
+    "one eye each, upside down": "/".join(reversed(SHARED.split("/"))),
+}
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    return Judge()
+
+
+def _cases() -> list[tuple[str, str, str, bool]]:
+    cases = []
+    # Under area scoring a neutral point is worth a point.
+    for kind, positions, by_area, by_territory in (
+        ("open", OPEN, False, False),
+        ("settled", SETTLED, True, True),
+        ("ko", KO, False, False),
+        ("neutral", NEUTRAL, False, True),
+        ("seki", SEKI, True, True),
+    ):
+        for name, position in positions.items():
+            cases.append((f"{kind}: {name}", position, "chinese", by_area))
+            cases.append((f"{kind}: {name}", position, "japanese", by_territory))
+    return cases
+
+
+@pytest.mark.parametrize(("name", "position", "rules", "over"), _cases())
+def test_the_judge_tells_when_a_game_is_over(
+    judge: Judge, name: str, position: str, rules: str, over: bool
+) -> None:
+    board = Board.from_ascii(position.replace("/", "\n"), rules=rules)
+    assert (judge.over(board) is not None) is over
