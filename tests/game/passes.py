@@ -45,7 +45,7 @@ class Ending:
     changed: float = 0.0
     """Points by which the score changed when play went on."""
     extra: int = 0
-    """Moves of the machine, at the end, that gained nothing."""
+    """Passes in a row, at the end, that the machine declined without gaining anything."""
     board: Board = field(default_factory=lambda: Board(5), repr=False)
 
     @property
@@ -65,10 +65,11 @@ def play_one(seed: int) -> Ending:
     judge = game.judge
     chance = 1.5 / size**2
     scores: list[float] = []
+    insisting = 0  # passes that follow one in a finished position
     while len(board.moves) < 3 * size**2:
-        sure = bool(scores) and len(board.moves) > 0.9 * size**2
         done = judge.finished(board) is not None
-        if rng.random() < (1.0 if sure else 0.5 if done else chance):
+        if insisting or rng.random() < (0.5 if done else chance):
+            insisting = insisting - 1 if insisting else 3 * done
             game.human = board.turn
             scores.append(score_of(game))
             board.play(PASS)
@@ -79,10 +80,13 @@ def play_one(seed: int) -> Ending:
             if game.resigned:
                 ending.resigned = True
                 break
+            if insisting:
+                continue
         move = drawer.choose(board.copy(), rng)
         if move in (PASS, RESIGN):
             continue
         board.play(move)
+        scores.clear()
     if ending.ended:
         final = score_of(game)
         for score in reversed(scores[:-1]):
