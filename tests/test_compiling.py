@@ -133,7 +133,7 @@ def test_gtp_counts_a_game_before_the_scorer_is_compiled(tmp_path: Path) -> None
     answered, told = answers(NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert answered == answers()[0] and "= W+5.5" in answered
     assert told.count("counting without them") == 1
-    assert not list(tmp_path.rglob("blocks_attack_kernels*"))
+    assert not list(tmp_path.rglob("group_kernels*"))
 
 
 def test_what_is_compiled_already_is_used(tmp_path: Path) -> None:
@@ -141,11 +141,12 @@ def test_what_is_compiled_already_is_used(tmp_path: Path) -> None:
     program = (
         "import os\n"
         "from tengen import compiling\n"
-        "assert compiling.is_compiled('mine') and not compiling.is_compiled('theirs')\n"
-        "assert compiling.interpreted(os.getpid, unless='mine') == os.getpid()\n"
-        "assert compiling.interpreted(os.getpid, unless='theirs') != os.getpid()\n"
+        "SCORING = compiling.SCORING_KERNELS\n"
+        "assert compiling.is_compiled('board.kernels') and not compiling.is_compiled(SCORING)\n"
+        "assert compiling.interpreted(os.getpid, unless='board.kernels') == os.getpid()\n"
+        "assert compiling.interpreted(os.getpid, unless=SCORING) != os.getpid()\n"
     )
-    (tmp_path / "mine.f-1.nbi").touch()
+    (tmp_path / "kernels.f-1.nbi").touch()
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
@@ -162,7 +163,7 @@ def test_hardly_any_kernel_is_left_to_be_compiled_later() -> None:
 
 @pytest.mark.parametrize(
     ("kept", "imported", "spared"),
-    [("other.f-1.nbi", "os", 1), ("mine.f-1.nbi", "os", 0), ("other.f-1.nbi", "tengen.jit", 0)],
+    [("other.f-1.nbi", "os", 1), ("kernels.f-1.nbi", "os", 0), ("other.f-1.nbi", "tengen.jit", 0)],
 )
 def test_compiling_is_spared_only_where_it_would_be_done(
     kept: str, imported: str, spared: int, tmp_path: Path
@@ -172,7 +173,7 @@ def test_compiling_is_spared_only_where_it_would_be_done(
     program = (
         f"import {imported}, numba\n"
         "from tengen import compiling\n"
-        "compiling.spare('mine')\n"
+        "compiling.spare('board.kernels')\n"
         "print(int(numba.config.DISABLE_JIT))\n"
     )
     done = subprocess.run(

@@ -28,6 +28,7 @@ import numpy as np
 from numba.core import caching, config, event
 
 __all__ = [
+    "SCORING_KERNELS",
     "cache_folder",
     "import_kernels",
     "interpreted",
@@ -37,6 +38,8 @@ __all__ = [
 ]
 
 Result = TypeVar("Result")
+SCORING_KERNELS = "learners.scoring.group_kernels"
+"""Those of the scorer that are compiled last: they take longest."""
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
 _COLLECTING = 100_000, 50, 100
@@ -63,12 +66,15 @@ def import_kernels() -> None:
 
 
 def is_compiled(kernels: str) -> bool:
-    """Tell whether kernels of a file were ever compiled here."""
-    return any(cache_folder().rglob(f"{kernels}.*.nbi"))
+    """Tell whether kernels of a module such as `board.kernels` were ever compiled here."""
+    source = _PACKAGE.joinpath(*kernels.split(".")).with_suffix(".py")
+    if not source.exists():  # renamed: without this, nobody would notice
+        raise ValueError(f"there is no module {kernels}")
+    return any(cache_folder().rglob(f"{source.stem}.*.nbi"))
 
 
 def spare(kernels: str, *, children: bool = True) -> None:
-    """Let all kernels run as plain Python if those of a file were never compiled here.
+    """Let all kernels run as plain Python if those of a module were never compiled here.
 
     For work so small that compiling would take longer than it; it has to be called before any
     kernel is imported, else it does nothing. Without `children` only this process does without.
@@ -85,7 +91,7 @@ def spare(kernels: str, *, children: bool = True) -> None:
 def interpreted(function: Callable[..., Result], *arguments: Any, unless: str) -> Result:
     """Call a function in a process in which kernels run as plain Python, unless some are compiled.
 
-    For an answer that takes seconds so and longer to compile; `unless` names a file of its kernels.
+    For an answer that takes seconds so and longer to compile; `unless` names one of its modules.
     The process is kept for further calls.
     """
     if config.DISABLE_JIT or is_compiled(unless):

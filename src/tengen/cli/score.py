@@ -74,7 +74,7 @@ def score(
     if len(files) == 1 and _is_one_game(Path(files[0])):
         from tengen import compiling
 
-        compiling.spare("blocks_context_kernels")
+        compiling.spare(compiling.SCORING_KERNELS)
     from tengen.errors import TengenError
     from tengen.files import refuse_inputs, write_atomic
     from tengen.learners.scoring import BlockScorer

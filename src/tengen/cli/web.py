@@ -34,7 +34,7 @@ def web(
     from tengen import compiling
 
     # Moves are checked one at a time here: plain Python does until the next start.
-    compiling.spare("kernels", children=False)
+    compiling.spare("board.kernels", children=False)
     from tengen.web.serving import serve
     from tengen.web.settings import LOOPBACK, Settings, default_database
 

@@ -31,7 +31,6 @@ _FEWEST_STONES = 1 / 3
 """A board with fewer stones than this share of its points is not finished, whatever is said."""
 _NETWORK, _END_NETWORK = "tengen-small", "tengen-large"
 """Networks that estimate games in progress, and that confirm that one is over."""
-_SCORING = "blocks_attack_kernels"
 """The file of the scorer's kernels that are compiled last."""
 _END_PLAYOUTS = 64
 _SURE_ALONE, _SURE, _SURE_NETWORK = 0.95, 0.3, 0.5
@@ -80,11 +79,11 @@ class _UncompiledScorer:
 
     def status(self, board: Board) -> Verdict:
         """Judge every block."""
-        return compiling.interpreted(_status, board, unless=_SCORING)
+        return compiling.interpreted(_status, board, unless=compiling.SCORING_KERNELS)
 
     def score(self, board: Board) -> ScoreEstimate:
         """Count a position under its rules."""
-        return compiling.interpreted(_score, board, unless=_SCORING)
+        return compiling.interpreted(_score, board, unless=compiling.SCORING_KERNELS)
 
 
 def _status(board: Board) -> Verdict:
@@ -109,7 +108,7 @@ class Judge:
         if self._scorer is None:
             if not has_model("scorer"):
                 self._scorer = PlayoutScorer()
-            elif compiling.is_compiled(_SCORING):
+            elif compiling.is_compiled(compiling.SCORING_KERNELS):
                 self._scorer = load_scorer("scorer")
             else:
                 self._scorer = _UncompiledScorer()

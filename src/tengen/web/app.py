@@ -15,7 +15,7 @@ from fastapi.staticfiles import StaticFiles
 
 from tengen import __version__
 from tengen.board import Board
-from tengen.compiling import is_compiled
+from tengen.compiling import SCORING_KERNELS, is_compiled
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.web import explore_routes, look_routes, play_routes, review_routes, shelf_routes
 from tengen.web.game_service import StaleMoveError, UnknownGameError
@@ -47,7 +47,7 @@ def make_app(services: Services) -> FastAPI:
         services.reviews.resume()
         opponent = services.games.opponents["level-1"].spec
         board = to_value(Board(9))
-        compiled = is_compiled("blocks_attack_kernels")
+        compiled = is_compiled(SCORING_KERNELS)
         arguments = {"board": board, "player": opponent, "judge": compiled}
         ready = services.playing.submit("warm", arguments)
         if not compiled:  # the first move before everything else
