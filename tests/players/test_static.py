@@ -8,10 +8,10 @@ import pytest
 from tengen.board import BLACK, PASS, WHITE, Board, index_of, play_random
 from tengen.board import layout_kernels as layout
 from tengen.board.playouts import shape_table
+from tengen.board.tactics_kernels import LIB1, LIB2, WORK_ROWS, catches, count_block, way_out
 from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
 from tengen.players import make_player
 from tengen.players.expert import PlayerExpert, StaticExpert
-from tengen.players.ladder_kernels import LIB1, LIB2, WORK_ROWS, catches, count_block, escapes
 from tengen.players.simple import (
     MaxlibPlayer,
     StaticPlayer,
@@ -73,10 +73,10 @@ def _catching(board: Board, vertex: str) -> bool:
     head = int(board.state[1, point])
     if count_block(board.state, work, head, board.cols + 1) != 2:
         return False
-    scratch = np.empty_like(board.state)
+    one, two = (int(work[row, head]) for row in (LIB1, LIB2))
     return any(
-        bool(catches(board.state, scratch, work, head, int(work[row, head]), board.cols + 1))
-        for row in (LIB1, LIB2)
+        bool(catches(board.state, work, head, lib, other, board.cols + 1))
+        for lib, other in ((one, two), (two, one))
     )
 
 
@@ -108,8 +108,9 @@ def test_escapes(black: list[str], expected: bool) -> None:
         board.set_stones(black=black, white=[stone], to_play=WHITE)
     work, _ = new_work(board.state.shape[1])
     head = int(board.state[1, board.point(stone)])
-    scratch = np.empty_like(board.state)
-    assert bool(escapes(board.state, scratch, work, head, 10)) is expected
+    before = board.state.copy()
+    assert bool(way_out(board.state, work, head, 10)) is expected
+    assert (board.state == before).all()
 
 
 def test_own_eyes_are_left_alone() -> None:
@@ -176,10 +177,7 @@ def test_it_passes_at_the_end() -> None:
 def test_values_of_the_rules_are_finite_where_one_may_play() -> None:
     board = play_random(Board(7), 30, np.random.default_rng(1))
     work, floats = new_work(board.state.shape[1])
-    static_values(
-        board.state, board.turn, DEFAULT_WEIGHTS, shape_table(), np.empty_like(board.state), work,
-        floats,
-    )  # fmt: skip
+    static_values(board.state, board.turn, DEFAULT_WEIGHTS, shape_table(), work, floats)
     inside = board.state[layout.COLOUR] != layout.BORDER
     values, legal = floats[VALUE][inside], board.legal_mask()[:-1]
     assert np.isneginf(values[~legal]).all() and np.isfinite(values[legal]).any()

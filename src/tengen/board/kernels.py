@@ -84,6 +84,14 @@ def copied(s):
 
 
 @inner_kernel
+def copy_state(s, t):
+    """Copy a position; a plain loop, because slices of two dimensions compile slowly."""
+    for i in range(s.shape[0]):
+        for j in range(s.shape[1]):
+            t[i, j] = s[i, j]
+
+
+@inner_kernel
 def clear(s, rows, cols):
     """Make `s` the empty position of this size, Black to move, suicide forbidden."""
     s[:, :] = 0

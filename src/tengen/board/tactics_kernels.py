@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import near, number_alike
+from tengen.board.kernels import in_atari, near, number_alike
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
@@ -18,6 +18,8 @@ from tengen.board.layout_kernels import (
     EMPTY,
     HEAD,
     NEXT,
+    PLIB,
+    PSUM,
     ROWS,
     SCALARS,
     SIZE,
@@ -554,3 +556,118 @@ def read_ladders(s, mover, start, count, libs, said, stones):
                 said[q] |= 1 << (2 * (CATCHES if works else ATARI_IN_VAIN) + large)
             elif one > 0:
                 said[q] |= 1 << (2 * (_BLOCKS_LADDER if works else _SAVES_FROM_LADDER) + large)
+
+
+# ----- Blocks of a state with few liberties -----
+#
+# `w` is integer scratch (WORK_ROWS, N): what is known of blocks at their heads, stamps, and the
+# scratch of the ladder reader.
+
+LIBERTIES, LIB1, LIB2, _STAMPS, _READING = 0, 1, 2, 3, 4
+WORK_ROWS = _READING + _SCRATCH_ROWS
+
+_MANY = 6
+"""Liberties are counted no further than this."""
+_MOVE_READS = 100  # positions that one ladder may cost where every move asks for several
+
+
+@inner_kernel
+def _next_stamp(w):
+    """Return a number that the row _STAMPS does not hold yet (kept at point 0, a border)."""
+    w[_STAMPS, 0] += 1
+    return w[_STAMPS, 0]
+
+
+@kernel
+def count_block(s, w, head, width):
+    """Return the liberties of a block up to `_MANY`; remember the first two."""
+    if s[PLIB, head] == 0:
+        return 0
+    mark = _next_stamp(w)
+    count = 0
+    x = head
+    while True:
+        for k in range(4):
+            q = near(x, k, width)
+            if s[COLOUR, q] == EMPTY and w[_STAMPS, q] != mark:
+                w[_STAMPS, q] = mark
+                if count == 0:
+                    w[LIB1, head] = q
+                elif count == 1:
+                    w[LIB2, head] = q
+                count += 1
+                if count >= _MANY:
+                    return count
+        x = s[NEXT, x]
+        if x == head:
+            return count
+
+
+@inner_kernel
+def liberties_after(s, w, p, colour, width):
+    """Return the liberties up to `_MANY` that `colour` has at `p` after playing it.
+
+    Taken enemy blocks count their stones next to `p` only: a lower bound, exact from 0 to 1.
+    """
+    mark = _next_stamp(w)
+    w[_STAMPS, p] = mark
+    count = 0
+    for k in range(4):
+        q = near(p, k, width)
+        c = s[COLOUR, q]
+        if c == EMPTY:
+            if w[_STAMPS, q] != mark:
+                w[_STAMPS, q] = mark
+                count += 1
+        elif c == colour:
+            head = s[HEAD, q]
+            x = head
+            while True:
+                for j in range(4):
+                    z = near(x, j, width)
+                    if s[COLOUR, z] == EMPTY and w[_STAMPS, z] != mark:
+                        w[_STAMPS, z] = mark
+                        count += 1
+                if count >= _MANY:
+                    return count
+                x = s[NEXT, x]
+                if x == head:
+                    break
+        elif c != BORDER and in_atari(s, s[HEAD, q]):
+            count += 1
+    return count
+
+
+@inner_kernel
+def touches_atari(s, head, width):
+    """Return the last liberty of an enemy block in atari next to this block, or 0."""
+    enemy = 3 - s[COLOUR, head]
+    x = head
+    while True:
+        for k in range(4):
+            q = near(x, k, width)
+            if s[COLOUR, q] == enemy:
+                h = s[HEAD, q]
+                if in_atari(s, h):
+                    return s[PSUM, h] // s[PLIB, h]
+        x = s[NEXT, x]
+        if x == head:
+            return 0
+
+
+@kernel
+def catches(s, w, head, lib, other, width):
+    """Tell whether the enemy catches the block, whose two liberties these are, by playing `lib`."""
+    return _way(s, w, head, width, True, other) == lib
+
+
+@kernel
+def way_out(s, w, head, width):
+    """Return the move that saves a block in atari from a ladder, or 0."""
+    return _way(s, w, head, width, False, 0)
+
+
+@inner_kernel
+def _way(s, w, head, width, attacking, forbidden):
+    reads = np.full(1, MAX_READS - _MOVE_READS, np.int64)
+    return read_ladder(s[COLOUR], head, width, attacking, forbidden, reads, w[_READING:])

@@ -119,11 +119,9 @@ def static_move_values(board: Board) -> FloatArray:
 
     Own eyes are -inf too. The unit is roughly a point of area.
     """
-    state = board.state
+    state = board.state.copy()  # ladders are played out on it
     work, floats = new_work(state.shape[1])
-    static_values(
-        state, board.turn, DEFAULT_WEIGHTS, shape_table(), np.empty_like(state), work, floats
-    )
+    static_values(state, board.turn, DEFAULT_WEIGHTS, shape_table(), work, floats)
     values: FloatArray = floats[VALUE][state[layout.COLOUR] != layout.BORDER]
     values[~board.legal_mask()[:-1]] = -np.inf
     return values

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from tengen.board.kernels import is_legal, near, play_move
+from tengen.board.kernels import copy_state, is_legal, near, play_move
 from tengen.board.layout_kernels import (
     BORDER,
     COLOUR,
@@ -36,19 +36,18 @@ from tengen.board.layout_kernels import (
 from tengen.board.playout_kernels import run_chunk
 from tengen.board.random_kernels import mix, seed_stream, uniform
 from tengen.board.simple_kernels import is_own_eye
-from tengen.jit import hot_kernel, inner_kernel, kernel
-from tengen.players.ladder_kernels import (
+from tengen.board.tactics_kernels import (
     LIB1,
     LIB2,
     LIBERTIES,
     WORK_ROWS,
     catches,
-    copy_state,
     count_block,
-    escapes,
     liberties_after,
     touches_atari,
+    way_out,
 )
+from tengen.jit import hot_kernel, inner_kernel, kernel
 
 # Weights: what each thing is worth. A block is worth two points a stone where it is won or lost.
 _W_CAPTURE = 0  # share of a block's worth for taking one that could escape
@@ -120,7 +119,7 @@ def new_work(n):
 
 
 @kernel
-def _read_blocks(s, t, w, f, colour, weights, width):
+def _read_blocks(s, w, f, colour, weights, width):
     """Count all blocks' liberties; write to TACTICS what saving and catching is worth."""
     n = s.shape[1]
     f[_TACTICS, :] = 0.0
@@ -135,22 +134,18 @@ def _read_blocks(s, t, w, f, colour, weights, width):
         worth = 2.0 * s[SIZE, p]
         one, two = w[LIB1, p], w[LIB2, p]
         if w[LIBERTIES, p] == 1:
-            flees = escapes(s, t, w, p, width)
-            w[LIB1, p] = one
+            way = way_out(s, w, p, width)
             if c == colour:
-                if flees:
-                    f[_TACTICS, one] += weights[_W_SAVE] * worth
+                if way != 0:
+                    f[_TACTICS, way] += weights[_W_SAVE] * worth
                 taking = touches_atari(s, p, width)
-                if taking != 0 and taking != one:
+                if taking != 0 and taking != way:
                     f[_TACTICS, taking] += weights[_W_SAVE] * worth
             else:
-                share = weights[_W_CAPTURE] if flees else weights[_W_DEAD]
-                # Stones that cannot flee may still be freed by a capture.
-                if not flees and touches_atari(s, p, width) != 0:
-                    share = weights[_W_CAPTURE]
+                share = weights[_W_CAPTURE] if way != 0 else weights[_W_DEAD]
                 f[_TACTICS, one] += share * worth
         elif c == colour:
-            if catches(s, t, w, p, one, width) or catches(s, t, w, p, two, width):
+            if catches(s, w, p, one, two, width) or catches(s, w, p, two, one, width):
                 for i in range(2):
                     lib = one if i == 0 else two
                     if is_legal(s, lib, colour):
@@ -158,10 +153,9 @@ def _read_blocks(s, t, w, f, colour, weights, width):
                         if after >= 3:
                             f[_TACTICS, lib] += weights[_W_DEFEND] * worth
         else:
-            first = catches(s, t, w, p, one, width)
-            if first:
+            if catches(s, w, p, one, two, width):
                 f[_TACTICS, one] += weights[_W_CATCH] * worth
-            if catches(s, t, w, p, two, width):
+            if catches(s, w, p, two, one, width):
                 f[_TACTICS, two] += weights[_W_CATCH] * worth
 
 
@@ -338,11 +332,11 @@ def _value(s, w, f, p, colour, weights, shapes, width):
 
 
 @kernel
-def static_values(s, colour, weights, shapes, t, w, f):
+def static_values(s, colour, weights, shapes, w, f):
     """Fill the row VALUE of `f` with what each legal point is worth, -inf elsewhere."""
     width = s[SCALARS, COLS] + 1
     f[VALUE, :] = -np.inf
-    _read_blocks(s, t, w, f, colour, weights, width)
+    _read_blocks(s, w, f, colour, weights, width)
     _influence(s, w, f, colour, weights, width)
     for i in range(s[SCALARS, N_EMPTY]):
         p = s[EMPTIES, i]
@@ -364,9 +358,9 @@ def _best_move(s, f, weights):
 
 
 @inner_kernel
-def _static_move(s, colour, weights, shapes, t, w, f):
+def _static_move(s, colour, weights, shapes, w, f):
     """Return the rule player's move for `colour`, or PASS; superko is the caller's."""
-    static_values(s, colour, weights, shapes, t, w, f)
+    static_values(s, colour, weights, shapes, w, f)
     return _best_move(s, f, weights)
 
 
@@ -374,13 +368,12 @@ def _static_move(s, colour, weights, shapes, t, w, f):
 def _play_static(s, black, white, shapes, limit):
     """Play both sides until two passes or `limit` plies; return plies played."""
     n = s.shape[1]
-    t = np.empty_like(s)
     w, f = new_work(n)
     passes = 0
     plies = 0
     while passes < 2 and plies < limit:
         colour = s[SCALARS, TURN]
-        p = _static_move(s, colour, black if colour == 1 else white, shapes, t, w, f)
+        p = _static_move(s, colour, black if colour == 1 else white, shapes, w, f)
         play_move(s, p, colour)
         passes = passes + 1 if p == PASS else 0
         plies += 1
@@ -425,9 +418,9 @@ SETTINGS = 5
 
 
 @inner_kernel
-def _noisy_static_move(s, weights, shapes, noise, rng, t, w, f):
+def _noisy_static_move(s, weights, shapes, noise, rng, w, f):
     """Return a move drawn from a softmax of the static player's values at temperature `noise`."""
-    static_values(s, s[SCALARS, TURN], weights, shapes, t, w, f)
+    static_values(s, s[SCALARS, TURN], weights, shapes, w, f)
     best = weights[W_PASS]
     chosen = PASS
     for i in range(s[SCALARS, N_EMPTY]):
@@ -446,7 +439,6 @@ def _verdict(s0, weights, shapes, settings, seed, ownership):
     """Fill `ownership` (row-major, Black +1 to White -1, bent) and return its sum."""
     cells = s0[SCALARS, ROWS] * s0[SCALARS, COLS]
     s = np.empty_like(s0)
-    t = np.empty_like(s0)
     w, f = new_work(s0.shape[1])
     rng = np.zeros(1, np.uint64)
     playouts = np.int64(settings[_E_PLAYOUTS])
@@ -458,7 +450,7 @@ def _verdict(s0, weights, shapes, settings, seed, ownership):
         copy_state(s0, s)
         # Half of the variations have no lead: what playouts and the rule player get wrong differs.
         for _ in range(np.int64(settings[_E_LEAD]) if i % 2 == 1 else 0):
-            p = _noisy_static_move(s, weights, shapes, settings[_E_NOISE], rng, t, w, f)
+            p = _noisy_static_move(s, weights, shapes, settings[_E_NOISE], rng, w, f)
             if p == PASS:
                 break
             play_move(s, p, s[SCALARS, TURN])
