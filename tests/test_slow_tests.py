@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -32,7 +33,12 @@ def run(folder: Path, *options: str) -> str:
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
     (folder / "test_some.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", *options]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+    root = Path(__file__).parents[1]  # what the copied file imports
+    path = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    return done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no alarm")

@@ -70,10 +70,10 @@ def test_a_process_of_the_web_loads_a_model_once(monkeypatch: pytest.MonkeyPatch
         board = to_value(Board(size))
         assert TASKS["predict"]({"board": board, "top": 1}, ask)["model"] == "tengen-large"
         assert TASKS["see"]({"board": board, "machine": "deep-network"}, ask)["wishes"]
-        for playouts in (10, 20):
-            asked = {"sgf": f"(;SZ[{size}];B[cc])", "playouts": playouts, "done": []}
-            assert TASKS["review"](asked, ask)["policy"] == "tengen-large"
-    assert loaded.count("tengen-large") == 1
+        for visits in (4, 8):
+            asked = {"sgf": f"(;SZ[{size}];B[cc])", "visits": visits, "quick": False, "known": []}
+            TASKS["review"](asked, ask)
+    assert loaded.count("tengen-large") == loaded.count("tengen-judge") == 1
 
 
 BUSY = """

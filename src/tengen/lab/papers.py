@@ -146,14 +146,6 @@ MP_SIZES: dict[int, tuple[float, ...]] = {
     15000: (0.3373, 0.5981, 0.6894),
     20000: (0.3394, 0.6047, 0.6950, 0.7716),
 }
-MP_OTHERS = {
-    # Table IV, and others since.
-    "Stern et al., draft, 20,000 games": 0.26,
-    "Stern et al. 2006, 181,000 games": 0.34,
-    "Coulom 2007": 0.349,
-    "Wistuba, Schmidt-Thieme 2013": 0.41,
-    "Clark, Storkey 2015 (KGS)": 0.444,
-}
 MP_MATCH = 0.0
 """Section IV-D: its one game against GNU Go 3.6 was lost."""
 MP_POSITIONS = 100_000
