@@ -128,7 +128,6 @@ def test_looking_through_the_machines(
     network.locator("figure").nth(8).wait_for()
     network.get_by_role("button", name="White's territory").click()
     page.locator(".board .shudan-heat").first.wait_for()
-    page.get_by_text("What speaks for it").wait_for()
     deep = page.get_by_role("region", name="Deep network")
     deep.get_by_text("give or take").wait_for()
     assert deep.locator("figure").count() == 2
