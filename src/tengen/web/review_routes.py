@@ -98,13 +98,14 @@ async def events(request: Request, key: str, known: int = 0) -> StreamingRespons
                 if not alive:
                     yield ": alive\n\n"
                     continue
+                # The status first: changes that come while events are sent are for the next round.
+                body = dict(found.get(key))
                 changed = found.changed(key, sent)
+                sent += len(changed)
                 parts = {part["number"]: part for part in found.parts(key)} if changed else {}
                 for number in dict.fromkeys(changed):
                     yield event("part", parts[number])
-                sent = len(found.changed(key))
                 yield event("progress", found.progress(key))
-                body = found.get(key)
                 if body["status"] != "waiting":
                     told = {name: body[name] for name in ("status", "trouble", "summary")}
                     yield event("done", told)
