@@ -89,10 +89,11 @@ async def events(request: Request, key: str, known: int = 0) -> StreamingRespons
     """Stream positions as they are evaluated or improved, after the first `known` changes."""
     found = _reviews(request)
     found.get(key)
-    queue = found.watch(key)
+    queue, log = found.watch(key), found.changed(key)
 
     async def told() -> AsyncIterator[str]:
-        sent = known
+        # A server that was started again has fewer changes than its watchers know of.
+        sent = known if known <= len(log) else 0
         try:
             async for alive in changes(queue) if queue else _once():
                 if not alive:
@@ -100,7 +101,7 @@ async def events(request: Request, key: str, known: int = 0) -> StreamingRespons
                     continue
                 # The status first: changes that come while events are sent are for the next round.
                 body = dict(found.get(key))
-                changed = found.changed(key, sent)
+                changed = log[sent:]
                 sent += len(changed)
                 parts = {part["number"]: part for part in found.parts(key)} if changed else {}
                 for number in dict.fromkeys(changed):

@@ -106,13 +106,12 @@ class Reviews:
         """Return how far a running review is: stage, steps done and their total."""
         return self._running[key].progress if key in self._running else None
 
-    def changed(self, key: str, since: int = 0) -> list[int]:
-        """Return the numbers of the positions that changed, in order; all but the first `since`.
+    def changed(self, key: str) -> list[int]:
+        """Return the numbers of the positions that changed, in order.
 
-        A server that was started again has fewer changes than its watchers know of: they get all.
+        While a review runs, the list grows; whoever holds it also has the last changes.
         """
-        changed = self._running[key].changed if key in self._running else []
-        return changed[since:] if since <= len(changed) else changed
+        return self._running[key].changed if key in self._running else []
 
     def delete(self, key: str) -> None:
         """Stop and delete a review."""
