@@ -1,7 +1,7 @@
 """Measure what a network knows of score and owners half way through games; other positions not.
 
-    tengen network shards kgs6d-scored-dev.sgf --out shards/scored
-    tengen network shards kgs6d-train.sgf --out shards/kgs
+    tengen train network --shards-only kgs6d-scored-dev.sgf --out shards/scored
+    tengen train network --shards-only kgs6d-train.sgf --out shards/kgs
     python benchmarks/half_way.py shards/scored --learned shards/kgs --model tengen-large
 
 Games whose count the scorer confirms, the position after half of the moves. With `--learned` the

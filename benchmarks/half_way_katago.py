@@ -1,6 +1,6 @@
 """Measure what KataGo knows of score and owners half way through games, as half_way.py does ours.
 
-    tengen network shards kgs6d-scored-dev.sgf --out shards/scored
+    tengen train network --shards-only kgs6d-scored-dev.sgf --out shards/scored
     python benchmarks/half_way_katago.py shards/scored --katago katago --net MODEL.bin.gz
 
 The same games, positions, labels and averages. KataGo is asked through its analysis engine and

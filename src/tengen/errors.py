@@ -4,6 +4,9 @@ The command line turns a `TengenError` into one line and exit status 1. Anything
 escapes is our bug (exit status 4). Nothing here knows Go.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class TengenError(ValueError):
     """A mistake of the input, told in one line that names the input and the place."""
@@ -35,3 +38,11 @@ class EngineError(TengenError):
 
 class Terminated(KeyboardInterrupt):
     """Somebody told this process to end (SIGTERM): nobody's fault; work ends as at Ctrl-C."""
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """Return a message: there is none of this name, which one may be meant, which there are."""
+    names = list(known)
+    close = get_close_matches(name, names, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    return f"there is no {what} {name!r}{hint} There are: {', '.join(names) or 'none'}"

@@ -115,7 +115,7 @@ def test_a_tournament_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
 
 
 def test_a_training_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
-    words = ["opening-evolution", "train", "--size", "5", "--generations", "6", "--seed", "3"]
+    words = ["train", "opening-evolution", "--size", "5", "--generations", "6", "--seed", "3"]
     calm, wild = tmp_path / "calm", tmp_path / "wild"
     assert run([*words, "--quiet", "--out", str(calm)]) == 0
     done = on_a_full_disk(2000, *words, "--quiet", "--out", wild)

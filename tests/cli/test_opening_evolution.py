@@ -59,7 +59,7 @@ def test_a_run_is_not_mixed_up_with_another(
     ):
         assert run(["opening-evolution", *again, *more, "--quiet"]) == 1
         assert reason in capsys.readouterr().err
-    assert run(["opening-td", "train", "--out", str(tmp_path / "oe"), "--resume"]) == 1
+    assert run(["train", "opening-td", "--out", str(tmp_path / "oe"), "--resume"]) == 1
     assert "opening-evolution" in capsys.readouterr().err
     with Run.open(tmp_path / "busy", KIND, EvolutionSettings()):
         busy = ["train", "--resume", "--out", str(tmp_path / "busy")]
@@ -89,7 +89,7 @@ def test_evaluate_and_experiment(capsys: pytest.CaptureFixture[str], tmp_path: P
     folder = tmp_path / "opening-evolution"
     assert json.loads((folder / "result.json").read_text()) == found
     assert "<svg" in (folder / "points-of-the-double-round-robin-a.svg").read_text()
-    assert run(["opening-evolution", "experiment", *runs, *options, "--quiet"]) == 0
+    assert run(["lab", "opening-evolution", *runs, *options, "--quiet"]) == 0
     assert "Over 2 seeds" in capsys.readouterr().out
 
 

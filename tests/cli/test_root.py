@@ -67,9 +67,9 @@ def test_help_shows_flags_as_flags(capsys: Out, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(
     "command",
-    ["arena match", "arena run", "games convert", "gtp", "network train", "opening-evolution train",
-     "opening-td train", "play", "review", "scoring make", "scoring train", "self-play games",
-     "self-play train", "symmetry-network train"],
+    ["arena match", "arena run", "games convert", "gtp", "train network", "train opening-evolution",
+     "train opening-td", "play", "review", "scoring make", "train scoring", "self-play games",
+     "train self-play", "train symmetry-network"],
 )  # fmt: skip
 def test_a_seed_below_zero_is_refused(capsys: Out, command: str) -> None:
     assert run([*command.split(), "--seed", "-1"]) == 1

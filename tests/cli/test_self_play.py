@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     made = tmp_path_factory.mktemp("self-play") / "run"
-    assert run(["self-play", "train", "--out", str(made), *SMALL, "--quiet"]) == 0
+    assert run(["train", "self-play", "--out", str(made), *SMALL, "--quiet"]) == 0
     torch.set_num_threads(threads)
     return made
 
@@ -51,7 +51,7 @@ def test_games_against_itself_teach_another_network(
     assert len(told["shards"]) == 2 and told["games"] + told["cut"] == 16
     taught = str(tmp_path / "taught.safetensors")
     settings = ["--design", "tiny", "--steps", "3", "--batch", "8", "--device", "cpu"]
-    assert run(["network", "train", shards, *settings, "--out", taught, "--quiet", "--json"]) == 0
+    assert run(["train", "network", shards, *settings, "--out", taught, "--quiet", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["games"] == told["games"]
     assert run([*games, *few, "--quiet"]) == 1
     assert "holds shards already" in capsys.readouterr().err
@@ -60,7 +60,7 @@ def test_games_against_itself_teach_another_network(
 def test_a_folder_with_a_run_goes_on_only_if_asked(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    again = ["self-play", "train", "--out", str(folder), "--quiet"]
+    again = ["train", "self-play", "--out", str(folder), "--quiet"]
     assert run([*again, *SMALL]) == 1
     assert "--resume goes on with it" in capsys.readouterr().err
     assert run([*again, "--resume", "--json", "--device", "cpu"]) == 0
@@ -71,7 +71,7 @@ def test_a_folder_with_a_run_goes_on_only_if_asked(
 
 
 def test_snapshots_meet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ladder = ["self-play", "ladder", str(folder), "--snapshots", "2", "--games", "2"]
+    ladder = ["evaluate", "self-play", str(folder), "--snapshots", "2", "--games", "2"]
     assert run([*ladder, "--anchor", "random", "--json", "--quiet"]) == 0
     steps = json.loads(capsys.readouterr().out)
     assert [("minutes" in step, step["games_played"]) for step in steps] == [
@@ -122,7 +122,7 @@ def test_another_shape_to_start_with_is_refused(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     start = ["--start", str(folder / "model.safetensors"), "--design", "zero"]
-    assert run(["self-play", "train", "--out", str(tmp_path / "new"), *start]) == 1
+    assert run(["train", "self-play", "--out", str(tmp_path / "new"), *start]) == 1
     assert "another shape than --design zero" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
 
@@ -132,9 +132,9 @@ def test_a_training_that_comes_apart_says_so(
 ) -> None:
     need("torch")
     again = [*SMALL, "--quiet", "--out", str(tmp_path / "run")]
-    assert run(["self-play", "train", *again, "--komi", "1e30"]) == 1
+    assert run(["train", "self-play", *again, "--komi", "1e30"]) == 1
     assert "'--komi'" in capsys.readouterr().err
-    assert run(["self-play", "train", *again, "--positions", "900", "--rate", "1e30"]) == 1
+    assert run(["train", "self-play", *again, "--positions", "900", "--rate", "1e30"]) == 1
     assert "(its loss is no number); a smaller --rate" in capsys.readouterr().err
     assert run(["self-play", "show", str(tmp_path / "run"), "--json"]) == 0
     json.loads(capsys.readouterr().out, parse_constant=pytest.fail)

@@ -80,7 +80,7 @@ def genmove(game: Path) -> None:
 def train(game: Path) -> None:
     out = str(game.with_name("mine.safetensors"))
     options = ["--size", "7", "--minimum", "2", "--out", out]
-    assert run(["move-prediction", "train", str(game), *options]) == 0
+    assert run(["train", "move-prediction", str(game), *options]) == 0
 
 
 @pytest.mark.parametrize(("number", "walked"), [(1, score), (2, genmove), (3, train)])

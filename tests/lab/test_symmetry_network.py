@@ -29,19 +29,19 @@ from tengen.learners.symmetry_network.training import open_run
 def test_tables_of_designs(tmp_path, capsys):
     options = ["--train-games", "8", "--games", "2", "--size", "5", "--json", "--quiet"]
     keep = ["--out", str(tmp_path)]
-    assert run(["symmetry-network", "experiment", "--table", "categories", *options, *keep]) == 0
+    assert run(["lab", "symmetry-network", "--table", "categories", *options, *keep]) == 0
     value = json.loads(capsys.readouterr().out)
     assert [row["weights"] for row in value["rows"]] == [714, 714]
     assert value["rows"][0]["against_first"] is None
     assert 0 <= value["rows"][1]["against_first"] <= 1
     assert len(list(tmp_path.glob("*.safetensors"))) == 2
-    assert run(["symmetry-network", "experiment", "--table", "categories", *options, *keep]) == 0
+    assert run(["lab", "symmetry-network", "--table", "categories", *options, *keep]) == 0
     again = json.loads(capsys.readouterr().out)
     assert again["rows"][1]["against_first"] == value["rows"][1]["against_first"]
     assert again["rows"][1]["seconds"] == 0
-    assert run(["symmetry-network", "experiment", "--table", "stars", *options]) == 1
+    assert run(["lab", "symmetry-network", "--table", "stars", *options]) == 1
     assert "categories" in capsys.readouterr().err
-    assert run(["symmetry-network", "experiment", "--json"]) == 1
+    assert run(["lab", "symmetry-network", "--json"]) == 1
     assert "folder" in capsys.readouterr().err
 
 
@@ -59,12 +59,12 @@ def test_snapshots_play_each_other(tmp_path, capsys):
     with open_run(tmp_path, settings, resume=False) as training:
         SymmetryNetwork(settings=settings).fit(run=training)
     options = ["--games", "2", "--size", "5", "--json", "--quiet"]
-    assert run(["symmetry-network", "experiment", str(tmp_path), *options]) == 0
+    assert run(["lab", "symmetry-network", str(tmp_path), *options]) == 0
     curve = json.loads(capsys.readouterr().out)
     assert curve["games"] == [0, 2, 4, 6, 8]
     assert sum(curve["rates"]) == pytest.approx(2.5)
     assert curve["best"] in curve["games"]
-    assert run(["symmetry-network", "experiment", str(tmp_path / "none"), *options]) == 1
+    assert run(["lab", "symmetry-network", str(tmp_path / "none"), *options]) == 1
     assert "no snapshots" in capsys.readouterr().err
 
 

@@ -120,11 +120,11 @@ def test_the_command_lists_names_and_shows_cards(
     assert entry["name"] == "mine" and entry["results"][0]["value"] == 12
     assert run(["models"]) == 0
     assert "12.000 elo" in capsys.readouterr().out
-    assert run(["models", "mine"]) == 0
+    assert run(["models", "show", "mine"]) == 0
     assert "elo 12" in capsys.readouterr().out
-    assert run(["models", "mine", "--json"]) == 0
+    assert run(["models", "show", "mine", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["what"] == "A toy."
-    assert run(["models", "theirs"]) == 1
+    assert run(["models", "show", "theirs"]) == 1
     assert "no model called" in capsys.readouterr().err
 
 

@@ -164,7 +164,7 @@ def test_a_server_told_to_end_ends_its_engines(command: str, mark: str) -> None:
 
 def test_a_training_told_to_end_says_how_to_go_on(tmp_path: Path) -> None:
     words = ["--size", "5", "--moves", "3", "--generations", "100000", "--snapshot-every", "5"]
-    train = [sys.executable, "-m", "tengen", "opening-evolution", "train", *words, "--out", "run"]
+    train = [sys.executable, "-m", "tengen", "train", "opening-evolution", *words, "--out", "run"]
     with subprocess.Popen(train, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as training:
         metrics = tmp_path / "run" / "metrics.jsonl"
         deadline = time.monotonic() + 300

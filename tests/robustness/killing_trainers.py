@@ -12,7 +12,7 @@ from seen import Seen
 from victims import START, Victim, kill_until_done, make_games, tengen
 
 SELF_PLAY = (
-    "self-play", "train", "--size", 5, "--design", "tiny", "--games", 8, "--evaluations", 4,
+    "train", "self-play", "--size", 5, "--design", "tiny", "--games", 8, "--evaluations", 4,
     "--considered", 2, "--batch", 16, "--window", 1000, "--warm-up", 5, "--komi", 1,
     "--device", "cpu",
 )  # fmt: skip
@@ -44,25 +44,25 @@ def trainers(games: Path) -> dict[str, Callable[[Path], list[object]]]:
     network = ("--design", "tiny", "--batch", 16, "--device", "cpu", "--scorer", "none")
     return {
         "opening-evolution": lambda f: run(
-            f, "opening-evolution", "train", *evolution, "--generations", 200, "--snapshot-every", 5
+            f, "train", "opening-evolution", *evolution, "--generations", 200, "--snapshot-every", 5
         ),
         "opening-td": lambda f: run(
-            f, "opening-td", "train", "--size", 5, "--plies", 6, "--hidden", 3, "--games", 2000,
+            f, "train", "opening-td", "--size", 5, "--plies", 6, "--hidden", 3, "--games", 2000,
             "--curve-every", 100, "--curve-games", 4, "--expert", "playouts:1",
         ),
         "symmetry-network": lambda f: run(
-            f, "symmetry-network", "train", "--size", 5, "--games", 1000, "--batch", 20,
+            f, "train", "symmetry-network", "--size", 5, "--games", 1000, "--batch", 20,
             "--checkpoint-every", 50,
         ),
         "scoring": lambda f: run(
-            f, "scoring", "train", games, "--members", 2, "--hidden", 4, "--epochs", 60
+            f, "train", "scoring", games, "--members", 2, "--hidden", 4, "--epochs", 60
         ),
         "move-prediction": lambda f: file_run(
-            f, "move-prediction", "train", games, "--size", 7, "--minimum", 3, "--passes", 60,
+            f, "train", "move-prediction", games, "--size", 7, "--minimum", 3, "--passes", 60,
         ),
         "network": lambda f: often(
             "deep_network.fitting",
-            *file_run(f, "network", "train", games, *network, "--steps", 200)[3:], REPORT_EVERY=20,
+            *file_run(f, "train", "network", games, *network, "--steps", 200)[3:], REPORT_EVERY=20,
         ),
         "self-play": lambda f: self_play(f, "--positions", 1500),
         "self-play with workers": lambda f: self_play(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.contracts import Policy
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 _DEFAULT_PLAYER = "tengen"
 

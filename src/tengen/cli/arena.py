@@ -21,7 +21,7 @@ from tengen.cli.options import (
 )
 from tengen.cli.printing import emit, remark
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 _Out = Annotated[
     Path | None, typer.Option("--out", help="Results database; games there are not played again.")
@@ -148,7 +148,7 @@ def rate(
     player: str = argument("Spec of the player to place."),
     size: _Size = "9",
     games: int = option(40, "Games to play in all.", min=2),
-    ladder: Path | None = option(None, "Ladder's database instead of the shipped one."),
+    database: Path | None = option(None, "Database of a ladder instead of the shipped one."),
     out: _Out = None,
     keep: Path | None = option(None, "Write the rating into this JSON file, too.", "--record"),
     *,
@@ -163,7 +163,7 @@ def rate(
         player,
         size=size,
         games=games,
-        ladder=ladder,
+        ladder=database,
         out=out,
         workers=work.workers,
         ray=work.ray,

@@ -10,27 +10,25 @@ import typer
 from tengen.cli.options import Shown, command, option
 from tengen.cli.printing import emit, remark, table
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 
 @command(app)
 def bench(
-    games: Path | None = option(None, "An SGF file to read and replay, a game a line."),
+    collection: Path | None = option(None, "An SGF file to read and replay, one game per line."),
     only: list[str] | None = option(None, "Measure only this name; may be repeated."),
     *,
     shown: Shown,
 ) -> None:
     """Measure speed on one core, side by side with OpenSpiel and sgfmill where installed."""
-    from tengen.errors import SpecError
+    from tengen.errors import SpecError, unknown
     from tengen.lab.speed import CONTESTS, compare
 
     for name in only or ():
         if name not in CONTESTS:
-            raise SpecError(
-                f"nothing to measure is called {name!r}; there are {', '.join(CONTESTS)}"
-            )
+            raise SpecError(unknown("benchmark", name, CONTESTS))
     rows = []
-    for row in compare(only or CONTESTS, games):
+    for row in compare(only or CONTESTS, collection):
         rows.append(row)
         remark(f"{row.name}: {row.ours:,.0f} {row.unit}", quiet=shown.quiet)
     emit([asdict(row) for row in rows], json=shown.json)

@@ -13,7 +13,7 @@ import typer
 from tengen.cli.options import Quiet, option
 from tengen.cli.printing import progress, remark
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 _INTERVAL = 0.2
 """Seconds between two looks at how far the workers are."""

@@ -14,7 +14,7 @@ from tengen import __version__
 from tengen.cli.options import Json
 from tengen.cli.printing import emit, table
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 _NEEDED = "needed"
 # Extra -> what its packages are good for.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.explorer import Answer, Openings
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 
 @command(app)

@@ -12,7 +12,7 @@ from tengen.cli.printing import emit, remark, table
 if TYPE_CHECKING:
     from tengen.records import Corpus
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 _Paths = Annotated[
     list[str], typer.Argument(help="Files, folders, .zip, .tar.gz, .tar.bz2; - is standard input.")
@@ -112,7 +112,7 @@ def convert(
     main_line: bool = flag("--main-line", "Leave variations out."),
     unique: bool = flag("--unique", "Leave duplicates and mirror images out."),
     size: int | None = option(None, "Only games on square boards of this size."),
-    limit: int | None = option(None, "At most so many games.", min=1),
+    limit: int | None = option(None, "At most this many games.", "--games", min=1),
     shuffle: bool = flag("--shuffle", "In an order by chance."),
     seed: Seed = 1,
     *,

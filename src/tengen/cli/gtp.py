@@ -14,7 +14,7 @@ from tengen.cli.printing import standard_input
 if TYPE_CHECKING:
     from tengen.contracts import Player
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 
 @app.command()

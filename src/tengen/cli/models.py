@@ -1,45 +1,109 @@
-"""List models and show their cards; know nothing about what is in them."""
+"""The command `models`: list, show, export and average models."""
 
 from __future__ import annotations
 
-import shutil
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import Json, argument
-from tengen.cli.printing import emit, remark
+from tengen.cli.options import Json, argument, option
+from tengen.cli.printing import emit, facts, remark, table
 
-app = typer.Typer(add_completion=False)
+if TYPE_CHECKING:
+    from tengen.models.cards import Card
+
+app = typer.Typer()
+
+_Model = Annotated[str, typer.Argument(help="Name or path of a model.")]
 
 
-@app.command()
-def models(
-    name: str | None = argument("Show one model's whole card.", default=None),
-    json: Json = False,
-) -> None:
-    """List the models and their measured strength, or show one card."""
-    from tengen.models import list_models, read_card
+@app.callback(invoke_without_command=True)
+def models(context: typer.Context, json: Json = False) -> None:
+    """List the models with their measured strength; show, export and average them."""
+    from tengen.models import list_models
 
-    if name is not None:
-        card = read_card(name)
-        emit(card.model_dump(), json=json, text=_card_text(card))
+    if context.invoked_subcommand is not None:
         return
     entries = list_models()
     if json:
         emit([_as_value(entry) for entry in entries], json=True)
         return
-    rows = [("name", "kind", "size", "measured"), *map(_row, entries)]
-    widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    room = shutil.get_terminal_size().columns - sum(widths) - 2 * len(widths)
-    for *cells, measured in rows:
-        lead = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        print(f"{lead}  {_cut(measured, room)}".rstrip())
-    remark("More of one: tengen models NAME")
+    table("", ["name", "kind", "size", "measured"], map(_row, entries))
+    remark("More about one: tengen models show NAME")
+
+
+@app.command()
+def show(name: _Model, json: Json = False) -> None:
+    """Show a model's card; of a network also its size and how exactly it keeps the symmetries."""
+    from tengen.models import read_card
+
+    card = read_card(name)
+    details = _details(name, card)
+    emit({**card.model_dump(), **details}, json=json, text=_card_text(card))
+    if details and not json:
+        facts("", details)
+
+
+@app.command()
+def export(name: _Model, out: Path = argument("The ONNX file to write.")) -> None:
+    """Write a network as ONNX, for other programs."""
+    from tengen.files import refuse_inputs
+    from tengen.learners.deep_network import DeepNetwork
+    from tengen.learners.deep_network.export import export_onnx
+
+    refuse_inputs(out, [name])
+    export_onnx(DeepNetwork.load(name), out)
+    remark(f"wrote {out}")
+
+
+@app.command()
+def average(
+    names: Annotated[list[str], typer.Argument(help="Names or paths of networks.")],
+    out: Path = option(..., "The model file to write."),
+) -> None:
+    """Write the mean of networks' weights, for example of a network at two stages of training."""
+    from tengen.files import refuse_inputs
+    from tengen.learners.deep_network import DeepNetwork
+
+    refuse_inputs(out, names)
+    made = DeepNetwork.mean([DeepNetwork.load(name) for name in names])
+    sources = ", ".join(Path(name).stem for name in names)
+    made.save(out, name=out.stem, data=f"the mean of the weights of {sources}")
+    remark(f"wrote {out}")
+
+
+def _details(name: str, card: Card) -> dict[str, Any]:
+    """Measure what a network is; nothing for other models."""
+    if card.kind == "deep-network":
+        from tengen.learners.deep_network import DeepNetwork
+        from tengen.learners.deep_network.information import information
+
+        return information(DeepNetwork.load(name))
+    if card.kind == "symmetry-network":
+        from tengen.learners.symmetry_network import SymmetryNetwork
+        from tengen.learners.symmetry_network import network as definition
+
+        network = SymmetryNetwork.load(name)
+        shape, sizes = network.architecture, (5, 9, 19)
+        errors = (definition.equivariance_error(shape, network.free_, size=n) for n in sizes)
+        return {
+            "free_parameters": shape.weights,
+            "biases": shape.biases,
+            "hidden": shape.hidden,
+            "inputs": definition.INPUTS,
+            "outputs": len(definition.OUTPUTS),
+            "equivariance_error": max(errors),
+            "connections_per_cell": shape.connections,
+            "parts": {name: tying.free for name, tying in shape.parts.items()},
+            "mixture": shape.cell.counts,
+            "games": network.games_,
+        }
+    return {}
 
 
 def _row(entry: Any) -> tuple[str, str, str, str]:
-    """Describe one model in four cells: name, kind, size and its first measurement."""
+    """Describe a model in four cells: name, kind, size and its first measurement."""
     size = f"{entry.bytes / 1e6:.1f} MB" if entry.bytes >= 1e5 else f"{entry.bytes / 1e3:.0f} kB"
     if entry.card is None:
         return entry.name, "?", size, entry.error
@@ -48,14 +112,8 @@ def _row(entry: Any) -> tuple[str, str, str, str]:
     return entry.name, entry.card.kind, size, first
 
 
-def _cut(text: str, room: int) -> str:
-    """Shorten a text to what the line still holds, but never to nothing."""
-    room = max(room, 12)
-    return text if len(text) <= room else text[: room - 1].rstrip() + "…"
-
-
-def _card_text(card: Any) -> str:
-    """Tell everything a model's card says."""
+def _card_text(card: Card) -> str:
+    """Return everything a model's card says."""
     lines = [f"{card.name} ({card.kind})", card.what, ""]
     lines += [f"learned from: {card.data}"] if card.data else []
     lines += [f"made by tengen {card.version}, licence {card.licence}"]
@@ -70,7 +128,7 @@ def _card_text(card: Any) -> str:
 
 
 def _as_value(entry: Any) -> dict[str, Any]:
-    """Turn one entry of the list into what JSON can hold."""
+    """Turn an entry of the list into what JSON can hold."""
     return {
         "name": entry.name,
         "path": str(entry.path),

@@ -1,4 +1,4 @@
-"""The commands of move prediction: train, evaluate, experiment."""
+"""The commands `train`, `evaluate` and `lab` for `move-prediction`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tengen.learners.move_prediction.reading import Skipped
     from tengen.records import GameArrays
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 _Games = Annotated[
     list[str], typer.Argument(help="SGF files, folders or archives; - reads standard input.")

@@ -1,4 +1,4 @@
-"""Train, average, measure, describe and export the deep network; only parse, call and print."""
+"""The commands `train network` and `evaluate network`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import (
-    Json,
-    RunOfModel,
-    Shared,
-    Shown,
-    Workers,
-    argument,
-    command,
-    option,
-)
-from tengen.cli.printing import emit, facts, progress, remark, table
+from tengen.cli.options import RunOfModel, Shared, Shown, command, flag, option
+from tengen.cli.printing import emit, progress, remark, table
 from tengen.errors import TengenError
 from tengen.learners.deep_network.design import NetworkSettings
 
@@ -25,7 +16,7 @@ if TYPE_CHECKING:
     from tengen.learners.deep_network import Shard
     from tengen.learners.deep_network.shards import Made
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 _DEFAULT_MODEL = "tengen-large"
 
@@ -39,35 +30,6 @@ _ScorerOption = Annotated[
 
 
 @command(app)
-def shards(
-    games: _Games,
-    out: Path = option(..., "Folder for the shards."),
-    scorer: _ScorerOption = "scorer",
-    confirmed: Annotated[
-        bool, typer.Option("--confirmed", help="Keep only games whose count the scorer confirms.")
-    ] = False,
-    *,
-    work: Shared,
-    shown: Shown,
-) -> None:
-    """Turn games into training shards, once, to train on them many times."""
-    made = _make_shards(games, out, scorer, work, confirmed=confirmed, quiet=shown.quiet)
-    result = {
-        "shards": [str(path) for path in made.files],
-        "games": made.games,
-        "positions": made.positions,
-        "passed_over": made.passed_over,
-        "counted": made.counted,
-        "labelled": made.labelled,
-    }
-    text = (
-        f"{out}: {made.games} games, {made.positions} positions, {made.passed_over} passed over; "
-        f"{made.labelled} of {made.counted} counted scores confirmed"
-    )
-    emit(result, json=shown.json, text=text)
-
-
-@command(app)
 def train(
     games: _Games,
     settings: NetworkSettings,
@@ -75,11 +37,19 @@ def train(
     start: str | None = option(None, "Begin with the weights of this network."),
     device: str = option("auto", "cpu, cuda or auto."),
     scorer: _ScorerOption = "scorer",
-    workers: Workers = 1,
+    confirmed: bool = flag("--confirmed", "Use only games whose count the scorer confirms."),
+    shards_only: bool = flag(
+        "--shards-only", "Write the games as shards to the folder --out, to train on them later."
+    ),
     *,
+    work: Shared,
     shown: Shown,
 ) -> None:
     """Train a network on games; every path is a source of its own."""
+    if shards_only:
+        made = _make_shards(games, training.out, scorer, work, confirmed, shown.quiet)
+        _show_shards(training.out, made, json=shown.json)
+        return
     from tengen.files import refuse_inputs
     from tengen.learners.deep_network import DeepNetwork
     from tengen.learners.deep_network.fitting import check_start, chosen_device
@@ -93,8 +63,9 @@ def train(
     first = None if start is None else DeepNetwork.load(start)
     if first is not None:
         check_start(settings, first.design_)
+    shards = folder.with_name(folder.name + "-shards")
     sources = [
-        _shards(path, folder.with_name(folder.name + "-shards"), scorer, workers, shown.quiet)
+        _shards(path, shards, scorer, work, confirmed=confirmed, quiet=shown.quiet)
         for path in games
     ]
     data = {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
@@ -136,7 +107,9 @@ def evaluate(
     network = DeepNetwork.load(model)
     with tempfile.TemporaryDirectory() as folder:
         found = [
-            shard for path in games for shard in _shards(path, Path(folder), scorer, 1, shown.quiet)
+            shard
+            for path in games
+            for shard in _shards(path, Path(folder), scorer, Shared(), quiet=shown.quiet)
         ]
         with progress("games", sum(map(len, found)), quiet=shown.quiet) as bar:
             threads = workers or os.cpu_count() or 1
@@ -147,57 +120,8 @@ def evaluate(
         table(f"{model} on {', '.join(games)}", ("what", "value"), _measured(result))
 
 
-@app.command()
-def info(model: _Model = _DEFAULT_MODEL, json: Json = False) -> None:
-    """Tell the size of a network and how exactly it keeps the symmetries."""
-    from tengen.learners.deep_network import DeepNetwork
-    from tengen.learners.deep_network.information import information
-
-    result = information(DeepNetwork.load(model))
-    emit(result, json=json)
-    if not json:
-        facts(model, result)
-
-
-@app.command()
-def export(
-    out: Path = argument("The ONNX file to write."),
-    model: _Model = _DEFAULT_MODEL,
-) -> None:
-    """Write a network as ONNX, for other programs."""
-    from tengen.files import refuse_inputs
-    from tengen.learners.deep_network import DeepNetwork
-    from tengen.learners.deep_network.export import export_onnx
-
-    refuse_inputs(out, [model])
-    export_onnx(DeepNetwork.load(model), out)
-    remark(f"wrote {out}")
-
-
-@app.command()
-def mean(
-    models: Annotated[list[str], typer.Argument(help="Names or paths of networks.")],
-    out: Path = option(..., "The model file to write."),
-) -> None:
-    """Write the mean of networks' weights: of a network before and after it learned on, say."""
-    from tengen.files import refuse_inputs
-    from tengen.learners.deep_network import DeepNetwork
-
-    refuse_inputs(out, models)
-    made = DeepNetwork.mean([DeepNetwork.load(model) for model in models])
-    names = ", ".join(Path(model).stem for model in models)
-    made.save(out, name=out.stem, data=f"the mean of the weights of {names}")
-    remark(f"wrote {out}")
-
-
 def _make_shards(
-    games: list[str],
-    out: Path,
-    scorer: str,
-    work: Shared,
-    *,
-    confirmed: bool = False,
-    quiet: bool = False,
+    games: list[str], out: Path, scorer: str, work: Shared, confirmed: bool, quiet: bool
 ) -> Made:
     from tengen.learners.deep_network import make_shards
     from tengen.models import load_scorer
@@ -206,34 +130,56 @@ def _make_shards(
     judge = None if scorer == "none" else load_scorer(scorer)
     with progress("games", None, quiet=quiet) as bar:
         return make_shards(
-            Corpus(games),
-            out,
-            scorer=judge,
-            confirmed=confirmed,
-            workers=work.workers,
-            ray=work.ray,
-            on_shard=bar.advance,
-        )
+            Corpus(games), out, scorer=judge, confirmed=confirmed, workers=work.workers,
+            ray=work.ray, on_shard=bar.advance,
+        )  # fmt: skip
 
 
-def _shards(path: str, folder: Path, scorer: str, workers: int, quiet: bool) -> list[Shard]:
+def _show_shards(out: Path, made: Made, *, json: bool) -> None:
+    """Print what was written."""
+    result = {
+        "shards": [str(path) for path in made.files],
+        "games": made.games,
+        "positions": made.positions,
+        "passed_over": made.passed_over,
+        "counted": made.counted,
+        "labelled": made.labelled,
+    }
+    text = (
+        f"{out}: {made.games} games, {made.positions} positions, {made.passed_over} passed over; "
+        f"{made.labelled} of {made.counted} counted scores confirmed"
+    )
+    emit(result, json=json, text=text)
+
+
+def _shards(
+    path: str,
+    folder: Path,
+    scorer: str,
+    work: Shared,
+    *,
+    confirmed: bool = False,
+    quiet: bool = False,
+) -> list[Shard]:
     """Read the shards at a path, or those of the games there, made and kept in the folder."""
     from tengen.learners.deep_network import read_shards
 
     place = Path(path)
     ready = place.is_dir() and any(place.glob("*.safetensors"))
     if not ready and place.suffix != ".safetensors":
-        place = _kept_shards(path, folder, scorer, workers, quiet)
+        place = _kept_shards(path, folder, scorer, work, confirmed, quiet)
     found = list(read_shards([place]))
     if not any(map(len, found)):  # all games of a network against itself may have been cut
         raise TengenError(f"no game to learn from in {path}")
     return found
 
 
-def _kept_shards(path: str, folder: Path, scorer: str, workers: int, quiet: bool) -> Path:
-    """Return the folder with the shards of these games and no others, whole.
+def _kept_shards(
+    path: str, folder: Path, scorer: str, work: Shared, confirmed: bool, quiet: bool
+) -> Path:
+    """Return the folder with the shards of exactly these games.
 
-    Its name follows from the files: games that changed since are made anew.
+    Its name follows from the files, so that changed games give new shards.
     """
     import shutil
     import tempfile
@@ -242,15 +188,13 @@ def _kept_shards(path: str, folder: Path, scorer: str, workers: int, quiet: bool
     from tengen.models import fingerprint
 
     stamp = stamp_of([path])
-    kept = folder / fingerprint(stamp, scorer)
-    if stamp == "":  # what standard input holds is not known before it was read
+    kept = folder / fingerprint(stamp, scorer, *(["confirmed"] if confirmed else []))
+    if stamp == "":  # the content of standard input is not known before it was read
         shutil.rmtree(kept, ignore_errors=True)
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as part:
-            _make_shards(
-                [path], Path(part) / kept.name, scorer, Shared(workers=workers), quiet=quiet
-            )
+            _make_shards([path], Path(part) / kept.name, scorer, work, confirmed, quiet)
             (Path(part) / kept.name).rename(kept)  # at once: a killed command leaves no half of it
     return kept
 

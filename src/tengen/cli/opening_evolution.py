@@ -1,4 +1,4 @@
-"""`tengen opening-evolution`: evolve openings (Kendall 2004), measure them, repeat the paper."""
+"""The commands `train`, `evaluate` and `lab` for `opening-evolution`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tengen.cli.printing import emit, emit_result, progress, shares
 from tengen.lab.sections.opening_evolution import BreedingSize
 from tengen.learners.opening_evolution.settings import EvolutionSettings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 
 @command(app)

@@ -1,4 +1,4 @@
-"""`tengen opening-td`: train, evaluate and compare opening players (Huang 2003)."""
+"""The commands `train`, `evaluate` and `lab` for `opening-td`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tengen.cli.printing import emit, emit_result, progress, remark, shares, tab
 from tengen.lab.opening_td_experiment import TablesSize
 from tengen.learners.opening_td.settings import TDSettings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 
 @command(app, leave=("features",))

@@ -168,6 +168,7 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
             if is_dataclass(hint) and name not in groups and name != "return"
         }
         offered = _setting_options(kinds, leave)
+        asked = [name for name, hint in hints.items() if hint is typer.Context]
 
         @functools.wraps(command)
         def call(context: typer.Context, **values: Any) -> Any:
@@ -186,6 +187,7 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
                 if "said" in shared[parameter].__dataclass_fields__:
                     members["said"] = Said(given)
                 made[parameter] = shared[parameter](**members)
+            made |= dict.fromkeys(asked, context)
             return command(**values, **made)
 
         parameters = [_parameter("context", typer.Context)]
@@ -195,7 +197,7 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
                 parameters += [_option(field) for parent, field in first if parent == name]
             elif name in groups:
                 parameters += groups[name]
-            else:
+            elif name not in asked:
                 parameters.append(_parameter(name, hints[name], parameter.default))
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {each.name: each.annotation for each in parameters}

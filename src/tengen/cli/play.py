@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tengen.game.clock import Clock
     from tengen.game.session import LocalGame
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 _DEFAULT_PLAYER = "tengen:seconds=2"
 _BLACK, _WHITE, _PASS, _RESIGN = 1, 2, 0, -1

@@ -9,7 +9,7 @@ import typer
 from tengen.cli.options import Json, argument, option
 from tengen.cli.printing import emit, table
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 _RATED_SIZES = (9, 13, 19)
 """Boards that have a ladder."""
@@ -29,13 +29,13 @@ def players(
         return
     from tengen.arena.placing import recorded
     from tengen.arena.ranks import rank_of
-    from tengen.errors import SpecError
+    from tengen.errors import SpecError, unknown
     from tengen.players import PLAYERS
     from tengen.players.plugins import installed_kinds
 
     known = {**PLAYERS, **installed_kinds()}
     if name is not None and name not in known:
-        raise SpecError(f"there is no player {name!r}. There are: {', '.join(known)}")
+        raise SpecError(unknown("player", name, known))
     kinds = [known[name]] if name else list(known.values())
     if json:
         rows = [

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.learners.deep_network.learner import View
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 
 @command(app)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tengen.records.corpus import PackedGame
     from tengen.review.game import Review
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 _PLAYERS = 20  # rows of the table of players
 

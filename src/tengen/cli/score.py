@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tengen.learners.scoring.game_score import GameScore
     from tengen.records.corpus import PackedGame
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 _TOGETHER = 16  # games that a worker is given at once: one takes milliseconds
 _ONE_GAME = 30_000  # bytes: a long game with comments

@@ -1,4 +1,4 @@
-"""The commands of scoring: train, make, evaluate, experiment."""
+"""The commands `train scoring`, `evaluate scoring` and `lab scoring`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import (
-    RunFolder,
-    Seed,
-    Shown,
-    Workers,
-    command,
-    flag,
-    option,
-)
+from tengen.cli.options import RunFolder, Shown, Workers, argument, command, flag, option
 from tengen.cli.printing import Progress, emit, emit_result, remark, study_context, table
 from tengen.lab.sections.scoring import Study
 from tengen.learners.scoring.settings import ScorerSettings
@@ -26,7 +18,7 @@ if TYPE_CHECKING:
     from tengen.board.counting import Method
     from tengen.learners.scoring.training import Making
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 _MAKER = "mcts:playouts=100,resign=0"
 """Who plays the games that are made."""
@@ -38,11 +30,14 @@ _Maker = Annotated[str, typer.Option("--player", help="Who plays the games that 
 
 @command(app)
 def train(
-    files: _Files,
     settings: ScorerSettings,
     run: RunFolder,
+    files: list[Path] = argument("Files of games with counted results.", default=[]),
     made: list[str] | None = option(
         None, "SIZE:GAMES to play and learn from, as 9:300; repeatable."
+    ),
+    made_only: bool = flag(
+        "--made-only", "Only play the games of --made and write them to --out, as SGF files."
     ),
     player: _Maker = _MAKER,
     workers: Workers = 1,
@@ -53,12 +48,18 @@ def train(
 
     With --made it first plays games of its own and learns from their known dead stones, too.
     """
+    from tengen.errors import SpecError
     from tengen.learners.scoring.training import MODEL, train_scorer
     from tengen.records import Corpus
 
     folder = run.out or Path("runs/scoring")
-    settings = run.settings(folder, settings)
     making = [_making(text, player) for text in made or []]
+    if made_only:
+        _make(making, folder, settings.seed, workers, shown)
+        return
+    if not files:
+        raise SpecError("no games to learn from: name files of games with counted results")
+    settings = run.settings(folder, settings)
     games = Corpus(files).as_arrays()
     with _counters(shown.quiet) as tell:
         scorer = train_scorer(
@@ -91,6 +92,28 @@ def _making(text: str, player: str) -> Making:
     return Making(int(size), int(count), player, partial(make_player, player))
 
 
+def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Shown) -> None:
+    """Play games to the end, so that their dead stones are known, and write them (TB, TW)."""
+    from tengen.learners.scoring.settled_games import make_games, write_games
+
+    written = []
+    with _counters(shown.quiet) as tell:
+        for each in making:
+            board = f"{each.size}x{each.size}"
+            path = folder / f"made-{board}.sgf"
+            records = make_games(
+                each.make, each.name, each.games, each.size, seed, workers=workers,
+                tell=lambda done, what=f"{board} games", of=each.games: tell(what, done, of),
+            )  # fmt: skip
+            folder.mkdir(parents=True, exist_ok=True)
+            write_games(records, path)
+            written.append(
+                {"file": str(path), "size": each.size, "games": len(records), "played": each.games}
+            )
+    text = "\n".join(f"{w['file']}: {w['games']} games of {w['played']} played" for w in written)
+    emit(written, json=shown.json, text=text)
+
+
 def _line(row: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value:.4g}" for name, value in row.items())
 
@@ -112,31 +135,6 @@ def _counters(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     finally:
         for counter in shown.values():
             counter.close()
-
-
-@command(app)
-def make(
-    size: int = option(9, "Side of the board.", min=5, max=19),
-    games: int = option(100, "Games to play.", min=1),
-    player: _Maker = _MAKER,
-    workers: Workers = 1,
-    out: Path = option(Path("made.sgf"), "SGF file to write."),
-    seed: Seed = 0,
-    *,
-    shown: Shown,
-) -> None:
-    """Make finished games whose dead stones are known (TB, TW), by playing on to the end."""
-    from tengen.learners.scoring.settled_games import make_games, write_games
-
-    making = _making(f"{size}:{games}", player)
-    with _counters(shown.quiet) as tell:
-        records = make_games(
-            making.make, player, games, size, seed, workers=workers,
-            tell=lambda done: tell(f"{size}x{size} games", done, games),
-        )  # fmt: skip
-    write_games(records, out)
-    answer = {"games": len(records), "played": games, "size": size, "seed": seed, "file": str(out)}
-    emit(answer, json=shown.json, text=f"{out}: {len(records)} games (of {games} that settled)")
 
 
 @command(app)
@@ -212,7 +210,9 @@ def _print_evaluation(answer: dict[str, Any]) -> None:
 def experiment(
     files: _Files,
     wanted: Study,
-    made: list[Path] | None = option(None, "parts: games of `scoring make`; repeatable."),
+    settled: list[Path] | None = option(
+        None, "parts: games of `train scoring --made-only`; repeatable."
+    ),
     out: Path | None = option(None, "Folder to keep finished rows in."),
     *,
     shown: Shown,
@@ -227,6 +227,6 @@ def experiment(
 
     games = Corpus(files).as_arrays()
     with study_context(out, wanted.seed, quiet=shown.quiet) as context:
-        result = study(context, wanted, games, lambda: read_labelled(made or []))
+        result = study(context, wanted, games, lambda: read_labelled(settled or []))
         write_atomic(context.folder / "experiment.json", encoder.dumps(result.data))
     emit_result(result, json=shown.json)

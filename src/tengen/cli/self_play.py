@@ -1,30 +1,22 @@
-"""Let a network teach itself by playing, and show how far it is; only parse, call and print."""
+"""The commands `train self-play` and `evaluate self-play`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from tengen.cli.options import (
-    Json,
-    Resumable,
-    Seed,
-    Shared,
-    Shown,
-    command,
-    option,
-)
+from tengen.cli.options import Resumable, Seed, Shared, Shown, argument, command, flag, option
 from tengen.cli.printing import emit, progress, remark, table
+from tengen.errors import SpecError
 from tengen.learners.self_play.settings import SelfPlaySettings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 _PARTS = ("moves", "winner", "ownership")
 """Parts of the loss to show."""
 _REPORT_SECONDS = 10.0
-_Folder = Annotated[Path, typer.Argument(help="Folder of the run.")]
 
 
 @command(app)
@@ -34,11 +26,21 @@ def train(
     out: Path = option(..., "Folder of the run."),
     start: str | None = option(None, "Begin with this network, not from nothing."),
     device: str = option("auto", "cpu, cuda or auto."),
+    record: int | None = option(
+        None,
+        "Only play this many rounds with --start and write the games as shards to --out.",
+        min=1,
+    ),
     *,
     work: Shared,
     shown: Shown,
 ) -> None:
     """Play and learn; the network is model.safetensors in the folder of the run."""
+    if record is not None:
+        if start is None:
+            raise SpecError("--record needs --start, the network that plays")
+        _record(settings, out, start, record, device, shown)
+        return
     from tengen.learners.deep_network import DeepNetwork
     from tengen.learners.self_play import training
     from tengen.models import Run
@@ -62,35 +64,19 @@ def train(
     )
 
 
-@command(app)
-def games(
-    out: Path = option(..., "Folder for the shards."),
-    model: str = option("zero-9x9", "Name or path of the network that plays."),
-    size: list[int] = option([9], "Lines of the board; repeat for more.", min=5, max=19),
-    games: int = option(64, "Games of a round, side by side.", min=1),
-    rounds: int = option(1, "Rounds on each board; a shard each.", min=1),
-    evaluations: int = option(16, "Evaluations a move, the root's included.", min=2),
-    considered: int = option(8, "Root moves that are looked at.", min=1),
-    komi: float = option(7.0, "Komi around which it is drawn."),
-    random_opening: float = option(0.1, "Chance of a random move in the first plies."),
-    device: str = option("auto", "cpu, cuda or auto."),
-    *,
-    seed: Seed = 0,
-    shown: Shown,
+def _record(
+    settings: SelfPlaySettings, out: Path, model: str, rounds: int, device: str, shown: Shown
 ) -> None:
-    """Let a network play itself and keep the games as shards, to teach them to another."""
+    """Play games with one network and write them as shards."""
     from tengen.learners.deep_network import DeepNetwork
     from tengen.learners.deep_network.fitting import chosen_device
 
-    place = chosen_device(device)  # which says how to get PyTorch, before anything needs it
+    place = chosen_device(device)  # says how to get PyTorch, before anything needs it
     from tengen.learners.self_play.recording import record_games
 
-    settings = SelfPlaySettings(
-        size=tuple(size), games=games, evaluations=evaluations, considered=considered, komi=komi,
-        random_opening=random_opening, random_moves=0.0, seed=seed,
-    )  # fmt: skip
     network = DeepNetwork.load(model)
-    with progress("games", games * rounds * len(settings.size), quiet=shown.quiet) as bar:
+    games = settings.games * rounds * len(settings.size)
+    with progress("games", games, quiet=shown.quiet) as bar:
         made = record_games(
             network, settings, out, rounds=rounds, device=place, on_games=bar.advance
         )
@@ -106,47 +92,30 @@ def games(
     emit(result, json=shown.json, text=text)
 
 
-@app.command()
-def show(
-    run: _Folder,
-    rows: int = option(20, "Rows to show.", min=1),
-    json: Json = False,
-) -> None:
-    """Show how a run went so far, also while it runs."""
-    from tengen.learners.self_play.training import history
-
-    found = history(run)
-    if json:
-        emit(found, json=True)
-        return
-    step = max(1, -(-len(found) // rows))
-    chosen = found[::-step][::-1]
-    table(
-        str(run),
-        ["minutes", "games", "positions", "moves", "winner", "owners", "Black wins", "length"],
-        [_shown(row) for row in chosen],
-    )
-
-
 @command(app)
-def ladder(
-    run: _Folder,
-    size: int | None = option(None, "The run's first by default.", min=5, max=19),
-    snapshots: int = option(6, "How many meet.", min=2),
-    games: int = option(20, "Games of each pair.", min=2),
-    visits: int = option(1, "Positions looked at for a move; 1: no search.", min=1),
+def evaluate(
+    run: Path = argument("Folder of the run."),
+    size: int | None = option(None, "The run's first size by default.", min=5, max=19),
+    snapshots: int = option(6, "Number of snapshots that play.", min=2),
+    games: int = option(20, "Games per pair.", min=2),
+    visits: int = option(1, "Visits per move; 1: no search.", min=1),
     anchor: list[str] | None = option(
-        None, "Players or rungs of the ladder to meet besides; maxlib, static."
+        None, "Other players or rungs of the ladder that play, too; maxlib, static."
     ),
+    history: bool = flag("--history", "Show only how the run went so far; also while it runs."),
+    rows: int = option(20, "With --history: rows to show.", min=1),
     *,
     work: Shared,
     seed: Seed = 0,
     shown: Shown,
 ) -> None:
-    """Let snapshots of a run meet each other: Elo by minutes, games and positions."""
+    """Play the snapshots of a run against each other: Elo by minutes, games and positions."""
     from tengen.arena.display import LiveTable
     from tengen.lab.self_ladder import ANCHORS, RESULTS, plan_ladder, play_ladder
 
+    if history:
+        _show_history(run, rows, json=shown.json)
+        return
     plan = plan_ladder(
         run, size=size, snapshots=snapshots, games=games, visits=visits, seed=seed,
         anchors=ANCHORS if anchor is None else anchor,
@@ -159,7 +128,7 @@ def ladder(
     if shown.json:
         emit([step.value() for step in steps], json=True)
         return
-    rows = [
+    lines = [
         (
             step.name,
             "" if step.minutes is None else f"{step.minutes:.1f}",
@@ -170,7 +139,23 @@ def ladder(
         )
         for step in steps
     ]
-    table(str(run), ["player", "minutes", "positions", "Elo", "95 %", "games"], rows)
+    table(str(run), ["player", "minutes", "positions", "Elo", "95 %", "games"], lines)
+
+
+def _show_history(run: Path, rows: int, *, json: bool) -> None:
+    """Print the reports of a run."""
+    from tengen.learners.self_play.training import history
+
+    found = history(run)
+    if json:
+        emit(found, json=True)
+        return
+    step = max(1, -(-len(found) // rows))
+    table(
+        str(run),
+        ["minutes", "games", "positions", "moves", "winner", "owners", "Black wins", "length"],
+        [_shown(row) for row in found[::-step][::-1]],
+    )
 
 
 class _Remarks:

@@ -1,69 +1,18 @@
-"""`tengen symmetry-network`: train, evaluate and describe internal symmetry networks.
-
-Parses, calls the learner or the laboratory, prints.
-"""
+"""The commands `train`, `evaluate` and `lab` for `symmetry-network`."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.options import (
-    Json,
-    Position,
-    RunFolder,
-    Seed,
-    Shown,
-    Workers,
-    argument,
-    command,
-    option,
-)
-from tengen.cli.printing import emit, emit_result, facts, progress, remark
+from tengen.cli.options import RunFolder, Seed, Shown, Workers, argument, command, option
+from tengen.cli.printing import emit, emit_result, progress, remark
 from tengen.lab.symmetry_network import DesignTable, SnapshotTournament
 from tengen.learners.symmetry_network.settings import SymmetrySettings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
-
-_Model = Annotated[str | None, typer.Option("--model", help="A shipped name or a path.")]
-
-
-@app.command()
-def info(model: _Model = None, json: Json = False) -> None:
-    """Count the free parameters of a network and measure its equivariance error."""
-    import numpy as np
-
-    from tengen.learners.symmetry_network import network as definition
-
-    if model is None:
-        architecture = definition.Architecture()
-        free = np.random.default_rng(0).normal(0, 0.3, architecture.size)
-        card: dict[str, Any] = {}
-    else:
-        from tengen.learners.symmetry_network import SymmetryNetwork
-
-        loaded = SymmetryNetwork.load(model)
-        architecture, free = loaded.architecture, loaded.free_
-        card = {"model": model, "games": loaded.games_}
-    error = max(definition.equivariance_error(architecture, free, size=n) for n in (5, 9, 19))
-    value = {
-        "free_parameters": architecture.weights,
-        "biases": architecture.biases,
-        "hidden": architecture.hidden,
-        "inputs": definition.INPUTS,
-        "outputs": len(definition.OUTPUTS),
-        "equivariance_error": error,
-        "connections_per_cell": architecture.connections,
-        "parts": {name: tying.free for name, tying in architecture.parts.items()},
-        "mixture": architecture.cell.counts,
-        **card,
-    }
-    emit(value, json=json)
-    if not json:
-        facts("Internal symmetry network", value)
+app = typer.Typer(no_args_is_help=True)
 
 
 @command(app)
@@ -143,54 +92,6 @@ def evaluate(
     won, span = f"{100 * result.win_rate:.1f} %", f"[{100 * low:.1f}, {100 * high:.1f}]"
     text = f"{model} wins {won} {span} of {games} games against {opponent}"
     emit(value, json=shown.json, text=text)
-
-
-@command(app)
-def show(
-    where: Position,
-    model: str = option("isn-best", "A shipped name or a path."),
-    out: Path | None = option(None, "Write the maps as SVG."),
-    *,
-    shown: Shown,
-) -> None:
-    """Show the seven maps of a position: who gets what, which stones live, where eyes will be."""
-    import numpy as np
-
-    from tengen.board import PASS, index_of
-    from tengen.files import refuse_inputs, write_atomic
-    from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.pictures import format_maps
-
-    if out is not None:
-        refuse_inputs(out, [where.file])
-    network = SymmetryNetwork.load(model)
-    _, board, number = where.read()
-    maps = network.heat_maps(board)
-    last = board.last_move
-    value = {
-        "file": where.file,
-        "game": where.game,
-        "move": number,
-        "model": model,
-        "score": float(network.values([board])[0]),
-        "maps": {
-            name: [[None if np.isnan(v) else float(v) for v in row] for row in values]
-            for name, values in maps.items()
-        },
-        "out": str(out) if out is not None else None,
-    }
-    if out is not None:
-        mark = None if last in (None, PASS) else index_of(int(last), board.rows, board.cols)
-        write_atomic(out, format_maps(board.grid(), maps, last=mark, title=f"before move {number}"))
-        remark(f"wrote {out}", quiet=shown.quiet)
-    emit(value, json=shown.json)
-    if not shown.json and out is None:
-        for name, values in maps.items():
-            print(f"{name}:")
-            for row in values:
-                print(" ".join("  ." if np.isnan(v) else f"{100 * v:3.0f}" for v in row))
-    if not shown.json:
-        print(f"expected score for Black, komi included: {value['score']:+.1f}")
 
 
 @command(app)

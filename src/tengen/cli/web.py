@@ -10,7 +10,7 @@ from tengen.cli.options import Quiet, option
 from tengen.cli.printing import remark
 from tengen.errors import TengenError
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer()
 
 
 @app.command()
@@ -21,7 +21,7 @@ def web(
     ),
     token: str | None = option(None, "Secret that every visitor must show; `new` makes one."),
     browser: bool = option(True, "Open the page at once.", "--browser/--no-browser"),
-    games: Path | None = option(None, "Database of games and reviews."),
+    database: Path | None = option(None, "Database of games and reviews."),
     player: list[str] | None = option(None, "Spec of a further opponent; repeatable."),
     arena: list[Path] | None = option(None, "Database of a tournament to show; repeatable."),
     collection: list[Path] | None = option(None, "Games, or their index, to explore; repeatable."),
@@ -49,7 +49,7 @@ def web(
     if host not in LOOPBACK and not token:
         raise TengenError(f"--host {host}: others can reach it; give --token (`new` makes one)")
     settings = Settings(
-        database=games or default_database(),
+        database=database or default_database(),
         host=host,
         port=port,
         token=token,

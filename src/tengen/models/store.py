@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from tengen import __version__
-from tengen.errors import ModelError
+from tengen.errors import ModelError, unknown
 from tengen.files import write_atomic
 
 CARD_KEY = "tengen.card"
@@ -248,8 +248,7 @@ def find_model(path_or_name: str | os.PathLike[str]) -> Path:
         candidate = folder / f"{text}{_SUFFIX}"
         if text and candidate.is_file():
             return candidate
-    names = ", ".join(sorted(model_names())) or "none"
-    raise ModelError(f"no model called {text!r}; there are: {names}")
+    raise ModelError(unknown("model", text, sorted(model_names())))
 
 
 def model_names() -> dict[str, Path]:

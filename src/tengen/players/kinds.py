@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tengen.errors import SpecError
+from tengen.errors import SpecError, unknown
 
 
 @dataclass(frozen=True)
@@ -326,13 +325,6 @@ def split_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, str]:
         if not found[key]:
             raise SpecError(f"{spec!r}: option {key} of {kind.name} is empty")
     return found
-
-
-def unknown(what: str, name: str, known: Sequence[str]) -> str:
-    """Say that there is none of this name, which one may be meant, and which there are."""
-    close = difflib.get_close_matches(name, known, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    return f"there is no {what} {name!r}{hint} There are: {', '.join(known) or 'none'}"
 
 
 def _read_int(text: str, option: Option) -> int:

@@ -16,7 +16,7 @@ from dataclasses import is_dataclass, replace
 from typing import Any, Literal, cast
 
 from tengen.contracts import Expert, Player
-from tengen.errors import SpecError
+from tengen.errors import SpecError, unknown
 from tengen.players.kinds import (
     PLAIN_READERS,
     PLAYERS,
@@ -25,7 +25,6 @@ from tengen.players.kinds import (
     Reader,
     read_options,
     split_options,
-    unknown,
 )
 
 _HERE = "tengen.players"

@@ -33,12 +33,12 @@ def said(capsys, arguments: list[str], status: int = 0):
 
 def test_train_evaluate_and_predict(folder, capsys, monkeypatch) -> None:
     monkeypatch.chdir(folder)
-    train = ["move-prediction", "train", "train.sgf", "--size", "7", "--top", "5"]
+    train = ["train", "move-prediction", "train.sgf", "--size", "7", "--top", "5"]
     out = said(capsys, [*train, "--out", "small.safetensors", "--json"])
     result = json.loads(out.out)
     assert result["games"] == 12 and result["features"] > 10
     assert "damaged" in out.err
-    measure = ["move-prediction", "evaluate", "test.sgf", "--size", "7", "--json"]
+    measure = ["evaluate", "move-prediction", "test.sgf", "--size", "7", "--json"]
     summary = json.loads(said(capsys, [*measure, "--model", "small.safetensors"]).out)
     keys = {"games", "positions", "top1", "top5", "top10", "top20", "log_loss", "seconds"}
     assert keys <= set(summary)
@@ -55,7 +55,7 @@ def test_train_evaluate_and_predict(folder, capsys, monkeypatch) -> None:
 
 def test_the_papers_tables(folder, capsys, monkeypatch) -> None:
     monkeypatch.chdir(folder)
-    table = ["move-prediction", "experiment", "train.sgf", "--test", "test.sgf", "--size", "7"]
+    table = ["lab", "move-prediction", "train.sgf", "--test", "test.sgf", "--size", "7"]
     table += ["--games", "8", "--json", "--quiet"]
     rows = json.loads(said(capsys, [*table, "--table", "reranked", "--values", "0,5,10"]).out)
     assert [row["top"] for row in rows] == [0, 5, 10]
@@ -76,7 +76,7 @@ def test_the_papers_tables(folder, capsys, monkeypatch) -> None:
 
 def test_the_top_move_plays_a_match(folder, capsys, monkeypatch) -> None:
     monkeypatch.chdir(folder)
-    table = ["move-prediction", "experiment", "train.sgf", "--size", "7", "--games", "8"]
+    table = ["lab", "move-prediction", "train.sgf", "--size", "7", "--games", "8"]
     table += ["--held-out", "3", "--json", "--quiet"]
     match = [*table, "--table", "match", "--values", "2", "--opponent", "random", "--keep", "kept"]
     row = json.loads(said(capsys, match).out)[0]
@@ -86,7 +86,7 @@ def test_the_top_move_plays_a_match(folder, capsys, monkeypatch) -> None:
 
 def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    train = ["move-prediction", "train", str(folder / "train.sgf"), "--size", "7", "--quiet"]
+    train = ["train", "move-prediction", str(folder / "train.sgf"), "--size", "7", "--quiet"]
     train += ["--games", "4", "--out", "model.safetensors"]
     said(capsys, train)
     first = (tmp_path / "model.safetensors").read_bytes()
@@ -99,7 +99,7 @@ def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch) -> None:
     assert "minimum" in asked and "7 asked" in asked
     assert sorted(tmp_path.glob("runs/model/checkpoints/*")) == kept
     # What was said at the beginning need not be said again.
-    resumed = ["move-prediction", "train", str(folder / "train.sgf"), "--size", "7", "--quiet"]
+    resumed = ["train", "move-prediction", str(folder / "train.sgf"), "--size", "7", "--quiet"]
     said(capsys, [*resumed, "--out", "model.safetensors", "--resume"])
     assert (tmp_path / "model.safetensors").read_bytes() == first
 
@@ -108,7 +108,7 @@ def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch) -> None:
 def test_a_killed_training_goes_on_to_the_same_model(folder, tmp_path) -> None:
     write_sgf([tasteful_game(7, 7, 40, seed) for seed in range(700)], tmp_path / "many.sgf")
     command = [sys.executable, "-c", "from tengen.cli import main; main()"]
-    command += ["move-prediction", "train", "many.sgf", "--size", "7", "--passes", "9"]
+    command += ["train", "move-prediction", "many.sgf", "--size", "7", "--passes", "9"]
     subprocess.run([*command, "--out", "whole.safetensors"], cwd=tmp_path, check=True)
     again = [*command, "--out", "killed.safetensors", "--run", "run"]
     with subprocess.Popen(again, cwd=tmp_path) as process:
@@ -129,12 +129,12 @@ def test_a_killed_training_goes_on_to_the_same_model(folder, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["move-prediction", "evaluate", "test.sgf", "--model", "nothing"], "nothing"),
-        (["move-prediction", "experiment", "train.sgf", "--test", "test.sgf", "--size", "7",
+        (["evaluate", "move-prediction", "test.sgf", "--model", "nothing"], "nothing"),
+        (["lab", "move-prediction", "train.sgf", "--test", "test.sgf", "--size", "7",
           "--table", "five"], "table is 'five', none of widths"),
-        (["move-prediction", "train", "test.sgf", "--size", "13", "--out", "x.safetensors"],
+        (["train", "move-prediction", "test.sgf", "--size", "13", "--out", "x.safetensors"],
          "no games of size 13"),
-        (["move-prediction", "experiment", "train.sgf", "--size", "7", "--table", "reranked",
+        (["lab", "move-prediction", "train.sgf", "--size", "7", "--table", "reranked",
           "--values", "20,many"], "--values '20,many'"),
         (["predict", "test.sgf", "--move", "400", "--model", "small.safetensors"], "no move 400"),
     ],

@@ -53,7 +53,7 @@ def on_ray(plan: EvolutionSettings) -> np.ndarray:
 def command(plan: EvolutionSettings, folder: Path) -> list[str]:
     return [
         *(sys.executable, "-c", "from tengen.cli import main; main()"),
-        *("opening-evolution", "train", "--quiet", "--resume"),
+        *("train", "opening-evolution", "--quiet", "--resume"),
         *("--network", plan.network, "--population", str(plan.population)),
         *("--generations", str(plan.generations), "--size", str(plan.rows)),
         *("--moves", str(plan.moves), "--colours", plan.colours),

@@ -290,7 +290,7 @@ def test_experts_and_opponents_are_named_in_words() -> None:
 @pytest.mark.slow
 def test_a_training_killed_outright_ends_the_same(tmp_path: Path) -> None:
     options = [
-        sys.executable, "-c", START, "opening-td", "train", *SMALL, "--games", "1500",
+        sys.executable, "-c", START, "train", "opening-td", *SMALL, "--games", "1500",
         "--curve-every", "500", "--curve-games", "4",
     ]  # fmt: skip
     subprocess.run([*options, "--out", tmp_path / "whole"], check=True, capture_output=True)

@@ -313,7 +313,7 @@ def test_training_needs_enough_games_and_its_own_features(tmp_path):
 
     file, out = tmp_path / "games.sgf", tmp_path / "run"
     file.write_text(sgf(DEAD, "B+6.5"))
-    assert tengen(["scoring", "train", str(file), "--out", str(out), "--quiet"]) == 1
+    assert tengen(["train", "scoring", str(file), "--out", str(out), "--quiet"]) == 1
     assert not out.exists()
     games = Corpus([file]).as_arrays()
     with pytest.raises(TengenError, match="too few"):

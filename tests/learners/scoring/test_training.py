@@ -209,7 +209,7 @@ def test_runs_are_not_mixed_up(tmp_path, capsys):
 
     def train(games, *words, status=0):
         quick = ["--members", "1", "--out", str(out), "--quiet"]
-        assert tengen(["scoring", "train", str(games), *quick, *words]) == status
+        assert tengen(["train", "scoring", str(games), *quick, *words]) == status
         return capsys.readouterr().err
 
     maker = ("--made", "5:3", "--player", "mcts:playouts=20,resign=0")

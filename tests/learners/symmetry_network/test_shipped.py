@@ -47,5 +47,5 @@ def test_shipped_networks(name, weights):
 
 
 def test_cards_say_how_to_train_them_again(capsys):
-    assert run(["models", "isn-best"]) == 0
-    assert "to make it again: tengen symmetry-network train" in capsys.readouterr().out
+    assert run(["models", "show", "isn-best"]) == 0
+    assert "to make it again: tengen train symmetry-network" in capsys.readouterr().out

@@ -279,13 +279,13 @@ def test_info(capsys):
 def test_train_and_evaluate_from_the_command_line(tmp_path, capsys):
     out = str(tmp_path / "run")
     options = ["--games", "4", "--size", "5", "--batch", "2", "--quiet", "--json", "--out", out]
-    assert run(["symmetry-network", "train", *options]) == 0
+    assert run(["train", "symmetry-network", *options]) == 0
     value = json.loads(capsys.readouterr().out)
     assert value["games"] == 4
     common = ["--games", "4", "--size", "5", "--json", "--quiet"]
-    assert run(["symmetry-network", "evaluate", "--model", value["model"], *common]) == 0
+    assert run(["evaluate", "symmetry-network", "--model", value["model"], *common]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["games"] == 4
     assert result["interval"][0] <= result["win_rate"] <= result["interval"][1]
-    assert run(["symmetry-network", "info", "--model", value["model"], "--json"]) == 0
+    assert run(["models", "show", value["model"], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["games"] == 4

@@ -153,9 +153,9 @@ def _command_for(settings: SelfPlaySettings) -> str:
     """Return the command that trains so; on a GPU, with --device cuda.
 
     >>> _command_for(SelfPlaySettings(size=(7, 9), komi=9.0))
-    'tengen self-play train --size 7 --size 9 --komi 9.0 --out runs/self-play'
+    'tengen train self-play --size 7 --size 9 --komi 9.0 --out runs/self-play'
     """
-    words = ["tengen self-play train"]
+    words = ["tengen train self-play"]
     for field in fields_of(SelfPlaySettings):
         value = getattr(settings, field.name)
         if value != field.default:

@@ -1,0 +1,162 @@
+"""The table of commands, and the group that imports a command only when it is used."""
+
+from __future__ import annotations
+
+import importlib
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+class Entry(NamedTuple):
+    """Where a command is, and its line in the help.
+
+    `place` is MODULE:COMMAND, or MODULE for all commands of a module, or a table of entries.
+    """
+
+    place: str | dict[str, Entry]
+    help: str
+
+
+TRAIN = {
+    "network": Entry("network:train", "Train the deep network on games."),
+    "self-play": Entry("self_play:train", "Train a network on games against itself."),
+    "move-prediction": Entry("move_prediction:train", "Train a move predictor (Araki 2007)."),
+    "scoring": Entry("scoring:train", "Train a scorer of finished games (Burzillo)."),
+    "symmetry-network": Entry("symmetry_network:train", "Train a symmetry network (Blair 2008)."),
+    "opening-td": Entry("opening_td:train", "Train opening players by TD (Huang 2003)."),
+    "opening-evolution": Entry("opening_evolution:train", "Evolve openings (Kendall 2004)."),
+}
+
+EVALUATE = {
+    "network": Entry("network:evaluate", "Measure a network on games."),
+    "self-play": Entry("self_play:evaluate", "Play the snapshots of a run against each other."),
+    "move-prediction": Entry("move_prediction:evaluate", "Measure a move predictor on games."),
+    "scoring": Entry("scoring:evaluate", "Compare a scorer with recorded results."),
+    "symmetry-network": Entry("symmetry_network:evaluate", "Play a network against a player."),
+    "opening-td": Entry("opening_td:evaluate", "Play a model's openings against a player."),
+    "opening-evolution": Entry("opening_evolution:evaluate", "Play evolved openings."),
+}
+
+EXPERIMENTS = {
+    name: Entry(f"{name.replace('-', '_')}:experiment", help)
+    for name, help in {
+        "move-prediction": "Repeat a table of Araki 2007 on your games.",
+        "scoring": "Repeat Burzillo's experiment; compare parts of ours.",
+        "symmetry-network": "Repeat Figure 1 of Blair 2008; compare designs.",
+        "opening-td": "Repeat the tables of Huang 2003; compare variants.",
+        "opening-evolution": "Repeat the tables of Kendall 2004.",
+    }.items()
+}
+"""Subcommands of `tengen lab`."""
+
+GROUPS: dict[str, dict[str, Entry]] = {
+    "Play": {
+        "play": Entry("play:play", "Play against the computer in the terminal."),
+        "web": Entry("web:web", "Play, review and explore on a board in the browser."),
+        "gtp": Entry("gtp:gtp", "Run as a GTP engine, for Sabaki, GoGui and others."),
+        "analysis": Entry("analysis:analysis", "Run KataGo's analysis protocol, for KaTrain."),
+    },
+    "Games": {
+        "score": Entry("score:score", "Score finished games: dead stones, territory, area."),
+        "predict": Entry("predict:predict", "Show the likely moves of a position."),
+        "review": Entry("review:review", "Review games: points lost by each move, better moves."),
+        "explore": Entry("explore:explore", "Show what a collection played in a position."),
+        "games": Entry("games", "Count, check and convert game records."),
+    },
+    "Matches": {
+        "arena": Entry("arena", "Play matches and tournaments; rate players."),
+    },
+    "Learn": {
+        "train": Entry(TRAIN, "Train a learner."),
+        "evaluate": Entry(EVALUATE, "Measure what a learner has learned."),
+        "lab": Entry("lab", "Reproduce the five papers and write one report."),
+        "models": Entry("models", "List, show, export and average models."),
+        "players": Entry("players:players", "List the players and their options."),
+    },
+    "System": {
+        "doctor": Entry("doctor:doctor", "Check what is installed and what is missing."),
+        "compile": Entry("compile:compile", "Compile all kernels now."),
+        "bench": Entry("bench:bench", "Measure speed side by side with other libraries."),
+    },
+}  # fmt: skip
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+
+
+class LazyGroup(TyperGroup):
+    """A group that imports the module of a command only when that command is used."""
+
+    sections: dict[str, dict[str, Entry]]
+    completing = False
+
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """The commands of all sections."""
+        return {name: entry for part in self.sections.values() for name, entry in part.items()}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands in the order of the table."""
+        return list(self.entries)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import and return a command; None if there is none of that name."""
+        entry = self.entries.get(cmd_name)
+        if entry is None:
+            return None
+        if self.completing:  # only the name and the help are needed
+            return TyperCommand(cmd_name, help=entry.help)
+        command = _load(entry.place)
+        command.name = cmd_name
+        command.help = command.help or entry.help
+        _show_flags_as_flags(command, ctx)
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command, or fail with the names that are close."""
+        if args[0] not in self.entries and not args[0].startswith("-"):
+            close = get_close_matches(args[0], self.entries)
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections of the table, without importing any command."""
+        width = max(map(len, self.entries))
+        for title, part in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(width), entry.help) for name, entry in part.items()]
+                )
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Complete the name of a command or option, without importing any command."""
+        self.completing = True
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self.completing = False
+
+
+def lazy_group(sections: dict[str, dict[str, Entry]]) -> type[LazyGroup]:
+    """Return the class of a group with these commands."""
+    return type("Group", (LazyGroup,), {"sections": sections})
+
+
+def _load(place: str | dict[str, Entry]) -> Any:
+    """Return the command or group of an entry."""
+    if not isinstance(place, str):
+        return lazy_group({"Commands": place})(no_args_is_help=True, rich_markup_mode=None)
+    module, _, name = place.partition(":")
+    group = typer.main.get_group(importlib.import_module(f"tengen.cli.{module}").app)
+    return group.commands[name] if name else group
+
+
+def _show_flags_as_flags(command: Any, ctx: Any) -> None:
+    """Leave the type of flags out of the help of a command and its subcommands."""
+    for option in (*command.params, command.get_help_option(ctx)):
+        if getattr(option, "is_flag", False):
+            option.metavar = ""
+    for below in getattr(command, "commands", {}).values():
+        _show_flags_as_flags(below, ctx)
