@@ -1,6 +1,6 @@
 """What makes a network predict better: symmetry, depth, width, inputs, games; one row a training.
 
-    tengen train network --shards-only GAMES.zip --out shards/games          (once for every collection)
+    tengen train network --shards-only GAMES.zip --out shards/games   (once per collection)
     python benchmarks/network_study.py shards/* --device cuda --out study.jsonl
     python benchmarks/network_study.py --out study.jsonl --picture study.svg
 

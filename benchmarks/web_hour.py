@@ -57,7 +57,7 @@ def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
     log = folder / "log"
     command = [sys.executable, "-m", "tengen", "web", "--port", "0", "--no-browser"]
     with log.open("w") as stream:
-        games = ["--games", str(folder / "games.sqlite")]
+        games = ["--database", str(folder / "games.sqlite")]
         server = subprocess.Popen([*command, *games], stderr=stream, text=True)
     while not (told := re.search(r"the board is at (\S+)", log.read_text())):
         time.sleep(0.1)

@@ -146,7 +146,7 @@ def _check_exports(capsys, tmp_path, database) -> None:
 
 
 def _check_rate(capsys, tmp_path, ladder) -> None:
-    common = ["rate", "maxlib", "--ladder", ladder, "--games", 12]
+    common = ["rate", "maxlib", "--database", ladder, "--games", 12]
     placed = value(capsys, *common, "--out", tmp_path / "placed.sqlite")
     assert placed["games"] <= 12
     low, high = placed["interval"]

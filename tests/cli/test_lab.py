@@ -29,10 +29,10 @@ def test_quick_and_full_exclude_each_other(capsys: pytest.CaptureFixture[str]) -
 def test_full_names_the_file_it_misses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--out", str(tmp_path / "out"), "--only", "move-prediction"]
     assert run(["lab", "--full", *options]) == 1
-    assert "tom9d-train.sgf: this step needs --corpus DIR" in capsys.readouterr().err
-    assert run(["lab", "--full", "--corpus", str(tmp_path), *options]) == 1
+    assert "tom9d-train.sgf: this step needs --collection DIR" in capsys.readouterr().err
+    assert run(["lab", "--full", "--collection", str(tmp_path), *options]) == 1
     assert f"{tmp_path / 'tom9d-train.sgf'}: no such file" in capsys.readouterr().err
-    assert run(["lab", "--full", "--corpus", str(tmp_path / "nowhere"), *options]) == 1
+    assert run(["lab", "--full", "--collection", str(tmp_path / "nowhere"), *options]) == 1
     assert "nowhere: no such folder" in capsys.readouterr().err
 
 

@@ -1,4 +1,4 @@
-"""`tengen network` from games to a model and its figures."""
+"""The network on the command line, from games to a model and its figures."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from tests.needs import need
 from tengen.cli import run
 from tengen.learners.deep_network import DESIGNS, DeepNetwork, read_shards
 from tengen.learners.deep_network.learner import untrained
+
+SHARDS = ["train", "network", "--shards-only"]
 
 
 def test_shards_train_evaluate_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +54,7 @@ def test_shards_train_evaluate_info(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(["evaluate", "network", str(games), "--scorer", "none", *asked]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["games"] == 110 and told["score_error"] is None
-    assert run(["models", "show", "show", "show", str(model), "--json"]) == 0
+    assert run(["models", "show", str(model), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["equivariance_error"] < 1e-3 and told["channels"] == 16
 
@@ -63,9 +65,9 @@ def test_shards_of_other_games_are_neither_mixed_nor_taken_for_these(
     need("torch")
     many, few = write_games(tmp_path / "many.sgf", 9), write_games(tmp_path / "few.sgf", 5, seed=2)
     shards = ["--out", str(tmp_path / "shards"), "--scorer", "none"]
-    assert run(["train", "network", "--shards-only", str(many), *shards]) == 0
+    assert run([*SHARDS, str(many), *shards]) == 0
     capsys.readouterr()
-    assert run(["train", "network", "--shards-only", str(few), *shards]) == 1
+    assert run([*SHARDS, str(few), *shards]) == 1
     assert capsys.readouterr().err == (
         f"tengen: {tmp_path / 'shards'}: holds shards already; name another folder\n"
     )
@@ -122,7 +124,7 @@ def test_export(tmp_path: Path) -> None:
     need("onnx")
     untrained(DESIGNS["tiny"]).save(tmp_path / "m.safetensors")
     out = tmp_path / "m.onnx"
-    assert run(["network", "export", str(out), "--model", str(tmp_path / "m.safetensors")]) == 0
+    assert run(["models", "export", str(tmp_path / "m.safetensors"), str(out)]) == 0
     assert out.stat().st_size > 1000
 
 
@@ -132,18 +134,18 @@ def test_the_mean_of_networks(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     for i, (network, path) in enumerate(zip(networks, (one, other), strict=True)):
         network.weights_ = {name: w + i for name, w in network.weights_.items()}
         network.save(path)
-    assert run(["models", "show", "average", str(one), str(other), "--out", str(out)]) == 0
+    assert run(["models", "average", str(one), str(other), "--out", str(out)]) == 0
     made = DeepNetwork.load(out)
     for name, weights in networks[0].weights_.items():
         np.testing.assert_allclose(made.weights_[name], weights + 0.5, rtol=1e-6, atol=1e-6)
     assert DeepNetwork.mean(networks[:1]).weights_.keys() == made.weights_.keys()
-    assert run(["models", "show", "average", str(one), "tengen-small", "--out", str(out)]) == 1
+    assert run(["models", "average", str(one), "tengen-small", "--out", str(out)]) == 1
     said = capsys.readouterr().err.splitlines()
     assert said == [f"wrote {out}", "tengen: network 2 of 2 has another design"]
 
 
 def test_a_model_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["models", "show", "show", "show", "nothing-like-it"]) == 1
+    assert run(["models", "show", "nothing-like-it"]) == 1
     assert "nothing-like-it" in capsys.readouterr().err
 
 
@@ -157,8 +159,8 @@ def test_nothing_that_is_read_is_written_over(
     for words in (
         ["train", "network", str(games), "--out", str(games)],
         ["train", "network", str(games), "--start", str(model), "--out", str(model)],
-        ["network", "export", str(model), "--model", str(model)],
-        ["models", "show", "average", str(model), "tengen-small", "--out", str(model)],
+        ["models", "export", str(model), str(model)],
+        ["models", "average", str(model), "tengen-small", "--out", str(model)],
         ["train", "move-prediction", str(games), "--out", str(games)],
     ):
         assert run(words) == 1

@@ -1,4 +1,4 @@
-"""`tengen opening-evolution`: train, evaluate, experiment; one JSON value, clear mistakes."""
+"""Openings by evolution on the command line: one JSON value, clear mistakes."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import tengen
-from tengen.cli import COMMANDS, run
+from tengen.cli import run
+from tengen.cli.commands import COMMANDS, EVALUATE, GROUPS, TRAIN
 from tengen.errors import Terminated
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +31,57 @@ def test_version_and_help_import_no_command(capsys: Out) -> None:
         "import sys; from tengen.cli import run; run(['--help']); sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL).returncode == 0
+
+
+def test_help_has_five_groups_and_at_most_18_commands(capsys: Out) -> None:
+    assert run(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert list(GROUPS) == ["Play", "Games", "Matches", "Learn", "System"]
+    assert all(f"\n{title}:\n" in out for title in GROUPS)
+    assert len(COMMANDS) <= 18
+
+
+def test_every_learner_is_trained_and_evaluated(capsys: Out) -> None:
+    assert list(TRAIN) == list(EVALUATE) and len(TRAIN) == 7
+    for group in ("train", "evaluate"):
+        assert run([group, "--help"]) == 0
+        out = capsys.readouterr().out
+        assert all(name in out for name in TRAIN)
+        for name in TRAIN:
+            assert run([group, name, "--help"]) == 0
+            assert "--json" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("trian network", "Did you mean 'train'"),
+        ("train scorin", "Did you mean 'scoring'"),
+        ("lab opening", "Did you mean 'opening-td'"),
+        ("lab --only levles", "did you mean 'levels'"),
+        ("players mtcs", "did you mean 'mcts'"),
+        ("models show tengen-smal", "did you mean 'tengen-small'"),
+        ("bench --only replya", "did you mean 'replay'"),
+    ],
+)
+def test_a_wrong_name_gets_a_suggestion(capsys: Out, words: str, hint: str) -> None:
+    assert run(words.split()) == 1
+    assert hint in capsys.readouterr().err
+
+
+def test_the_shell_completes_commands_and_options() -> None:
+    def completed(typed: str) -> list[str]:
+        words = {"_TENGEN_COMPLETE": "complete_bash", "COMP_WORDS": typed}
+        place = {"COMP_CWORD": str(len(typed.split()) - 1)}
+        command = [sys.executable, "-m", "tengen"]
+        environment = {**os.environ, **words, **place}
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True
+        ).stdout.split()
+
+    assert completed("tengen pl") == ["play", "players"]
+    assert completed("tengen train s") == ["self-play", "scoring", "symmetry-network"]
+    assert completed("tengen play --pla") == ["--player", "--plain"]
 
 
 def test_the_module_is_the_command() -> None:
@@ -68,7 +120,7 @@ def test_help_shows_flags_as_flags(capsys: Out, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     "command",
     ["arena match", "arena run", "games convert", "gtp", "train network", "train opening-evolution",
-     "train opening-td", "play", "review", "scoring make", "train scoring", "self-play games",
+     "train opening-td", "play", "review", "train scoring", "lab",
      "train self-play", "train symmetry-network"],
 )  # fmt: skip
 def test_a_seed_below_zero_is_refused(capsys: Out, command: str) -> None:

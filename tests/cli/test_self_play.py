@@ -1,4 +1,4 @@
-"""`tengen self-play` from nothing to a ladder of its snapshots."""
+"""Self-play on the command line, from nothing to a ladder of its snapshots."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_show_tells_how_it_went(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["self-play", "show", str(folder), "--json"]) == 0
+    assert run(["evaluate", "self-play", str(folder), "--history", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert rows[-1]["positions"] >= 200 and rows[-1]["seconds"] > 0
-    assert run(["self-play", "show", str(folder), "--rows", "3"]) == 0
+    assert run(["evaluate", "self-play", str(folder), "--history", "--rows", "3"]) == 0
     assert str(rows[-1]["positions"]) in capsys.readouterr().out
 
 
@@ -44,8 +44,21 @@ def test_games_against_itself_teach_another_network(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # where the training keeps its run
     model, shards = str(folder / "model.safetensors"), str(tmp_path / "shards")
-    games = ["self-play", "games", "--model", model, "--out", shards, "--size", "5", "--size", "6"]
-    few = ["--games", "8", "--evaluations", "4", "--considered", "2", "--device", "cpu"]
+    games = ["train", "self-play", "--start", model, "--record", "1", "--out", shards]
+    few = [
+        "--size",
+        "5",
+        "--size",
+        "6",
+        "--games",
+        "8",
+        "--evaluations",
+        "4",
+        "--considered",
+        "2",
+        "--device",
+        "cpu",
+    ]
     assert run([*games, *few, "--json", "--quiet"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert len(told["shards"]) == 2 and told["games"] + told["cut"] == 16
@@ -136,5 +149,5 @@ def test_a_training_that_comes_apart_says_so(
     assert "'--komi'" in capsys.readouterr().err
     assert run(["train", "self-play", *again, "--positions", "900", "--rate", "1e30"]) == 1
     assert "(its loss is no number); a smaller --rate" in capsys.readouterr().err
-    assert run(["self-play", "show", str(tmp_path / "run"), "--json"]) == 0
+    assert run(["evaluate", "self-play", str(tmp_path / "run"), "--history", "--json"]) == 0
     json.loads(capsys.readouterr().out, parse_constant=pytest.fail)

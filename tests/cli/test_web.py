@@ -23,13 +23,13 @@ def test_mistakes_are_one_line_each_and_nothing_is_served(
     file.write_text("no database")
     fine = str(tmp_path / "games.sqlite")
     for options, word in (
-        (["--games", fine, "--player", "nonsense"], "no player 'nonsense'"),
-        (["--games", str(tmp_path)], "not a database of games"),
-        (["--games", str(file)], "not a database of games"),
-        (["--games", str(file / "games.sqlite")], "cannot be made"),
-        (["--games", fine, "--arena", str(tmp_path / "gone")], "--arena"),
-        (["--games", fine, "--arena", str(tmp_path)], "there is no such file"),
-        (["--games", fine, "--collection", str(tmp_path / "gone")], "--collection"),
+        (["--database", fine, "--player", "nonsense"], "no player 'nonsense'"),
+        (["--database", str(tmp_path)], "not a database of games"),
+        (["--database", str(file)], "not a database of games"),
+        (["--database", str(file / "games.sqlite")], "cannot be made"),
+        (["--database", fine, "--arena", str(tmp_path / "gone")], "--arena"),
+        (["--database", fine, "--arena", str(tmp_path)], "there is no such file"),
+        (["--database", fine, "--collection", str(tmp_path / "gone")], "--collection"),
     ):
         assert run(["web", "--port", "0", "--no-browser", *options]) == 1, options
         told = capsys.readouterr().err

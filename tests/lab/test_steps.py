@@ -84,7 +84,7 @@ def test_an_experiment_is_a_step_at_each_of_its_sizes(tmp_path: Path) -> None:
 def test_missing_games_are_named_before_anything_runs(tmp_path: Path) -> None:
     CALLS.clear()
     needy = Step("needy", "scoring", "Needy", good, needs=("there.sgf", "missing.sgf"))
-    with pytest.raises(TengenError, match="needs --corpus DIR"):
+    with pytest.raises(TengenError, match="needs --collection DIR"):
         run_steps([STEPS[0], needy], context(tmp_path / "a"))
     (tmp_path / "there.sgf").write_text("(;)")
     with pytest.raises(TengenError, match=r"missing\.sgf: no such file"):

@@ -65,7 +65,7 @@ def test_models_are_found_by_name_and_path(folder: Path) -> None:
     assert has_model("mine") and not has_model("scorer") and not has_model("")
     for other in ("b", "a", "z"):
         path.with_name(f"{other}.safetensors").write_bytes(path.read_bytes())
-    with pytest.raises(ModelError, match=r"no model called 'theirs'; there are: a, b, mine, z"):
+    with pytest.raises(ModelError, match=r"there is no model 'theirs'. There are: a, b, mine, z"):
         find_model("theirs")
 
 
@@ -125,7 +125,7 @@ def test_the_command_lists_names_and_shows_cards(
     assert run(["models", "show", "mine", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["what"] == "A toy."
     assert run(["models", "show", "theirs"]) == 1
-    assert "no model called" in capsys.readouterr().err
+    assert "there is no model" in capsys.readouterr().err
 
 
 def test_the_list_fits_a_screen_with_whole_names(

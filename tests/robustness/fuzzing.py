@@ -321,7 +321,7 @@ def attack_web(seen: Seen, count: int, rng: random.Random, folder: Path) -> None
     command = [sys.executable, "-m", "tengen", "web", "--no-browser", "--port", str(port)]
     log = folder / "log"
     with log.open("wb") as stream:
-        options = ["--games", str(folder / "games.sqlite"), "--runs", str(folder)]
+        options = ["--database", str(folder / "games.sqlite"), "--runs", str(folder)]
         server = subprocess.Popen([*command, *options], stderr=stream)
     try:
         _attack_server(seen, count, rng, server, f"http://127.0.0.1:{port}", log)

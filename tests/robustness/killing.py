@@ -161,7 +161,7 @@ def attack_web(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
 
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        words = ("web", "--no-browser", "--port", port, "--games", folder / f"{name}.sqlite")
+        words = ("web", "--no-browser", "--port", port, "--database", folder / f"{name}.sqlite")
         return Victim(seen, tengen(*words, "--runs", folder / "runs"), folder), port
 
     def reviewed(client: httpx.Client) -> list[Any]:

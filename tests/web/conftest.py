@@ -32,7 +32,7 @@ class Server:
 
     def start(self) -> None:
         command = [sys.executable, "-c", "from tengen.cli import main; main()", "web"]
-        command += ["--port", str(self.port), "--no-browser", "--games", str(self.database)]
+        command += ["--port", str(self.port), "--no-browser", "--database", str(self.database)]
         log = self.database.with_suffix(".log")
         with log.open("a") as stream:
             self.process = subprocess.Popen(command + self.options, stderr=stream, text=True)

@@ -25,7 +25,10 @@ def predict(
     ownership: bool = flag(
         "--ownership", "Also show who will own each point, and each group's chance of survival."
     ),
-    out: Path | None = option(None, "With --ownership: draw the groups in this file (SVG)."),
+    maps: bool = flag(
+        "--maps", "Show instead what a symmetry network (isn-best) expects of each point."
+    ),
+    out: Path | None = option(None, "With --ownership or --maps: write a picture (SVG)."),
     *,
     shown: Shown,
 ) -> None:
@@ -43,8 +46,11 @@ def predict(
 
     if out is not None:
         refuse_inputs(out, [where.file])
-        if not ownership:
-            raise SpecError("--out needs --ownership")
+        if not (ownership or maps):
+            raise SpecError("--out needs --ownership or --maps")
+    if maps:
+        _show_maps(where, model or "isn-best", out, shown)
+        return
     record, board, number = where.read()
     rows, cols = board.rows, board.cols
     name = model or policy_for(rows, cols)
@@ -109,3 +115,41 @@ def predict(
 def _view(policy: Any, board: Board) -> View | None:
     """Return everything a network predicts for a position; None for other policies."""
     return policy.views([board])[0] if hasattr(policy, "views") else None
+
+
+def _show_maps(where: Position, model: str, out: Path | None, shown: Shown) -> None:
+    """Show the seven outputs of a symmetry network: territory, captured stones, eyes."""
+    import numpy as np
+
+    from tengen.board import PASS, index_of
+    from tengen.files import write_atomic
+    from tengen.learners.symmetry_network import SymmetryNetwork
+    from tengen.learners.symmetry_network.pictures import format_maps
+
+    network = SymmetryNetwork.load(model)
+    _, board, number = where.read()
+    maps = network.heat_maps(board)
+    score = float(network.values([board])[0])
+    if out is not None:
+        last = board.last_move
+        mark = None if last in (None, PASS) else index_of(int(last), board.rows, board.cols)
+        write_atomic(out, format_maps(board.grid(), maps, last=mark, title=f"before move {number}"))
+        remark(f"picture: {out}", quiet=shown.quiet)
+    value = {
+        "file": where.file,
+        "game": where.game,
+        "move": number,
+        "model": model,
+        "score": score,
+        "maps": {
+            name: [[None if np.isnan(v) else float(v) for v in row] for row in values]
+            for name, values in maps.items()
+        },
+    }
+    lines = []
+    for name, values in maps.items():
+        lines.append(f"{name}:")
+        for row in values:
+            lines.append(" ".join("  ." if np.isnan(v) else f"{100 * v:3.0f}" for v in row))
+    lines.append(f"expected score for Black, komi included: {score:+.1f}")
+    emit(value, json=shown.json, text="\n".join(lines))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,8 +80,6 @@ def train(
 
 def _making(text: str, player: str) -> Making:
     """Read SIZE:GAMES."""
-    from functools import partial
-
     from tengen.errors import SpecError
     from tengen.learners.scoring.training import Making
     from tengen.players import make_player
@@ -103,7 +102,7 @@ def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Sh
             path = folder / f"made-{board}.sgf"
             records = make_games(
                 each.make, each.name, each.games, each.size, seed, workers=workers,
-                tell=lambda done, what=f"{board} games", of=each.games: tell(what, done, of),
+                tell=partial(_advance, tell, f"{board} games", each.games),
             )  # fmt: skip
             folder.mkdir(parents=True, exist_ok=True)
             write_games(records, path)
@@ -112,6 +111,10 @@ def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Sh
             )
     text = "\n".join(f"{w['file']}: {w['games']} games of {w['played']} played" for w in written)
     emit(written, json=shown.json, text=text)
+
+
+def _advance(tell: Callable[[str, int, int], None], what: str, of: int, done: int) -> None:
+    tell(what, done, of)
 
 
 def _line(row: dict[str, Any]) -> str:

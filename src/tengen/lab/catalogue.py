@@ -2,7 +2,7 @@
 
 The quick laboratory downloads nothing: games come from our own players, and the built-in expert
 finishes openings. The full one repeats the experiments at their papers' scale; it needs the game
-collections of `--corpus`, takes days, and GNU Go takes part where it is installed. Each section
+collections of `--collection`, takes days, and GNU Go takes part where it is installed. Each section
 lists its own experiments.
 """
 

@@ -147,7 +147,7 @@ class Page:
     @property
     def command(self) -> str:
         """The command that made it."""
-        corpus = " --corpus DIR" if self.mode == FULL else ""
+        corpus = " --collection DIR" if self.mode == FULL else ""
         seed = "?" if self.seed is None else self.seed
         return f"tengen lab --{self.mode}{corpus} --seed {seed}"
 

@@ -72,7 +72,7 @@ class Context:
             If there is no corpus, or no such file in it.
         """
         if self.corpus is None:
-            raise TengenError(f"{name}: this step needs --corpus DIR, the folder of the games")
+            raise TengenError(f"{name}: this step needs --collection DIR, the folder of the games")
         path = self.corpus / name
         if not path.is_file():
             raise TengenError(f"{path}: no such file; docs/guide/games.md says where to get it")

@@ -214,7 +214,7 @@ def test_maps_as_a_picture(tmp_path, capsys):
     record.write_text("(;GM[1]SZ[9]KM[5.5];B[ee];W[cc];B[gc];W[gg];B[cg])")
     picture = tmp_path / "maps.svg"
     options = ["--move", "5", "--out", str(picture), "--json", "--quiet"]
-    assert run(["symmetry-network", "show", str(record), *options]) == 0
+    assert run(["predict", str(record), "--maps", *options]) == 0
     value = json.loads(capsys.readouterr().out)
     assert list(value["maps"]) == list(OUTPUTS)
     assert value["maps"]["territory"][4][4] is None
@@ -222,7 +222,7 @@ def test_maps_as_a_picture(tmp_path, capsys):
     root = ElementTree.parse(picture).getroot()
     texts = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
     assert sum(t in TITLES.values() for t in texts) == 7
-    assert run(["symmetry-network", "show", str(record), "--quiet"]) == 0
+    assert run(["predict", str(record), "--maps", "--quiet"]) == 0
     assert "expected score" in capsys.readouterr().out
 
 
@@ -268,8 +268,8 @@ def test_mistakes_are_told():
         SymmetryNetwork().values([Board(5)])
 
 
-def test_info(capsys):
-    assert run(["symmetry-network", "info", "--json"]) == 0
+def test_the_papers_network_has_714_weights(capsys):
+    assert run(["models", "show", "isn-9x9", "--json"]) == 0
     value = json.loads(capsys.readouterr().out)
     assert value["free_parameters"] == 714
     assert (value["biases"], value["hidden"], value["inputs"], value["outputs"]) == (11, 12, 14, 7)

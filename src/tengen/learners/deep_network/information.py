@@ -67,7 +67,7 @@ def _turned_moves(logits: Float32Array, element: int, rows: int, cols: int) -> F
 
 
 def information(network: DeepNetwork) -> dict[str, Any]:
-    """Return what `tengen models show tengen-large` prints."""
+    """Return the size of a network and how exactly it keeps the symmetries."""
     design = network.design_
     return {
         "free_parameters": network.free_parameters,
