@@ -121,13 +121,14 @@ def run(*words):
 
 
 def test_the_command_makes_the_same_games_again(tmp_path):
-    words = ("make", "--size", 5, "--games", 3, "--player", PLAYER, "--seed", 4, "--json")
+    words = ("train", "--made", "5:3", "--made-only", "--player", PLAYER, "--seed", 4, "--json")
     texts = []
-    for name in ("a.sgf", "b.sgf"):
+    for name in ("a", "b"):
         done = run(*words, "--out", tmp_path / name)
         assert done.exit_code == 0, done.output
-        assert json.loads(done.stdout)["played"] == 3
-        texts.append((tmp_path / name).read_bytes())
+        [made] = json.loads(done.stdout)
+        assert made["played"] == 3
+        texts.append((tmp_path / name / "made-5x5.sgf").read_bytes())
     assert texts[0] == texts[1]
 
 
