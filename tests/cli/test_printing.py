@@ -11,7 +11,7 @@ import pytest
 
 from tengen.board import Board
 from tengen.cli.options import Position, Resumable
-from tengen.cli.printing import Progress, emit_result, facts, standard_input, tell_faults
+from tengen.cli.printing import Progress, emit_result, in_words, show, standard_input, tell_faults
 from tengen.cli.screen import Screen
 from tengen.errors import TengenError
 from tengen.lab.content import Result, Table
@@ -93,8 +93,26 @@ def test_a_position_is_the_one_before_its_move(tmp_path) -> None:
     assert (len(board.moves), number) == (2, 3)
 
 
-def test_facts_are_told_in_words(capsys: Out) -> None:
-    facts("a net", {"free_weights": 12345, "tied": True, "error": 1.234e-5, "parts": {"a": 1}})
-    told = capsys.readouterr().out
-    for words in ("free weights", "12,345", "yes", "1.2e-05", "a 1"):
-        assert words in told
+def test_a_result_is_shown_as_json_or_as_a_table_of_the_same_values(capsys: Out) -> None:
+    value = {
+        "free_weights": 12345,
+        "tied": True,
+        "error": 1.2e-5,
+        "parts": {"a": 1},
+        "win_rate": 0.5,
+    }
+    show({**value, "curve": [{"games": 1}], "best": None}, json=False, title="a net")
+    shown = capsys.readouterr().out
+    for words in ("a net", "free weights", "12,345", "yes", "1.2e-05", "a 1", "50.00 %"):
+        assert words in shown
+    assert "curve" not in shown and "best" not in shown
+    show(value, json=True)
+    assert json.loads(capsys.readouterr().out) == value
+    show(
+        [{"name": "one", "size": 9}, {"name": "two", "size": 13}],
+        json=False,
+        columns={"name": "who"},
+    )
+    shown = capsys.readouterr().out
+    assert "who" in shown and "two" in shown and "13" not in shown
+    assert in_words("interval", [0.25, 0.75]) == "[25.00 %, 75.00 %]"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tengen.cli.options import Seed, Shown, command, flag, option
-from tengen.cli.printing import emit, remark, table
+from tengen.cli.printing import emit, remark, show
 
 if TYPE_CHECKING:
     from tengen.records import Corpus
@@ -45,17 +45,7 @@ def stat(
         "repairs": summary.repairs,
         "faults": [str(fault) for fault in corpus.faults],
     }
-    emit(value, json=shown.json)
-    if not shown.json:
-        rows: list[tuple[object, object]] = [
-            ("games", f"{summary.games:,}"),
-            ("damaged", f"{summary.damaged:,}"),
-            ("repairs", f"{summary.repairs:,}"),
-            ("moves", f"{summary.moves:,}"),
-        ]
-        rows += [(f"size {size}", f"{count:,}") for size, count in summary.sizes.most_common()]
-        rows += [(f"result {end}", f"{count:,}") for end, count in summary.results.most_common()]
-        table("", ["what", "count"], rows)
+    show(value, json=shown.json)
 
 
 @command(app)
@@ -93,11 +83,7 @@ def check(
             {"file": r.file, "game": r.game, "move": r.move, "reason": r.reason} for r in refusals
         ],
     }
-    text = (
-        f"{games:,} games with {moves:,} moves replayed: {len(refusals):,} refused by the board, "
-        f"{corpus.damaged:,} damaged"
-    )
-    emit(value, json=shown.json, text=text)
+    show(value, json=shown.json)
     return 1 if strict and (refusals or corpus.damaged) else 0
 
 

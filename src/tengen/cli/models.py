@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tengen.cli.options import Json, argument, option
-from tengen.cli.printing import emit, facts, remark, table
+from tengen.cli.printing import emit, remark, table
+from tengen.cli.printing import show as show_value
 
 if TYPE_CHECKING:
     from tengen.models.cards import Card
@@ -42,7 +43,7 @@ def show(name: _Model, json: Json = False) -> None:
     details = _details(name, card)
     emit({**card.model_dump(), **details}, json=json, text=_card_text(card))
     if details and not json:
-        facts("", details)
+        show_value(details, json=False)
 
 
 @app.command()

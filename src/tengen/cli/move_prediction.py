@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tengen.cli.options import RunOfModel, Seed, Shared, Shown, command, flag, option
-from tengen.cli.printing import emit, emit_result, remark, study_context, table
+from tengen.cli.printing import emit_result, remark, show, study_context
 from tengen.lab.sections.move_prediction import Study
 from tengen.learners.move_prediction.settings import PredictionSettings
 from tengen.models.defaults import PREDICTOR
@@ -61,7 +61,7 @@ def train(
         "seconds": time.monotonic() - began[0],
         "processor_seconds": time.process_time() - began[1],
     }
-    emit(result, json=shown.json, text=f"{training.out}: {result['features']} features")
+    show(result, json=shown.json)
 
 
 def _games(paths: list[str], size: int, *, quiet: bool) -> tuple[GameArrays, Skipped]:
@@ -95,24 +95,10 @@ def evaluate(
         arrays = arrays.shuffled(seed).take(range(min(limit, len(arrays))))
     measured = predictor.evaluate(arrays)
     summary = measured.summary()
-    if shown.json:
-        emit(summary, json=True)
-        return
-    low, high = measured.interval(1)
-    rows = [
-        ("games", measured.games),
-        ("positions", measured.positions),
-        ("top 1", f"{100 * measured.rate(1):.2f} % [{100 * low:.2f}, {100 * high:.2f}]"),
-        *((f"top {top}", f"{100 * measured.rate(top):.2f} %") for top in (5, 10, 20)),
-        ("log loss", f"{summary['log_loss']:.4f} nats"),
-        ("time", f"{summary['milliseconds_per_position']:.3f} ms per position"),
-    ]
-    table(f"{model} on {', '.join(Path(path).name for path in games)}", ["what", "value"], rows)
-    if phases:
-        lines = [
-            (p["from_ply"], p["positions"], f"{100 * p['top1']:.2f}") for p in measured.phases()
-        ]
-        table("By phase", ["from ply", "positions", "top 1 %"], lines)
+    title = f"{model} on {', '.join(Path(path).name for path in games)}"
+    show(summary, json=shown.json, title=title)
+    if phases and not shown.json:
+        show(measured.phases(), json=False, title="By phase")
 
 
 @command(app)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tengen.cli.options import RunOfModel, Shared, Shown, command, flag, option
-from tengen.cli.printing import emit, progress, remark, table
+from tengen.cli.printing import progress, remark, show
 from tengen.errors import TengenError
 from tengen.learners.deep_network.design import NetworkSettings
 
@@ -48,7 +48,15 @@ def train(
     """Train a network on games; every path is a source of its own."""
     if shards_only:
         made = _make_shards(games, training.out, scorer, work, confirmed, shown.quiet)
-        _show_shards(training.out, made, json=shown.json)
+        result = {
+            "shards": [str(path) for path in made.files],
+            "games": made.games,
+            "positions": made.positions,
+            "passed_over": made.passed_over,
+            "counted": made.counted,
+            "labelled": made.labelled,
+        }
+        show(result, json=shown.json, title=f"Shards in {training.out}")
         return
     from tengen.files import refuse_inputs
     from tengen.learners.deep_network import DeepNetwork
@@ -80,11 +88,8 @@ def train(
         number = sum(len(shard) for source in sources for shard in source)
         names = ", ".join(Path(path).name for path in games)
         network.save(out, name=out.stem, data=f"{number} games of {names}")
-    emit(
-        {"model": str(out), "games": number, "free_parameters": network.free_parameters},
-        json=shown.json,
-        text=f"{out}: {network.free_parameters} weights, {number} games",
-    )
+    result = {"model": str(out), "games": number, "free_parameters": network.free_parameters}
+    show(result, json=shown.json)
 
 
 @command(app)
@@ -115,9 +120,7 @@ def evaluate(
             threads = workers or os.cpu_count() or 1
             told = measure(network, found, every=every, threads=threads, on_game=bar.advance)
             result = told.summary()
-    emit(result, json=shown.json)
-    if not shown.json:
-        table(f"{model} on {', '.join(games)}", ("what", "value"), _measured(result))
+    show(result, json=shown.json, title=f"{model} on {', '.join(games)}")
 
 
 def _make_shards(
@@ -133,23 +136,6 @@ def _make_shards(
             Corpus(games), out, scorer=judge, confirmed=confirmed, workers=work.workers,
             ray=work.ray, on_shard=bar.advance,
         )  # fmt: skip
-
-
-def _show_shards(out: Path, made: Made, *, json: bool) -> None:
-    """Print what was written."""
-    result = {
-        "shards": [str(path) for path in made.files],
-        "games": made.games,
-        "positions": made.positions,
-        "passed_over": made.passed_over,
-        "counted": made.counted,
-        "labelled": made.labelled,
-    }
-    text = (
-        f"{out}: {made.games} games, {made.positions} positions, {made.passed_over} passed over; "
-        f"{made.labelled} of {made.counted} counted scores confirmed"
-    )
-    emit(result, json=json, text=text)
 
 
 def _shards(
@@ -210,28 +196,3 @@ def _line(row: dict[str, Any], steps: int) -> str:
     if held:
         line += f"; held out: {held['top1']:.1%} of moves, {held['winner']:.1%} of winners"
     return line
-
-
-def _measured(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what an evaluation found in words; what could not be measured is left out."""
-    from tengen.statistics import wilson
-
-    def percent(name: str) -> str:
-        return f"{100 * found[name]:.2f} %"
-
-    said = {"games": f"{found['games']:,}", "positions": f"{found['positions']:,}"}
-    if found["top1"] is not None:
-        low, high = wilson(found["top1"] * found["positions"], found["positions"])
-        said["first choice right"] = f"{percent('top1')} [{100 * low:.2f}, {100 * high:.2f}]"
-        said["among the first five, ten"] = f"{percent('top5')}, {percent('top10')}"
-        said["log loss"] = f"{found['log_loss']:.3f} nats"
-        said["time"] = f"{found['milliseconds_per_position']:.2f} ms a position"
-    if found["winner"] is not None:
-        said["winner right"] = percent("winner")
-    if found["calibration"] is not None:
-        said["said and true chances apart"] = f"{100 * found['calibration']:.1f} points"
-    if found["score_error"] is not None:
-        said["score off by"] = f"{found['score_error']:.2f} points"
-    if found["ownership"] is not None:
-        said["owners right"] = percent("ownership")
-    return list(said.items())

@@ -18,7 +18,7 @@ from tengen.cli.options import (
     flag,
     option,
 )
-from tengen.cli.printing import emit, emit_result, progress, shares
+from tengen.cli.printing import emit_result, progress, shares, show
 from tengen.lab.sections.opening_evolution import BreedingSize
 from tengen.learners.opening_evolution.settings import EvolutionSettings
 
@@ -53,8 +53,7 @@ def train(
             ray=work.ray,
             on_generation=advance,
         )
-    answer = {"model": str(path), "settings": to_plain(settings)}
-    emit(answer, json=shown.json, text=str(path))
+    show({"model": str(path), "settings": to_plain(settings)}, json=shown.json)
 
 
 @command(app)
@@ -71,7 +70,6 @@ def evaluate(
     shown: Shown,
 ) -> None:
     """Play the model's openings against an opponent's; the expert finishes both colours."""
-    from tengen.lab.content import percent
     from tengen.lab.opening_evolution import Duel, play_duel
     from tengen.lab.sections.opening_evolution import CHAMPIONS
     from tengen.models import find_model
@@ -82,11 +80,7 @@ def evaluate(
     duel = Duel(name, other, expert, games, seed, random_plies=random_plies, player=player)
     rate = Rate.of(play_duel(duel)["scores"])
     who = {"model": player or name, "opponent": rival or opponent, "expert": expert}
-    text = (
-        f"{who['model']} against {who['opponent']}: {percent(rate.win_rate, rate.interval)} of "
-        f"{rate.games} openings, {rate.mean_score:+.1f} points on average, finished by {expert}"
-    )
-    emit({**who, **asdict(rate), "seed": seed}, json=shown.json, text=text)
+    show({**who, **asdict(rate), "seed": seed}, json=shown.json)
 
 
 @command(app)

@@ -19,7 +19,7 @@ from tengen.cli.options import (
     flag,
     option,
 )
-from tengen.cli.printing import emit, emit_result, progress, remark, shares, table
+from tengen.cli.printing import emit_result, progress, remark, shares, show
 from tengen.lab.opening_td_experiment import TablesSize
 from tengen.learners.opening_td.settings import TDSettings
 
@@ -67,18 +67,7 @@ def train(
         }
         for job, curve in zip(jobs, curves, strict=True)
     ]
-    emit(runs[0] if len(runs) == 1 else runs, json=shown.json)
-    if not shown.json:
-        names = ("features", "encoding", "games")
-        rows = [(*(r[name] for name in names), _rate(r["curve"]), r["model"]) for r in runs]
-        table("", [*names, "against random", "model"], rows)
-
-
-def _rate(curve: list[dict[str, Any]]) -> str:
-    """Show the last win rate with its interval."""
-    from tengen.lab.content import percent
-
-    return percent(curve[-1]["win_rate"], curve[-1]["interval"]) if curve else "not measured"
+    show(runs[0] if len(runs) == 1 else runs, json=shown.json)
 
 
 @command(app)
@@ -104,11 +93,7 @@ def evaluate(
         log=out,
         tell=lambda done, of: remark(f"{done}/{of} parts played", quiet=shown.quiet or of == 1),
     )
-    text = (
-        f"{model} against {opponent}, finished by {expert}: {_rate([value])} of {value['games']} "
-        f"games, mean score {value['mean_score']:+.1f}"
-    )
-    emit(value, json=shown.json, text=text)
+    show(value, json=shown.json)
 
 
 @command(app)

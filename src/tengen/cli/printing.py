@@ -1,6 +1,6 @@
-"""Share how commands talk: results to standard output, remarks and progress to standard error.
+"""Output of commands: results on standard output, remarks and progress on standard error.
 
-So `--json` gives exactly one JSON value. Nothing here knows a command or a learner.
+A command makes one value; `show` prints it as JSON or as a table.
 """
 
 from __future__ import annotations
@@ -80,19 +80,58 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     Console().print(sheet)
 
 
-def facts(title: str, values: Mapping[str, object]) -> None:
-    """Print named values as a table, in words where a program would have signs."""
-    table(title, ("what", "value"), [(k.replace("_", " "), _worded(v)) for k, v in values.items()])
+_RATES = frozenset(
+    ("top1", "top5", "top10", "top20", "winner", "ownership", "calibration", "exact", "within1")
+    + ("safe", "exact_when_safe", "win_rate", "win_rate_a", "share", "interval", "exact_interval")
+)
+"""Keys whose values are fractions, which people read as percentages."""
 
 
-def _worded(value: object) -> str:
+def show(
+    value: Any, *, json: bool, title: str = "", columns: Mapping[str, str] | None = None
+) -> None:
+    """Print a result: one JSON value, or a table of the same keys and values.
+
+    A mapping gives one line per key. A list of mappings gives one line per member; `columns` maps
+    the keys to show to their headings.
+    """
+    if json:
+        print(dumps(value, allow_nan=False))
+    elif isinstance(value, Mapping):
+        rows = [(k.replace("_", " "), in_words(k, v)) for k, v in value.items() if _is_fact(v)]
+        table(title, ("what", "value"), rows)
+    else:
+        heads = columns or {key: key.replace("_", " ") for row in value[:1] for key in row}
+        table(title, [*heads.values()], [[in_words(k, row.get(k)) for k in heads] for row in value])
+
+
+def _is_fact(value: object) -> bool:
+    """Whether a value fits into one cell."""
+    return value is not None and not (
+        isinstance(value, list) and any(isinstance(each, list | Mapping) for each in value)
+    )
+
+
+def in_words(key: str, value: object) -> str:
+    """Write one value of a result for people.
+
+    >>> in_words("top1", 0.5723), in_words("positions", 12345), in_words("log_loss", 1.41923)
+    ('57.23 %', '12,345', '1.419')
+    """
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {item}" for name, item in value.items())
+        return ", ".join(f"{name} {in_words(name, item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        parts = ", ".join(in_words(key, item) for item in value)
+        return f"[{parts}]" if key.endswith("interval") else parts
+    if isinstance(value, int):
+        return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:.2g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return f"{100 * value:.2f} %" if key in _RATES else f"{value:,.4g}"
+    return str(value)
 
 
 class Progress:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tengen.cli.options import RunFolder, Shown, Workers, argument, command, flag, option
-from tengen.cli.printing import Progress, emit, emit_result, remark, study_context, table
+from tengen.cli.printing import Progress, emit_result, remark, show, study_context
 from tengen.lab.sections.scoring import Study
 from tengen.learners.scoring.settings import ScorerSettings
 
@@ -75,7 +75,7 @@ def train(
         "calibration": scorer.calibration_,
         "model": str(folder / MODEL),
     }
-    emit(answer, json=shown.json, text=f"{folder / MODEL}: learned from {scorer.games_} games")
+    show(answer, json=shown.json)
 
 
 def _making(text: str, player: str) -> Making:
@@ -109,8 +109,7 @@ def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Sh
             written.append(
                 {"file": str(path), "size": each.size, "games": len(records), "played": each.games}
             )
-    text = "\n".join(f"{w['file']}: {w['games']} games of {w['played']} played" for w in written)
-    emit(written, json=shown.json, text=text)
+    show(written, json=shown.json)
 
 
 def _advance(tell: Callable[[str, int, int], None], what: str, of: int, done: int) -> None:
@@ -181,32 +180,9 @@ def evaluate(
             answer = evaluate_scorer(scorer, scored, method=method, progress=tell)
     if out is not None:
         write_atomic(out / "evaluation.json", encoder.dumps(answer))
-    emit(answer, json=shown.json)
-    if not shown.json:
-        _print_evaluation(answer)
-
-
-def _print_evaluation(answer: dict[str, Any]) -> None:
-    rows: list[tuple[Any, ...]] = [
-        (
-            name,
-            f"{row['exact']:.2%} [{row['exact_interval'][0]:.1%}, {row['exact_interval'][1]:.1%}]",
-            f"{row['winner']:.2%}",
-            f"{1000 * row['seconds_per_game']:.1f}",
-            row.get("failed", 0),
-        )
-        for name, row in [
-            ("tengen", answer),
-            *((b["name"], b) for b in answer.get("baselines", [])),
-        ]
-    ]
-    columns = ("scorer", "exact", "winner", "ms", "failed")
-    table(f"{answer['games']} games, {answer['count']} count", columns, rows)
-    sure = answer["exact_when_safe"]
-    print(
-        f"within one point {answer['within1']:.2%}; called safe {answer['safe']:.2%}"
-        + (f", of these exact {sure:.2%}" if sure is not None else "")
-    )
+    show(answer, json=shown.json, title=", ".join(file.name for file in games))
+    if baselines and not shown.json:
+        show(answer["baselines"], json=False, title="Other scorers")
 
 
 @command(app)

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from tengen.cli.options import Resumable, Seed, Shared, Shown, argument, command, flag, option
-from tengen.cli.printing import emit, progress, remark, table
+from tengen.cli.printing import emit, progress, remark, show, table
 from tengen.errors import SpecError
 from tengen.learners.self_play.settings import SelfPlaySettings
 
@@ -57,11 +57,8 @@ def train(
         )  # fmt: skip
         rows = run.rows()
     model, games = out / training.MODEL, rows[-1]["games"] if rows else 0
-    emit(
-        {"model": str(model), "games": games, "free_parameters": network.free_parameters},
-        json=shown.json,
-        text=f"{model}: {network.free_parameters} weights, {games} games against itself",
-    )
+    result = {"model": str(model), "games": games, "free_parameters": network.free_parameters}
+    show(result, json=shown.json)
 
 
 def _record(
@@ -86,10 +83,7 @@ def _record(
         "positions": made.positions,
         "cut": made.passed_over,
     }
-    text = (
-        f"{out}: {made.games} games, {made.positions} positions; {made.passed_over} cut, left out"
-    )
-    emit(result, json=shown.json, text=text)
+    show(result, json=shown.json, title=f"Shards in {out}")
 
 
 @command(app)
@@ -125,21 +119,7 @@ def evaluate(
         steps = play_ladder(
             plan, run / RESULTS, workers=work.workers, ray=work.ray, listener=listener
         )
-    if shown.json:
-        emit([step.value() for step in steps], json=True)
-        return
-    lines = [
-        (
-            step.name,
-            "" if step.minutes is None else f"{step.minutes:.1f}",
-            "" if step.positions is None else step.positions,
-            f"{step.elo:.0f}",
-            f"{step.low:.0f} to {step.high:.0f}",
-            step.games_played,
-        )
-        for step in steps
-    ]
-    table(str(run), ["player", "minutes", "positions", "Elo", "95 %", "games"], lines)
+    show([step.value() for step in steps], json=shown.json, title=str(run))
 
 
 def _show_history(run: Path, rows: int, *, json: bool) -> None:

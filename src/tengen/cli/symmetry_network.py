@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from tengen.cli.options import RunFolder, Seed, Shown, Workers, argument, command, option
-from tengen.cli.printing import emit, emit_result, progress, remark
+from tengen.cli.printing import emit_result, progress, remark, show
 from tengen.lab.symmetry_network import DesignTable, SnapshotTournament
 from tengen.learners.symmetry_network.settings import SymmetrySettings
 
@@ -48,7 +48,7 @@ def train(
         "seconds": sum(report.seconds for report in reports),
         "error": reports[-1].error if reports else None,
     }
-    emit(value, json=shown.json, text=f"{path} after {learner.games_} games")
+    show(value, json=shown.json)
 
 
 @command(app)
@@ -89,9 +89,7 @@ def evaluate(
         "mean_score": result.mean_score,
         "mean_plies": float(plies.mean()),
     }
-    won, span = f"{100 * result.win_rate:.1f} %", f"[{100 * low:.1f}, {100 * high:.1f}]"
-    text = f"{model} wins {won} {span} of {games} games against {opponent}"
-    emit(value, json=shown.json, text=text)
+    show(value, json=shown.json)
 
 
 @command(app)
