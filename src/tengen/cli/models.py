@@ -12,7 +12,7 @@ from tengen.cli.printing import emit, remark, table
 from tengen.cli.printing import show as show_value
 
 if TYPE_CHECKING:
-    from tengen.models.cards import Card
+    from tengen.models import Card
 
 app = typer.Typer()
 
