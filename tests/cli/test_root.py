@@ -148,14 +148,14 @@ def test_a_stopped_user_is_told_what_the_work_left(
     status: int,
     word: str,
 ) -> None:
-    import tengen.cli.doctor as doctor
+    import tengen.cli.system as system
 
     def stopped() -> None:
         told = stop()
         told.add_note("runs/x stands at step 5")
         raise told
 
-    monkeypatch.setattr(doctor, "examine", stopped)
+    monkeypatch.setattr(system, "examine", stopped)
     assert run(["doctor"]) == status
     assert capsys.readouterr().err == f"tengen: {word}; runs/x stands at step 5\n"
 

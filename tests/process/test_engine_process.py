@@ -16,7 +16,7 @@ def test_the_first_answer_needs_no_board() -> None:
     """Heavy imports would cost seconds; look at what is imported rather than at a clock."""
     code = (
         "import sys, io\n"
-        "from tengen.cli.gtp import app, _make_player\n"
+        "from tengen.cli.servers import _make_player\n"
         "from tengen.gtp.engine import Engine\n"
         "from tengen.gtp.commands import COMMANDS\n"
         "engine = Engine(_make_player, 'mcts', COMMANDS)\n"

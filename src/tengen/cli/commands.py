@@ -55,9 +55,9 @@ EXPERIMENTS = {
 GROUPS: dict[str, dict[str, Entry]] = {
     "Play": {
         "play": Entry("play:play", "Play against the computer in the terminal."),
-        "web": Entry("web:web", "Play, review and explore on a board in the browser."),
-        "gtp": Entry("gtp:gtp", "Run as a GTP engine, for Sabaki, GoGui and others."),
-        "analysis": Entry("analysis:analysis", "Run KataGo's analysis protocol, for KaTrain."),
+        "web": Entry("servers:web", "Play, review and explore on a board in the browser."),
+        "gtp": Entry("servers:gtp", "Run as a GTP engine, for Sabaki, GoGui and others."),
+        "analysis": Entry("servers:analysis", "Run KataGo's analysis protocol, for KaTrain."),
     },
     "Games": {
         "score": Entry("score:score", "Score finished games: dead stones, territory, area."),
@@ -77,9 +77,9 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "players": Entry("players:players", "List the players and their options."),
     },
     "System": {
-        "doctor": Entry("doctor:doctor", "Check what is installed and what is missing."),
-        "compile": Entry("compile:compile", "Compile all kernels now."),
-        "bench": Entry("bench:bench", "Measure speed side by side with other libraries."),
+        "doctor": Entry("system:doctor", "Check what is installed and what is missing."),
+        "compile": Entry("system:compile", "Compile all kernels now."),
+        "bench": Entry("system:bench", "Measure speed side by side with other libraries."),
     },
 }  # fmt: skip
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}

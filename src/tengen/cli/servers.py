@@ -1,0 +1,195 @@
+"""The commands `gtp`, `analysis` and `web`: servers for other programs and for the browser."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from tengen.cli.options import OwnSeed, PlayerName, Quiet, RulesName, Seed, flag, option
+from tengen.cli.printing import remark, standard_input
+from tengen.errors import ModelError, SpecError, TengenError
+
+if TYPE_CHECKING:
+    from tengen.board import Board
+    from tengen.contracts import Player, Policy
+
+app = typer.Typer()
+
+# ----- gtp -----
+
+
+@app.command()
+def gtp(
+    player: PlayerName = "tengen",
+    rules: RulesName = "cgos",
+    seed: OwnSeed = None,
+    safe: bool = flag(
+        "--safe", "For controllers you do not trust: no files, no gtp: or python: players."
+    ),
+) -> None:
+    """Speak GTP, for Sabaki, GoGui and other programs.
+
+    Without a seed one is drawn; `get_random_seed` tells it.
+    """
+    from tengen.gtp.commands import COMMANDS
+    from tengen.gtp.engine import Engine
+
+    chosen = secrets.randbits(31) if seed is None else seed
+    if safe:
+        _refuse_programs(player)
+    engine = Engine(
+        _make_safe_player if safe else _make_player,
+        player,
+        COMMANDS,
+        rules=rules,
+        seed=chosen,
+        safe=safe,
+    )
+    # A reader of its own: a thread may still wait in it when Python closes its standard input at
+    # the end, and closing a reader in use aborts the process.
+    source = open(standard_input().fileno(), "rb", closefd=False)  # noqa: SIM115
+    engine.run(source, sys.stdout.buffer)
+
+
+def _make_player(spec: str) -> Player:
+    """Import the players when one is needed."""
+    from tengen.players import make_player
+
+    return make_player(spec)
+
+
+def _make_safe_player(spec: str) -> Player:
+    """Make a player that starts no other program and runs nobody's code."""
+    _refuse_programs(spec)
+    return _make_player(spec)
+
+
+def _refuse_programs(spec: str) -> None:
+    """Refuse a spec that names a program or a class, be it in an option.
+
+    Raises
+    ------
+    SpecError
+        If it does.
+    """
+    if re.search(r"(gtp|python)\s*:", spec, re.IGNORECASE):
+        raise SpecError(f"{spec!r}: no gtp: or python: in safe mode")
+
+
+# ----- analysis -----
+
+_DEFAULT_PLAYER = "tengen"
+
+
+@app.command()
+def analysis(
+    player: PlayerName = _DEFAULT_PLAYER,
+    policy: str | None = option(
+        None, "Model for includePolicy; the player's own, else by the board's size; or none."
+    ),
+    visits: int = option(500, "Visits a position when a query names none.", min=1),
+    threads: int = option(1, "Positions to analyse side by side.", min=1),
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Speak KataGo's JSON analysis protocol, for KaTrain.
+
+    One JSON query a line on standard input, answers on standard output as they are ready. Ends
+    when the input ends and all is answered.
+    """
+    from tengen.gtp.analysis_server import AnalysisServer
+    from tengen.players import make_player, parse_spec
+
+    source = standard_input().buffer
+    parse_spec(player)  # a wrong name is told now and not after the first query
+    models = _Models(policy, quiet)
+    server = AnalysisServer(
+        lambda: make_player(player),
+        find_policy=models.find,
+        policy_first=policy is not None,
+        visits=visits,
+        seed=seed,
+        threads=threads,
+    )
+    remark("tengen analysis: ready for queries", quiet=quiet)
+    server.run(source, sys.stdout.buffer)
+
+
+class _Models:
+    """Load the model that predicts moves for a size of board, once, and say when it is missing."""
+
+    def __init__(self, name: str | None, quiet: bool) -> None:
+        self.name, self.quiet = name, quiet
+        self._loaded: dict[str, Policy | None] = {}
+
+    def find(self, board: Board) -> Policy | None:
+        """Return the policy for a board, or None."""
+        from tengen.models import load_policy
+        from tengen.models.defaults import network_for
+
+        name = self.name or network_for(board.rows, board.cols) or "none"
+        if name == "none":
+            return None
+        if name not in self._loaded:
+            try:
+                self._loaded[name] = load_policy(name)
+            except ModelError as failure:
+                if self.name is not None:
+                    raise
+                self._loaded[name] = None
+                remark(f"policy by the search's visits: {failure}", quiet=self.quiet)
+        return self._loaded[name]
+
+
+# ----- web -----
+
+
+@app.command()
+def web(
+    port: int = option(8361, "0 takes any.", min=0, max=65535),
+    host: str = option(
+        "127.0.0.1", "Address to listen on; another than this machine's own needs --token."
+    ),
+    token: str | None = option(None, "Secret that every visitor must show; `new` makes one."),
+    browser: bool = option(True, "Open the page at once.", "--browser/--no-browser"),
+    database: Path | None = option(None, "Database of games and reviews."),
+    player: list[str] | None = option(None, "Spec of a further opponent; repeatable."),
+    arena: list[Path] | None = option(None, "Database of a tournament to show; repeatable."),
+    collection: list[Path] | None = option(None, "Games, or their index, to explore; repeatable."),
+    runs: Path = option(Path("runs"), "Folder of trainings and reports to show."),
+    quiet: Quiet = False,
+) -> None:
+    """Play, review, score, and see what each machine sees, on a board in the browser."""
+    from tengen import compiling
+
+    # Moves are checked one at a time here: plain Python does until the next start.
+    compiling.spare("board.kernels", children=False)
+    from tengen.web.serving import serve
+    from tengen.web.settings import LOOPBACK, Settings, default_database
+
+    for path in collection or ():
+        if not path.exists():
+            raise TengenError(f"--collection {path}: there is no such file or folder")
+    for path in arena or ():
+        if not path.is_file():
+            raise TengenError(f"--arena {path}: there is no such file")
+    if token == "new":
+        token = secrets.token_urlsafe(18)
+    if host not in LOOPBACK and not token:
+        raise TengenError(f"--host {host}: others can reach it; give --token (`new` makes one)")
+    settings = Settings(
+        database=database or default_database(),
+        host=host,
+        port=port,
+        token=token,
+        players=tuple(player or ()),
+        arenas=tuple(arena or ()),
+        collections=tuple(collection or ()),
+        runs=runs,
+    )
+    serve(settings, open_browser=browser, tell=lambda line: remark(line, quiet=quiet))
