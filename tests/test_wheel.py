@@ -51,7 +51,7 @@ for words in (
 """,
     "onnx": """
 from tengen.cli import run
-assert run(["network", "export", "network.onnx", "--model", "tengen-small"]) == 0
+assert run(["models", "export", "tengen-small", "network.onnx"]) == 0
 """,
     "ray": """
 from tengen.cli import run
