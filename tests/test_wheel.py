@@ -43,11 +43,11 @@ from tengen.cli import run
 moves = "".join(f";{'BW'[i % 2]}[{'abcdefghi'[i % 9]}{'aceg'[i // 9]}]" for i in range(36))
 open("long.sgf", "w").write(f"(;SZ[9]RE[B+3.5]{moves})")
 for words in (
-    ["shards", "long.sgf", "--out", "shards", "--scorer", "none"],
-    ["train", "shards", "--design", "tiny", "--steps", "1", "--batch", "2", "--device", "cpu",
+    ["long.sgf", "--shards-only", "--out", "shards", "--scorer", "none"],
+    ["shards", "--design", "tiny", "--steps", "1", "--batch", "2", "--device", "cpu",
      "--out", "m.safetensors", "--run", "run", "--quiet"],
 ):
-    assert run(["network", *words]) == 0
+    assert run(["train", "network", *words]) == 0
 """,
     "onnx": """
 from tengen.cli import run
