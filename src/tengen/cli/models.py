@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tengen.cli.options import Json, argument, option
-from tengen.cli.printing import emit, remark, table
+from tengen.cli.printing import emit, remark
 from tengen.cli.printing import show as show_value
 
 if TYPE_CHECKING:
@@ -30,7 +31,13 @@ def models(context: typer.Context, json: Json = False) -> None:
     if json:
         emit([_as_value(entry) for entry in entries], json=True)
         return
-    table("", ["name", "kind", "size", "measured"], map(_row, entries))
+    rows = [("name", "kind", "size", "measured"), *map(_row, entries)]
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    room = max(shutil.get_terminal_size().columns - sum(widths) - 2 * len(widths), 12)
+    for *cells, measured in rows:  # one line per model, to fit a screen
+        lead = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        shown = measured if len(measured) <= room else measured[: room - 1].rstrip() + "…"
+        print(f"{lead}  {shown}".rstrip())
     remark("More about one: tengen models show NAME")
 
 
