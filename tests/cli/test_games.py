@@ -33,7 +33,7 @@ def test_stat(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_stat_for_people(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["games", "stat", str(folder), "--quiet"]) == 0
     out, err = capsys.readouterr()
-    assert "size 13x13" in out
+    assert "9x9 2, 13x13 1" in out
     assert err == ""
 
 
@@ -66,7 +66,7 @@ def test_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [refusal] = value["refusals"]
     assert (refusal["file"], refusal["game"], refusal["move"]) == (str(folder / "b.sgf"), 1, 2)
     assert run(["games", "check", str(folder), "--strict"]) == 1
-    assert "3 games" in capsys.readouterr().out
+    assert "refused │ 1" in capsys.readouterr().out
 
 
 def test_convert(folder: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -16,8 +16,13 @@ from tengen.models import Run
 SMALL = ["--size", "5", "--moves", "4", "--generations", "4", "--population", "4"]
 
 
+def tengen(first: str, *arguments: str) -> int:
+    """Run `train opening-evolution` and its like."""
+    return run([first, "opening-evolution", *arguments])
+
+
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    assert run(["opening-evolution", *arguments, "--json", "--quiet"]) == 0
+    assert tengen(*arguments, "--json", "--quiet") == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -57,13 +62,13 @@ def test_a_run_is_not_mixed_up_with_another(
         (["--seed", "2", "--resume"], "seed 1 there, 2 asked"),
         (["--seed", "1", "--resume", "--expert", "random"], "expert static there, random asked"),
     ):
-        assert run(["opening-evolution", *again, *more, "--quiet"]) == 1
+        assert tengen(*again, *more, "--quiet") == 1
         assert reason in capsys.readouterr().err
     assert run(["train", "opening-td", "--out", str(tmp_path / "oe"), "--resume"]) == 1
     assert "opening-evolution" in capsys.readouterr().err
     with Run.open(tmp_path / "busy", KIND, EvolutionSettings()):
         busy = ["train", "--resume", "--out", str(tmp_path / "busy")]
-        assert run(["opening-evolution", *busy]) == 1
+        assert tengen(*busy) == 1
     assert "in use by another process" in capsys.readouterr().err
     assert [path.read_bytes() for path in states] == kept
     # More generations of the same run are welcome, without saying its settings again.
@@ -83,7 +88,7 @@ def test_evaluate_and_experiment(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert found["opponent"] == rival
     runs = [str(tmp_path / name) for name in "ab"]
     options = ["--every", "2", "--games", "4", "--starts", "1", "--out", str(tmp_path)]
-    found = answer(capsys, "experiment", *runs, *options)
+    found = answer(capsys, "lab", *runs, *options)
     assert [row["generation"] for row in found["runs"][1]["rows"]] == [0, 2, 4]
     assert found["over_seeds"]["runs"] == 2
     folder = tmp_path / "opening-evolution"
@@ -96,8 +101,8 @@ def test_evaluate_and_experiment(capsys: pytest.CaptureFixture[str], tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["experiment", "nowhere"], "nowhere: no run of opening-evolution in there"),
-        (["experiment", "--method", "luck"], "method is 'luck', none of"),
+        (["lab", "nowhere"], "nowhere: no run of opening-evolution in there"),
+        (["lab", "--method", "luck"], "method is 'luck', none of"),
         (["train", "--network", "deep"], "network is 'deep', none of"),
         (["evaluate", "--opponent", "nobody"], "nobody"),
     ],
@@ -105,7 +110,7 @@ def test_evaluate_and_experiment(capsys: pytest.CaptureFixture[str], tmp_path: P
 def test_mistakes_are_named(
     capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    assert run(["opening-evolution", *arguments]) == 1
+    assert tengen(*arguments) == 1
     assert message in capsys.readouterr().err
 
 

@@ -116,17 +116,23 @@ def test_a_run_may_lie_under_any_name(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["show", "{tmp}"], "holds no run of self-play"),
-        (["ladder", "{tmp}"], "holds no run of self-play"),
-        (["train", "--out", "{tmp}/new", "--start", "nothing-like-it"], "nothing-like-it"),
-        (["train", "--out", "{tmp}/new", "--size", "7", "--size", "7"], "each named once"),
+        (["evaluate", "self-play", "{tmp}", "--history"], "holds no run of self-play"),
+        (["evaluate", "self-play", "{tmp}"], "holds no run of self-play"),
+        (
+            ["train", "self-play", "--out", "{tmp}/new", "--start", "nothing-like-it"],
+            "nothing-like-it",
+        ),
+        (
+            ["train", "self-play", "--out", "{tmp}/new", "--size", "7", "--size", "7"],
+            "each named once",
+        ),
     ],
 )
 def test_bad_input_is_one_line(
     words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     need("torch")
-    assert run(["self-play", *(word.replace("{tmp}", str(tmp_path)) for word in words)]) == 1
+    assert run([*(word.replace("{tmp}", str(tmp_path)) for word in words)]) == 1
     told = capsys.readouterr().err.strip().splitlines()
     assert len(told) == 1 and said in told[0]
 

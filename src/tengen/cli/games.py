@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,15 +36,16 @@ def stat(
     corpus = Corpus(paths)
     summary = summarise(corpus)
     _report(corpus, summary.games, shown.quiet)
-    value = {
+    value: dict[str, Any] = {
         "games": summary.games,
         "damaged": summary.damaged,
         "moves": summary.moves,
         "sizes": dict(summary.sizes.most_common()),
         "results": dict(summary.results.most_common()),
         "repairs": summary.repairs,
-        "faults": [str(fault) for fault in corpus.faults],
     }
+    if shown.json:  # otherwise they are on standard error already
+        value["faults"] = [str(fault) for fault in corpus.faults]
     show(value, json=shown.json)
 
 

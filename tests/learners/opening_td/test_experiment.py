@@ -31,8 +31,8 @@ SMALL = ["--size", "5", "--plies", "6", "--hidden", "3", "--expert", "playouts:1
 START = "import sys; from tengen.cli import run; sys.exit(run(sys.argv[1:]))"
 
 
-def command(*arguments: str | Path) -> int:
-    return run(["opening-td", *map(str, arguments)])
+def command(first: str | Path, *arguments: str | Path) -> int:
+    return run([str(first), "opening-td", *map(str, arguments)])
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Any:
@@ -97,7 +97,7 @@ def test_the_experiment_goes_on_and_reports(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = [
-        "experiment", "--games", "2", "--pair-games", "2", "--expert", "playouts:1", "--size", "5",
+        "lab", "--games", "2", "--pair-games", "2", "--expert", "playouts:1", "--size", "5",
         "--features", "A", "--features", "AE", "--out", tmp_path, "--judge", "playouts:2",
         "--judge-games", "4",
     ]  # fmt: skip
@@ -121,7 +121,7 @@ def test_the_experiment_goes_on_and_reports(
 def test_another_experiment_in_the_folder_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["experiment", "--pair-games", "2", "--expert", "playouts:1", "--size", "5",
+    options = ["lab", "--pair-games", "2", "--expert", "playouts:1", "--size", "5",
                "--features", "A", "--out", tmp_path]  # fmt: skip
     answer(capsys, *options, "--games", "2")
     assert command(*options, "--games", "3", "--quiet") == 1
@@ -131,7 +131,7 @@ def test_another_experiment_in_the_folder_is_refused(
 
 def test_seeds_may_be_run_one_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [
-        "experiment", "--games", "1", "--pair-games", "2", "--expert", "playouts:1", "--size", "5",
+        "lab", "--games", "1", "--pair-games", "2", "--expert", "playouts:1", "--size", "5",
         "--referee", "playouts:2", "--features", "A", "--features", "AB", "--features", "AC",
     ]  # fmt: skip
     for seed in (0, 1):
@@ -161,7 +161,7 @@ def test_variants_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert value["variants"]["paper"]["random"]["p"] is None
     assert 0 <= value["variants"]["lambda 0.6"]["maxlib"]["p"] <= 1
     options = ["--variants", "--only", "nonsense", "--out", tmp_path / "b"]
-    assert command("experiment", *options) == 1
+    assert command("lab", *options) == 1
     assert "nonsense" in capsys.readouterr().err and not (tmp_path / "b").exists()
 
 
