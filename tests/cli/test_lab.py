@@ -1,4 +1,4 @@
-"""`tengen lab` says what it will not do, runs what it is told, and goes on after an interrupt."""
+"""`tengen lab` runs named experiments, reports mistakes and continues after an interrupt."""
 
 from __future__ import annotations
 
@@ -15,42 +15,54 @@ import pytest
 from tengen.cli import run
 
 
-def test_unknown_steps_are_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["lab", "--only", "nonsense"]) == 1
+def test_unknown_experiments_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lab", "nonsense"]) == 1
     said = capsys.readouterr().err
     assert "'nonsense'" in said and "symmetry-network" in said
 
 
-def test_quick_and_full_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["lab", "--quick", "--full"]) == 1
-    assert "not both" in capsys.readouterr().err
+def test_settings_need_one_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lab", "--set", "games=3"]) == 1
+    assert "one named experiment" in capsys.readouterr().err
+    assert run(["lab", "opening-td", "--set", "game=3"]) == 1
+    assert "opening-td has no setting 'game=3'; it has games=1000" in capsys.readouterr().err
+    assert run(["lab", "opening-td-variants"]) == 1
+    assert "run it with --full" in capsys.readouterr().err
 
 
-def test_full_names_the_file_it_misses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--out", str(tmp_path / "out"), "--only", "move-prediction"]
-    assert run(["lab", "--full", *options]) == 1
-    assert "tom9d-train.sgf: this step needs --collection DIR" in capsys.readouterr().err
-    assert run(["lab", "--full", "--collection", str(tmp_path), *options]) == 1
+def test_experiments_are_listed_with_their_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lab", "--list", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["opening-td"]["games"] == 1000 and "opening-td-variants" not in found
+    assert run(["lab", "--list", "--full", "--json"]) == 0
+    assert "opening-td-variants" in json.loads(capsys.readouterr().out)
+
+
+def test_full_names_the_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["move-prediction", "--full", "--out", str(tmp_path / "out")]
+    assert run(["lab", *options]) == 1
+    assert "tom9d-train.sgf: this step needs the folder" in capsys.readouterr().err
+    assert run(["lab", *options, "--collection", str(tmp_path)]) == 1
     assert f"{tmp_path / 'tom9d-train.sgf'}: no such file" in capsys.readouterr().err
-    assert run(["lab", "--full", "--collection", str(tmp_path / "nowhere"), *options]) == 1
+    assert run(["lab", *options, "--collection", str(tmp_path / "nowhere")]) == 1
     assert "nowhere: no such folder" in capsys.readouterr().err
 
 
 def test_one_step_makes_a_page_that_names_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--only", "shipped-ladder", "--out", str(tmp_path), "--json", "--seed", "9"]
+    options = ["shipped-ladder", "--out", str(tmp_path), "--json", "--seed", "9"]
     assert run(["lab", *options]) == 0
     output = capsys.readouterr()
     value = json.loads(output.out)
     assert value["steps"] == ["shipped-ladder"] and "ladder" in value["left"]
     page = Path(value["report"]).read_text()
-    assert "gnugo-10" in page and "--only opening-td" in page
+    assert "gnugo-10" in page and "tengen lab opening-td" in page
     assert Path(value["results"]).is_file()
     assert "[1/1] The ladder (shipped-ladder): begins" in output.err
     # Again: nothing to do, and the same page.
     assert run(["lab", *options]) == 0
-    assert "1 of 1 steps were there already" in capsys.readouterr().err
+    assert "1 of 1 steps are already finished" in capsys.readouterr().err
     assert Path(value["report"]).read_text() == page
 
 
@@ -58,7 +70,7 @@ def test_one_step_makes_a_page_that_names_the_others(
 @pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 3), (signal.SIGTERM, 143)])
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path, sign: signal.Signals, status: int) -> None:
     command = [sys.executable, "-c", "from tengen.cli import main; main()"]
-    command += ["lab", "--only", "symmetry-network"]
+    command += ["lab", "symmetry-network"]
     command += ["--out", str(tmp_path), "--workers", "1"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
@@ -69,4 +81,4 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path, sign: signal.Signals, st
     job.send_signal(sign)
     _, said = job.communicate(timeout=60)
     assert job.returncode == status
-    assert "the same command goes on where it stopped" in said
+    assert "the same command continues" in said

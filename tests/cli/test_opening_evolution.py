@@ -76,7 +76,9 @@ def test_a_run_is_not_mixed_up_with_another(
     assert answer(capsys, *longer)["settings"]["seed"] == 1
 
 
-def test_evaluate_and_experiment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_models_are_evaluated_and_runs_compared(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     model = train(capsys, tmp_path / "a")["model"]
     train(capsys, tmp_path / "b", "--seed", "1")
     found = answer(capsys, "evaluate", "--model", model, "--games", "10")
@@ -86,23 +88,21 @@ def test_evaluate_and_experiment(capsys: pytest.CaptureFixture[str], tmp_path: P
     rival = str(tmp_path / "a" / "snapshots" / "000000000.safetensors")
     found = answer(capsys, "evaluate", "--model", model, "--games", "10", "--rival", rival)
     assert found["opponent"] == rival
-    runs = [str(tmp_path / name) for name in "ab"]
-    options = ["--every", "2", "--games", "4", "--starts", "1", "--out", str(tmp_path)]
-    found = answer(capsys, "lab", *runs, *options)
+    runs = f"runs={tmp_path / 'a'},{tmp_path / 'b'}"
+    words = ["lab", "opening-evolution-dense", "--full", "--out", str(tmp_path / "lab"), "--quiet"]
+    for text in (runs, "every=2", "games=4", "starts=1"):
+        words += ["--set", text]
+    assert run([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["data"]["opening-evolution-dense"]
     assert [row["generation"] for row in found["runs"][1]["rows"]] == [0, 2, 4]
     assert found["over_seeds"]["runs"] == 2
-    folder = tmp_path / "opening-evolution"
-    assert json.loads((folder / "result.json").read_text()) == found
-    assert "<svg" in (folder / "points-of-the-double-round-robin-a.svg").read_text()
-    assert run(["lab", "opening-evolution", *runs, *options, "--quiet"]) == 0
+    assert run(words) == 0
     assert "Over 2 seeds" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["lab", "nowhere"], "nowhere: no run of opening-evolution in there"),
-        (["lab", "--method", "luck"], "method is 'luck', none of"),
         (["train", "--network", "deep"], "network is 'deep', none of"),
         (["evaluate", "--opponent", "nobody"], "nobody"),
     ],

@@ -14,7 +14,7 @@ from tengen.cli.options import Position, Resumable
 from tengen.cli.printing import Progress, emit_result, in_words, show, standard_input, tell_faults
 from tengen.cli.screen import Screen
 from tengen.errors import TengenError
-from tengen.lab.content import Result, Table
+from tengen.lab.result import Result, Table
 
 Out = pytest.CaptureFixture[str]
 

@@ -94,22 +94,22 @@ def test_snapshots_meet(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_anchors_stand_where_the_shipped_ladder_has_them(folder: Path) -> None:
-    from tengen.lab.self_ladder import plan_ladder
+    from tengen.arena.snapshots import plan_snapshots
 
     named = ["mcts-10", "mcts:playouts=10", "static:weights=none"]
-    plan = plan_ladder(folder, size=9, anchors=named)
+    plan = plan_snapshots(folder, size=9, anchors=named)
     by_name, by_spec, unknown = plan.tournament.entrants[-3:]
     assert by_name.spec == by_spec.spec == "mcts:playouts=10"
     assert by_name.elo == by_spec.elo is not None and unknown.elo is None
-    assert plan_ladder(folder, anchors=["random"]).tournament.entrants[-1].elo is None  # on 5x5
+    assert plan_snapshots(folder, anchors=["random"]).tournament.entrants[-1].elo is None  # on 5x5
 
 
 def test_a_run_may_lie_under_any_name(folder: Path, tmp_path: Path) -> None:
-    from tengen.lab.self_ladder import plan_ladder
+    from tengen.arena.snapshots import plan_snapshots
     from tengen.players import parse_spec
 
     place = Path(shutil.copytree(folder, tmp_path / "one, two"))
-    for entrant in plan_ladder(place, snapshots=2, anchors=[]).tournament.entrants:
+    for entrant in plan_snapshots(place, snapshots=2, anchors=[]).tournament.entrants:
         assert Path(parse_spec(entrant.spec)[1]["model"]).parent.parent == place
 
 

@@ -20,8 +20,7 @@ from tengen.cli import run
 from tengen.game.sgf import sgf_of_board
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.engine import Engine
-from tengen.lab.catalogue import steps
-from tengen.lab.steps import FULL
+from tengen.lab import experiments
 from tengen.players import make_player
 
 ROOT = Path(__file__).parents[2]
@@ -110,4 +109,4 @@ def test_the_guide_lists_every_step_of_the_whole_laboratory() -> None:
     text = (ROOT / "docs" / "guide" / "laboratory.md").read_text()
     rows = re.findall(r"(?m)^\| ([a-z, -]+) \| .* \|.*\|$", text)
     named = [name for row in rows for name in row.split(", ") if name != "step"]
-    assert sorted(named) == sorted(step.name for step in steps(FULL))
+    assert sorted(named) == sorted(each.name for each in experiments())

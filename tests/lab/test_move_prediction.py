@@ -7,27 +7,33 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.errors import SpecError, TengenError
+from tengen.board import Board, play_random
+from tengen.errors import TengenError
 from tengen.lab import papers
-from tengen.lab.move_prediction import TableRows, fit_exactly, hold_out, measure
-from tengen.lab.sections.move_prediction import (
+from tengen.lab.move_prediction import (
     RANKS,
-    Size,
-    Study,
+    HistorySize,
+    TableRows,
+    TablesSize,
     card_rows,
     cells,
-    directions,
+    fit_exactly,
     growth,
+    history,
+    hold_out,
+    measure,
     measure_tables,
+    result_tables,
     rule,
     sample_games,
-    shown,
-    study,
+    telling_patterns,
+    trends,
 )
 from tengen.lab.steps import Context
 from tengen.learners.move_prediction import MovePredictor, PredictionSettings
 from tengen.learners.move_prediction.training import train
-from tengen.records.arrays import GameArrays
+from tengen.records import GameRecord
+from tengen.records.arrays import GameArrays, from_records
 
 SETTINGS = PredictionSettings(games=12, top=5, seed=3)
 
@@ -108,7 +114,7 @@ def test_a_row_can_be_fitted_exactly(games: tuple[GameArrays, GameArrays]) -> No
 def test_a_row_is_measured_once_for_the_same_games_and_settings(
     games: tuple[GameArrays, GameArrays], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = Size(widths=(0.9,), reranked=(0, 5), sizes=(6, 12))
+    size = TablesSize(widths=(0.9,), reranked=(0, 5), sizes=(6, 12))
     context = Context(tmp_path, 3, 1)
     found = measure_tables(context, size, *games, SETTINGS)
     assert [row["games"] for row in found["sizes"]] == [6, 12]
@@ -119,14 +125,14 @@ def test_a_row_is_measured_once_for_the_same_games_and_settings(
     assert measure_tables(context, size, *games, SETTINGS) == found
     with pytest.raises(TypeError):  # other games
         measure_tables(context, size, games[1], games[0], SETTINGS)
-    assert [sheet.title.split(":")[0] for sheet in shown(found)] == [
+    assert [sheet.title.split(":")[0] for sheet in result_tables(found)] == [
         "Table I", "Table II", "Tables III and IV",
     ]  # fmt: skip
     assert growth(found["sizes"]).lines[0].name == "first choice"
-    assert {row.where for row in directions(found)} == {"Table I", "Table II", "Table III"}
+    assert {row.where for row in trends(found)} == {"Table I", "Table II", "Table III"}
     assert len(rule(found["reranked"])) == 1 and rule(found["reranked"][:1]) == []
-    assert [row.what for row in cells(found)] == ["W = 0.9"] + [
-        f"n = 0, rank {rank}" for rank in papers.MP_RANKS
+    assert [row.claim for row in cells(found)] == ["araki.table1.0.9"] + [
+        f"araki.table2.0.{rank}" for rank in papers.MP_RANKS
     ]
 
 
@@ -135,17 +141,15 @@ def test_the_shipped_predictor_is_compared_with_the_paper() -> None:
     assert len(card_rows()) % len(RANKS) == 0
 
 
-def test_a_study_says_what_it_cannot_read(games: tuple[GameArrays, GameArrays]) -> None:
-    assert Study(table="widths", values="0,0.9").rows() == [0.0, 0.9]
-    with pytest.raises(SpecError, match="--values 'a' is not a list of numbers"):
-        Study(values="a").rows()
-    with pytest.raises(SpecError, match="table is 'five', none of widths"):
-        Study(table="five")
-
-
-def test_a_study_is_a_table_with_its_rows(
-    games: tuple[GameArrays, GameArrays], tmp_path: Path
-) -> None:
-    wanted = Study(table="history", games=12, values="0,2")
-    result = study(Context(tmp_path, 0, 1), wanted, *games)
+def test_weaker_histories_are_a_table(tmp_path: Path) -> None:
+    size = HistorySize(made=18, test_games=4, board=7, games=12, ranks=(0, 2))
+    result = history(Context(tmp_path, 0, 1), size)
     assert len(result.data["rows"]) == len(result.tables[0].rows) == 3
+
+
+def test_patterns_are_drawn_most_likely_first() -> None:
+    boards = [play_random(Board(5), 12, np.random.default_rng(seed)) for seed in range(24)]
+    games = from_records([GameRecord(rows=5, cols=5, moves=board.moves) for board in boards])
+    found = telling_patterns(games, PredictionSettings(), 4)
+    shares = [float(picture.title.split()[1]) for picture in found]
+    assert 0 < len(found) <= 4 and shares == sorted(shares, reverse=True)

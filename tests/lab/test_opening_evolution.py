@@ -12,9 +12,10 @@ import pytest
 
 from tengen.errors import TengenError
 from tengen.lab import opening_evolution as lab
-from tengen.lab.sections.opening_evolution import paper_trend
+from tengen.lab.opening_evolution import paper_trend
 from tengen.learners.opening_evolution import EvolutionSettings, OpeningEvolution
 from tengen.models import write_atomic
+from tengen.players import make_player
 
 PLAN = EvolutionSettings(
     network="dense", rows=5, population=4, generations=4, moves=4, snapshot_every=2,
@@ -125,7 +126,7 @@ def test_methods_are_the_papers_and_the_better_ones() -> None:
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TengenError, match="no run of opening-evolution in there"):
+    with pytest.raises(TengenError, match="no run of opening-evolution"):
         lab.run_settings(tmp_path)
     with pytest.raises(TengenError, match="no snapshots"):
         lab.snapshots(tmp_path)
@@ -146,3 +147,9 @@ def test_each_start_is_played_with_both_colours(folder: Path) -> None:
     # Any player may take the network's place.
     other = lab.play_duel(replace(duel, player="random"))["scores"]
     assert len(other) == 20 and other != scores
+
+
+def test_every_method_and_every_opponent_of_the_panel_exists() -> None:
+    for make, generations in lab.METHODS.values():
+        assert generations > 0 and make("dense", 3, 7, 5).seed == 3
+    assert [make_player(name).name for name in lab.PANEL] == list(lab.PANEL)

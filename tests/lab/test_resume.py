@@ -18,19 +18,21 @@ SCRIPT = """
 import sys
 from functools import partial
 from pathlib import Path
-from tengen.lab.report import write_report
-from tengen.lab.sections import ground, move_prediction, opening_evolution, opening_td
+from tengen.lab import ladders, move_prediction, opening_evolution, opening_td
+from tengen.lab.rendering import write_report
 from tengen.lab.steps import Context, Step, run_steps
 
 if __name__ == "__main__":
     curve = opening_td.CurveSize(games=120, curve_every=20, curve_games=10, shipped_games=10)
     td = opening_td.TablesSize(games=30, pair_games=4, curve_games=0, features=("A", "ABCDE"))
-    mp = move_prediction.Size(made=60, games=60, test_games=20, sizes=(30, 60), widths=(0.9,))
+    mp = move_prediction.TablesSize(made=60, board=9, games=60, test_games=20, sizes=(30, 60),
+                                    widths=(0.9,), reranked=(0, 20))
     small = (("rows", 9), ("moves", 6), ("population", 6))
     ev = opening_evolution.BreedingSize(network="spatial", method="better", generations=12, every=3,
                                         seeds=1, games=10, starts=1, changes=small)
     steps = [
-        Step("ladder", "ground", "L", partial(ground.ladder, size=ground.Size(games=2))),
+        Step("ladder", "players", "L",
+             partial(ladders.simple_players, size=ladders.LadderSize(games=2))),
         Step("opening-td", "opening-td", "T", partial(opening_td.learning, size=curve)),
         Step("opening-td-inputs", "opening-td", "I", partial(opening_td.tables, size=td)),
         Step("move-prediction", "move-prediction", "M", partial(move_prediction.tables, size=mp)),

@@ -8,13 +8,22 @@ import pytest
 
 from tengen.errors import SpecError
 from tengen.lab import papers
-from tengen.lab.finished import make_games
-from tengen.lab.scoring import FAULTS, paper_games, train_versions
-from tengen.lab.scoring_parts import compare_parts, ways
-from tengen.lab.sections.scoring import Study, study
+from tengen.lab.scoring import (
+    FAULTS,
+    PartsSize,
+    Size,
+    compare_parts,
+    failure,
+    make_games,
+    paper_games,
+    parts,
+    train_versions,
+    ways,
+)
 from tengen.lab.steps import Context
 from tengen.learners.scoring.features import describe_games
 from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
+from tengen.learners.scoring.settled_games import label
 from tengen.records.arrays import GameArrays, from_records
 
 
@@ -32,12 +41,23 @@ def test_every_version_is_trained_and_told(games: GameArrays) -> None:
     assert paper_games(games).x.shape[1] == 46 and paper_games(games, features=48).x.shape[1] == 48
 
 
-def test_the_command_and_the_page_show_the_same_failure(games: GameArrays, tmp_path: Path) -> None:
-    wanted = Study(games=(4,), steps=3)
-    result = study(Context(tmp_path, 0, 1), wanted, games, lambda: ())
+def test_the_failure_is_shown_with_its_reasons(tmp_path: Path) -> None:
+    path = tmp_path / "games.sgf"
+    path.write_bytes(b"\n".join(game.sgf() for game in make_games(6, 5, seed=2)))
+    size = Size(made=0, train=str(path), counts=(4,), steps=3)
+    result = failure(Context(tmp_path, 0, 1), size)
     assert result.points == FAULTS and result.data["faults"] == list(FAULTS)
     assert result.data["paper"]["exact"] == papers.SCORING_EXACT
     assert len(result.tables[0].rows) == len(result.data["runs"]) == 9
+
+
+def test_games_repeat_themselves_and_have_their_true_score() -> None:
+    steps: list[tuple[int, int]] = []
+    games = make_games(3, 5, seed=2, report=lambda done, total: steps.append((done, total)))
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert games and [g.sgf() for g in games] == [g.sgf() for g in make_games(3, 5, seed=2)]
+    [labelled] = label(games)
+    assert labelled.table.exact(labelled.alive).all()
 
 
 def test_parts_are_families_and_made_games(games: GameArrays, tmp_path: Path) -> None:
@@ -51,3 +71,12 @@ def test_parts_are_families_and_made_games(games: GameArrays, tmp_path: Path) ->
     assert all(row["games"] == len(table) for row in rows)
     with pytest.raises(SpecError, match="with made: there are all families"):
         compare_parts(context, table, settings, only=["with made"])
+
+
+def test_parts_are_an_experiment(tmp_path: Path) -> None:
+    path = tmp_path / "games.sgf"
+    path.write_bytes(b"\n".join(game.sgf() for game in make_games(8, 5, seed=3)))
+    size = PartsSize(train=str(path), folds=2, members=1, only=("paper alone",))
+    result = parts(Context(tmp_path, 0, 1), size)
+    assert [row[0] for row in result.tables[0].rows] == ["all families", "paper alone"]
+    assert result.data["games"] > 0 and result.data["folds"] == 2

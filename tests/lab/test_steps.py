@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from tengen.errors import TengenError
-from tengen.lab.content import Result
-from tengen.lab.cost import Meter, memory_in_use
-from tengen.lab.progress import Teller, make_watch, span
-from tengen.lab.steps import Context, Experiment, Kept, Step, Watch, results, run_steps, settings_of
+from tengen.errors import SpecError, TengenError
+from tengen.lab.progress import BarProgress, LineProgress, Progress, make_progress, span
+from tengen.lab.resources import Resources, memory_in_use
+from tengen.lab.result import Result
+from tengen.lab.steps import (
+    Context,
+    Experiment,
+    Journal,
+    Row,
+    Step,
+    change,
+    results,
+    run_steps,
+    settings_of,
+)
 
 CALLS: list[str] = []
 
@@ -28,7 +39,7 @@ def broken(context: Context) -> Result:
     raise KeyboardInterrupt
 
 
-STEPS = [Step("good", "ground", "Good", good), Step("broken", "player", "Broken", broken)]
+STEPS = [Step("good", "players", "Good", good), Step("broken", "levels", "Broken", broken)]
 
 
 def context(folder: Path, seed: int = 3, **options: Path) -> Context:
@@ -63,43 +74,46 @@ def test_damaged_results_are_named(tmp_path: Path) -> None:
     kept = json.loads((tmp_path / "steps" / "good.json").read_text())
     for text in ("{", "[]", "{}", json.dumps({**kept, "result": {"tables": 3}})):
         (tmp_path / "steps" / "good.json").write_text(text)
-        with pytest.raises(TengenError, match=r"good\.json: is no result of a step"):
+        with pytest.raises(TengenError, match=r"good\.json: not a result of a step"):
             results(tmp_path)
 
 
 def test_an_experiment_is_a_step_at_each_of_its_sizes(tmp_path: Path) -> None:
     experiment = Experiment(
-        "sized", "ground", "Sized", lambda _, size: Result(text=f"{size} games"),
-        quick=3, full=400, minutes=(1, 60), needs=("there.sgf",),
+        "sized", "players", "Sized", lambda _, size: Result(text=f"{size.games} games"),
+        quick=Size(3), full=Size(400), minutes=(1, 60),
+        needs=lambda size: ("there.sgf",) if size.games > 99 else (),
     )  # fmt: skip
     quick, full = experiment.step("quick"), experiment.step("full")
     assert quick is not None and full is not None
     assert (quick.minutes, quick.needs, full.minutes, full.needs) == (1, (), 60, ("there.sgf",))
     assert quick.run(context(tmp_path)).text == "3 games"
     assert full.run(context(tmp_path)).text == "400 games"
-    only = Experiment("only", "ground", "Only", lambda _, size: Result(text=size), full="")
+    only = Experiment("only", "players", "Only", lambda _, size: Result(), full=Size(1))
     assert only.step("quick") is None and only.step("full") is not None
+    named = replace(only, named_only=True)
+    assert named.step("quick") is not None
 
 
 def test_missing_games_are_named_before_anything_runs(tmp_path: Path) -> None:
     CALLS.clear()
     needy = Step("needy", "scoring", "Needy", good, needs=("there.sgf", "missing.sgf"))
-    with pytest.raises(TengenError, match="needs --collection DIR"):
+    with pytest.raises(TengenError, match="needs the folder of the games"):
         run_steps([STEPS[0], needy], context(tmp_path / "a"))
     (tmp_path / "there.sgf").write_text("(;)")
     with pytest.raises(TengenError, match=r"missing\.sgf: no such file"):
-        run_steps([STEPS[0], needy], context(tmp_path / "b", corpus=tmp_path))
+        run_steps([STEPS[0], needy], context(tmp_path / "b", collection=tmp_path))
     assert CALLS == []
 
 
 def test_cost_of_a_killed_attempt_is_added(tmp_path: Path) -> None:
     path = tmp_path / "cost"
     path.write_text(json.dumps({"seconds": 100.0, "processor": 50.0, "memory": 1e15}))
-    with Meter(path) as meter:
+    with Resources(path) as meter:
         pass
-    cost = meter.cost()
+    cost = meter.used()
     assert 100 <= cost["seconds"] < 110 and cost["processor"] >= 50 and cost["memory"] == 1e15
-    with pytest.raises(ValueError), Meter(path):
+    with pytest.raises(ValueError), Resources(path):
         raise ValueError
     assert json.loads(path.read_text())["seconds"] >= 100
     meter.forget()
@@ -107,47 +121,108 @@ def test_cost_of_a_killed_attempt_is_added(tmp_path: Path) -> None:
 
 
 def test_a_result_tells_its_cost(tmp_path: Path) -> None:
-    kept: Kept = run_steps(STEPS[:1], context(tmp_path))["good"]
+    kept = run_steps(STEPS[:1], context(tmp_path))["good"]
     assert kept.seconds >= 0 and kept.processor >= 0
     if Path("/proc/self/statm").exists():
         assert memory_in_use() > 1e6 and kept.memory > 1e6
     assert not list((tmp_path / "steps").glob("*.cost"))
 
 
-def test_watchers_hear_of_whole_and_part(tmp_path: Path) -> None:
-    heard: list[str] = []
+def test_progress_is_written_for_run_and_step() -> None:
+    lines: list[str] = []
     now = [0.0]
-    teller = Teller(heard.append, lambda: now[0])
-    steps = [Step(n, "ground", n.title(), good, minutes=1.0) for n in ("first", "second")]
-    teller.plan(steps, set())
-    teller.begin(steps[0])
-    assert "[1/2] First (first): begins; about 2 min 0 s in all" in heard[-1]
+    progress = LineProgress(lines.append, lambda: now[0])
+    progress.plan([("first", "First", 1.0), ("second", "Second", 1.0)], set())
+    progress.begin("first")
+    assert lines[-1] == "[1/2] First (first): begins; 2 min 0 s left in all"
     now[0] = 30.0
-    teller.at(steps[0], 0.25, "game 1/4")
-    assert "25%, game 1/4" in heard[-1] and "in all" in heard[-1]
-    # A quarter took 30 s: 90 s of its own pace, 30 s by the guess.
-    assert teller.step_left(steps[0]) == pytest.approx(0.25 * 90 + 0.75 * 30)
+    progress.at(0.25, "game 1/4")
+    assert "25%, game 1/4" in lines[-1] and "in all" in lines[-1]
+    # A quarter took 30 s: 90 s at its own pace, 30 s by the estimate.
+    assert progress.step_left() == pytest.approx(0.25 * 90 + 0.75 * 30)
     now[0] = 120.0
-    teller.end(steps[0], 120.0)
-    teller.begin(steps[1])
-    # The first took twice as long as was guessed, so the second is expected to take longer too.
-    assert 60 < teller.left(steps[1]) < 120
-    run_steps(steps, context(tmp_path), watch=Watch())
+    progress.end(120.0)
+    assert lines[-1] == "[1/2] first: done in 2 min 0 s"
+    progress.begin("second")
+    # The first took twice its estimate, so the second is expected to take longer too.
+    assert 60 < progress.left() < 120
 
 
 def test_bars_follow_the_steps(tmp_path: Path) -> None:
-    from tengen.lab.progress import Bars
-
-    bars = Bars()
-    run_steps([STEPS[0]], context(tmp_path), watch=bars)
+    bars = BarProgress()
+    run_steps([STEPS[0]], context(tmp_path), progress=bars)
     bars.close()
     whole, part = bars._bars.tasks
     assert (whole.completed, part.completed) == (1.0, 1.0) and part.description == "good"
 
 
-def test_who_watches_depends_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    assert type(make_watch(quiet=True)) is Watch
-    watch = make_watch(quiet=False)
-    assert isinstance(watch, Teller)
-    watch.begin(STEPS[0])
-    assert f"begins; about {span(60)} in all" in capsys.readouterr().err
+def test_progress_depends_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert type(make_progress(quiet=True)) is Progress
+    progress = make_progress(quiet=False)
+    assert isinstance(progress, LineProgress)
+    progress.plan([("good", "Good", 1.0)], set())
+    progress.begin("good")
+    assert f"begins; {span(60)} left in all" in capsys.readouterr().err
+
+
+# ----- Settings -----
+
+
+@dataclass(frozen=True)
+class Size:
+    games: int = 3
+    rates: tuple[float, ...] = (0.5,)
+    name: str | None = None
+
+
+def test_settings_are_changed_by_text() -> None:
+    changed = change(Size(), ["games=20", "rates=0.1,2", "name=a=b"], "sized")
+    assert changed == Size(20, (0.1, 2.0), "a=b")
+    assert change(Size(), ["rates="], "sized").rates == ()
+    with pytest.raises(SpecError, match=r"sized has no setting 'game=2'; it has games=3, rates="):
+        change(Size(), ["game=2"], "sized")
+    with pytest.raises(SpecError, match="games=few is not of type"):
+        change(Size(), ["games=few"], "sized")
+
+
+def test_a_step_with_other_settings_is_refused(tmp_path: Path) -> None:
+    experiment = Experiment("sized", "players", "S", lambda _, size: Result(), quick=Size())
+    first, other = experiment.step("quick"), experiment.step("quick", ["games=4"])
+    assert first is not None and other is not None
+    run_steps([first], context(tmp_path))
+    run_steps([first], context(tmp_path))
+    with pytest.raises(TengenError, match="holds sized with other settings"):
+        run_steps([other], context(tmp_path))
+
+
+# ----- Journal -----
+
+
+def double(number: int) -> Row:
+    return {"twice": 2 * number}
+
+
+def test_jobs_are_done_once_and_come_back_in_order(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "deep" / "work.jsonl")
+    told: list[tuple[int, int]] = []
+    first = journal.complete({"b": 2, "a": 1}, double, report=lambda *shares: told.append(shares))
+    assert first == [{"key": "b", "twice": 4}, {"key": "a", "twice": 2}]
+    assert told == [(1, 2), (2, 2)]
+    again = journal.complete({"a": 1, "c": 3, "b": 2}, double, report=lambda *s: told.append(s))
+    assert [row["twice"] for row in again] == [2, 6, 4] and told[2:] == [(3, 3)]
+    assert [row["key"] for row in journal.rows()] == ["b", "a", "c"]
+    assert Journal(None).complete({"a": 1}, double) == [{"key": "a", "twice": 2}]
+
+
+def test_a_torn_line_is_dropped_and_a_damaged_one_named(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "work.jsonl")
+    journal.complete({"a": 1, "b": 2}, double)
+    whole = journal.path and journal.path.read_text()
+    assert journal.path and whole
+    journal.path.write_text(whole[:-5])
+    assert journal.complete({"a": 1, "b": 2}, double)[1]["twice"] == 4
+    assert journal.path.read_text() == whole
+    for damage in ("nonsense\n", '["no", "row"]\n', '{"twice": 1}\n'):
+        journal.path.write_text(damage + whole)
+        with pytest.raises(TengenError, match="is damaged"):
+            journal.rows()

@@ -10,15 +10,12 @@ import pytest
 
 from tengen.cli import run
 from tengen.errors import SpecError
+from tengen.lab.steps import Context
 from tengen.lab.symmetry_network import (
     DESIGNS,
-    DesignRow,
     DesignTable,
-    LearningCurve,
     SnapshotTournament,
     compare_designs,
-    curve_table,
-    design_table,
     figure_1,
     learning_curve,
 )
@@ -26,23 +23,26 @@ from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
 from tengen.learners.symmetry_network.training import open_run
 
 
+def lab(*arguments):
+    return run(["lab", *arguments, "--quiet", "--json"])
+
+
 def test_tables_of_designs(tmp_path, capsys):
-    options = ["--train-games", "8", "--games", "2", "--size", "5", "--json", "--quiet"]
-    keep = ["--out", str(tmp_path)]
-    assert run(["lab", "symmetry-network", "--table", "categories", *options, *keep]) == 0
-    value = json.loads(capsys.readouterr().out)
-    assert [row["weights"] for row in value["rows"]] == [714, 714]
-    assert value["rows"][0]["against_first"] is None
-    assert 0 <= value["rows"][1]["against_first"] <= 1
-    assert len(list(tmp_path.glob("*.safetensors"))) == 2
-    assert run(["lab", "symmetry-network", "--table", "categories", *options, *keep]) == 0
-    again = json.loads(capsys.readouterr().out)
-    assert again["rows"][1]["against_first"] == value["rows"][1]["against_first"]
-    assert again["rows"][1]["seconds"] == 0
-    assert run(["lab", "symmetry-network", "--table", "stars", *options]) == 1
-    assert "categories" in capsys.readouterr().err
-    assert run(["lab", "symmetry-network", "--json"]) == 1
-    assert "folder" in capsys.readouterr().err
+    settings = ["train_games=8", "games=2", "size=5", "table=categories"]
+    options = [word for text in settings for word in ("--set", text)]
+    name = "symmetry-designs"
+    assert lab(name, *options, "--out", str(tmp_path)) == 0
+    rows = json.loads(capsys.readouterr().out)["data"][name]["rows"]
+    assert [row["weights"] for row in rows] == [714, 714]
+    assert rows[0]["against_first"] is None and 0 <= rows[1]["against_first"] <= 1
+    place = tmp_path / "symmetry-network" / "designs"
+    assert len(list(place.glob("*.safetensors"))) == 2
+    (tmp_path / "steps" / f"{name}.json").unlink()
+    assert lab(name, *options, "--out", str(tmp_path)) == 0
+    again = json.loads(capsys.readouterr().out)["data"][name]["rows"]
+    assert again[1]["against_first"] == rows[1]["against_first"] and again[1]["seconds"] == 0
+    assert lab(name, "--set", "table=stars", "--out", str(tmp_path)) == 1
+    assert "none of categories, tying" in capsys.readouterr().err
 
 
 def test_every_table_has_a_reference_and_valid_settings():
@@ -58,14 +58,18 @@ def test_snapshots_play_each_other(tmp_path, capsys):
     )
     with open_run(tmp_path, settings, resume=False) as training:
         SymmetryNetwork(settings=settings).fit(run=training)
-    options = ["--games", "2", "--size", "5", "--json", "--quiet"]
-    assert run(["lab", "symmetry-network", str(tmp_path), *options]) == 0
-    curve = json.loads(capsys.readouterr().out)
+    options = ["--set", "games=2", "--set", "size=5", "--out", str(tmp_path / "lab")]
+    name = "symmetry-snapshots"
+    assert lab(name, "--set", f"run={tmp_path}", *options) == 0
+    curve = json.loads(capsys.readouterr().out)["data"][name]
     assert curve["games"] == [0, 2, 4, 6, 8]
     assert sum(curve["rates"]) == pytest.approx(2.5)
     assert curve["best"] in curve["games"]
-    assert run(["lab", "symmetry-network", str(tmp_path / "none"), *options]) == 1
+    options[-1] = str(tmp_path / "other")
+    assert lab(name, "--set", f"run={tmp_path / 'none'}", *options) == 1
     assert "no snapshots" in capsys.readouterr().err
+    assert lab(name, *options) == 1
+    assert "needs the folder of a training" in capsys.readouterr().err
 
 
 def test_trend_test_sees_a_trend():
@@ -86,20 +90,14 @@ def test_one_snapshot_is_too_few():
         figure_1([SymmetryNetwork.load("isn-9x9")], SnapshotTournament(games=2))
 
 
-def test_the_figure_as_a_table():
-    curve = LearningCurve([0, 500], [0.2, 0.8], [(0.1, 0.4), (0.6, 0.9)], None, None, None, 500)
-    sheet = curve_table(curve)
-    assert [row[0] for row in sheet.rows] == [0, 500]
-    assert "80.0 %" in str(sheet.rows[1][1]) and "no trend" in sheet.note
-
-
 def test_a_table_keeps_its_reference_whatever_rows_are_wanted(tmp_path):
-    plan = DesignTable(train_games=4, games=2, size=5, only=("one unit",))
-    rows = compare_designs("tying", plan, folder=tmp_path)
-    assert [row.name for row in rows] == ["tied by symmetry (paper)", "plain, one unit"]
-    assert all(isinstance(row, DesignRow) and row.seeds == 1 for row in rows)
-    assert rows[0].against_first is None and rows[1].weights == 1071
-    sheet = design_table("tying", plan, rows)
-    assert [row[0] for row in sheet.rows] == ["tied by symmetry (paper)", "plain, one unit"]
+    context = Context(tmp_path, 0, 1)
+    size = DesignTable(train_games=4, games=2, size=5, only=("one unit",))
+    result = compare_designs(context, size)
+    names = ["tied by symmetry (paper)", "plain, one unit"]
+    assert [row[0] for row in result.tables[0].rows] == names
+    rows = result.data["rows"]
+    assert [row["seeds"] for row in rows] == [1, 1]
+    assert rows[0]["against_first"] is None and rows[1]["weights"] == 1071
     with pytest.raises(SpecError, match="other settings"):
-        compare_designs("tying", replace(plan, rate=1e-4), folder=tmp_path)
+        compare_designs(context, replace(size, rate=1e-4))

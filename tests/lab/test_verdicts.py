@@ -1,20 +1,40 @@
-"""One function says how a figure compares with a paper's."""
+"""Verdicts, recorded runs, and the papers' own figures."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
 import pytest
 
+from tengen.errors import TengenError
+from tengen.lab import papers
+from tengen.lab.papers import CLAIMS, PAPERS
+from tengen.lab.result import Result
 from tengen.lab.verdicts import (
     AGREES,
     BETTER,
+    FOLDER,
     REFUTED,
     UNMEASURED,
+    WORDS,
     WORSE,
     Comparison,
+    RecordedFigure,
+    RecordedRun,
+    beside,
+    card_results,
     compare,
+    recorded_runs,
     show,
     verdict,
 )
+
+ROOT = Path(__file__).parents[2]
+RUNS = [pytest.param(run, id=f"{part}-{i}") for part in PAPERS
+        for i, run in enumerate(recorded_runs(part))]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -43,12 +63,137 @@ def test_words(arguments: tuple[float, ...], options: dict[str, object], word: s
     assert verdict(*arguments, **options) == word  # type: ignore[arg-type]
 
 
-def test_rows_carry_both_figures_and_a_reason() -> None:
-    row = compare("Table 1", "ADE", 0.56, 0.70, (0.65, 0.75), unit="%", why="because")
+def test_comparisons_have_both_figures_and_a_reason() -> None:
+    row = compare("huang.table1.scalar.ADE", 0.70, (0.65, 0.75), detail="here", why="because")
     assert row == Comparison(
-        "Table 1", "ADE", paper="56.0 %", ours="70.0 % [65, 75]", verdict=BETTER, why="because"
-    )
+        "huang.table1.scalar.ADE", "Table 1", "ADE, scalar, over all opponents: here",
+        paper="56.0 %", ours="70.0 % [65, 75]", verdict=REFUTED, why="because",
+    )  # fmt: skip
+    # The games behind the paper's figure give it an interval.
+    assert compare("huang.table1.scalar.ADE", 0.57, why="").verdict == AGREES
 
 
 def test_narrow_intervals_keep_their_digits() -> None:
     assert show(0.45, (0.447, 0.453), "%") == "45.0 % [44.7, 45.3]"
+
+
+# ----- Recorded runs -----
+
+
+def plain(text: str) -> str:
+    """Return text with single spaces, so that line breaks do not matter."""
+    return " ".join(text.split())
+
+
+def test_every_paper_has_recorded_runs_and_no_file_is_left_over() -> None:
+    assert {path.stem for path in FOLDER.glob("*.json")} == {*PAPERS, "self-play-networks"}
+    assert all(recorded_runs(part) for part in PAPERS)
+    assert recorded_runs("players") == ()
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_run_says_how_it_was_made(run: RecordedRun) -> None:
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", run.date) and run.seeds and run.games
+    assert run.command.startswith("tengen ")
+    assert plain(run.command) in plain((ROOT / run.page).read_text())
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_documentation_says_the_same_numbers(run: RecordedRun) -> None:
+    page = plain((ROOT / run.page).read_text())
+    for figure in run.figures:
+        assert plain(figure.text) in page, figure.text
+        said = [
+            float(n.replace(",", "")) for n in re.findall(r"-?\d[\d,]*\.?\d*(?:e\d+)?", figure.text)
+        ]
+        for value in (figure.ours, *(figure.interval or ())):
+            assert value is None or value in said, (figure.text, value)
+        if figure.ours is None:
+            # Words: all of their numbers stand on the page.
+            for number in re.findall(r"\d[\d,]*\.?\d*", figure.said):
+                assert number.rstrip(".,") in page, number
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_every_recorded_figure_has_a_verdict(run: RecordedRun) -> None:
+    for figure in run.figures:
+        row = figure.comparison()
+        assert row.verdict in WORDS and row.verdict != UNMEASURED
+        assert row.paper and row.recorded and row.by_record and row.why
+
+
+def test_a_claim_is_recorded_once() -> None:
+    claims = Counter(f.claim for part in PAPERS for run in recorded_runs(part) for f in run.figures)
+    assert set(claims.values()) == {1} and set(claims) <= set(CLAIMS)
+
+
+def recorded(*figures: RecordedFigure) -> list[RecordedRun]:
+    return [RecordedRun("tengen lab", "2026-11-15", "1", "some", "page.md", figures)]
+
+
+def test_a_recorded_figure_decides_what_this_run_cannot() -> None:
+    runs = recorded(
+        RecordedFigure("huang.table1.scalar.order", "t", "why then", holds=False, said="no"),
+        RecordedFigure("huang.table5.ABCDE", "t", "then", ours=54, interval=(35, 74)),
+        RecordedFigure("huang.figure4.scalar", "t", "alone", ours=95, interval=(88, 100)),
+    )
+    small = compare("huang.table1.scalar.order", text="small", why="too small")
+    own = compare("huang.table5.ABCDE", 0.9, (0.88, 0.92), why="now")
+    first, second, third = beside([small, own], runs)
+    assert (first.verdict, first.why, first.ours, first.recorded) == (
+        REFUTED, "why then", "small", "no"
+    )  # fmt: skip
+    assert first.by_record and not second.by_record
+    # A verdict of this run stands, with the recorded figure beside it.
+    assert (second.verdict, second.why, second.recorded) == (REFUTED, "now", "54.0 % [35, 74]")
+    # Records of other claims follow.
+    assert (third.claim, third.ours, third.verdict) == ("huang.figure4.scalar", "", BETTER)
+
+
+def test_a_damaged_result_is_named() -> None:
+    with pytest.raises(TengenError, match="there: not a result"):
+        Result.from_json({"tables": [{"title": 3}]}, "there")
+
+
+def test_cards_of_shipped_models_have_measurements() -> None:
+    assert any(got.what.startswith("exact score") for got in card_results("scorer"))
+    assert card_results("no-such-model") == []
+
+
+# ----- The papers' figures -----
+
+
+def test_claims_have_a_figure_or_a_text() -> None:
+    assert len(PAPERS) == 5
+    assert {claim.split(".")[0] for claim in CLAIMS} == {
+        "huang", "burzillo", "werf", "blair", "araki", "kendall"
+    }  # fmt: skip
+    for claim in CLAIMS.values():
+        assert claim.where and claim.what and (claim.figure is not None or claim.text)
+    assert CLAIMS["huang.table4.binary.B"].figure == -0.05
+    assert CLAIMS["burzillo.largest"].figure == 58_583_120.0
+
+
+def test_table_2_follows_from_table_1_as_a_mean_of_ratios() -> None:
+    wins = papers.TD_WINS["scalar"]
+    for feature, gain in papers.TD_GAINS["scalar"].items():
+        ratios = [
+            wins["".join(sorted(f + feature))] / wins[f] - 1 for f in wins if feature not in f
+        ]
+        assert abs(100 * np.mean(ratios) - gain) < 1
+
+
+def test_round_robins_average_one_half_and_points_count_the_games() -> None:
+    assert abs(np.mean(list(papers.TD_WINS["scalar"].values())) - 50) < 0.5
+    assert abs(np.mean(list(papers.TD_WINS["binary"].values())) - 50) < 0.5
+    # Every game gives one point, and a draw one more.
+    assert 0 <= sum(papers.EVOLUTION_POINTS["dense"]) - 21 * 40 // 2 == 28
+    assert sum(papers.EVOLUTION_POINTS["spatial"]) - 7 * 12 // 2 == 3
+
+
+def test_re_ranking_never_changes_ranks_beyond_its_candidates() -> None:
+    for n, shares in papers.MP_RERANKED.items():
+        if n:
+            for rank, share in zip(papers.MP_RANKS, shares, strict=True):
+                if rank > n:
+                    assert share == papers.MP_RERANKED[20][papers.MP_RANKS.index(rank)]

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tengen.bench import sample_games
 from tengen.board import BLACK, BORDER, WHITE, Board, Rules
 from tengen.errors import IllegalMoveError, RecordError
-from tengen.lab.speed import sample_games
 from tengen.records import Corpus, loads, read_games
 from tengen.records.arrays import from_records
 from tengen.records.corpus import check, last_positions, replay_all, replay_refusals

@@ -40,18 +40,6 @@ EVALUATE = {
     "opening-evolution": Entry("opening_evolution:evaluate", "Play evolved openings."),
 }
 
-EXPERIMENTS = {
-    name: Entry(f"{name.replace('-', '_')}:experiment", help)
-    for name, help in {
-        "move-prediction": "Repeat a table of Araki 2007 on your games.",
-        "scoring": "Repeat Burzillo's experiment; compare parts of ours.",
-        "symmetry-network": "Repeat Figure 1 of Blair 2008; compare designs.",
-        "opening-td": "Repeat the tables of Huang 2003; compare variants.",
-        "opening-evolution": "Repeat the tables of Kendall 2004.",
-    }.items()
-}
-"""Subcommands of `tengen lab`."""
-
 GROUPS: dict[str, dict[str, Entry]] = {
     "Play": {
         "play": Entry("play:play", "Play against the computer in the terminal."),
@@ -72,7 +60,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
     "Learn": {
         "train": Entry(TRAIN, "Train a learner."),
         "evaluate": Entry(EVALUATE, "Measure what a learner has learned."),
-        "lab": Entry("lab", "Reproduce the five papers and write one report."),
+        "lab": Entry("lab:lab", "Reproduce the five papers and write one report."),
         "models": Entry("models", "List, show, export and average models."),
         "players": Entry("players:players", "List the players and their options."),
     },

@@ -1,79 +1,107 @@
-"""The command `lab`: all experiments with one report, or one experiment with its settings."""
+"""`tengen lab`: run the papers' experiments and write one report."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from tengen.cli.commands import EXPERIMENTS, lazy_group
-from tengen.cli.options import Seed, Shown, Workers, derived_options, flag, option
-from tengen.cli.printing import emit, remark
+from tengen.cli.options import Seed, Shared, Shown, argument, command, flag, option
+from tengen.cli.printing import emit, remark, table
 
-app = typer.Typer(
-    cls=lazy_group({"One experiment, with its settings": EXPERIMENTS}),
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
+app = typer.Typer()
 
 
-@app.callback()
-@derived_options()
+@command(app)
 def lab(
-    invoked: typer.Context,
-    quick: bool = flag("--quick", "The small laboratory (default): minutes, no download."),
-    full: bool = flag("--full", "Every experiment at its paper's scale: days."),
-    collection: Path | None = option(None, "Folder of the game collections, for --full."),
-    only: list[str] | None = option(None, "Run only this step; repeatable."),
+    names: list[str] = argument("Experiments to run; all by default.", default=[]),
+    full: bool = flag("--full", "Run at the papers' scale, which takes days, not minutes."),
+    change: list[str] = option(
+        [], "Change a setting of the named experiment, as games=200; repeatable.", "--set"
+    ),
+    collection: Path | None = option(None, "Folder of game collections, for --full."),
+    listed: bool = flag("--list", "List the experiments with their settings."),
     out: Path | None = option(None, "Folder of the run (runs/lab, runs/lab-full)."),
-    workers: Workers = 2,
     seed: Seed = 1,
     *,
+    work: Shared,
     shown: Shown,
 ) -> None:
-    """Train every learner, compare with the papers and the shipped models, write one page.
+    """Run the papers' experiments, compare with the papers, write one page.
 
-    A run that was interrupted or killed goes on where it stopped: call it again.
+    An interrupted run continues with the same command.
     """
-    from tengen.errors import TengenError, unknown
-    from tengen.lab.catalogue import steps
-    from tengen.lab.progress import Bars, make_watch
-    from tengen.lab.report import write_report
+    from tengen.errors import SpecError, TengenError, unknown
+    from tengen.lab import experiments
+    from tengen.lab.progress import make_progress
+    from tengen.lab.rendering import print_result, write_report
     from tengen.lab.steps import FULL, QUICK, Context, results, run_steps
 
-    if invoked.invoked_subcommand is not None:
-        return
-    if quick and full:
-        raise TengenError("--quick or --full, not both")
     mode = FULL if full else QUICK
-    every = steps(mode)
+    known = {experiment.name: experiment for experiment in experiments()}
+    if listed:
+        _print_list(list(known.values()), mode, json=shown.json)
+        return
     if collection is not None and not collection.is_dir():
         raise TengenError(f"{collection}: no such folder")
-    known = [step.name for step in every]
-    for name in only or []:
+    if change and len(names) != 1:
+        raise SpecError("--set changes the settings of one named experiment")
+    chosen = []
+    for name in names:
         if name not in known:
-            raise TengenError(unknown("step", name, known))
-    chosen = [step for step in every if not only or step.name in only]
+            raise SpecError(unknown("experiment", name, known))
+        step = known[name].step(mode, change)
+        if step is None:
+            raise SpecError(f"{name} has no small size; run it with --full")
+        chosen.append(step)
+    page = [
+        step
+        for experiment in known.values()
+        if not experiment.named_only and (step := experiment.step(mode)) is not None
+    ]
+    page += [step for step in chosen if known[step.name].named_only]
     folder = out or Path("runs") / ("lab-full" if full else "lab")
-    context = Context(folder, seed, workers, corpus=collection)
-    watch = make_watch(quiet=shown.quiet)
+    context = Context(folder, seed, work.workers, collection=collection, ray=work.ray)
+    progress = make_progress(quiet=shown.quiet)
     try:
-        done = run_steps(chosen, context, mode=mode, watch=watch)
+        done = run_steps(chosen or page, context, mode=mode, progress=progress)
     except KeyboardInterrupt:
-        there = len([name for name in results(folder) if name in known])
+        finished = len([step for step in page if step.name in results(folder)])
         remark(
-            f"stopped with {there} of {len(every)} steps done; the same command goes on where it "
-            f"stopped (the run is in {folder})"
+            f"stopped with {finished} of {len(page)} steps done; the same command continues (the "
+            f"run is in {folder})"
         )
         raise
     finally:
-        if isinstance(watch, Bars):
-            watch.close()
-    path = write_report(folder, every, done)
+        progress.close()
+    path = write_report(folder, page, done)
     answer = {
         "report": str(path),
         "results": str(path.with_name("results.md")),
-        "steps": [name for name in known if name in done],
-        "left": [name for name in known if name not in done],
+        "steps": [step.name for step in page if step.name in done],
+        "left": [step.name for step in page if step.name not in done],
+        "data": {name: done[name].result.data for name in names},
     }
+    if not shown.json:
+        for name in names:
+            print_result(done[name].result)
     emit(answer, json=shown.json, text=f"Open {path} in a browser.")
+
+
+def _print_list(experiments: list[Any], mode: str, *, json: bool) -> None:
+    """Print the experiments with their settings."""
+    found = [(each, each.size(mode)) for each in experiments if each.size(mode) is not None]
+    settings = {
+        each.name: {field.name: getattr(size, field.name) for field in fields(size)}
+        for each, size in found
+    }
+    if json:
+        emit(settings, json=True)
+        return
+    rows = [
+        (each.name, each.title, ", ".join(f"{k}={v}" for k, v in settings[each.name].items()))
+        for each, _ in found
+    ]
+    table(f"Experiments, {mode}", ("name", "title", "settings"), rows)

@@ -1,4 +1,4 @@
-"""The commands `train`, `evaluate` and `lab` for `move-prediction`."""
+"""The commands `train move-prediction` and `evaluate move-prediction`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tengen.cli.options import RunOfModel, Seed, Shared, Shown, command, flag, option
-from tengen.cli.printing import emit_result, remark, show, study_context
-from tengen.lab.sections.move_prediction import Study
+from tengen.cli.printing import remark, show
 from tengen.learners.move_prediction.settings import PredictionSettings
 from tengen.models.defaults import PREDICTOR
 
@@ -99,36 +98,3 @@ def evaluate(
     show(summary, json=shown.json, title=title)
     if phases and not shown.json:
         show(measured.phases(), json=False, title="By phase")
-
-
-@command(app)
-def experiment(
-    files: _Games,
-    wanted: Study,
-    test: list[str] | None = option(
-        None, "Games to evaluate on; some of the training games by default."
-    ),
-    held_out: int = option(200, "Without --test: hold out this many games.", min=1),
-    keep: Path | None = option(None, "Folder for rows, models and matches."),
-    size: _Size = 19,
-    *,
-    shown: Shown,
-) -> None:
-    """Repeat a table of the paper on these games, beside the paper's figures.
-
-    widths is Table I, reranked Table II, sizes Tables III and IV; history gives the re-ranker
-    weaker moves than the experts'; match plays the predictor's top move against GNU Go
-    (section IV-D).
-    """
-    from tengen.lab.move_prediction import hold_out
-    from tengen.lab.sections.move_prediction import study
-
-    wanted.rows()  # reject a wrong list before reading the games
-    train_games, _ = _games(files, size, quiet=shown.quiet)
-    if test is not None:
-        test_games, _ = _games(test, size, quiet=shown.quiet)
-    else:
-        train_games, test_games = hold_out(train_games, held_out, wanted.seed)
-    with study_context(keep, wanted.seed, quiet=shown.quiet) as context:
-        result = study(context, wanted, train_games, test_games)
-    emit_result(result, json=shown.json, value=result.data["rows"])

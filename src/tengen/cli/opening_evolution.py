@@ -1,25 +1,21 @@
-"""The commands `train`, `evaluate` and `lab` for `opening-evolution`."""
+"""The commands `train opening-evolution` and `evaluate opening-evolution`."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import typer
 
 from tengen.cli.options import (
-    ExperimentOut,
     RunFolder,
     Seed,
     Shared,
     Shown,
-    argument,
     command,
-    flag,
     option,
 )
-from tengen.cli.printing import emit_result, progress, shares, show
-from tengen.lab.sections.opening_evolution import BreedingSize
+from tengen.cli.printing import progress, show
 from tengen.learners.opening_evolution.settings import EvolutionSettings
 
 app = typer.Typer(no_args_is_help=True)
@@ -70,8 +66,7 @@ def evaluate(
     shown: Shown,
 ) -> None:
     """Play the model's openings against an opponent's; the expert finishes both colours."""
-    from tengen.lab.opening_evolution import Duel, play_duel
-    from tengen.lab.sections.opening_evolution import CHAMPIONS
+    from tengen.lab.opening_evolution import CHAMPIONS, Duel, play_duel
     from tengen.models import find_model
     from tengen.statistics import Rate
 
@@ -81,32 +76,3 @@ def evaluate(
     rate = Rate.of(play_duel(duel)["scores"])
     who = {"model": player or name, "opponent": rival or opponent, "expert": expert}
     show({**who, **asdict(rate), "seed": seed}, json=shown.json)
-
-
-@command(app)
-def experiment(
-    size: BreedingSize,
-    runs: list[Path] = argument("Folders of runs; made here when there are none.", default=[]),
-    full: bool = flag("--full", "The paper's scale: 20,000 or 60,000 generations."),
-    out: ExperimentOut = Path("runs"),
-    *,
-    work: Shared,
-    seed: Seed = 0,
-    shown: Shown,
-) -> None:
-    """Repeat the paper's tables over several seeds, and ask a fixed panel what was learned.
-
-    Runs and games go on where they were stopped.
-    """
-    from tengen.lab.sections import opening_evolution as section
-    from tengen.lab.steps import Context
-    from tengen.lab.written import write_result
-
-    if full:
-        paper = section.SPATIAL if size.network == "spatial" else section.DENSE
-        size = replace(size, generations=paper.generations, every=paper.every)
-    with shares("experiment", quiet=shown.quiet) as at:
-        context = Context(out, seed, work.workers, at=at, ray=work.ray)
-        result = section.breeding(context, size, runs)
-    write_result(out / "opening-evolution", result)
-    emit_result(result, json=shown.json)

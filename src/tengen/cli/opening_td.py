@@ -1,4 +1,4 @@
-"""The commands `train`, `evaluate` and `lab` for `opening-td`."""
+"""The commands `train opening-td` and `evaluate opening-td`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from typing import Any
 import typer
 
 from tengen.cli.options import (
-    ExperimentOut,
     RunFolder,
     Seed,
     Shared,
     Shown,
     Workers,
     command,
-    flag,
     option,
 )
-from tengen.cli.printing import emit_result, progress, remark, shares, show
-from tengen.lab.opening_td_experiment import TablesSize
+from tengen.cli.printing import progress, remark, show
 from tengen.learners.opening_td.settings import TDSettings
 
 app = typer.Typer(no_args_is_help=True)
@@ -91,37 +88,6 @@ def evaluate(
         job,
         workers=workers,
         log=out,
-        tell=lambda done, of: remark(f"{done}/{of} parts played", quiet=shown.quiet or of == 1),
+        report=lambda done, of: remark(f"{done}/{of} parts played", quiet=shown.quiet or of == 1),
     )
     show(value, json=shown.json)
-
-
-@command(app)
-def experiment(
-    size: TablesSize,
-    variants: bool = flag("--variants", "Compare variants of ABCDE instead of the tables."),
-    only: list[str] = option([], "Only these variants (and `paper`)."),
-    out: ExperimentOut = Path("runs"),
-    *,
-    work: Shared,
-    seed: Seed = 0,
-    shown: Shown,
-) -> None:
-    """Repeat the paper: 32 players, Figure 4 and Tables 1 to 5 beside the paper's own.
-
-    A stopped experiment goes on; seeds may be run one at a time (--seed 3 --seeds 1) into the same
-    folder and reported together (--seeds 5).
-    """
-    from tengen.lab.opening_td_variants import VariantsSize
-    from tengen.lab.sections import opening_td as section
-    from tengen.lab.steps import Context
-    from tengen.lab.written import write_result
-
-    with shares("experiment", quiet=shown.quiet) as at:
-        context = Context(out, seed, work.workers, at=at, ray=work.ray)
-        if variants:
-            result = section.variants(context, VariantsSize.like(size, tuple(only)))
-        else:
-            result = section.tables(context, size)
-    write_result(out / "opening-td" / ("variants" if variants else "tables"), result)
-    emit_result(result, json=shown.json)

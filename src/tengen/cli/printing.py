@@ -6,17 +6,12 @@ A command makes one value; `show` prints it as JSON or as a table.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from json import dumps
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from tengen.sanitize import for_rich, printable
-
-if TYPE_CHECKING:
-    from tengen.lab.content import Result
-    from tengen.lab.steps import Context
 
 _FAULTS = 20  # told one by one; the rest is only counted
 
@@ -42,15 +37,6 @@ def emit(value: Any, *, json: bool, text: str | None = None) -> None:
         print(dumps(value, allow_nan=False))
     elif text is not None:
         print(text)
-
-
-def emit_result(result: Result, *, json: bool, value: Any = None) -> None:
-    """Print what an experiment found: its tables, or as JSON its data, unless `value` is given."""
-    from tengen.lab.terminal import print_result
-
-    emit(result.data if value is None else value, json=json)
-    if not json:
-        print_result(result)
 
 
 def remark(message: str, *, quiet: bool = False) -> None:
@@ -191,22 +177,3 @@ def progress(label: str, total: int | None, *, quiet: bool = False) -> Iterator[
         yield counter
     finally:
         counter.close()
-
-
-@contextmanager
-def shares(label: str, *, quiet: bool = False) -> Iterator[Callable[[float, str], None]]:
-    """Show how far a laboratory's experiment is: give its `Context` what this yields as `at`."""
-    with progress(label, 100, quiet=quiet) as bar:
-        yield lambda share, note: bar.advance(round(100 * share) - bar.done, note)
-
-
-@contextmanager
-def study_context(folder: Path | None, seed: int, *, quiet: bool = False) -> Iterator[Context]:
-    """Give a study of the laboratory its folder, a temporary one for want of a name; tell notes."""
-    from contextlib import nullcontext
-    from tempfile import TemporaryDirectory
-
-    from tengen.lab.steps import Context
-
-    with TemporaryDirectory() if folder is None else nullcontext(folder) as place:
-        yield Context(Path(place), seed, 1, at=lambda share, note: remark(note, quiet=quiet))

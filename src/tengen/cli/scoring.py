@@ -1,4 +1,4 @@
-"""The commands `train scoring`, `evaluate scoring` and `lab scoring`."""
+"""The commands `train scoring` and `evaluate scoring`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tengen.cli.options import RunFolder, Shown, Workers, argument, command, flag, option
-from tengen.cli.printing import Progress, emit_result, remark, show, study_context
-from tengen.lab.sections.scoring import Study
+from tengen.cli.printing import Progress, remark, show
 from tengen.learners.scoring.settings import ScorerSettings
 
 if TYPE_CHECKING:
@@ -183,29 +182,3 @@ def evaluate(
     show(answer, json=shown.json, title=", ".join(file.name for file in games))
     if baselines and not shown.json:
         show(answer["baselines"], json=False, title="Other scorers")
-
-
-@command(app)
-def experiment(
-    files: _Files,
-    wanted: Study,
-    settled: list[Path] | None = option(
-        None, "parts: games of `train scoring --made-only`; repeatable."
-    ),
-    out: Path | None = option(None, "Folder to keep finished rows in."),
-    *,
-    shown: Shown,
-) -> None:
-    """Repeat the paper's failure, or find by cross-validation what each part of ours is worth."""
-    import json as encoder
-
-    from tengen.lab.sections.scoring import study
-    from tengen.learners.scoring.settled_games import read_labelled
-    from tengen.models import write_atomic
-    from tengen.records import Corpus
-
-    games = Corpus(files).as_arrays()
-    with study_context(out, wanted.seed, quiet=shown.quiet) as context:
-        result = study(context, wanted, games, lambda: read_labelled(settled or []))
-        write_atomic(context.folder / "experiment.json", encoder.dumps(result.data))
-    emit_result(result, json=shown.json)

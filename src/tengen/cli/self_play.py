@@ -105,18 +105,18 @@ def evaluate(
 ) -> None:
     """Play the snapshots of a run against each other: Elo by minutes, games and positions."""
     from tengen.arena.display import LiveTable
-    from tengen.lab.self_ladder import ANCHORS, RESULTS, plan_ladder, play_ladder
+    from tengen.arena.snapshots import ANCHORS, RESULTS, plan_snapshots, rate_snapshots
 
     if history:
         _show_history(run, rows, json=shown.json)
         return
-    plan = plan_ladder(
+    plan = plan_snapshots(
         run, size=size, snapshots=snapshots, games=games, visits=visits, seed=seed,
         anchors=ANCHORS if anchor is None else anchor,
     )  # fmt: skip
     names = [entrant.name for entrant in plan.tournament.entrants]
     with LiveTable(names, [], quiet=shown.quiet) as listener:
-        steps = play_ladder(
+        steps = rate_snapshots(
             plan, run / RESULTS, workers=work.workers, ray=work.ray, listener=listener
         )
     show([step.value() for step in steps], json=shown.json, title=str(run))

@@ -1,15 +1,13 @@
-"""The commands `train`, `evaluate` and `lab` for `symmetry-network`."""
+"""The commands `train symmetry-network` and `evaluate symmetry-network`."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import typer
 
-from tengen.cli.options import RunFolder, Seed, Shown, Workers, argument, command, option
-from tengen.cli.printing import emit_result, progress, remark, show
-from tengen.lab.symmetry_network import DesignTable, SnapshotTournament
+from tengen.cli.options import RunFolder, Seed, Shown, Workers, command, option
+from tengen.cli.printing import progress, remark, show
 from tengen.learners.symmetry_network.settings import SymmetrySettings
 
 app = typer.Typer(no_args_is_help=True)
@@ -90,42 +88,3 @@ def evaluate(
         "mean_plies": float(plies.mean()),
     }
     show(value, json=shown.json)
-
-
-@command(app)
-def experiment(
-    tournament: SnapshotTournament,
-    designs: DesignTable,
-    snapshots: Path | None = argument("Figure 1: a run's folder.", default=None),
-    which: str = option("figure1", "figure1, or designs: categories, tying.", "--table"),
-    out: Path | None = option(None, "Keep the trained networks; go on with them."),
-    workers: Workers = 1,
-    *,
-    shown: Shown,
-) -> None:
-    """Draw the paper's Figure 1 with a trend test, or compare designs after equal training."""
-    from tengen.errors import SpecError
-    from tengen.lab import symmetry_network as lab
-    from tengen.lab.content import Result
-
-    if which != "figure1":
-        rows = lab.compare_designs(
-            *(which, designs),
-            folder=out,
-            workers=workers,
-            watch=lambda text: remark(text, quiet=shown.quiet),
-        )
-        result = Result(tables=[lab.design_table(which, designs, rows)])
-        value = {"table": which, **asdict(designs), "rows": [asdict(row) for row in rows]}
-    elif snapshots is None:
-        raise SpecError("figure1 needs the folder of a training")
-    else:
-        from tengen.learners.symmetry_network.learner import load_snapshots
-
-        players = load_snapshots(snapshots)
-        with progress("pairs", len(players) * (len(players) - 1) // 2, quiet=shown.quiet) as bar:
-            curve = lab.figure_1(
-                *(players, tournament), workers=workers, watch=lambda _done, _of: bar.advance()
-            )
-        result, value = Result(tables=[lab.curve_table(curve)]), asdict(curve)
-    emit_result(result, json=shown.json, value=value)

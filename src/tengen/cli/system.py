@@ -191,8 +191,8 @@ def bench(
     shown: Shown,
 ) -> None:
     """Measure speed on one core, side by side with OpenSpiel and sgfmill where installed."""
+    from tengen.bench import CONTESTS, compare
     from tengen.errors import SpecError, unknown
-    from tengen.lab.speed import CONTESTS, compare
 
     for name in only or ():
         if name not in CONTESTS:

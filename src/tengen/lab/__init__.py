@@ -1,6 +1,36 @@
-"""Repeat the papers' experiments and show them beside the papers: steps that resume, one report.
+"""The papers' experiments beside the papers: steps that resume, and one report.
 
-`catalogue` lists the experiments, `steps` runs them and keeps each result as soon as it is there,
-`sections` holds what they do. A `content.Result` is what each gives; `papers` has the papers'
-figures, `verdicts` compares, and `terminal`, `markdown` and `report` show it.
+There is one module per paper with its experiments, tables and comparisons; `ladders` has those that
+belong to no paper. `papers` has the papers' claims by id, `verdicts` compares, `recorded/` has the
+results of large runs. `steps` runs experiments and stores each `result.Result`; `rendering` shows
+it as text, Markdown and HTML. `experiments` lists everything in the order of the page.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tengen.lab.steps import Experiment
+
+
+def experiments() -> tuple[Experiment[Any], ...]:
+    """Return all experiments in the order of the page."""
+    from tengen.lab import (
+        ladders,
+        move_prediction,
+        opening_evolution,
+        opening_td,
+        scoring,
+        symmetry_network,
+    )
+
+    return (
+        *ladders.EXPERIMENTS,
+        *opening_td.EXPERIMENTS,
+        *scoring.EXPERIMENTS,
+        *symmetry_network.EXPERIMENTS,
+        *move_prediction.EXPERIMENTS,
+        *opening_evolution.EXPERIMENTS,
+        *ladders.LAST_EXPERIMENTS,
+    )

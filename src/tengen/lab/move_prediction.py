@@ -1,14 +1,15 @@
-"""Rows of the tables of Araki et al. 2007, measured on any games.
+"""Move prediction (Araki 2007): Tables I to IV, weaker histories, the match against GNU Go.
 
-A row is a dictionary of plain values with the paper's figure beside ours. Accuracies are fractions;
-intervals are at 95 % and treat positions as independent. `lab.sections.move_prediction` shows the
-tables.
+Each experiment takes a size: small, on our own games, or the paper's, on a collection. A row of a
+table is a dictionary of plain values with the paper's figure beside ours, saved as soon as it is
+measured. Accuracies are fractions; intervals are at 95 % and treat positions as independent.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,18 +19,103 @@ import numpy as np
 from tengen.arrays import FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.lab import papers
+from tengen.lab.drawing import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, pattern
+from tengen.lab.result import Picture, Plot, Result, Table, line, percent, table
+from tengen.lab.steps import Context, Experiment, Row
+from tengen.lab.verdicts import Comparison, above, card_results, compare
 from tengen.learners.move_prediction import MovePredictor, PredictionSettings
 from tengen.learners.move_prediction.model import TOPS, PredictionModel
 from tengen.learners.move_prediction.training import (
+    expert_keys,
     halves,
     learn_frequencies,
     learn_reranker,
     samples,
     train,
 )
+from tengen.models.defaults import PREDICTOR
+from tengen.models.settings import fingerprint
 from tengen.records.arrays import GameArrays
+from tengen.statistics import wald_difference, wilson
 
-Row = dict[str, Any]
+Tables = dict[str, list[Row]]
+RANKS = (1, 5, 10, 20)
+_LARGEST_DRAWN = 5
+"""The largest template to draw, as a ring: up to three points away."""
+
+
+# ----- Games -----
+
+
+@dataclass(frozen=True)
+class Games:
+    """The games to learn from and to evaluate on."""
+
+    made: int = 0
+    """Our own games to learn from; 0 for those of the collection."""
+    test_games: int = 200
+    """Our own games to evaluate on; without a test file, games of the training file to hold out."""
+    board: int = 19
+    train: str = "tom9d-train.sgf"
+    test: str = "tom9d-dev.sgf"
+    """Files of the collection."""
+    games: int = 2000
+    """Training games."""
+    alpha: float = 0.3
+    """Learning rate of the re-ranker."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that are read."""
+        return () if self.made else tuple(filter(None, (self.train, self.test)))
+
+    def settings(self, seed: int) -> PredictionSettings:
+        """Return the settings of the predictor."""
+        return PredictionSettings(games=self.games, seed=seed, alpha=self.alpha)
+
+    def training(self, context: Context) -> GameArrays:
+        """Return the games to learn from."""
+        if self.made:
+            report = context.between(0, 0.2, "game")
+            return sample_games(self.made, self.board, context.seed, report)
+        return self._read(context, self.train)
+
+    def read(self, context: Context) -> tuple[GameArrays, GameArrays]:
+        """Return the games to learn from and to evaluate on."""
+        train = self.training(context)
+        if self.made:
+            return train, sample_games(self.test_games, self.board, context.seed + 1)
+        if self.test:
+            return train, self._read(context, self.test)
+        return hold_out(train, self.test_games, context.seed)
+
+    def _read(self, context: Context, name: str) -> GameArrays:
+        from tengen.learners.move_prediction.reading import read_games
+
+        return read_games([str(context.games(name))], self.board)[0]
+
+
+def sample_games(
+    games: int,
+    size: int,
+    seed: int,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> GameArrays:
+    """Return games of the rule player against itself from random openings, as arrays."""
+    from tengen.board import Board, play_random, play_to_end
+    from tengen.players import make_player
+    from tengen.records import GameRecord
+    from tengen.records.arrays import from_records
+
+    player = make_player("static")
+    rng = np.random.default_rng(seed)
+    records = []
+    for number in range(games):
+        board = play_random(Board(size), 4, rng)
+        play_to_end(board, lambda b: player.choose(b, rng), limit=2 * size * size - 4)
+        records.append(GameRecord(rows=size, cols=size, moves=list(board.moves), komi=board.komi))
+        report(number + 1, games)
+    return from_records(records)
 
 
 def hold_out(games: GameArrays, count: int, seed: int) -> tuple[GameArrays, GameArrays]:
@@ -44,6 +130,9 @@ def hold_out(games: GameArrays, count: int, seed: int) -> tuple[GameArrays, Game
         raise TengenError(f"{len(games)} games: too few to hold out {count}")
     order = np.random.default_rng([seed, 1]).permutation(len(games))
     return games.take(order[count:]), games.take(order[:count])
+
+
+# ----- Rows of the tables -----
 
 
 class TableRows:
@@ -100,6 +189,7 @@ class TableRows:
         began = time.monotonic(), time.process_time()
         model = train(self.train, settings)
         row = {
+            "size": games,
             "games": min(games, len(self.train)),
             "seconds": time.monotonic() - began[0],
             "processor_seconds": time.process_time() - began[1],
@@ -196,9 +286,366 @@ def measure(model: PredictionModel, test: GameArrays) -> Row:
 
 
 def _peak_memory() -> float:
-    """Return the largest memory this process ever had, in GB; 0 where unknown."""
+    """Return the peak memory of this process in GB; 0 where unknown."""
     try:
         import resource
     except ImportError:  # not on Windows
         return 0.0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+# ----- Tables -----
+
+
+def measure_tables(
+    context: Context,
+    size: TablesSize,
+    train: GameArrays,
+    test: GameArrays,
+    settings: PredictionSettings,
+) -> Tables:
+    """Measure the rows of a size, except those saved for the same games and settings."""
+    rows = TableRows(train, test, settings)
+    exact = size.exact
+    games = fingerprint(train.moves, train.offsets, test.moves, test.offsets, settings, exact)
+    makers: dict[str, tuple[Sequence[Any], Callable[[Any], Row]]] = {
+        "widths": (size.widths, lambda width: rows.width(width, exact=exact)),
+        "reranked": (size.reranked, rows.reranked),
+        "sizes": (size.sizes, lambda games: rows.size(games, context.place("move-prediction"))),
+    }
+    found: Tables = {}
+    total = sum(len(values) for values, _ in makers.values())
+    done = 0
+    for name, (values, make) in makers.items():
+        found[name] = []
+        for value in values:
+            context.at(0.2 + 0.7 * done / total, f"{name} {value:g}")
+            place = f"move-prediction/{games}/{name}-{value:g}"
+            found[name].append(context.once(place, lambda make=make, value=value: make(value)))  # type: ignore[misc]
+            done += 1
+    return found
+
+
+def result_tables(found: Tables) -> list[Table]:
+    """Return the tables with the paper's figures beside ours."""
+    out = []
+    if found["widths"]:
+        rows: list[list[object]] = [
+            [f"{row['width']:g}", percent(row["top1"], row["interval"]), _beside(row["paper"])]
+            for row in found["widths"]
+        ]
+        out.append(table("Table I: width factor W", ["W", "first choice", "paper"], rows))
+    if found["reranked"]:
+        columns = ["n"]
+        for rank in RANKS:
+            columns += [f"first {rank}", "paper"]
+        rows = []
+        for row in found["reranked"]:
+            figures = row["paper"] or [None] * len(RANKS)
+            cells: list[object] = [row["top"] or "none"]
+            for rank, figure in zip(RANKS, figures, strict=False):
+                cells += [percent(row[f"top{rank}"]), _beside(figure)]
+            rows.append(cells)
+        out.append(table("Table II: candidates re-ranked", columns, rows))
+    if found["sizes"]:
+        rows = [
+            [
+                f"{row['games']:,}", percent(row["top1"], row["interval"]), percent(row["top5"]),
+                percent(row["top10"]),
+                " / ".join(f"{100 * p:.1f}" for p in row["paper"][:3]) if row["paper"] else "",
+            ]
+            for row in found["sizes"]
+        ]  # fmt: skip
+        columns = ["training games", "first choice", "first five", "first ten", "paper, %"]
+        out.append(table("Tables III and IV: training games", columns, rows))
+    return out
+
+
+def _beside(figure: float | None) -> str:
+    return "" if figure is None else percent(figure)
+
+
+def growth(rows: list[Row]) -> Plot:
+    """Draw accuracy by the number of training games."""
+    return Plot(
+        "Table III: accuracy by the number of training games", "training games",
+        "share of moves predicted",
+        [
+            line(f"first {rank}" if rank > 1 else "first choice", [row["games"] for row in rows],
+                 [row[f"top{rank}"] for row in rows])
+            for rank in (1, 5, 10)
+        ],
+        bottom=0.0, top=1.0,
+    )  # fmt: skip
+
+
+def trends(found: Tables) -> list[Comparison]:
+    """Compare trends with the paper's; the rates themselves are of other games."""
+    best = max(found["widths"], key=lambda row: float(row["top1"]))
+    plain, chosen = found["reranked"][0], found["reranked"][1]
+    first, last = found["sizes"][0], found["sizes"][-1]
+    return [
+        compare(
+            "araki.table1.best",
+            text=f"{best['width']:g}: {percent(best['top1'], best['interval'])}",
+            why="Other games and fewer: the rates cannot be compared.",
+        ),
+        compare(
+            "araki.table2.helps", holds=_better(chosen, plain), full=False,
+            text=f"{percent(plain['top1'])} to {percent(chosen['top1'])}",
+            why="The re-ranker uses the last four moves, the frequencies do not.",
+        ),
+        compare(
+            "araki.table3.more", holds=_better(last, first), full=False,
+            text=f"{percent(first['top1'])} to {percent(last['top1'])} ({first['games']} to "
+            f"{last['games']})", why="The same direction, on other games.",
+        ),
+    ]  # fmt: skip
+
+
+def _better(row: Row, other: Row) -> bool | None:
+    """Return whether one row's first choice is better; None if that may be chance."""
+    counts = [(each["top1"] * each["positions"], each["positions"]) for each in (row, other)]
+    return above(wald_difference(*counts), 0.0)
+
+
+def rule(rows: list[Row]) -> list[Comparison]:
+    """Check the rule behind Table II's equal entries: nothing changes from rank n on."""
+    worst = max((row["beyond"] for row in rows if row["beyond"] is not None), default=None)
+    if worst is None:
+        return []
+    why = "Only moves of equal frequency, which share credit, may differ."
+    text = f"{100 * worst:.2f} points"
+    return [compare("araki.table2.rule", holds=worst < 0.005, text=text, why=why)]
+
+
+def card_rows() -> list[Comparison]:
+    """Compare the accuracy on the shipped predictor's card with the paper's."""
+    return [
+        compare(
+            f"araki.games.20000.{rank}", got.value, got.interval,
+            detail=f"{PREDICTOR}{got.what[4:].lstrip('0')}, from its card",
+            why=f"{got.count:,} moves of other experts, measured when the model was trained.",
+        )
+        for got in card_results(PREDICTOR)
+        for rank in RANKS
+        if got.what.startswith(f"top{rank} on")
+    ]  # fmt: skip
+
+
+def cells(found: Tables) -> list[Comparison]:
+    """Compare every row of experts' games with the paper's, cell by cell."""
+    measured = [(f"araki.table1.{row['width']:g}", row, 1) for row in found["widths"]]
+    for row in found["reranked"]:
+        measured += [(f"araki.table2.{row['top']}.{rank}", row, rank) for rank in papers.MP_RANKS]
+    for row in found["sizes"]:
+        measured += [(f"araki.games.{row['size']}.{rank}", row, rank) for rank in RANKS]
+    out = []
+    for claim, row, rank in measured:
+        if claim in papers.CLAIMS:
+            rate, positions = row[f"top{rank}"], row["positions"]
+            interval = wilson(rate * positions, positions)
+            why = "Other games than the paper's GoGoD; rates depend on the games."
+            out.append(compare(claim, rate, interval, why=why))
+    return out
+
+
+# ----- Pictures -----
+
+
+def telling_patterns(train: GameArrays, settings: PredictionSettings, count: int) -> list[Picture]:
+    """Draw the patterns of the dictionary that are played most often when present."""
+    from tengen.learners.move_prediction.pattern_kernels import RING_LIMITS
+    from tengen.records.record import positions
+
+    part, _ = halves(train, settings)
+    model = learn_frequencies(train, part, settings)
+    number = {int(key): i + 1 for i, key in enumerate(model.keys)}
+    seen: dict[int, int] = {}
+    shown: dict[int, list[str]] = {}
+    for game in part[:200]:
+        record = train.record(int(game))
+        keys = iter(expert_keys(train.take([int(game)]), settings.templates))
+        for board, (colour, point) in positions(record):
+            if point:
+                row, col = point // (record.cols + 1) - 1, point % (record.cols + 1) - 1
+                known = [
+                    (number[int(key)], ring)
+                    for key, ring in zip(next(keys), settings.templates, strict=True)
+                    if int(key) in number
+                ]
+                # Only the largest known pattern counts; whole boards are not worth drawing.
+                if known and known[-1][1] <= _LARGEST_DRAWN:
+                    feature, ring = known[-1]
+                    seen[feature] = seen.get(feature, 0) + 1
+                    if feature not in shown:
+                        limit = int(RING_LIMITS[ring])
+                        shown[feature] = _cells(board.grid(), row, col, colour, limit)
+    worth = sorted(
+        (f for f in shown if seen[f] >= 3), key=lambda f: (-model.frequency[f], -seen[f], f)
+    )
+    return [
+        Picture(f"played {percent(float(model.frequency[f]))} of the time", pattern(shown[f]))
+        for f in worth[:count]
+    ]
+
+
+def _cells(board: Any, row: int, col: int, mover: int, limit: int) -> list[str]:
+    """Return the pattern around a point as lines of cells; the template is d <= `limit`."""
+    rows, cols = board.shape
+    reach = max(d for d in range(1, 8) if 2 * d <= limit)
+    lines = []
+    for dr in range(-reach, reach + 1):
+        text = ""
+        for dc in range(-reach, reach + 1):
+            r, c = row + dr, col + dc
+            if abs(dr) + abs(dc) + max(abs(dr), abs(dc)) > limit:
+                text += UNKNOWN
+            elif not (0 <= r < rows and 0 <= c < cols):
+                text += OUTSIDE
+            else:
+                stone = int(board[r, c])
+                text += EMPTY if stone == 0 else OWN if stone == mover else ENEMY
+        lines.append(text)
+    return lines
+
+
+# ----- The experiments -----
+
+
+@dataclass(frozen=True)
+class TablesSize(Games):
+    """The games, and the rows of the paper's tables to measure."""
+
+    sizes: tuple[int, ...] = tuple(papers.MP_SIZES)
+    widths: tuple[float, ...] = tuple(papers.MP_WIDTHS)
+    reranked: tuple[int, ...] = tuple(papers.MP_RERANKED)
+    exact: bool = False
+    """Whether Table I is fitted to the optimum, with all samples in memory."""
+    patterns: int = 12
+    """Patterns to draw."""
+
+
+def tables(context: Context, size: TablesSize) -> Result:
+    """Repeat Tables I to IV and draw what was learned."""
+    train, test = size.read(context)
+    settings = size.settings(context.seed)
+    found = measure_tables(context, size, train, test, settings)
+    context.at(0.9, "patterns")
+    return Result(
+        text=_about(size, len(test)),
+        tables=result_tables(found),
+        figures=[
+            *([growth(found["sizes"])] if found["sizes"] else []),
+            *(telling_patterns(train, settings, size.patterns) if size.patterns else []),
+        ],
+        comparisons=[
+            *(trends(found) if size.made else cells(found)),
+            *rule(found["reranked"]),
+            *(card_rows() if size.made else []),
+        ],
+        data=found,
+    )
+
+
+def _about(size: TablesSize, tested: int) -> str:
+    if not size.made:
+        return f"Training games: {size.train}; test games: {size.test or 'others of it'}."
+    return (
+        f"The predictor learns from {size.made} games of our rule player against itself on "
+        f"{size.board}x{size.board} and predicts the moves of {tested} others. The rule player is "
+        "no expert, so these rates are not the paper's; how they change with W, n and the number "
+        "of games can be compared. The small boards are the patterns played most often: the red "
+        "point is the move, black stones belong to the side to move."
+    )
+
+
+@dataclass(frozen=True)
+class HistorySize(Games):
+    """The games, and the ranks of the moves that replace earlier moves."""
+
+    games: int = 800
+    ranks: tuple[int, ...] = (0, 1, 5, 20)
+
+
+def history(context: Context, size: HistorySize) -> Result:
+    """Give the re-ranker weaker earlier moves than the experts' (section V)."""
+    table_rows, rows = TableRows(*size.read(context), size.settings(context.seed)), []
+    for number, rank in enumerate(size.ranks):
+        context.at(number / len(size.ranks), f"earlier moves of rank {rank}")
+        rows += table_rows.history(rank)
+    shown = [
+        [row["replaced"], row["history_rank"] or "", percent(row["top1"], row["interval"]),
+         percent(row["top5"])]
+        for row in rows
+    ]  # fmt: skip
+    columns = ["earlier moves replaced", "by rank", "first choice", "first five"]
+    return Result(tables=[table("Section V: weaker history", columns, shown)], data={"rows": rows})
+
+
+# ----- Against GNU Go -----
+
+
+@dataclass(frozen=True)
+class MatchSize(Games):
+    """The training games, and the match."""
+
+    match_games: int = 20
+    opponent: str = ""
+    """Spec of the other player; GNU Go at level 10 by default."""
+
+
+def match(context: Context, size: MatchSize) -> Result:
+    """Play the predictor's top move against GNU Go (section IV-D)."""
+    from tengen.arena.results import match_result
+    from tengen.gtp.client import find_program
+    from tengen.lab.ladders import play, standings
+    from tengen.players import gnugo
+
+    if not size.opponent and find_program("gnugo") is None:
+        return Result(text="GNU Go is not installed, so its match was not played.")
+    folder = context.place("move-prediction")
+    model = folder / f"paper-{size.games}.safetensors"
+    if not model.is_file():
+        predictor = MovePredictor(settings=size.settings(context.seed))
+        predictor.fit(size.training(context)).save(model)
+    other = size.opponent or "gnugo-10"
+    results = play(
+        folder / f"match-{size.games}.sqlite",
+        {
+            "games": size.match_games, "size": size.board, "seed": context.seed,
+            "players": {
+                "paper": {"spec": f'greedy:policy="{model}"'},
+                other: {"spec": size.opponent or gnugo(10)},
+            },
+        },
+        workers=context.workers,
+        report=context.between(0.3, 1.0, "games"),
+    )  # fmt: skip
+    played = match_result("paper", other, results.rows, results.voids)
+    why = f"{played.games} games against {other} (GNU Go is version 3.8 here)."
+    return Result(
+        tables=[standings(results, f"The paper's top move, {size.board}x{size.board}")],
+        comparisons=[compare("araki.match", played.win_rate_a, played.interval, why=why)],
+        data={"rows": [{"trained_on": size.games, **played.value()}]},
+    )  # fmt: skip
+
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment(
+        "move-prediction", "move-prediction", "Tables I to IV", tables,
+        quick=TablesSize(
+            made=400, test_games=80, board=9, games=400, sizes=(50, 100, 200, 400),
+            widths=(0.0, 0.5, 0.9), reranked=(0, 20, 40),
+        ),
+        full=TablesSize(), minutes=(0.3, 90), needs=lambda size: size.files,
+    ),
+    Experiment(
+        "move-prediction-match", "move-prediction", "Against GNU Go", match, full=MatchSize(),
+        minutes=(1, 30), needs=lambda size: size.files[:1],
+    ),
+    Experiment(
+        "move-prediction-history", "move-prediction", "Weaker histories", history,
+        full=HistorySize(), minutes=(1, 10), needs=lambda size: size.files, named_only=True,
+    ),
+)  # fmt: skip

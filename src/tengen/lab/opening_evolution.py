@@ -1,11 +1,10 @@
-"""Run the experiments of openings by evolution (Kendall 2004): breed, ask a panel, test.
+"""Openings by evolution (Kendall 2004): networks bred and evaluated, the paper's tables tested.
 
 The paper let the best networks of every 1,000th (10,000th) generation play a double round robin and
-saw a rising line of points, p = 0.34 and 0.18. Here the same is done from random starts, over
-several seeds; a fixed panel of opponents says whether anything was learned at all, and
-`selection_noise` how much a fitness tells of a network.
-
-What a run's folder has been asked once is kept there in `duels.jsonl` and not played again.
+read learning off a rising line of points (p = 0.34 and 0.18). Here the same is done from random
+starts over several seeds. A fixed panel of opponents shows whether anything was learned, and
+`selection_noise` how well fitness predicts a network's wins. Duels are stored in the run's
+`duels.jsonl` and not played again.
 """
 
 from __future__ import annotations
@@ -22,10 +21,13 @@ import numpy as np
 from tengen.arrays import FloatArray
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
-from tengen.lab.content import Line, Plot
-from tengen.lab.journal import Journal, Row
+from tengen.lab import papers
+from tengen.lab.result import Line, Plot, Result, Table, line, percent, table
+from tengen.lab.steps import Context, Experiment, Journal, Row
+from tengen.lab.verdicts import Comparison, compare, number
 from tengen.learners.opening_evolution import (
     KIND,
+    SHAPES,
     Breeding,
     EvolutionSettings,
     NetworkPlayer,
@@ -36,14 +38,16 @@ from tengen.learners.opening_evolution import (
 )
 from tengen.learners.opening_evolution.strategy import PaperStrategy, Population
 from tengen.learners.opening_evolution.training import Measure
-from tengen.models import find_model
-from tengen.models.runs import SNAPSHOTS, Run, read_run
-from tengen.models.settings import from_plain
+from tengen.models import find_model, has_model
+from tengen.models.runs import SNAPSHOTS, Run, read_metrics, read_run
+from tengen.models.settings import CheckedSettings, from_plain, setting, to_plain
 from tengen.parallel import spawn_seeds
 from tengen.statistics import Rate, Trend
 
+CHAMPIONS = ("evolved-minimax-13x13", "evolved-spatial-13x13")
+"""The shipped networks, the strongest first."""
 PANEL = ("random", "maxlib", "static")
-"""Opponents that stay the same, so that learning can be seen."""
+"""Fixed opponents."""
 FIRST = "generation 0"
 _FEW_WEIGHTS = {"spatial": "shared", "dense": "tiled"}
 """The paper's networks with weights tied by symmetry."""
@@ -55,9 +59,9 @@ _START_PLIES = 4
 
 
 def paper_method(network: str, seed: int, generations: int, every: int = 250) -> EvolutionSettings:
-    """Return the paper's experiment: one game as Black against one opponent, 10 or 20 networks.
+    """Return the paper's method: one game as Black against one opponent, 10 or 20 networks.
 
-    The games are the same whenever they are played, so that survivors need not play again.
+    The games are deterministic, so that survivors need not play again.
     """
     return EvolutionSettings(
         network=network,
@@ -70,7 +74,7 @@ def paper_method(network: str, seed: int, generations: int, every: int = 250) ->
 
 
 def better_method(network: str, seed: int, generations: int, every: int = 25) -> EvolutionSettings:
-    """Return the experiment that learns: openings judged by playouts, not by one finished game.
+    """Return a method that learns: openings judged by playouts, not by one finished game.
 
     The spatial network becomes `shared`, the dense one `tiled`: few weights. Four games each from
     common random starts against two opponents; CMA-ES breeds.
@@ -95,8 +99,8 @@ def champion_method(
     """Return the method of the champions: small steps of a mean, ever more games.
 
     Half of the starts are against the hall of fame, which begins with the best of generation 0, the
-    others against three opponents; what is beyond a clear win hardly counts. The shipped ones' own
-    settings differ in opponents and hall, see their cards.
+    others against three opponents; scores beyond a clear win hardly count. The settings of the
+    shipped champions differ in opponents and hall; see their cards.
     """
     return replace(
         better_method(network, seed, generations, every),
@@ -114,13 +118,13 @@ METHODS: dict[str, tuple[Callable[[str, int, int, int], EvolutionSettings], int]
     "better": (better_method, 100),
     "champion": (champion_method, 200),
 }
-"""How to evolve, by name: from network, seed, generations, snapshots every so many; and for how
-many generations, if not said.
+"""Methods by name: a function of network, seed, generations and interval of snapshots, and the
+default number of generations.
 """
 
 
 def _measure_of(settings: EvolutionSettings, workers: int = 1, ray: str | None = None) -> Measure:
-    """Return who plays the games of a generation: threads here, or a Ray cluster."""
+    """Return how the games of a generation are played: by threads here, or on a Ray cluster."""
     from tengen.players import make_expert
 
     if ray is not None:
@@ -132,7 +136,7 @@ def _measure_of(settings: EvolutionSettings, workers: int = 1, ray: str | None =
 
 
 def _players(specs: str) -> list[Player]:
-    """Make the players of specs that are joined by ` + `."""
+    """Make the players of specs joined by ` + `."""
     from tengen.players import make_player
 
     return [make_player(spec) for spec in specs.split(" + ")]
@@ -147,7 +151,7 @@ def train(
     ray: str | None = None,
     on_generation: Callable[[Breeding], None] = lambda breeding: None,
 ) -> Path:
-    """Evolve a network in a run folder, from where the run stands; return the model's file."""
+    """Evolve a network in a run folder, continuing the run; return the model's file."""
     with Run.open(folder, KIND, settings, resume=resume) as run:
         model = OpeningEvolution(settings=settings)
         model.fit(_measure_of(settings, workers, ray), run=run, on_generation=on_generation)
@@ -162,16 +166,16 @@ def run_settings(folder: Path) -> EvolutionSettings:
     Raises
     ------
     TengenError
-        If the folder has no run of evolved openings.
+        If the folder has no run of this learner.
     """
     found = read_run(folder)
     if found is None or found.learner != KIND:
-        raise TengenError(f"{folder}: no run of {KIND} in there")
+        raise TengenError(f"{folder}: no run of {KIND}")
     return from_plain(EvolutionSettings, found.settings, where=f"{folder}")
 
 
 def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
-    """Return the files of a run's bests, of every so many generations.
+    """Return the files of a run's best networks, of every `every` generations.
 
     Raises
     ------
@@ -181,7 +185,7 @@ def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
     files = sorted((folder / SNAPSHOTS).glob("*.safetensors"))
     found = {int(path.stem): path for path in files if int(path.stem) % every == 0}
     if not found:
-        raise TengenError(f"{folder}: no snapshots of a run in there")
+        raise TengenError(f"{folder}: no snapshots of a run")
     return found
 
 
@@ -190,7 +194,7 @@ def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
 
 @dataclass(frozen=True)
 class Duel:
-    """Openings of an evolved network against anybody, each start played with both colours."""
+    """Openings of an evolved network against a player, each start played with both colours."""
 
     model: str
     opponent: str
@@ -199,14 +203,14 @@ class Duel:
     games: int
     seed: int
     key: tuple[int, ...] = ()
-    """What else the starts are drawn from."""
+    """Also determines the starts."""
     random_plies: int = _START_PLIES
     player: str = ""
-    """Any player's spec, to take the network's place on the same terms."""
+    """A player's spec that takes the network's place on the same terms."""
 
 
 def play_duel(duel: Duel) -> Row:
-    """Play a duel; the scores are the network's."""
+    """Play a duel; scores are from the network's view."""
     model = _model(duel.model)
     me = _side(duel.player) if duel.player else model.player()
     seeds = spawn_seeds(duel.seed, (duel.games + 1) // 2, *duel.key)
@@ -234,12 +238,12 @@ def _expert(spec: str) -> Expert:
     return make_expert(spec)
 
 
-# ----- Judging a run -----
+# ----- Evaluating a run -----
 
 
 @dataclass(frozen=True)
 class Judging:
-    """How a run is judged: every so many generations, games against each of the panel, starts."""
+    """How a run is evaluated: interval of generations, games per opponent, starts per pair."""
 
     every: int
     games: int
@@ -253,12 +257,12 @@ def judge_run(
     how: Judging,
     *,
     workers: int = 1,
-    tell: Callable[[int, int], None] = lambda done, of: None,
+    report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
     """Measure a run's snapshots against the panel, its own generation 0, and each other."""
     kept = snapshots(folder, how.every)
     weights = {g: OpeningEvolution.load(path).weights_ for g, path in kept.items()}
-    # A best that lasted plays the same games: it is asked once.
+    # A best network that lasted plays the same games: they are played once.
     same = {g: next(e for e in kept if np.array_equal(weights[e], weights[g])) for g in kept}
     first = min(kept)
     opponents = {**dict(zip(PANEL, PANEL, strict=True)), FIRST: str(kept[first])}
@@ -274,7 +278,7 @@ def judge_run(
         robin = Duel(str(kept[a]), str(kept[b]), how.expert, 2 * how.starts, how.seed, (a, b))
         duels[f"{a} {b}|{how.starts}|{asked}"] = robin
     journal = Journal(folder / "duels.jsonl")
-    found = journal.complete(duels, play_duel, workers=workers, tell=tell)
+    found = journal.complete(duels, play_duel, workers=workers, report=report)
     scores = {row["key"]: np.array(row["scores"]) for row in found}
     rows: list[dict[str, Any]] = []
     for generation in kept:
@@ -306,10 +310,10 @@ def judge_run(
 
 
 def round_robin(entrants: list[int], scores: dict[tuple[int, int], FloatArray]) -> dict[int, float]:
-    """Return each entrant's points per 2 games a pair, from the scores of the first of each pair.
+    """Return each entrant's points per two games of a pair, from the first entrant's scores.
 
-    Points as in the paper, win +2, loss -1, draw +1, averaged over starts so that the totals can be
-    read beside its tables.
+    Points are the paper's (win +2, loss -1, draw +1), averaged over starts so that the totals
+    compare with its tables.
     """
     points = dict.fromkeys(entrants, 0.0)
     for (a, b), own in scores.items():
@@ -321,9 +325,9 @@ def round_robin(entrants: list[int], scores: dict[tuple[int, int], FloatArray]) 
 
 @dataclass(frozen=True)
 class Gain:
-    """What a run's last generation wins more against the panel than its generation 0.
+    """How much more a run's last generation wins against the panel than its generation 0.
 
-    `z` and `p` are of the test of two proportions, one-sided: that it did not get better.
+    `z` and `p` are of the one-sided test of two proportions.
     """
 
     first: float
@@ -333,7 +337,7 @@ class Gain:
 
     @classmethod
     def of(cls, rows: list[dict[str, Any]]) -> Gain:
-        """Compare the last row of a judged run with the first."""
+        """Compare the last row of an evaluated run with the first."""
         a, b = rows[0]["panel"], rows[-1]["panel"]
         n, m = a["games"], b["games"]
         share = (n * a["win_rate"] + m * b["win_rate"]) / (n + m)
@@ -343,23 +347,23 @@ class Gain:
 
 
 def _above(z: float) -> float:
-    """Return the chance that a normal number exceeds z."""
+    """Return the probability that a standard normal variable exceeds z."""
     return 0.5 * math.erfc(z / math.sqrt(2))
 
 
 def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sum up judged runs of one method over its seeds.
+    """Summarise the evaluated runs of one method over its seeds.
 
-    `p` joins the runs' gains (Stouffer); `p_seeds` is the paired t-test that takes a seed for one
-    observation, the hardest question there is; `trend` is the line through all runs' panel rates,
-    each run having a level of its own, and `points` likewise that through their round robins.
+    `p` combines the runs' gains (Stouffer); `p_seeds` is the paired t-test that counts a seed as
+    one observation, the strictest test. `trend` is the line through all runs' panel rates, each
+    run with its own level, and `points` likewise that through their round robins.
     """
     from scipy import stats
 
     gains = [run["gain"] for run in runs]
     z = sum(gain["z"] for gain in gains) / math.sqrt(len(gains))
     steps = [gain["last"] - gain["first"] for gain in gains]
-    # Equal steps have no scatter to test against.
+    # Equal steps have no variance to test against.
     tested = len(set(steps)) > 1
     test = stats.ttest_1samp(steps, 0.0, alternative="greater") if tested else None
     rates = [
@@ -391,7 +395,7 @@ def points_plot(title: str, points: dict[str, float], trend: dict[str, float]) -
     return Plot(title, "generation", "points", lines)
 
 
-# ----- What a fitness tells -----
+# ----- Noise of the fitness -----
 
 
 def selection_noise(
@@ -402,11 +406,11 @@ def selection_noise(
     starts: Sequence[int] = (1, 4),
     judges: Sequence[str] = ("static", "builtin:playouts=16"),
 ) -> dict[str, Any]:
-    """Ask how well a fitness foretells what a network wins against the panel.
+    """Measure how well fitness predicts a network's wins against the panel.
 
-    Draws networks as generation 0 is drawn, measures the fitness of each as the settings say (and
-    with `starts` common random starts of both colours, by each of the judges), and correlates it
-    with the rate over `games` games against each of the panel, finished by `static`.
+    Draws networks as for generation 0, measures the fitness of each as the settings say (and with
+    `starts` common random starts of both colours, by each of the judges), and correlates it with
+    the rate over `games` games against each of the panel, finished by `static`.
     """
     even = individuals + individuals % 2
     drawn = Breeding.begin(replace(settings, population=even)).breeder.weights
@@ -430,3 +434,346 @@ def selection_noise(
         answer[name] = {"r": line.r, "p": line.p, "spread": float(found.std())}
     answer["panel_spread"] = float(won.std())
     return answer
+
+
+# ----- Breeding over seeds -----
+
+
+@dataclass(frozen=True)
+class BreedingSize(CheckedSettings):
+    """What is bred, for how long, and how many games evaluate it."""
+
+    network: str = setting("dense", "The network's shape.", choices=SHAPES)
+    method: str = setting(
+        "paper",
+        "paper; better: few weights, judged by playouts, CMA-ES; champion: longer, in small steps, "
+        "with a hall of fame.",
+        choices=METHODS,
+    )
+    generations: int = setting(
+        0, "0 for the default: paper 5,000, better 100, champion 200.", least=0
+    )
+    every: int = setting(0, "Generations between evaluations; 0 for a tenth.", least=0)
+    seeds: int = setting(3, "Independent repetitions.", least=1)
+    games: int = setting(400, "Games against each opponent of the panel.", least=2)
+    starts: int = setting(5, "Random starts per pair in the round robin.", least=1)
+    expert: str = setting("static", "Finishes the games of evaluations.")
+    noise: int = setting(0, "Networks whose fitness is correlated with wins; 0 for none.", least=0)
+    changes: tuple[tuple[str, Any], ...] = ()
+    """Changes of the method's settings, as pairs, e.g. of the board."""
+    runs: tuple[str, ...] = setting((), "Folders of finished runs to evaluate instead of new ones.")
+
+    @property
+    def length(self) -> int:
+        """Generations to breed."""
+        return self.generations or METHODS[self.method][1]
+
+    @property
+    def step(self) -> int:
+        """Generations between evaluations."""
+        return self.every or max(self.length // 10, 1)
+
+    def settings(self, seed: int) -> EvolutionSettings:
+        """Return the settings of one seed."""
+        make, _ = METHODS[self.method]
+        made = make(self.network, seed, self.length, math.gcd(250, self.step))
+        return replace(made, **dict(self.changes))
+
+
+def breeding(context: Context, size: BreedingSize) -> Result:
+    """Breed networks over seeds and evaluate them by a fixed panel, or evaluate finished runs."""
+    share = 0.9 / (len(size.runs) or size.seeds)
+    folders = [Path(run) for run in size.runs]
+    if not folders:
+        for number_, seed in enumerate(range(context.seed, context.seed + size.seeds)):
+            low = number_ * share
+            folders.append(_breed(context, size, seed, (low, low + 0.8 * share)))
+    how = Judging(size.step, size.games, size.starts, context.seed, size.expert)
+    judged = []
+    for folder in folders:
+        settings = to_plain(run_settings(folder))
+        report = context.between(0.8, 0.95, f"{folder.name}: duels")
+        found = judge_run(folder, how, workers=context.workers, report=report)
+        judged.append({"folder": folder.name, "settings": settings, **found})
+    data: dict[str, Any] = {"runs": judged, "over_seeds": over_seeds(judged)}
+    if size.noise:
+        context.at(0.95, "selection noise")
+        plan = paper_method(size.network, context.seed + 1000, 1)
+        data["noise"] = selection_noise(plan, individuals=size.noise, games=100)
+    return Result(
+        text=_about(size, judged[0]["settings"]),
+        tables=[
+            *(_panel_table(run, size.games) for run in judged),
+            _trend_table(data, size.network),
+            *_noise_table(data),
+        ],
+        figures=[
+            _fitness_plot(folders[0]),
+            _panel_plot(judged),
+            *(
+                points_plot(f"Points of the double round robin: {run['folder']}",
+                                run["round_robin"]["points"], run["round_robin"]["trend"])
+                for run in judged
+            ),
+        ],
+        comparisons=_comparisons(data, size),
+        data=data,
+    )  # fmt: skip
+
+
+def _breed(context: Context, size: BreedingSize, seed: int, share: tuple[float, float]) -> Path:
+    """Breed with one seed in its folder, continuing a stopped run."""
+    settings = size.settings(seed)
+    folder = context.place(f"opening-evolution/{size.method}-{size.network}-seed{seed}")
+    report = context.between(*share, f"seed {seed}: generation")
+    train(
+        folder, settings, resume=True, workers=context.workers, ray=context.ray,
+        on_generation=lambda state: report(state.generation, settings.generations),
+    )  # fmt: skip
+    return folder
+
+
+def _about(size: BreedingSize, settings: dict[str, Any]) -> str:
+    """Describe what was bred, and how."""
+    method = {
+        "paper": "The paper's method: one finished game as Black per individual, the better half "
+        "survives.",
+        "better": "Not the paper's method, but one that learns: few weights, four games each from "
+        "common random starts against two opponents, CMA-ES, and playouts that judge the openings.",
+        "champion": "The champions' method: few weights, small steps of a mean, a growing number "
+        "of games against three opponents and a hall of fame, judged by playouts.",
+    }[size.method]
+    return (
+        f"Networks are bred for {size.length} generations (the paper: 20,000 and 60,000) by the "
+        f"final scores of games that begin with their {settings['moves']} moves on "
+        f"{settings['rows']}x{settings['rows']}. {method} The rule player finishes the games of "
+        "the panel."
+    )
+
+
+def _panel_table(run: dict[str, Any], games: int) -> Table:
+    """Return the best networks against the panel, with their points among themselves."""
+    names = (*PANEL, "panel", FIRST)
+    rows = []
+    for row in run["rows"]:
+        points = run["round_robin"]["points"][str(row["generation"])]
+        rates = [percent(row[n]["win_rate"], row[n]["interval"]) if n in row else "" for n in names]
+        rows.append([row["generation"], f"{points:+.1f}", *rates])
+    title = f"{run['folder']}: best networks against the panel ({games} games each)"
+    columns = ["generation", "points", *PANEL, "all three", FIRST]
+    note = "Points: double round robin of these networks; win +2, draw +1, loss -1 as in the paper."
+    return table(title, columns, rows, note=note)
+
+
+def _trend_table(data: dict[str, Any], network: str) -> Table:
+    """Return the lines through wins and points, of each run and of all together."""
+    rows = []
+    for run in data["runs"]:
+        lines = {**run["trends"], "points": run["round_robin"]["trend"]}
+        rows += [_trend_row(run["folder"], name, trend) for name, trend in lines.items()]
+    whole = data["over_seeds"]
+    rows += [_trend_row("all seeds", name, whole[key]) for name, key in
+             (("panel", "trend"), ("points", "points"))]  # fmt: skip
+    if network in papers.EVOLUTION_POINTS:
+        rows.append(_trend_row("the paper", "points", asdict(paper_trend(network))))
+    seeds = (
+        "" if whole["p_seeds"] is None else f", a seed as one observation {whole['p_seeds']:.2g}"
+    )
+    note = (
+        f"Over {whole['runs']} seeds generation 0 wins {whole['first']:.1%} against the panel and "
+        f"the last {whole['last']:.1%}; p = {whole['p']:.2g}{seeds}."
+    )
+    return table(
+        "Straight lines over generations", ["run", "of", "slope", "r", "p"], rows, note=note
+    )
+
+
+def _trend_row(run: str, name: str, trend: dict[str, float]) -> list[str]:
+    return [run, name, f"{trend['slope']:+.3g}", f"{trend['r']:+.2f}", f"{trend['p']:.3g}"]
+
+
+def _noise_table(data: dict[str, Any]) -> list[Table]:
+    """Return how well fitness predicts wins, if that was measured."""
+    found = data.get("noise", {})
+    rows = [
+        [name, f"{value['r']:+.2f}", f"{value['p']:.2g}", f"{value['spread']:.1f}"]
+        for name, value in found.items()
+        if isinstance(value, dict)
+    ]
+    title = "Fitness and wins against the panel"
+    return [table(title, ["fitness", "r", "p", "spread"], rows)] if rows else []
+
+
+def _fitness_plot(folder: Path) -> Plot:
+    """Draw the fitness of a run's generations."""
+    rows = read_metrics(folder)
+    steps = [row["step"] for row in rows]
+    names = {"best": "best of the generation", "mean": "mean"}
+    lines = [line(name, steps, [row[key] for row in rows]) for key, name in names.items()]
+    title = "Fitness while breeding: final score, by generation"
+    return Plot(title, "generation", "points", lines)
+
+
+def _panel_plot(runs: list[dict[str, Any]]) -> Plot:
+    """Draw the wins against the panel over generations, one line per run."""
+    lines = [
+        line(
+            run["folder"] if len(runs) > 1 else "against the panel",
+            [row["generation"] for row in run["rows"]],
+            [row["panel"]["win_rate"] for row in run["rows"]],
+            [row["panel"]["interval"] for row in run["rows"]] if len(runs) < 4 else None,
+        )
+        for run in runs
+    ]
+    return Plot("Wins against the panel, by generation", "generation", "wins", lines)
+
+
+def _comparisons(data: dict[str, Any], size: BreedingSize) -> list[Comparison]:
+    """Compare with the paper's claims that points rise, and that openings get better."""
+    rows = []
+    paper = size.method == "paper" and size.network in papers.EVOLUTION_TABLES
+    for run in data["runs"] if paper else ():
+        trend = run["round_robin"]["trend"]
+        rows.append(
+            compare(
+                f"kendall.points.{size.network}", detail=run["folder"],
+                holds=trend["p"] < 0.05 and trend["slope"] > 0,
+                text=f"slope {trend['slope']:+.3g}, p = {trend['p']:.2g}",
+                why=f"{size.starts} random starts per pair, both colours.",
+            )
+        )  # fmt: skip
+    whole = data["over_seeds"]
+    p = whole["p"]
+    rows.append(
+        compare(
+            "kendall.learning" if paper else "kendall.learning.other",
+            detail=f"{size.length} generations, {size.network} network",
+            holds=True if p < 0.05 else False if paper or p > 0.95 else None,
+            full=paper or size.seeds > 1,
+            text=f"{percent(whole['first'])} to {percent(whole['last'])}, p = {p:.2g}",
+            why=f"Wins of generations 0 and {size.length} against the panel, one-sided test; "
+            f"seeds: {whole['runs']}.",
+        )
+    )  # fmt: skip
+    return rows
+
+
+# ----- The paper's own numbers, and the shipped champions -----
+
+
+@dataclass(frozen=True)
+class PaperSize:
+    """Games of each champion against each opponent."""
+
+    games: int = 60
+
+
+def paper_numbers(context: Context, size: PaperSize) -> Result:
+    """Test the paper's own tables; measure the shipped champions."""
+    rows = []
+    for name in CHAMPIONS:
+        if has_model(name):
+            context.at(0.5, name)
+            duels = [
+                Duel(name, opponent, "static", size.games, context.seed)
+                for opponent in ("random", "maxlib")
+            ]
+            rates = [Rate.of(play_duel(duel)["scores"]) for duel in duels]
+            rows.append([name, *(percent(rate.win_rate, rate.interval) for rate in rates)])
+    shipped = "Shipped champions' openings, finished by the rule player"
+    return Result(
+        text="The paper reads learning off a rising line through its points. A test shows that "
+        "such lines may be chance. The champions were bred here.",
+        tables=[
+            _paper_table(),
+            *([table(shipped, ["player", "random", "maxlib"], rows)] if rows else []),
+        ],
+        figures=[_paper_plot()],
+        comparisons=_paper_comparisons(),
+    )
+
+
+def paper_trend(network: str) -> Trend:
+    """Return the line through the paper's points, one step of its table as the unit."""
+    points = papers.EVOLUTION_POINTS[network]
+    return Trend.through(list(range(len(points))), points)
+
+
+def _paper_table() -> Table:
+    """Return the paper's points with the trend through them."""
+    rows = []
+    for name, points in papers.EVOLUTION_POINTS.items():
+        trend = paper_trend(name)
+        shown = " ".join(f"{v:d}" for v in points)
+        row = [
+            papers.EVOLUTION_TABLES[name],
+            name,
+            shown,
+            number(trend.slope),
+            f"{trend.r:.2f}",
+            f"{trend.p:.2f}",
+        ]
+        rows.append(row)
+    columns = ["table", "network", "points by generation", "slope", "r", "p"]
+    note = "A straight line through the points; p is the probability of such a slope by chance."
+    return table("The paper's own tables, tested", columns, rows, note=note)
+
+
+def _paper_plot() -> Plot:
+    """Draw the paper's points over generations."""
+    lines = []
+    for name, points in papers.EVOLUTION_POINTS.items():
+        x = [papers.EVOLUTION_EVERY[name] * i for i in range(len(points))]
+        lines.append(line(f"{papers.EVOLUTION_TABLES[name]}, {name}", x, points))
+    return Plot("The paper's points: is there a trend?", "generation", "points", lines)
+
+
+def _paper_comparisons() -> list[Comparison]:
+    """Test the paper's claim of learning on its own numbers; compare the sizes of its networks."""
+    rows = []
+    for name in papers.EVOLUTION_TABLES:
+        trend = paper_trend(name)
+        rows.append(
+            compare(
+                f"kendall.line.{name}", holds=trend.p < 0.05,
+                text=f"slope {number(trend.slope)}, p = {trend.p:.2f}",
+                why="Its own points: such a slope is too often chance.",
+            )
+        )  # fmt: skip
+    for name, paper in papers.EVOLUTION_WEIGHTS.items():
+        ours = SHAPES[name](13, 13).n_weights
+        rows.append(
+            compare(
+                f"kendall.weights.{name}", holds=paper <= ours <= 1.03 * paper,
+                text=f"{ours:,} with biases", why="The paper does not mention biases.",
+            )
+        )  # fmt: skip
+    return rows
+
+
+DENSE = BreedingSize(generations=20_000, every=1_000)
+SPATIAL = BreedingSize(network="spatial", generations=60_000, every=10_000)
+"""The paper's two experiments at its own scale."""
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment(
+        "opening-evolution-paper", "opening-evolution", "The paper's tables, tested", paper_numbers,
+        quick=PaperSize(), full=PaperSize(400), minutes=(0.2, 1),
+    ),
+    Experiment(
+        "opening-evolution", "opening-evolution", "A method that learns", breeding,
+        quick=BreedingSize(
+            network="spatial", method="better", generations=40, every=10, seeds=1, games=60,
+            starts=3,
+        ),
+        full=BreedingSize(network="spatial", method="better", seeds=5), minutes=(0.4, 120),
+    ),
+    Experiment(
+        "opening-evolution-dense", "opening-evolution", "Table I", breeding, full=DENSE,
+        minutes=(1, 600),
+    ),
+    Experiment(
+        "opening-evolution-spatial", "opening-evolution", "Table II", breeding, full=SPATIAL,
+        minutes=(1, 1200),
+    ),
+)  # fmt: skip

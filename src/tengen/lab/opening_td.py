@@ -1,43 +1,84 @@
-"""Train and evaluate opening players whose experts and opponents are named by specs; print nothing.
+"""Openings by temporal differences (Huang 2003): a player learns, what its inputs add, variants.
 
-A training stands in a run folder with `model.safetensors` when it is done.
+The paper's players are trained and play each other; other experts may finish the same openings. A
+training has a run folder with `model.safetensors` when it is done. Trainings and matches continue
+where they stopped.
+
+The paper's Table 2 is a mean of ratios and its Table 4 a mean of differences in percentage points
+(its own numbers only fit that way), so both measures are reported for both encodings. Tests are
+over seeds, and Holm's rule corrects for the numbers of a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
+import numpy as np
+
+from tengen.arrays import FloatArray
 from tengen.contracts import Expert
-from tengen.errors import TengenError
-from tengen.lab.journal import Journal
+from tengen.errors import SpecError, TengenError
+from tengen.lab import papers
+from tengen.lab.result import Bars, Plot, Result, Rule, Series, Table, line, percent, table
+from tengen.lab.steps import Context, Experiment, Journal, Row
+from tengen.lab.verdicts import Comparison, compare
 from tengen.learners.opening_td import (
     KIND,
     SELF,
+    SETS,
+    FeatureSet,
     OpeningTD,
     PlayoutJudge,
     Side,
     TDSettings,
+    opening_board,
     play_match,
 )
 from tengen.learners.opening_td.training import RANDOM_NAME
+from tengen.models import has_model
 from tengen.models.runs import Run, read_metrics
-from tengen.statistics import Rate
+from tengen.models.settings import CheckedSettings, setting
+from tengen.parallel import map_jobs
+from tengen.statistics import (
+    Interval,
+    Rate,
+    holm,
+    mean_interval,
+    mean_test,
+    spearman,
+    wilson,
+)
 
+ENCODINGS = ("scalar", "binary")
+REPEATS = 1000
+"""Resamples for the intervals of rank correlations."""
+_FEATURES = "BCDE"
+"""Inputs beyond the bare board."""
 _PART = 50
-"""Games of an evaluation that are played and noted together."""
+"""Games of an evaluation that are played and stored together."""
+_PAPER_GAMES = 3000
+"""Openings after which the paper's Figure 4 ends."""
+_SHIPPED = ("td-abcde-9x9", "td-best-9x9")
+_SMALL_SETS = ("A", "ABCD", "ABCE", "ABDE", "ACDE", "ABCDE")
+"""All inputs, all but one, and none: the fewest players that show what an input adds."""
+
+
+# ----- Training and matches -----
 
 
 @cache
 def expert_of(spec: str) -> Expert:
-    """Make an expert from `builtin`, a player's spec, or `playouts:N` (a judge without play)."""
+    """Make an expert from `builtin`, a player's spec, or `playouts:N` (judges without playing)."""
     if spec.partition(":")[0] == "playouts":
         number = spec.partition(":")[2] or "64"
         if not number.isdigit() or int(number) < 1:
-            raise TengenError(f"expert {spec!r}: after playouts: comes a number")
+            raise TengenError(f"expert {spec!r}: playouts: must be followed by a number")
         return PlayoutJudge(int(number))
     from tengen.players.spec import make_expert
 
@@ -56,9 +97,6 @@ def _side_of(spec: str) -> Side:
     return make_player(spec)
 
 
-# ----- Training -----
-
-
 @dataclass(frozen=True)
 class TrainJob:
     """One player to train in its folder."""
@@ -69,14 +107,14 @@ class TrainJob:
 
     @property
     def model(self) -> str:
-        """Where the trained player lies."""
+        """The file of the trained player."""
         return str(Path(self.folder) / "model.safetensors")
 
 
 def train(
     job: TrainJob, on_game: Callable[[int], None] = lambda games: None
 ) -> list[dict[str, Any]]:
-    """Train one player, from where its run stands; return its learning curve."""
+    """Train one player, continuing its run; return its learning curve."""
     settings = job.settings
     opponent = None if settings.opponent == SELF else _side_of(settings.opponent)
     if isinstance(opponent, str | OpeningTD):
@@ -101,12 +139,15 @@ def curve_of(folder: str | Path) -> list[dict[str, Any]]:
     ]
 
 
-# ----- Matches -----
+def _train_all(jobs: list[TrainJob], context: Context, report: Callable[[int, int], None]) -> None:
+    trained = map_jobs(train, jobs, workers=context.workers, ray=context.ray, ordered=False)
+    for done, _ in enumerate(trained, 1):
+        report(done, len(jobs))
 
 
 @dataclass(frozen=True)
 class MatchJob:
-    """Some games of a trained player, by its file or name, against any side."""
+    """Some games of a trained player, given by its file or name, against any side."""
 
     model: str
     opponent: str
@@ -117,7 +158,7 @@ class MatchJob:
 
 
 def play(job: MatchJob) -> dict[str, Any]:
-    """Play one match; the scores are the player's."""
+    """Play one match; scores are from the player's view."""
     match = play_match(
         OpeningTD.load(job.model),
         _side_of(job.opponent),
@@ -134,19 +175,891 @@ def evaluate(
     *,
     workers: int = 1,
     log: Path | None = None,
-    tell: Callable[[int, int], None] = lambda done, of: None,
+    report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
     """Play a model's openings against an opponent, in parts of 50 games.
 
-    Parts are noted in `log`; a stopped evaluation with the same settings goes on from there.
+    Finished parts are stored in `log`; a stopped evaluation with the same settings continues.
     """
     parts = {}
     for first in range(0, job.games, _PART):
         games, seed = min(_PART, job.games - first), job.seed * 100_003 + first
         part = MatchJob(job.model, job.opponent, job.expert, games, seed, job.random_plies)
         parts[repr(part)] = part
-    rows = Journal(log).complete(parts, play, workers=workers, tell=tell)
+    rows = Journal(log).complete(parts, play, workers=workers, report=report)
     rate = Rate.of([score for row in rows for score in row["scores"]])
     return {
         "model": job.model, "opponent": job.opponent, "expert": job.expert, **asdict(rate),
     }  # fmt: skip
+
+
+# ----- Figure 4 -----
+
+
+@dataclass(frozen=True)
+class CurveSize:
+    """How long player ABCDE is trained, and how often it is measured."""
+
+    games: int = 1000
+    curve_every: int = 100
+    curve_games: int = 100
+    shipped_games: int = 100
+
+
+def learning(context: Context, size: CurveSize) -> Result:
+    """Train player ABCDE and draw its curve; evaluate the shipped players."""
+    settings = TDSettings(
+        games=size.games,
+        curve_every=size.curve_every,
+        curve_games=size.curve_games,
+        seed=context.seed,
+    )
+    report = context.between(0.0, 0.6, "training game")
+    curve = train(
+        TrainJob(str(context.place("opening-td/player")), settings),
+        on_game=lambda games: report(games, size.games),
+    )
+    shipped = _shipped(context, size.shipped_games)
+    rows = [
+        [name, opponent, percent(got["win_rate"], got["interval"]), f"{got['mean_score']:+.1f}"]
+        for (name, opponent), got in shipped.items()
+    ]
+    title = f"Openings of shipped players, {size.shipped_games} games each, finished by the expert"
+    return Result(
+        text=f"Player ABCDE (all inputs, binary, TD(0), self-play) learns from {size.games} "
+        "openings of twenty plies; the built-in expert finishes them and decides who won. The "
+        "shipped player td-abcde-9x9 was trained as long as the paper's.",
+        tables=[table(title, ["player", "against", "wins", "mean score"], rows)],
+        figures=[
+            _curve_plot(
+                "Figure 4: player ABCDE against random openings while it learns",
+                {"ABCDE, binary": curve},
+            )
+        ],
+        comparisons=_figure_4(curve, shipped.get((_SHIPPED[0], "random")), size),
+        data={"curve": curve, "shipped": list(shipped.values())},
+    )
+
+
+def _shipped(context: Context, games: int) -> dict[tuple[str, str], dict[str, Any]]:
+    """Evaluate the openings of the shipped players, each pair once."""
+    found = {}
+    pairs = [(n, o) for n in _SHIPPED if has_model(n) for o in ("random", "maxlib")]
+    for number, (name, opponent) in enumerate(pairs):
+        context.at(0.6 + 0.4 * number / len(pairs), f"{name} against {opponent}")
+        job = MatchJob(name, opponent, "builtin", games, context.seed)
+        found[name, opponent] = context.once(
+            f"opening-td/{name}-{opponent}",
+            lambda job=job: evaluate(job, workers=context.workers),  # type: ignore[misc]
+        )
+    return found
+
+
+def _curve_plot(title: str, curves: dict[str, list[dict[str, Any]]]) -> Plot:
+    """Draw learning curves and the end of the paper's."""
+    lines = [
+        line(
+            name,
+            [point["games"] for point in curve],
+            [point["win_rate"] for point in curve],
+            [point["interval"] for point in curve],
+        )
+        for name, curve in curves.items()
+    ]
+    rule = Rule("the paper after 3,000", papers.TD_FIGURE_4[_PAPER_GAMES])
+    return Plot(title, "openings of self-play", "wins", lines, rules=[rule], bottom=0.0, top=1.03)
+
+
+def _figure_4(
+    curve: list[dict[str, Any]], shipped: dict[str, Any] | None, size: CurveSize
+) -> list[Comparison]:
+    """Compare the ends of the learning curve with the paper's Figure 4."""
+    full = size.games >= _PAPER_GAMES
+    rows = []
+    if curve:
+        first, last = curve[0], curve[-1]
+        why = "The expert is ours, not GNU Go."
+        rows = [
+            compare(
+                "huang.figure4.untrained", first["win_rate"], first["interval"], full=full,
+                why=f"{size.curve_games} games; an untrained player is as good as random.",
+            ),
+            compare(
+                "huang.figure4.binary", last["win_rate"], last["interval"], full=full,
+                detail="" if full else f"here after {last['games']:,}",
+                why=why if full else f"Less training than the paper's. {why}",
+            ),
+        ]  # fmt: skip
+    if shipped is not None:
+        why = "The same inputs, network and training; the paper does not give its learning rate."
+        rows.append(
+            compare(
+                "huang.figure4.binary", shipped["win_rate"], shipped["interval"],
+                detail=f"shipped {_SHIPPED[0]}", why=why,
+            )
+        )  # fmt: skip
+    return rows
+
+
+# ----- Tables 1 to 5: playing -----
+
+
+@dataclass(frozen=True)
+class TrainingSize(CheckedSettings):
+    """How players are trained: board, length, expert and referee."""
+
+    games: int = setting(3000, "Training games per player.", least=1)
+    expert: str = setting("builtin", "Finishes the openings during training.")
+    referee: str | None = setting(
+        None, "Finishes the openings of curves and matches; by default the expert."
+    )
+    rows: int = setting(9, "Board size.", least=2, most=25)
+    komi: float = setting(5.5, "White's compensation.")
+    seeds: int = setting(1, "Independent repetitions.", least=1, changeable=True)
+
+    @property
+    def terms(self) -> TDSettings:
+        """Board, komi and length of the training."""
+        return TDSettings(rows=self.rows, komi=self.komi, games=self.games)
+
+    @property
+    def judged_by(self) -> str:
+        """The expert that finishes the openings of matches and learning curves."""
+        return self.referee or self.expert
+
+
+@dataclass(frozen=True)
+class TablesSize(TrainingSize):
+    """Which players meet, how often, and which other experts judge them."""
+
+    pair_games: int = setting(100, "Games per match.", least=2)
+    curve_games: int = setting(100, "Games per point of a learning curve.", least=0)
+    features: tuple[str, ...] = setting((), "Only these players; all sixteen by default.")
+    judge: tuple[str, ...] = setting(
+        (), "Other experts that finish some of the openings.", changeable=True
+    )
+    judge_games: int = setting(
+        6000, "Openings that each of them finishes.", least=1, changeable=True
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for letters in self.features:
+            FeatureSet(letters)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The players' features."""
+        return self.features or SETS
+
+
+@dataclass(frozen=True)
+class Played:
+    """The matches of an experiment by seed, and the folder of its players."""
+
+    folder: Path
+    size: TablesSize
+    matches: dict[int, list[Row]]
+
+
+def player_folder(folder: Path, seed: int, features: str, encoding: str) -> Path:
+    """Return the run folder of a player."""
+    return folder / f"seed-{seed}" / f"{features}-{encoding}"
+
+
+def _train_jobs(folder: Path, size: TablesSize, seed: int) -> list[TrainJob]:
+    """List the trainings of one seed: ABCDE measured every 50 games, the others every 500."""
+    return [
+        TrainJob(
+            str(player_folder(folder, seed, features, encoding)),
+            replace(
+                size.terms,
+                features=features,
+                encoding=encoding,
+                expert=size.expert,
+                referee=size.judged_by,
+                curve_every=50 if features == "ABCDE" else 500,
+                curve_games=size.curve_games,
+                # Every player has its own weights and its own games.
+                seed=1000 * seed + 2 * size.sets.index(features) + (encoding == "binary"),
+            ),
+        )
+        # Those with the longest learning curves first, so that workers end together.
+        for features in sorted(size.sets, key=len, reverse=True)
+        for encoding in reversed(ENCODINGS)
+    ]
+
+
+def _match_jobs(folder: Path, size: TablesSize, seed: int) -> dict[str, MatchJob]:
+    """Return the matches of one seed by key: two round robins, and each player against its twin."""
+    pairs = [
+        ((first, encoding), (second, encoding))
+        for encoding in ENCODINGS
+        for i, first in enumerate(size.sets)
+        for second in size.sets[i + 1 :]
+    ]
+    pairs += [((features, "binary"), (features, "scalar")) for features in size.sets]
+    jobs = {}
+    for number, pair in enumerate(pairs):
+        a, b = (str(player_folder(folder, seed, *who) / "model.safetensors") for who in pair)
+        names = " ".join("-".join(player) for player in pair)
+        match_seed = 1_000_000 * (seed + 1) + number
+        jobs[f"{seed} {names}"] = MatchJob(a, b, size.judged_by, size.pair_games, match_seed)
+    return jobs
+
+
+def play_tables(context: Context, folder: Path, size: TablesSize) -> Played:
+    """Train and match all players of all seeds, continuing what is there."""
+    matches = {}
+    for number, seed in enumerate(range(context.seed, context.seed + size.seeds)):
+        low, high = number / size.seeds, (number + 0.7) / size.seeds
+        place = folder / f"seed-{seed}"
+        with Run.open(place, f"{KIND} tables", size, resume=True):
+            report = context.between(low, high, f"seed {seed}: players trained")
+            _train_all(_train_jobs(folder, size, seed), context, report)
+            matches[seed] = Journal(place / "matches.jsonl").complete(
+                _match_jobs(folder, size, seed), play, workers=context.workers, ray=context.ray,
+                report=context.between(high, (number + 1) / size.seeds, f"seed {seed}: matches"),
+            )  # fmt: skip
+    return Played(folder, size, matches)
+
+
+def _points(score: float) -> float:
+    return 1.0 if score > 0 else 0.5 if score == 0 else 0.0
+
+
+def points_of(row: Row) -> float:
+    """Return how many games of a match its first player won; draws count half."""
+    return float(sum(map(_points, row["scores"])))
+
+
+def players_of(key: str) -> list[tuple[str, str]]:
+    """Return features and encoding of both players of a match, or of one of its games.
+
+    >>> players_of("0 ABC-binary A-scalar")
+    [('ABC', 'binary'), ('A', 'scalar')]
+    """
+    return [(name.split("-")[0], name.split("-")[1]) for name in key.split()[1:3]]
+
+
+def duplicates(row: Row) -> int:
+    """Return how many games of a match repeat an earlier opening."""
+    openings: list[Any] = row["openings"]
+    return len(openings) - len({tuple(opening) for opening in openings})
+
+
+# ----- Tables 1 to 5: counting -----
+
+
+def tables_data(played: Played) -> dict[str, Any]:
+    """Return Figure 4 and all tables as plain numbers."""
+    size = played.size
+    wins = {e: wins_of(played, e) for e in ENCODINGS}
+    games = (len(size.sets) - 1) * size.pair_games
+    return {
+        "seeds": list(played.matches),
+        "training_games": size.games,
+        "pair_games": size.pair_games,
+        "expert": size.expert,
+        "referee": size.judged_by,
+        "figure4": {e: _curve(played, e) for e in ENCODINGS},
+        "wins": {e: _table(wins[e], games, papers.TD_WINS[e]) for e in ENCODINGS},
+        "spread": {e: spread(wins[e], papers.TD_WINS[e]) for e in ENCODINGS},
+        "gains": {e: gains_of(wins[e], papers.TD_GAINS[e]) for e in ENCODINGS},
+        "twins": _twins(played),
+        "duplicates": sum(duplicates(row) for rows in played.matches.values() for row in rows),
+    }
+
+
+def wins_of(played: Played, encoding: str) -> dict[str, list[float]]:
+    """Return each player's share of wins over all opponents, one number per seed."""
+    sets = played.size.sets
+    shares: dict[str, list[float]] = {features: [] for features in sets}
+    for rows in played.matches.values():
+        points, games = dict.fromkeys(sets, 0.0), dict.fromkeys(sets, 0)
+        for row in rows:
+            (a, kind), (b, other) = players_of(row["key"])
+            if kind == other == encoding:
+                count, won = len(row["scores"]), points_of(row)
+                for player, own in ((a, won), (b, count - won)):
+                    points[player] += own
+                    games[player] += count
+        for features in sets:
+            if games[features]:
+                shares[features].append(points[features] / games[features])
+    return shares
+
+
+def interval_of(values: list[float], games: int | None = None) -> Interval | None:
+    """Return a 95 % interval: over seeds by Student's t; for one seed over its games, if known.
+
+    With `games` the values are shares of games, so the interval ends at 0 and 1.
+    """
+    found = mean_interval(values)
+    if found is None:
+        return wilson(values[0] * games, games) if values and games else None
+    return (max(found[0], 0.0), min(found[1], 1.0)) if games else found
+
+
+def _entry(values: list[float], games: int | None, paper: float, chance: float) -> dict[str, Any]:
+    interval = interval_of(values, games)
+    return {
+        "value": float(np.mean(values)) if values else None,
+        "interval": list(interval) if interval else None,
+        "by_seed": values,
+        "paper": paper,
+        "p": mean_test(values, chance),
+    }
+
+
+def mark(entries: Sequence[dict[str, Any]]) -> None:
+    """Set `significant` of the entries of one table by Holm's rule.
+
+    >>> entries = [{"p": 0.04}, {"p": 0.001}, {"p": 0.03}]
+    >>> mark(entries)
+    >>> [entry["significant"] for entry in entries]
+    [False, True, False]
+    """
+    for entry, stands in zip(entries, holm([e["p"] for e in entries]), strict=True):
+        entry["significant"] = stands
+
+
+def spread(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, Any] | None:
+    """Separate the differences between players from the differences between seeds.
+
+    `run_sd` is the standard deviation of one player's share from seed to seed. Differences between
+    two players' means above `tukey` are significant (Tukey, all pairs at once); above `tukey_one`
+    they would be between single runs. None for a single seed.
+    """
+    players = [f for f in shares if shares[f]]
+    seeds = len(shares[players[0]]) if players else 0
+    if seeds < 2 or len(players) < 3:
+        return None
+    from scipy import stats
+
+    grid = np.array([shares[f] for f in players])
+    means = grid.mean(axis=1)
+    run_sd = float(np.sqrt(grid.var(axis=1, ddof=1).mean()))
+    q = float(stats.studentized_range.ppf(0.95, len(players), len(players) * (seeds - 1)))
+    tukey = q * run_sd / np.sqrt(seeds)
+    gaps = np.abs(means[:, None] - means[None])[np.triu_indices(len(players), 1)]
+    between = float(max(means.var(ddof=1) - run_sd**2 / seeds, 0.0))
+    ranks = spearman(means, [float(paper[f]) for f in players])
+    return {
+        "run_sd": run_sd,
+        "player_sd": between**0.5,
+        "tukey": float(tukey),
+        "tukey_one": q * run_sd,
+        "pairs": len(gaps),
+        "different_pairs": int((gaps > tukey).sum()),
+        "rank_with_paper": ranks.r if ranks else None,
+    }
+
+
+def _table(
+    shares: dict[str, list[float]], games: int, paper: dict[str, int]
+) -> dict[str, dict[str, Any]]:
+    entries = {f: _entry(v, games, paper[f] / 100, 0.5) for f, v in shares.items() if v}
+    mark(list(entries.values()))
+    return entries
+
+
+def gains_of(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, Any]:
+    """Return what each feature adds, as mean ratio and as mean difference, over its pairs."""
+    gains = {}
+    for feature in _FEATURES:
+        pairs = [
+            (f, "".join(sorted(f + feature)))
+            for f in shares
+            if feature not in f and "".join(sorted(f + feature)) in shares
+        ]
+        # A player that won nothing, in a very small run, has no ratio.
+        rated = [(a, b) for a, b in pairs if min(shares[a], default=0.0) > 0]
+        seeds = range(min((len(own) for own in shares.values()), default=0))
+        if not pairs or not seeds:
+            continue
+        ratios = [
+            float(np.mean([shares[b][s] / shares[a][s] - 1 for a, b in rated]))
+            for s in (seeds if rated else ())
+        ]
+        points = [float(np.mean([shares[b][s] - shares[a][s] for a, b in pairs])) for s in seeds]
+        gains[feature] = {
+            "relative": _entry(ratios, None, paper[feature] / 100, 0.0),
+            "points": _entry(points, None, paper[feature] / 100, 0.0),
+        }
+    for measure in ("relative", "points"):
+        mark([gain[measure] for gain in gains.values()])
+    return gains
+
+
+def _twins(played: Played) -> dict[str, Any]:
+    """Return how often the binary player beats its scalar twin, and means by feature."""
+    shares: dict[str, list[float]] = {f: [] for f in played.size.sets}
+    for rows in played.matches.values():
+        for row in rows:
+            (a, _), (b, _) = players_of(row["key"])
+            if a == b:
+                shares[a].append(points_of(row) / len(row["scores"]))
+    players = _table(shares, played.size.pair_games, papers.TD_TWINS)
+    means = {}
+    for feature in (*_FEATURES, "all"):
+        names = [f for f in shares if shares[f] and (feature == "all" or feature in f)]
+        paper = [p for f, p in papers.TD_TWINS.items() if feature == "all" or feature in f]
+        if names:
+            by_seed = [float(x) for x in np.mean([shares[f] for f in names], axis=0)]
+            means[feature] = _entry(by_seed, None, float(np.mean(paper)) / 100, 0.5)
+    mark(list(means.values()))
+    return {"players": players, "means": means}
+
+
+def _curve(played: Played, encoding: str) -> list[dict[str, Any]]:
+    """Return the learning curve of ABCDE, averaged over seeds."""
+    by_games: dict[int, list[float]] = {}
+    for seed in played.matches if "ABCDE" in played.size.sets else ():
+        for point in curve_of(player_folder(played.folder, seed, "ABCDE", encoding)):
+            by_games.setdefault(point["games"], []).append(point["win_rate"])
+    points = []
+    for games, rates in sorted(by_games.items()):
+        interval = interval_of(rates, played.size.curve_games) or (0.0, 1.0)
+        points.append(
+            {"games": games, "win_rate": float(np.mean(rates)), "interval": list(interval)}
+        )
+    return points
+
+
+# ----- Tables 1 to 5: other judges -----
+
+
+@dataclass(frozen=True)
+class JudgeJob:
+    """One opening for another expert; `sign` is -1 where player A had White."""
+
+    moves: tuple[int, ...]
+    terms: TDSettings
+    sign: int
+    first: float
+    """The referee's score, from player A's view."""
+    expert: str
+    seed: int
+
+
+def judge_one(job: JudgeJob) -> Row:
+    """Let the expert finish one opening; both scores are from player A's view."""
+    board = opening_board(list(job.moves), job.terms)
+    score = job.sign * float(expert_of(job.expert).finish([board], [job.seed])[0])
+    return {"first": job.first, "second": score}
+
+
+def judge_jobs(played: Played, seed: int, expert: str, openings: int) -> dict[str, JudgeJob]:
+    """Return openings of one seed, equally many of each match; colours alternate over matches.
+
+    Their order is random, so that a stopped judge has finished a fair sample of all players.
+    """
+    robins = [m for m in played.matches[seed] if len({e for _, e in players_of(m["key"])}) == 1]
+    robins.sort(key=lambda row: str(row["key"]))
+    jobs = []
+    for number, row in enumerate(robins):
+        games = len(row["openings"])
+        for turn in range(min(games, max(1, openings // max(len(robins), 1)))):
+            # Player A has Black in even games: which half comes first changes with match and seed.
+            game = (turn + number + seed) % games
+            job = JudgeJob(
+                tuple(row["openings"][game]), played.size.terms, 1 if game % 2 == 0 else -1,
+                row["scores"][game], expert, 77_000_000 + 1000 * number + game,
+            )  # fmt: skip
+            jobs.append((f"{row['key']} {game}", job))
+    return {jobs[i][0]: jobs[i][1] for i in np.random.default_rng(seed).permutation(len(jobs))}
+
+
+def second_opinions(context: Context, played: Played, expert: str) -> list[Row]:
+    """Let another expert finish openings of the round robins, equally many of each match."""
+    rows = []
+    name = re.sub(r"[^A-Za-z0-9]+", "-", expert).strip("-")[:24]
+    for seed in played.matches:
+        jobs = judge_jobs(played, seed, expert, played.size.judge_games // len(played.matches))
+        file = f"judged-{name}-{crc32(expert.encode()):08x}.jsonl"
+        rows += Journal(played.folder / f"seed-{seed}" / file).complete(
+            jobs, judge_one, workers=context.workers, ray=context.ray,
+            report=context.between(0.95, 1.0, f"seed {seed}: {expert}"),
+        )  # fmt: skip
+    return rows
+
+
+def compare_judges(
+    expert: str, verdicts: list[Row], wins: dict[str, dict[str, list[float]]]
+) -> dict[str, Any]:
+    """Compare an expert's scores with the referee's.
+
+    `wins` are the players' shares under the referee over all games, by encoding. Rank correlations
+    are with those (`all_games`) and with the referee's winners of the same openings
+    (`same_openings`); their intervals come from resampling the openings.
+    """
+    scores = np.array([(v["first"], v["second"]) for v in verdicts])
+    agree = (scores[:, 0] > 0) == (scores[:, 1] > 0)
+    clear = np.abs(scores[:, 0]) >= 5
+    varied = bool(np.ptp(scores, axis=0).all())
+    ranks = {}
+    for encoding in ENCODINGS:
+        own = [v for v in verdicts if f"-{encoding}" in v["key"]]
+        if found := _ranks(own, wins[encoding]):
+            ranks[encoding] = found
+    return {
+        "expert": expert,
+        "openings": len(verdicts),
+        "agreement": float(agree.mean()),
+        "interval": list(wilson(int(agree.sum()), len(agree))),
+        "agreement_beyond_5_points": float(agree[clear].mean()) if clear.any() else None,
+        "score_correlation": float(np.corrcoef(scores.T)[0, 1]) if varied else None,
+        "ranks": ranks,
+    }
+
+
+def _ranks(verdicts: list[Row], wins: dict[str, list[float]]) -> dict[str, Any] | None:
+    """Return rank correlations of the players' shares of wins, with intervals."""
+    players = {f: i for i, f in enumerate(f for f in wins if wins[f])}
+    rows = []
+    for v in verdicts:
+        (a, _), (b, _) = players_of(v["key"])
+        if a in players and b in players:
+            rows.append((players[a], players[b], _points(v["first"]), _points(v["second"])))
+    if len(players) < 3 or not rows:
+        return None
+    games = np.array(rows, np.float64)
+    overall = np.array([np.mean(wins[f]) for f in players])
+    rng = np.random.default_rng(0)
+    samples = [
+        _correlations(games[rng.integers(len(games), size=len(games))], overall)
+        for _ in range(REPEATS)
+    ]
+    found: dict[str, Any] = {}
+    for i, (name, value) in enumerate(
+        zip(("all_games", "same_openings"), _correlations(games, overall), strict=True)
+    ):
+        known = [sample[i] for sample in samples if sample[i] is not None]
+        interval = np.percentile(known, [2.5, 97.5]).tolist() if known else None  # type: ignore[arg-type]
+        found[name] = {"value": value, "interval": interval}
+    return found
+
+
+def _correlations(games: FloatArray, overall: FloatArray) -> tuple[float | None, float | None]:
+    """Correlate the other judge's ranks with the overall ones, and with the same openings'."""
+    a, b, n = games[:, 0].astype(int), games[:, 1].astype(int), len(overall)
+    played = np.maximum(np.bincount(a, None, n) + np.bincount(b, None, n), 1)
+    first, second = (
+        (np.bincount(a, won, n) + np.bincount(b, 1 - won, n)) / played
+        for won in (games[:, 2], games[:, 3])
+    )
+    found = spearman(overall, second), spearman(first, second)
+    return found[0].r if found[0] else None, found[1].r if found[1] else None
+
+
+# ----- Tables 1 to 5: showing -----
+
+
+def tables(context: Context, size: TablesSize) -> Result:
+    """Train players with different inputs and let them meet: what each input adds."""
+    played = play_tables(context, context.place("opening-td/tables"), size)
+    data = tables_data(played)
+    wins = {encoding: wins_of(played, encoding) for encoding in ENCODINGS}
+    data["judges"] = [
+        compare_judges(judge, second_opinions(context, played, judge), wins) for judge in size.judge
+    ]
+    curves = {f"ABCDE, {e}": curve for e, curve in data["figure4"].items() if curve}
+    return Result(
+        text="What do the inputs add? A is the bare board, B the distance to the edge, C "
+        "liberties, D stones of the block, E nearby stones. The players meet in round robins, "
+        "scalar and binary apart, then every binary player meets its scalar twin. Each player was "
+        f"trained on {size.games} openings (the paper: several thousand) and plays "
+        f"{size.pair_games} games per pair among {len(size.sets)} players (the paper: 100 among "
+        f"16); trainings of each: {size.seeds}. A star marks what differs from chance over the "
+        "seeds (Student's t, corrected by Holm's rule).",
+        tables=result_tables(data),
+        figures=[
+            *([_curve_plot("Figure 4: against random", curves)] if curves else []),
+            *_gain_bars(data),
+        ],
+        comparisons=_table_comparisons(data, size),
+        data=data,
+    )
+
+
+def result_tables(data: dict[str, Any]) -> list[Table]:
+    """Return the tables of `tables_data`."""
+    shown = []
+    for encoding, (wins, gains) in papers.TD_TABLES.items():
+        rows = sorted(data["wins"][encoding].items(), key=lambda item: item[1]["value"])
+        shown.append(_wins_table(f"{wins}: wins over all opponents, {encoding}", rows))
+        if found := data["spread"][encoding]:
+            cells = (
+                _percent(found["run_sd"]),
+                _percent(found["player_sd"]),
+                f"{found['different_pairs']} of {found['pairs']}",
+                _percent(found["tukey"]),
+                f"{found['rank_with_paper'] or 0.0:+.2f} with the paper's",
+            )
+            columns = ["run to run, sd", "players, sd", "different pairs", "least difference"]
+            shown.append(table(f"{wins}: what is chance", [*columns, "ranks"], [cells]))
+        if data["gains"][encoding]:
+            rows_ = []
+            for feature, gain in data["gains"][encoding].items():
+                own = [(_percent(gain[m]["value"]), _range(gain[m])) for m in gain]
+                rows_.append((feature, *own[0], *own[1], _percent(gain["points"]["paper"], 0)))
+            columns = ["feature", "relative", "95 %", "points", "95 %", "paper"]
+            title = f"{gains}: gain from adding a feature, {encoding}"
+            shown.append(table(title, columns, rows_))
+    twins = data["twins"]
+    means = [(f"mean of {f}", entry) for f, entry in twins["means"].items()]
+    title = "Table 5: binary against its scalar twin"
+    shown.append(_wins_table(title, [*twins["players"].items(), *means]))
+    at = {e: {p["games"]: p["win_rate"] for p in curve} for e, curve in data["figure4"].items()}
+    games = sorted({g for e in at for g in at[e] if g % 500 == 0})
+    if games:
+        title = "Figure 4: ABCDE against random (paper: about 50 % at the start, just over 75 % at "
+        points = [(str(g), *(_percent(at[e].get(g)) for e in at)) for g in games]
+        shown.append(table(title + "3,000)", ["games", *at], points))
+    return [*shown, *(_judge_table(judge) for judge in data.get("judges", ()))]
+
+
+def _wins_table(title: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> Table:
+    cells = [(f, _percent(e["value"]), _range(e), _percent(e["paper"], 0)) for f, e in rows]
+    return table(title, ["player", "here", "95 %", "paper"], cells)
+
+
+def _judge_table(judge: dict[str, Any]) -> Table:
+    ranks = [
+        f"{e} {_correlation(r['all_games'])}, same openings {_correlation(r['same_openings'])}"
+        for e, r in judge["ranks"].items()
+    ]
+    cells = (
+        str(judge["openings"]),
+        _percent(judge["agreement"]),
+        _range(judge),
+        _percent(judge["agreement_beyond_5_points"]),
+        f"{judge['score_correlation'] or 0.0:.2f}",
+        "; ".join(ranks),
+    )
+    columns = ["openings", "same winner", "95 %", "beyond 5 points", "scores", "ranks"]
+    return table(f"Another judge: {judge['expert']}", columns, [cells])
+
+
+def _correlation(entry: dict[str, Any]) -> str:
+    if entry["value"] is None or entry["interval"] is None:
+        return "unknown"
+    low, high = entry["interval"]
+    return f"{entry['value']:.2f} ({low:.2f} to {high:.2f})"
+
+
+def _percent(share: float | None, digits: int = 1) -> str:
+    return "" if share is None else f"{100 * share:.{digits}f}"
+
+
+def _range(entry: dict[str, Any]) -> str:
+    if entry["interval"] is None:
+        return ""
+    low, high = entry["interval"]
+    return f"{100 * low:.1f} to {100 * high:.1f}" + ("*" if entry.get("significant") else "")
+
+
+def _known_gains(data: dict[str, Any], encoding: str) -> dict[str, Any]:
+    """Return the gains as the paper defines them: Table 2 by ratios, Table 4 by differences."""
+    measure = "relative" if encoding == "scalar" else "points"
+    gains = {f: gain[measure] for f, gain in data["gains"][encoding].items()}
+    return {feature: gain for feature, gain in gains.items() if gain["value"] is not None}
+
+
+def _gain_bars(data: dict[str, Any]) -> list[Bars]:
+    """Draw what each feature adds, ours beside the paper's."""
+    figures = []
+    for encoding, (_, where) in papers.TD_TABLES.items():
+        gains = _known_gains(data, encoding)
+        if not gains:
+            continue
+        entries = list(gains.values())
+        known = all(entry["interval"] for entry in entries)
+        ends = [[100 * end for end in e["interval"]] for e in entries] if known else None
+        ours = Series("here", [100 * e["value"] for e in entries], ends)
+        paper = Series("the paper", [papers.TD_GAINS[encoding][f] for f in gains])
+        unit = "%, relative" if encoding == "scalar" else "percentage points"
+        title = f"{where}: gain from adding a feature, {encoding}"
+        figures.append(Bars(title, unit, list(gains), [ours, paper]))
+    return figures
+
+
+def _table_comparisons(data: dict[str, Any], size: TablesSize) -> list[Comparison]:
+    """Compare the tables with the paper's; a verdict needs its players, games and several seeds."""
+    full = size.seeds > 1 and size.games >= _PAPER_GAMES and set(size.sets) == set(SETS)
+    entries: dict[str, dict[str, Any]] = {}
+    for encoding, places in papers.TD_TABLES.items():
+        wins, gains = (place.lower().replace(" ", "") for place in places)
+        if curve := data["figure4"][encoding]:
+            entries[f"huang.figure4.{encoding}"] = {**curve[-1], "value": curve[-1]["win_rate"]}
+        for features, entry in data["wins"][encoding].items():
+            entries[f"huang.{wins}.{encoding}.{features}"] = entry
+        for feature, entry in _known_gains(data, encoding).items():
+            entries[f"huang.{gains}.{encoding}.{feature}"] = entry
+    for features, entry in data["twins"]["players"].items():
+        entries[f"huang.table5.{features}"] = entry
+    if full:
+        why = f"{size.seeds} seeds."
+        return [compare(c, e["value"], e["interval"], why=why) for c, e in entries.items()]
+    # In a small run the players' opponents are not all there: only ABCDE and the gains are shown.
+    shown = {c: e for c, e in entries.items() if c.rpartition(".")[2] in ("ABCDE", *_FEATURES)}
+    why = "One short training each, fewer opponents: run --full."
+    return [compare(c, text=percent(e["value"], e["interval"]), why=why) for c, e in shown.items()]
+
+
+# ----- What the paper left open -----
+
+_BASE = "paper"
+_VARIANTS: dict[str, dict[str, Any]] = {
+    _BASE: {},
+    "scalar": {"encoding": "scalar"},
+    "mixed": {"encoding": "mixed"},
+    "lambda 0.6": {"trace": 0.6},
+    "lambda 0.9": {"trace": 0.9},
+    "80 hidden": {"hidden": 80},
+    "half against random": {"random_opponent": 0.5, "random_plies": 6},
+    "against static": {"opponent": "static"},
+}
+"""What each variant changes in the binary player ABCDE trained by self-play."""
+_OPPONENTS = ("random", "maxlib", _BASE)
+
+
+@dataclass(frozen=True)
+class VariantsSize(TrainingSize):
+    """Which variants are trained, and how many games compare them."""
+
+    match_games: int = setting(400, "Games per comparison.", least=1)
+    only: tuple[str, ...] = setting(
+        (), "Only these variants, and the paper's player.", changeable=True
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.only:
+            if name not in _VARIANTS:
+                raise SpecError(f"no variant {name!r}; there are: {', '.join(_VARIANTS)}")
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants to train, the paper's player first."""
+        return tuple(dict.fromkeys((_BASE, *self.only))) if self.only else tuple(_VARIANTS)
+
+
+def _variant_job(folder: Path, size: VariantsSize, name: str, seed: int) -> TrainJob:
+    """Return the training of one variant."""
+    settings = replace(size.terms, expert=size.expert, curve_games=0, seed=seed, **_VARIANTS[name])
+    return TrainJob(str(folder / f"{name.replace(' ', '-')}-{seed}"), settings)
+
+
+def _variant_matches(folder: Path, size: VariantsSize, seeds: range) -> dict[str, MatchJob]:
+    """Return the comparisons by key."""
+    jobs = {}
+    for seed in seeds:
+        base = _variant_job(folder, size, _BASE, seed).model
+        for name in size.variants:
+            model = _variant_job(folder, size, name, seed).model
+            for opponent in _OPPONENTS[:2] if name == _BASE else _OPPONENTS:
+                other = base if opponent == _BASE else opponent
+                job = MatchJob(model, other, size.judged_by, size.match_games, 9_000_000 + seed)
+                jobs[f"{name}|{seed}|{opponent}"] = job
+    return jobs
+
+
+def play_variants(context: Context, folder: Path, size: VariantsSize) -> dict[str, Any]:
+    """Train and compare all variants, continuing what is there; return the numbers."""
+    seeds = range(context.seed, context.seed + size.seeds)
+    with Run.open(folder, f"{KIND} variants", size, resume=True):
+        jobs = [_variant_job(folder, size, name, seed) for seed in seeds for name in size.variants]
+        _train_all(jobs, context, context.between(0.0, 0.8, "variants trained"))
+        rows = Journal(folder / "comparisons.jsonl").complete(
+            _variant_matches(folder, size, seeds), play, workers=context.workers, ray=context.ray,
+            report=context.between(0.8, 1.0, "comparisons"),
+        )  # fmt: skip
+    return _variants_data(size, rows)
+
+
+def _variants_data(size: VariantsSize, rows: list[Row]) -> dict[str, Any]:
+    """Return win rates with intervals: over seeds if there are several, else over games.
+
+    `p` tests over seeds whether a variant differs from the paper's player: by the difference of
+    their win rates against the same opponent, or by the win rate against it. `significant` is by
+    Holm's rule among all variants against one opponent.
+    """
+    rates: dict[tuple[str, str], dict[int, float]] = {}
+    for row in rows:
+        name, seed, opponent = row["key"].split("|")
+        rates.setdefault((name, opponent), {})[int(seed)] = Rate.of(row["scores"]).win_rate
+    entries: dict[str, dict[str, Any]] = {name: {} for name in size.variants}
+    for opponent in _OPPONENTS:
+        base = rates.get((_BASE, opponent), {})
+        for name in size.variants:
+            own = rates.get((name, opponent), {})
+            if not own:
+                continue
+            values = list(own.values())
+            gaps = [rate - (0.5 if opponent == _BASE else base[seed]) for seed, rate in own.items()]
+            entries[name][opponent] = {
+                "win_rate": sum(values) / len(values),
+                "interval": list(interval_of(values, size.match_games) or (0.0, 1.0)),
+                "seeds": len(values),
+                "p": None if name == _BASE else mean_test(gaps, 0.0),
+            }
+        mark([entries[name][opponent] for name in size.variants if opponent in entries[name]])
+    return {
+        "games": size.games,
+        "expert": size.expert,
+        "referee": size.judged_by,
+        "match_games": size.match_games,
+        "seeds": sorted({seed for found in rates.values() for seed in found}),
+        "variants": entries,
+    }
+
+
+def variants(context: Context, size: VariantsSize) -> Result:
+    """Compare variants of player ABCDE that the paper left open.
+
+    Every variant plays random openings, `maxlib` openings and the paper's own player of the same
+    seed.
+    """
+    data = play_variants(context, context.place("opening-td/variants"), size)
+    rows = []
+    for name, entries in data["variants"].items():
+        cells = [name]
+        for opponent in _OPPONENTS:
+            entry = entries.get(opponent)
+            if entry is None:
+                cells.append("")
+                continue
+            low, high = entry["interval"]
+            text = f"{100 * entry['win_rate']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+            if entry["p"] is not None:
+                text += f" p={entry['p']:.3f}" + ("*" if entry["significant"] else "")
+            cells.append(text)
+        rows.append(cells)
+    title = f"Variants of ABCDE after {data['games']} games: wins in %, against"
+    return Result(
+        text="What the paper left open, one change at a time.",
+        tables=[table(title, ["variant", *_OPPONENTS], rows)],
+        data=data,
+    )
+
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment(
+        "opening-td", "opening-td", "Learning by self-play", learning, quick=CurveSize(),
+        full=CurveSize(_PAPER_GAMES, 50, 100, 400), minutes=(0.7, 10),
+    ),
+    Experiment(
+        "opening-td-inputs", "opening-td", "What the inputs add", tables,
+        quick=TablesSize(
+            games=500, pair_games=40, curve_games=0, expert="builtin:playouts=48",
+            features=_SMALL_SETS,
+        ),
+        full=TablesSize(seeds=5), minutes=(0.4, 240),
+    ),
+    Experiment(
+        "opening-td-variants", "opening-td", "What was left open", variants,
+        full=VariantsSize(seeds=5), minutes=(1, 240),
+    ),
+)  # fmt: skip

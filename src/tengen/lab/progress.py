@@ -1,8 +1,7 @@
-"""Show how far a laboratory is, whole and part, with the time left: bars or plain lines.
+"""Show the progress of a run and of its present step, with the time left: bars or plain lines.
 
-On a terminal two bars are drawn; elsewhere a line is written at the start and end of each step and
-now and then between. The time left is foretold from the steps' own guesses, corrected by how long
-the steps so far really took.
+The time left is estimated from the steps' own estimates, scaled by how long the finished steps
+really took.
 """
 
 from __future__ import annotations
@@ -12,14 +11,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tengen.lab.steps import Step, Watch
-
 _EVERY = 15.0
 """Seconds between lines where there is no terminal."""
 
 
 def span(seconds: float) -> str:
-    """Write a length of time for people.
+    """Format a length of time.
 
     >>> [span(s) for s in (4, 75, 3700, 200000)]
     ['4 s', '1 min 15 s', '1 h 1 min', '2 days 7 h']
@@ -33,87 +30,118 @@ def span(seconds: float) -> str:
     return f"{minutes} min {seconds % 60} s" if minutes else f"{seconds} s"
 
 
-class Teller(Watch):
-    """Say in plain lines how far the whole and its parts are."""
+class Progress:
+    """Track the steps of a run and estimate the time left; shows nothing itself."""
 
-    def __init__(
-        self, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._say, self._clock = say, clock
-        self._todo: list[Step] = []
-        self._number = self._total = 0
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._titles: dict[str, str] = {}
+        self._estimates: dict[str, float] = {}
+        self._left: list[str] = []
+        self._step = ""
+        self._share = 0.0
         self._planned = self._spent = 0.0
-        self._begun = self._told = clock()
-        self._share = 0.0
+        self._begun = clock()
 
-    def plan(self, steps: Sequence[Step], done: set[str]) -> None:
-        """Hear what is to be done, and what is there already."""
-        self._todo = [step for step in steps if step.name not in done]
-        self._total = len(steps)
-        self._number = self._total - len(self._todo)
-        if self._number:
-            self._say(f"{self._number} of {self._total} steps were there already")
+    def plan(self, steps: Sequence[tuple[str, str, float]], done: set[str]) -> None:
+        """Start a run of steps: name, title and estimated minutes of each; some may be done."""
+        self._titles = {name: title for name, title, _ in steps}
+        self._estimates = {name: 60 * minutes for name, _, minutes in steps}
+        self._left = [name for name, _, _ in steps if name not in done]
 
-    def begin(self, step: Step) -> None:
-        """Hear that a step begins."""
-        self._number += 1
-        self._begun = self._told = self._clock()
-        self._share = 0.0
-        self._say(
-            f"[{self._number}/{self._total}] {step.title} ({step.name}): begins; "
-            f"about {span(self.left(step))} in all"
-        )
+    def begin(self, step: str) -> None:
+        """Begin a step."""
+        self._step, self._share, self._begun = step, 0.0, self._clock()
 
-    def at(self, step: Step, share: float, note: str) -> None:
-        """Hear how far it is."""
-        self._share = max(share, self._share)
-        now = self._clock()
-        if now - self._told < _EVERY:
-            return
-        self._told = now
-        self._say(
-            f"[{self._number}/{self._total}] {step.name}: {self._share:.0%}, {note}; "
-            f"{span(self.step_left(step))} for this step, {span(self.left(step))} in all"
-        )
+    def at(self, share: float, note: str = "") -> None:
+        """Report what share of the step is done."""
+        self._share = max(min(max(share, 0.0), 1.0), self._share)
 
-    def end(self, step: Step, seconds: float) -> None:
-        """Hear that its result is written."""
-        self._planned += step.minutes * 60
+    def end(self, seconds: float) -> None:
+        """End the step; `seconds` includes earlier attempts."""
+        self._planned += self._estimates[self._step]
         self._spent += self._clock() - self._begun
-        self._todo = [other for other in self._todo if other.name != step.name]
-        self._say(f"[{self._number}/{self._total}] {step.name}: done in {span(seconds)}")
+        self._left.remove(self._step)
 
-    def step_left(self, step: Step) -> float:
-        """Foretell the seconds that the present step still takes."""
+    def close(self) -> None:
+        """Stop drawing."""
+
+    def step_left(self) -> float:
+        """Estimate the seconds left of the present step."""
         took = self._clock() - self._begun
-        guess = step.minutes * 60 * self._pace()
-        if self._share > 0.02:
-            # The further it is, the more its own pace counts.
-            own = took / self._share * (1 - self._share)
-            return self._share * own + (1 - self._share) * max(guess - took, 0.0)
-        return max(guess - took, 0.0)
+        guess = max(self._estimates[self._step] * self._pace() - took, 0.0)
+        if self._share <= 0.02:
+            return guess
+        # The further it is, the more its own pace counts.
+        own = took / self._share * (1 - self._share)
+        return self._share * own + (1 - self._share) * guess
 
-    def left(self, step: Step) -> float:
-        """Foretell the seconds until everything is done."""
-        later = sum(s.minutes * 60 for s in self._todo if s.name != step.name)
-        return self.step_left(step) + later * self._pace()
+    def left(self) -> float:
+        """Estimate the seconds left of the whole run."""
+        later = sum(self._estimates[name] for name in self._left if name != self._step)
+        return self.step_left() + later * self._pace()
 
     def _pace(self) -> float:
-        """Return how much longer things take here than was guessed."""
-        if self._planned < 1:
-            return 1.0
-        return (self._spent + 30) / (self._planned + 30)
+        """Return the ratio of real to estimated time so far."""
+        return 1.0 if self._planned < 1 else (self._spent + 30) / (self._planned + 30)
+
+    @property
+    def _number(self) -> str:
+        total = len(self._titles)
+        return f"[{total - len(self._left) + 1}/{total}]"
 
 
-class Bars(Teller):
-    """Draw the whole and the present part as bars on a terminal."""
+class LineProgress(Progress):
+    """Write a line at the start and end of each step, and now and then between."""
+
+    def __init__(
+        self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(clock)
+        self._write, self._written = write, clock()
+
+    def plan(self, steps: Sequence[tuple[str, str, float]], done: set[str]) -> None:
+        """Start a run of steps."""
+        super().plan(steps, done)
+        finished = len(steps) - len(self._left)
+        if finished:
+            self._write(f"{finished} of {len(steps)} steps are already finished")
+
+    def begin(self, step: str) -> None:
+        """Begin a step."""
+        super().begin(step)
+        self._written = self._begun
+        title = self._titles[step]
+        self._write(f"{self._number} {title} ({step}): begins; {span(self.left())} left in all")
+
+    def at(self, share: float, note: str = "") -> None:
+        """Report what share of the step is done."""
+        super().at(share, note)
+        now = self._clock()
+        if now - self._written >= _EVERY:
+            self._written = now
+            self._write(
+                f"{self._number} {self._step}: {self._share:.0%}, {note}; "
+                f"{span(self.step_left())} left, {span(self.left())} in all"
+            )
+
+    def end(self, seconds: float) -> None:
+        """End the step."""
+        number = self._number
+        super().end(seconds)
+        self._write(f"{number} {self._step}: done in {span(seconds)}")
+
+
+class BarProgress(Progress):
+    """Draw the run and the present step as bars on a terminal."""
 
     def __init__(self) -> None:
-        super().__init__(lambda text: None)
+        super().__init__()
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bars
 
-        self._bars: Any = Progress(
+        self._bars: Any = Bars(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
@@ -123,55 +151,53 @@ class Bars(Teller):
         )
         self._whole: Any = None
         self._part: Any = None
-        self._all: list[Step] = []
 
-    def plan(self, steps: Sequence[Step], done: set[str]) -> None:
-        """Hear what is to be done, and what is there already."""
+    def plan(self, steps: Sequence[tuple[str, str, float]], done: set[str]) -> None:
+        """Start a run of steps."""
         super().plan(steps, done)
-        self._all = list(steps)
         self._bars.start()
         self._whole = self._bars.add_task("laboratory", total=1.0, left="", note="")
-        self._draw_whole(None)
+        self._part = self._bars.add_task("", total=1.0, left="", note="")
+        self._draw()
 
-    def begin(self, step: Step) -> None:
-        """Hear that a step begins."""
+    def begin(self, step: str) -> None:
+        """Begin a step."""
         super().begin(step)
-        if self._part is not None:
-            self._bars.remove_task(self._part)
-        self._part = self._bars.add_task(step.name, total=1.0, left="", note=step.title)
-        self._draw_whole(step)
+        self._bars.update(self._part, description=step, note=self._titles[step])
+        self._draw()
 
-    def at(self, step: Step, share: float, note: str) -> None:
-        """Hear how far it is."""
-        super().at(step, share, note)
-        left = f"{span(self.step_left(step))} left"
-        self._bars.update(self._part, completed=self._share, left=left, note=note)
-        self._draw_whole(step)
+    def at(self, share: float, note: str = "") -> None:
+        """Report what share of the step is done."""
+        super().at(share, note)
+        self._bars.update(self._part, note=note)
+        self._draw()
 
-    def end(self, step: Step, seconds: float) -> None:
-        """Hear that its result is written."""
-        super().end(step, seconds)
-        self._bars.update(self._part, completed=1.0, left="", note="done")
-        self._bars.print(f"{step.name}: {span(seconds)}")
-        self._draw_whole(None)
+    def end(self, seconds: float) -> None:
+        """End the step."""
+        super().end(seconds)
+        self._share = 1.0
+        self._bars.print(f"{self._step}: {span(seconds)}")
+        self._draw()
 
     def close(self) -> None:
         """Stop drawing."""
         self._bars.stop()
 
-    def _draw_whole(self, step: Step | None) -> None:
-        total = sum(s.minutes for s in self._all) or 1.0
-        todo = {s.name for s in self._todo}
-        done = sum(s.minutes for s in self._all if s.name not in todo)
-        done += step.minutes * self._share if step is not None else 0.0
-        left = f"{span(self.left(step))} left" if step is not None else ""
-        self._bars.update(self._whole, completed=done / total, left=left)
+    def _draw(self) -> None:
+        running = self._step in self._left
+        done = sum(t for name, t in self._estimates.items() if name not in self._left)
+        done += self._estimates[self._step] * self._share if running else 0.0
+        whole = f"{span(self.left())} left" if running else ""
+        part = f"{span(self.step_left())} left" if running else ""
+        share = done / (sum(self._estimates.values()) or 1.0)
+        self._bars.update(self._whole, completed=share, left=whole)
+        self._bars.update(self._part, completed=self._share, left=part)
 
 
-def make_watch(*, quiet: bool) -> Watch:
-    """Return who watches: nobody, bars on a terminal, or plain lines on standard error."""
+def make_progress(*, quiet: bool) -> Progress:
+    """Return bars on a terminal, lines on standard error elsewhere, nothing if quiet."""
     if quiet:
-        return Watch()
+        return Progress()
     if sys.stderr.isatty():
-        return Bars()
-    return Teller(lambda text: print(text, file=sys.stderr, flush=True))
+        return BarProgress()
+    return LineProgress(lambda text: print(text, file=sys.stderr, flush=True))

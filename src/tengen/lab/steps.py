@@ -1,46 +1,50 @@
-"""Run named steps once each and keep their results as JSON, so that a killed laboratory goes on.
+"""Experiments, and the steps of a run: each runs once and its result is stored as JSON.
 
-An `Experiment` is a function of a `Context` and a size, and `quick` and `full` are two sizes of it;
-a `Step` is one of them, ready to run. Its result is written atomically when it is done; a step with
-a result is not run again, and a step that was killed finds what it kept by `Context.once` and what
-its learner's checkpoints hold. Nothing here knows what the steps do.
+An `Experiment` is a function of a `Context` and a size; `quick` and `full` are two of its sizes,
+and settings make others. A `Step` is an experiment at one size, ready to run. A step's result is
+written atomically when it is finished, and a finished step does not run again. A step that was
+killed continues from `Context.once`, from its `Journal` and from its learner's checkpoints.
 """
 
 from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_origin, get_type_hints
 
 import tomli_w
 
 from tengen import __version__
-from tengen.errors import TengenError
-from tengen.lab.content import Result
-from tengen.lab.cost import Meter
+from tengen.errors import SpecError, TengenError
+from tengen.lab.progress import Progress
+from tengen.lab.resources import Resources
+from tengen.lab.result import Result
 from tengen.models import write_atomic
+from tengen.models.settings import to_plain
+from tengen.parallel import map_jobs
 
 QUICK, FULL = "quick", "full"
-"""The sizes of the laboratory: minutes without any games, days with a corpus."""
+"""The sizes of the laboratory: minutes without any games, or days with collections of games."""
 
 _Value = TypeVar("_Value")
 _Size = TypeVar("_Size")
+_Job = TypeVar("_Job")
 
 
 @dataclass(frozen=True)
 class Context:
-    """What every step is given: the folder of the run, its seed and workers, ways to speak."""
+    """What every step receives: the folder of the run, seed, workers, and a progress callback."""
 
     folder: Path
     seed: int
     workers: int
     at: Callable[[float, str], None] = lambda share, note: None
-    """Hears what share of the step is done, and a few words on what is going on."""
-    corpus: Path | None = None
+    """Called with the share of the step that is done and a few words."""
+    collection: Path | None = None
     """Folder of game collections, for steps that need some."""
     ray: str | None = None
     """Address of a Ray cluster that does the work instead of the workers."""
@@ -52,7 +56,7 @@ class Context:
         return place
 
     def once(self, name: str, compute: Callable[[], _Value]) -> _Value:
-        """Compute a part of a step once: a step that was killed does not do it again.
+        """Compute a part of a step unless a killed attempt already did.
 
         `name` is a path below the run's folder, without ending; the value must be plain data.
         """
@@ -60,53 +64,59 @@ class Context:
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomic(path, json.dumps(compute(), allow_nan=False))
-        # Always what was read, so that a resumed run sees what the first one saw.
+        # Always the stored value, so that a resumed run uses what the first one used.
         return _read(path)  # type: ignore[no-any-return]
 
     def games(self, name: str) -> Path:
-        """Return a collection of the corpus.
+        """Return the path of a collection of games.
 
         Raises
         ------
         TengenError
-            If there is no corpus, or no such file in it.
+            If there is no folder of collections, or no such file in it.
         """
-        if self.corpus is None:
-            raise TengenError(f"{name}: this step needs --collection DIR, the folder of the games")
-        path = self.corpus / name
-        if not path.is_file():
-            raise TengenError(f"{path}: no such file; docs/guide/games.md says where to get it")
-        return path
+        path = Path(name) if self.collection is None else self.collection / name
+        if path.is_file():
+            return path
+        if self.collection is None:
+            raise TengenError(f"{name}: this step needs the folder of the games (--collection DIR)")
+        raise TengenError(f"{path}: no such file; docs/guide/games.md says where to get it")
 
     def between(self, low: float, high: float, note: str) -> Callable[[int, int], None]:
-        """Return a counter (done, of) that moves the step's share from `low` to `high`."""
+        """Return a callback (done, total) that moves the step's share from `low` to `high`."""
 
-        def tell(done: int, of: int) -> None:
-            self.at(low + (high - low) * done / max(of, 1), f"{note} {done}/{of}")
+        def report(done: int, total: int) -> None:
+            self.at(low + (high - low) * done / max(total, 1), f"{note} {done}/{total}")
 
-        return tell
+        return report
 
 
 @dataclass(frozen=True)
 class Step:
-    """A piece of work with a name, the part of the report it belongs to, and about how long."""
+    """A piece of work with a name, its part of the report, and an estimated time."""
 
     name: str
     part: str
     title: str
     run: Callable[[Context], Result]
     minutes: float = 1.0
-    """About how long it takes on two cores, to foretell the end."""
+    """Estimated time on two cores."""
     needs: tuple[str, ...] = ()
-    """Files of the corpus that it reads."""
+    """Files of the collection that it reads."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """The size of an experiment that has only one."""
 
 
 @dataclass(frozen=True)
 class Experiment(Generic[_Size]):
-    """A piece of work that has sizes; without `quick` or `full` it is no part of that laboratory.
+    """A piece of work that has sizes, which are frozen dataclasses of plain values.
 
-    A size is a frozen dataclass of numbers and words, so that a command may run the experiment at
-    any other: `experiment.run(context, replace(experiment.full, games=200))`.
+    Without `quick` or `full` it is not part of that laboratory. One that is `named_only` runs at
+    its full size, and only when it is named.
     """
 
     name: str
@@ -116,103 +126,136 @@ class Experiment(Generic[_Size]):
     quick: _Size | None = None
     full: _Size | None = None
     minutes: tuple[float, float] = (1.0, 60.0)
-    """About how long the two take on two cores."""
-    needs: tuple[str, ...] = ()
-    """Files of the corpus that the full size reads."""
+    """Estimated times of the two sizes on two cores."""
+    needs: Callable[[_Size], Sequence[str]] = lambda size: ()
+    """Returns the files of the collection that a size reads."""
+    named_only: bool = False
 
-    def step(self, mode: str) -> Step | None:
-        """Return it as a step of the quick or the full laboratory, None where it is in neither."""
-        size = self.quick if mode == QUICK else self.full
+    def size(self, mode: str) -> _Size | None:
+        """Return the size in the quick or the full laboratory."""
+        return self.quick if mode == QUICK and not self.named_only else self.full
+
+    def step(self, mode: str, settings: Sequence[str] = ()) -> Step | None:
+        """Return it as a step, with settings changed; None if it has no such size.
+
+        Raises
+        ------
+        SpecError
+            If a setting does not exist or its value does not fit.
+        """
+        size = self.size(mode)
         if size is None:
             return None
+        size = change(size, settings, self.name)
         minutes = self.minutes[0] if mode == QUICK else self.minutes[1]
-        needs = () if mode == QUICK else self.needs
-        return Step(self.name, self.part, self.title, partial(_at, self.run, size), minutes, needs)
+        return Step(
+            self.name, self.part, self.title, partial(_at, self.run, size), minutes,
+            tuple(self.needs(size)), to_plain(size),
+        )  # fmt: skip
 
 
 def _at(run: Callable[[Context, _Size], Result], size: _Size, context: Context) -> Result:
     return run(context, size)
 
 
+def change(size: _Size, settings: Sequence[str], name: str) -> _Size:
+    """Return a size with settings changed; each is `name=value`, lists are separated by commas.
+
+    Raises
+    ------
+    SpecError
+        If a setting does not exist or its value does not fit.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    if not settings:
+        return size
+    assert is_dataclass(size)
+    kinds = get_type_hints(type(size))
+    values: dict[str, Any] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals or key not in kinds:
+            known = ", ".join(f"{each.name}={getattr(size, each.name)}" for each in fields(size))
+            raise SpecError(f"{name} has no setting {text!r}; it has {known or 'none'}")
+        many = get_origin(kinds[key]) is tuple
+        given: Any = [part for part in value.split(",") if part] if many else value
+        try:
+            values[key] = TypeAdapter(kinds[key]).validate_python(given)
+        except ValidationError:
+            raise SpecError(f"{name}: {key}={value} is not of type {kinds[key]}") from None
+    return replace(size, **values)  # type: ignore[type-var]
+
+
 @dataclass(frozen=True)
-class Kept:
-    """A step's result with what it cost, as it lies in the run's folder."""
+class StepResult:
+    """A step's result with the resources it used, as stored in the run's folder."""
 
     result: Result
     seconds: float
     processor: float = 0.0
-    """Processor seconds, all processes together."""
+    """Processor seconds of all processes."""
     memory: float = 0.0
-    """Bytes at the highest."""
+    """Peak memory in bytes."""
     version: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Watch:
-    """Somebody who watches a run; this one looks away."""
-
-    def plan(self, steps: Sequence[Step], done: set[str]) -> None:
-        """Hear what is to be done, and what is there already."""
-
-    def begin(self, step: Step) -> None:
-        """Hear that a step begins."""
-
-    def at(self, step: Step, share: float, note: str) -> None:
-        """Hear how far it is."""
-
-    def end(self, step: Step, seconds: float) -> None:
-        """Hear that its result is written."""
-
-
-def results(folder: Path) -> dict[str, Kept]:
-    """Return what is finished in a folder: step name -> result and cost."""
-    return {path.stem: _kept(path) for path in sorted((folder / "steps").glob("*.json"))}
+def results(folder: Path) -> dict[str, StepResult]:
+    """Return the finished steps of a folder by name."""
+    return {path.stem: _step_result(path) for path in sorted((folder / "steps").glob("*.json"))}
 
 
 def run_steps(
-    steps: Sequence[Step], context: Context, *, mode: str = QUICK, watch: Watch | None = None
-) -> dict[str, Kept]:
-    """Run what has no result yet, in order, and return all results.
+    steps: Sequence[Step], context: Context, *, mode: str = QUICK, progress: Progress | None = None
+) -> dict[str, StepResult]:
+    """Run the steps that have no result yet, in order, and return all results.
 
     Raises
     ------
     TengenError
-        If the folder holds a run of another seed or mode, or a file of the corpus is missing.
+        If the folder holds a run with another seed, mode or settings, or a file is missing.
     """
-    watch = watch or Watch()
+    progress = progress or Progress()
     place = context.folder / "steps"
     place.mkdir(parents=True, exist_ok=True)
-    _claim(context, mode)
+    _claim_folder(context, mode)
     done = results(context.folder)
+    for step in steps:
+        there = done[step.name].settings if step.name in done else {}
+        if there and there != step.settings:
+            raise TengenError(
+                f"{context.folder}: holds {step.name} with other settings; choose another folder"
+            )
     waiting = [step for step in steps if step.name not in done]
     for step in waiting:
         for name in step.needs:
             context.games(name)
-    watch.plan(steps, set(done))
+    progress.plan([(step.name, step.title, step.minutes) for step in steps], set(done))
     for step in waiting:
-        watch.begin(step)
-
-        def at(share: float, note: str = "", step: Step = step) -> None:
-            watch.at(step, min(max(share, 0.0), 1.0), note)
-
-        # Time that an earlier, killed attempt took is not lost: cost is what it really was.
-        with Meter(place / f"{step.name}.cost") as meter:
-            result = step.run(replace(context, at=at))
-        kept = {"result": result.json(), **meter.cost(), "version": __version__}
-        write_atomic(place / f"{step.name}.json", json.dumps(kept, allow_nan=False))
-        meter.forget()
-        done[step.name] = _kept(place / f"{step.name}.json")
-        watch.end(step, done[step.name].seconds)
+        progress.begin(step.name)
+        # The time of an earlier, killed attempt is included.
+        with Resources(place / f"{step.name}.cost") as resources:
+            result = step.run(replace(context, at=progress.at))
+        value = {
+            "result": result.json(), **resources.used(), "version": __version__,
+            "settings": step.settings,
+        }  # fmt: skip
+        write_atomic(place / f"{step.name}.json", json.dumps(value, allow_nan=False))
+        resources.forget()
+        done[step.name] = _step_result(place / f"{step.name}.json")
+        progress.end(done[step.name].seconds)
     return done
 
 
 def settings_of(folder: Path) -> dict[str, Any]:
-    """Return what the run in a folder was started with."""
+    """Return the seed, mode and version of the run in a folder."""
     path = folder / "config.toml"
     return tomllib.loads(path.read_text()) if path.is_file() else {}
 
 
-def _claim(context: Context, mode: str) -> None:
-    """Write down seed and mode of a new run; refuse a folder of another."""
+def _claim_folder(context: Context, mode: str) -> None:
+    """Write seed and mode of a new run; refuse a folder of another run."""
     path = context.folder / "config.toml"
     ours = {"seed": context.seed, "mode": mode, "version": __version__}
     if not path.exists():
@@ -223,19 +266,88 @@ def _claim(context: Context, mode: str) -> None:
         if theirs.get(name) != ours[name]:
             raise TengenError(
                 f"{context.folder}: holds a run with {name} = {theirs.get(name)}, "
-                f"not {ours[name]}; choose another --out"
+                f"not {ours[name]}; choose another folder"
             )
 
 
-def _kept(path: Path) -> Kept:
+def _step_result(path: Path) -> StepResult:
     value = _read(path)
     if not isinstance(value, dict) or "seconds" not in value:
-        raise TengenError(f"{path}: is no result of a step; remove it to run it again")
-    return Kept(**{**value, "result": Result.from_json(value.get("result"), str(path))})
+        raise TengenError(f"{path}: not a result of a step; remove it to run the step again")
+    return StepResult(**{**value, "result": Result.from_json(value.get("result"), str(path))})
 
 
 def _read(path: Path) -> Any:
     try:
         return json.loads(path.read_text())
     except ValueError:
-        raise TengenError(f"{path}: is no result of a step; remove it to run it again") from None
+        raise TengenError(
+            f"{path}: not a result of a step; remove it to run the step again"
+        ) from None
+
+
+# ----- Many small jobs within a step -----
+
+Row = dict[str, Any]
+
+
+class Journal:
+    """A file of finished jobs as JSON lines, each with its key; without a path nothing is stored.
+
+    A line is written whole; one torn by a kill is dropped when the journal is read.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+
+    def rows(self) -> list[Row]:
+        """Return the finished jobs; a torn last line is dropped.
+
+        Raises
+        ------
+        TengenError
+            If another line is damaged.
+        """
+        if self.path is None or not self.path.is_file():
+            return []
+        text = self.path.read_text(errors="replace")
+        *lines, torn = text.split("\n")
+        try:
+            rows = [json.loads(line) for line in lines]
+            known = [{"key": str(row["key"]), **row} for row in rows]
+        except (ValueError, TypeError, KeyError):
+            raise TengenError(f"{self.path}: is damaged; remove it to play again") from None
+        if torn:
+            write_atomic(self.path, text[: len(text) - len(torn)])
+        return known
+
+    def complete(
+        self,
+        jobs: Mapping[str, _Job],
+        work: Callable[[_Job], Row],
+        *,
+        workers: int = 1,
+        ray: str | None = None,
+        report: Callable[[int, int], None] = lambda done, total: None,
+    ) -> list[Row]:
+        """Do the jobs that are not finished yet; return the rows of all jobs, in their order.
+
+        `work` must be importable, since it runs in other processes.
+        """
+        known = {row["key"]: row for row in self.rows()}
+        todo = [(key, job) for key, job in jobs.items() if key not in known]
+        finished = len(jobs) - len(todo)
+        for row in map_jobs(partial(_do, work), todo, workers=workers, ray=ray, ordered=False):
+            if self.path is not None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with self.path.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+            known[row["key"]] = row
+            finished += 1
+            report(finished, len(jobs))
+        return [known[key] for key in jobs]
+
+
+def _do(work: Callable[[Any], Row], job: tuple[str, Any]) -> Row:
+    key, what = job
+    return {"key": key, **work(what)}

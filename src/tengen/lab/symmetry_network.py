@@ -1,41 +1,146 @@
-"""Hold the experiments on internal symmetry networks, each once and of any size.
+"""Internal symmetry networks (Blair 2008): weights counted and drawn, training, Figure 1, designs.
 
-`figure_1` is the paper's: all snapshots of one training against each other. `compare_designs` goes
-beyond it: a table is a list of designs, the first the reference; each is trained with the same
-number of games for every seed, then plays the reference of the same seed and the player for
-liberties. The command and the laboratory call the same functions; nothing is printed here.
+Figure 1 lets all snapshots of one training play each other. Beyond the paper, designs are compared
+after equal training: every design plays the reference design of the same seed and `maxlib`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tengen.errors import SpecError
-from tengen.lab.content import Table, percent, table
+from tengen.lab import papers
+from tengen.lab.drawing import kernel_sheet
+from tengen.lab.result import Picture, Plot, Result, line, percent, table
+from tengen.lab.steps import Context, Experiment
+from tengen.lab.verdicts import Comparison, above, compare
 from tengen.models.settings import CheckedSettings, setting
 from tengen.statistics import Rate, Trend, spearman, wilson
 
-if TYPE_CHECKING:  # kernels are loaded when an experiment runs, not when a command is described
+if TYPE_CHECKING:
     from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
+
+POSITION = "B E5 W C3 B G3 W C6 B F7 W G6 B G7 W H7 B H6 W H8 B F6 W H5"
+"""A fight on 9x9."""
+_OUTPUT_NAMES = ("Z+", "Zo", "Z•", "Aw+", "Ab+", "Ao", "A•")
+_MEANINGS = {
+    "territory": "an empty point becomes White's (Z+)",
+    "white_lives": "a white stone avoids capture (Zo)",
+    "black_dies": "a black stone is captured (Z•)",
+    "white_eye": "an empty point becomes White's eye (Aw+)",
+    "black_eye": "an empty point becomes Black's eye (Ab+)",
+    "black_eye_by_capture": "a white stone leaves Black an eye (Ao)",
+    "white_eye_by_capture": "a black stone leaves White an eye (A•)",
+}
+
+
+# ----- Weights -----
+
+
+@dataclass(frozen=True)
+class WeightsSize:
+    """The boards on which the symmetry is checked."""
+
+    boards: tuple[int, ...] = (5, 9, 13)
+
+
+def weights(context: Context, size: WeightsSize) -> Result:
+    """Count the weights, check the symmetry on boards and draw the shipped network's kernels."""
+    from tengen.learners.symmetry_network import network as definition
+
+    architecture = definition.Architecture()
+    free = np.random.default_rng(context.seed).normal(0, 0.3, architecture.size)
+    error = max(definition.equivariance_error(architecture, free, size=n) for n in size.boards)
+    tied = definition.Architecture(colour=True)
+    rows = [
+        [part, "x".join(map(str, tying.shape)), tying.free]
+        for part, tying in architecture.parts.items()
+    ]
+    return Result(
+        text="Every cell of the board has twelve hidden units. Some are unchanged when the board "
+        "is turned (T), some change sign with a quarter turn (S, D), and pairs turn like an arrow "
+        "(F). Which weights may differ follows from that alone: it is computed, not typed in.",
+        tables=[
+            table(
+                "Free weights by part (B: biases, which the paper does not count)",
+                ["part", "shape of the dense weights", "free"],
+                rows,
+                note=f"With the colours tied as well: {tied.weights}.",
+            )
+        ],
+        figures=_kernels(),
+        comparisons=[
+            compare(
+                "blair.weights", architecture.weights,
+                why="V_HI 280, V_OH 140, V_OI 294, from the null space of the constraints.",
+            ),
+            compare(
+                "blair.connections", architecture.connections,
+                why="Weights that can differ from zero; the paper's figure would need four "
+                "non-zero neighbours of an arrow instead of six. 714 is not affected.",
+            ),
+            compare(
+                "blair.symmetry", holds=error < 1e-12,
+                text="exactly, but for rounding (below 1e-12)" if error < 1e-12
+                else f"up to {error:.1g}",
+                why=f"All eight symmetries, sizes {', '.join(map(str, size.boards))}, random "
+                "weights.",
+            ),
+        ],
+    )  # fmt: skip
+
+
+def _kernels() -> list[Picture]:
+    """Draw the weights of the shipped network of the paper."""
+    from tengen.learners.symmetry_network import SymmetryNetwork
+    from tengen.learners.symmetry_network.tying import SQUARE
+    from tengen.models import has_model
+
+    if not has_model("isn-9x9"):
+        return []
+    network = SymmetryNetwork.load("isn-9x9")
+    dense = network.architecture.expand(network.free_)
+    inputs = [f"○C{i}" for i in range(1, 7)] + [f"●C{i}" for i in range(1, 7)] + ["empty", "edge"]
+    hidden: list[str] = []
+    for block in network.architecture.cell.blocks:
+        before = sum(name.startswith(f"{block.name}") for name in hidden)
+        hidden += [f"{block.name}{before + i + 1}" for i in range(block.size)]
+    return [
+        Picture(
+            "Weights from each kind of point (columns) to the hidden units (rows): 280 free "
+            "weights of the shipped isn-9x9. Red is positive, blue negative; C1 is the weakest "
+            "block, C6 alive.",
+            kernel_sheet(dense["HI"], SQUARE, hidden, inputs), wide=True,
+        ),
+        Picture(
+            "Weights from the board to the outputs: 294 free weights",
+            kernel_sheet(dense["OI"], SQUARE, _OUTPUT_NAMES, inputs), wide=True,
+        ),
+        Picture(
+            "Weights from the hidden units to the outputs: 140 free weights",
+            kernel_sheet(dense["OH"], SQUARE, _OUTPUT_NAMES, hidden), wide=True,
+        ),
+    ]  # fmt: skip
+
 
 # ----- Figure 1 -----
 
 
 @dataclass(frozen=True)
 class SnapshotTournament(CheckedSettings):
-    """How snapshots meet: the paper's conditions by default."""
+    """How snapshots play each other: the paper's conditions by default."""
 
-    games: int = setting(10, "Games a pair.", least=1)
+    games: int = setting(10, "Games per pair.", least=1)
     size: int = setting(9, "Size of the board.", least=3, most=25)
     komi: float = setting(3.5, "Komi.")
     beta: float = setting(20.0, "Moves are drawn by exp(beta value).", least=0)
-    seed: int = setting(0, "Every random choice follows from it.", least=0)
+    run: str = setting("", "Folder of the training.")
 
 
 @dataclass(frozen=True)
@@ -55,10 +160,11 @@ def figure_1(
     snapshots: Sequence[SymmetryNetwork],
     tournament: SnapshotTournament,
     *,
+    seed: int = 0,
     workers: int = 1,
-    watch: Callable[[int, int], None] = lambda _done, _of: None,
+    report: Callable[[int, int], None] = lambda done, total: None,
 ) -> LearningCurve:
-    """Let all snapshots of a training play each other; `watch` hears pairs done and their number.
+    """Let all snapshots of a training play each other; `report` gets pairs done and in all.
 
     Raises
     ------
@@ -68,7 +174,7 @@ def figure_1(
     from tengen.learners.symmetry_network.learner import play_match
 
     if len(snapshots) < 2:
-        raise SpecError(f"{len(snapshots)} snapshots: at least two can play each other")
+        raise SpecError(f"{len(snapshots)} snapshots: at least two are needed")
     n = len(snapshots)
     points = np.zeros((n, n))
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
@@ -79,19 +185,19 @@ def figure_1(
             size=tournament.size,
             komi=tournament.komi,
             beta=tournament.beta,
-            seed=tournament.seed * 1_000_003 + i * n + j,
+            seed=seed * 1_000_003 + i * n + j,
             workers=workers,
         )
         points[i, j] = result.win_rate * tournament.games
         points[j, i] = tournament.games - points[i, j]
-        watch(done, len(pairs))
+        report(done, len(pairs))
     return learning_curve([network.games_ for network in snapshots], points, tournament.games)
 
 
 def learning_curve(
     games: Sequence[int], points: np.ndarray[Any, Any], per_pair: int
 ) -> LearningCurve:
-    """Turn points[i, j], what i scored against j, into win rates with intervals and a trend."""
+    """Return win rates with intervals and a trend; points[i, j] is what i scored against j."""
     played = per_pair * (len(games) - 1)
     won = points.sum(1)
     trained = [i for i, g in enumerate(games) if g > 0]
@@ -108,18 +214,192 @@ def learning_curve(
     )
 
 
-def curve_table(curve: LearningCurve) -> Table:
-    """Write the figure as a table."""
-    rows = zip(curve.games, curve.rates, curve.intervals, strict=True)
+def snapshots(context: Context, size: SnapshotTournament) -> Result:
+    """Draw Figure 1 of a finished training."""
+    from tengen.learners.symmetry_network.learner import load_snapshots
+
+    if not size.run:
+        raise SpecError("symmetry-snapshots needs the folder of a training: run=FOLDER")
+    curve = figure_1(
+        load_snapshots(Path(size.run)), size, seed=context.seed, workers=context.workers,
+        report=context.between(0, 1, "pair"),
+    )  # fmt: skip
     trend = "no trend to test"
     if curve.correlation is not None and curve.p_value is not None:
         trend = f"Spearman {curve.correlation:.2f}, p = {curve.p_value:.2g}"
-    return table(
-        "Figure 1",
-        ["games", "won"],
-        [[games, percent(rate, interval)] for games, rate, interval in rows],
-        note=f"{trend}; best after {curve.best} games",
+    points = zip(curve.games, curve.rates, curve.intervals, strict=True)
+    return Result(
+        tables=[
+            table(
+                "Figure 1",
+                ["games", "won"],
+                [[games, percent(rate, interval)] for games, rate, interval in points],
+                note=f"{trend}; best after {curve.best} games",
+            )
+        ],
+        figures=[_curve_plot(asdict(curve))],
+        data=asdict(curve),
     )
+
+
+# ----- Training -----
+
+
+@dataclass(frozen=True)
+class TrainingSize:
+    """How long a network is trained, and how many games are played."""
+
+    games: int
+    linear_games: int
+    rate: float
+    snapshot_every: int
+    pair_games: int
+    match_games: int
+    large_games: int  # on 19x19
+
+
+_QUICK = TrainingSize(3000, 600, 5e-5, 500, 20, 100, 10)
+"""A few minutes, at ten times the paper's learning rate."""
+_FULL = TrainingSize(papers.ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)
+"""The paper's scale."""
+
+
+def training(context: Context, size: TrainingSize) -> Result:
+    """Train a network, let its snapshots play each other, evaluate the shipped networks."""
+    from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
+    from tengen.learners.symmetry_network.learner import load_snapshots
+    from tengen.learners.symmetry_network.training import open_run
+
+    settings = SymmetrySettings(
+        games=size.games,
+        linear_games=size.linear_games,
+        rate=size.rate,
+        seed=context.seed,
+        snapshot_every=size.snapshot_every,
+        checkpoint_every=max(1, min(2000, size.snapshot_every // 2)),
+    )
+    folder = context.place("symmetry-network")
+    report = context.between(0.0, 0.6, "game of self-play")
+    with open_run(folder, settings, resume=True) as run:
+        learned = SymmetryNetwork(settings=settings, workers=context.workers).fit(
+            run=run, watch=lambda state: report(state.games, size.games)
+        )
+    curve = context.once(
+        "symmetry-network/figure1",
+        lambda: asdict(
+            figure_1(
+                load_snapshots(folder),
+                SnapshotTournament(games=size.pair_games),
+                seed=context.seed,
+                workers=context.workers,
+                report=context.between(0.6, 0.8, "pair"),
+            )
+        ),
+    )
+    rows, comparisons = _matches(context, learned, size)
+    return Result(
+        text=f"A network of the paper's shape learns for {size.games:,} games (the paper: "
+        f"{papers.ISN_GAMES:,}) at a rate of {size.rate:g} (the paper: {papers.ISN_RATE:g}). No "
+        "look-ahead: it evaluates the position after each move. The boards show how the shipped "
+        "isn-best evaluates one position: the owners of points (black and white squares), and its "
+        "seven outputs, redder where more likely.",
+        tables=[
+            table("Matches, moves drawn with beta 20, komi 3.5",
+                  ["network", "against", "board", "games", "wins"], rows)
+        ],
+        figures=[_curve_plot(curve), *_views()],
+        comparisons=[*_trend(curve, size), *comparisons],
+        data=curve,
+    )  # fmt: skip
+
+
+def _matches(
+    context: Context, learned: SymmetryNetwork, size: TrainingSize
+) -> tuple[list[list[Any]], list[Comparison]]:
+    """Evaluate the learned and the shipped networks; return rows of a table and comparisons."""
+    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_match
+    from tengen.models import has_model
+
+    shipped = {n: SymmetryNetwork.load(n) for n in ("isn-9x9", "isn-best") if has_model(n)}
+    matches: list[tuple[str, SymmetryNetwork, SymmetryNetwork | None, int, int]] = [
+        ("trained here", learned, None, 9, size.match_games),
+        *((name, network, None, 9, size.match_games) for name, network in shipped.items()),
+    ]
+    if "isn-9x9" in shipped:
+        matches.append(("isn-9x9", shipped["isn-9x9"], learned, 9, size.match_games))
+        matches.append(("isn-9x9", shipped["isn-9x9"], None, 19, size.large_games))
+    rows: list[list[Any]] = []
+    comparisons = []
+    for number, (name, a, b, board, games) in enumerate(matches):
+        opponent = "random" if b is None else "trained here"
+        context.at(0.8 + 0.2 * number / len(matches), f"{name} against {opponent}")
+        got = play_match(a, b, games=games, size=board, seed=context.seed, workers=context.workers)
+        shown = percent(got.win_rate, got.interval)
+        rows.append([name, opponent, f"{board}x{board}", games, shown])
+        if b is not None and size.games < papers.ISN_GAMES:
+            comparisons.append(
+                compare(
+                    "blair.figure1.trend", holds=above(got.interval), text=shown,
+                    detail=f"{papers.ISN_GAMES:,} games (shipped) against {size.games:,}",
+                    why=f"{games} games, beta 20, komi 3.5: more training is stronger.",
+                )
+            )  # fmt: skip
+        elif board == 19:
+            comparisons.append(
+                compare(
+                    "blair.cgos.19", holds=above(got.interval), text=f"{shown} against random",
+                    why="Trained on 9x9 only; a rating needs the server's opponents.",
+                )
+            )  # fmt: skip
+    return rows, comparisons
+
+
+def _trend(curve: dict[str, Any], size: TrainingSize) -> list[Comparison]:
+    """Compare the shape of Figure 1."""
+    p = curve["p_value"]
+    rising = p is not None and p < 0.05 and curve["correlation"] > 0
+    shown = "none" if p is None else f"Spearman {curve['correlation']:.2f}, p = {p:.2g}"
+    return [
+        compare(
+            "blair.figure1.trend", holds=rising, full=size.games >= papers.ISN_GAMES, text=shown,
+            why="Trend over the trained snapshots; the paper does not test it.",
+        ),
+        compare(
+            "blair.figure1.best", text=f"{curve['best']:,} of {size.games:,} games",
+            why="Neighbours differ by less than the noise of 430 games, so the place is chance.",
+        ),
+    ]  # fmt: skip
+
+
+def _curve_plot(curve: dict[str, Any]) -> Plot:
+    """Draw the snapshots' win rates over training."""
+    trend = ""
+    if curve["correlation"] is not None and curve["p_value"] is not None:
+        trend = f"; Spearman {curve['correlation']:.2f}, p = {curve['p_value']:.2g}"
+    return Plot(
+        f"Figure 1: snapshots against each other{trend} (untrained left out)",
+        "games of self-play", "wins over all others",
+        [line("win rate", curve["games"], curve["rates"], curve["intervals"])], bottom=0.0,
+    )  # fmt: skip
+
+
+def _views() -> list[Picture]:
+    """Draw the ownership and the seven outputs of a shipped network for one position."""
+    from tengen.board import Board
+    from tengen.learners.symmetry_network import SymmetryNetwork
+    from tengen.models import has_model
+
+    name = next((n for n in ("isn-best", "isn-9x9") if has_model(n)), None)
+    if name is None:
+        return []
+    network = SymmetryNetwork.load(name)
+    board = Board(9, moves=POSITION)
+    owner = board.svg(ownership=network.ownership(board), cell=18)
+    figures = [Picture(f"{name}: ownership", owner)]
+    for output, values in network.heat_maps(board).items():
+        title = f"probability that {_MEANINGS.get(output, output)}"
+        figures.append(Picture(title, board.svg(heat=np.ravel(values), cell=18)))
+    return figures
 
 
 # ----- Designs after equal training -----
@@ -140,25 +420,25 @@ DESIGNS: dict[str, dict[str, dict[str, Any]]] = {
         "no hidden units": {**_LIBERTIES, "linear_games": 10**9},
     },
 }
-"""Tables of designs by name: what each changes of the settings; the first is the reference."""
+"""Tables of designs by name: the settings that each changes; the first is the reference."""
 
 
 @dataclass(frozen=True)
 class DesignTable(CheckedSettings):
-    """How much every design of a table is trained and plays."""
+    """How long every design of a table is trained, and how many games it plays."""
 
-    train_games: int = setting(10_000, "Games of every training in a comparison.", least=1)
-    rate: float = setting(5e-5, "Rate of these trainings.", least=0)
-    seeds: int = setting(1, "Trainings a row.", least=1)
-    only: tuple[str, ...] = setting((), "Rows with this word in their names; may be repeated.")
-    games: int = setting(200, "Games a match.", least=1)
+    table: str = setting("tying", "Which table.", choices=DESIGNS)
+    train_games: int = setting(10_000, "Games of every training.", least=1)
+    rate: float = setting(5e-5, "Learning rate.", least=0)
+    seeds: int = setting(1, "Trainings per row.", least=1)
+    only: tuple[str, ...] = setting((), "Rows with one of these words in their names.")
+    games: int = setting(200, "Games per match.", least=1)
     size: int = setting(9, "Size of the board.", least=3, most=25)
-    seed: int = setting(0, "Seed of the first training.", least=0)
 
 
 @dataclass(frozen=True)
 class DesignRow:
-    """What a table says of a design: shares with 95 % intervals over all seeds' games."""
+    """A row of a table of designs: shares with 95 % intervals over all seeds' games."""
 
     name: str
     weights: int
@@ -170,56 +450,14 @@ class DesignRow:
     maxlib_interval: tuple[float, float]
 
 
-def compare_designs(
-    name: str,
-    plan: DesignTable,
-    *,
-    folder: Path | None = None,
-    workers: int = 1,
-    watch: Callable[[str], None] = lambda _: None,
-) -> list[DesignRow]:
-    """Train the designs of a table and return its rows.
+def compare_designs(context: Context, size: DesignTable) -> Result:
+    """Train the designs of a table and compare them.
 
     Matches are played at beta 20 and komi 3.5 against the reference, with the best move and komi
-    7.5 against maxlib. The first row stays whatever `plan.only` says. Networks are kept in the
-    folder, so that a table can be stopped and gone on with.
-
-    Raises
-    ------
-    SpecError
-        For a table that does not exist, or a folder of other settings.
+    7.5 against maxlib. The first row stays whatever `only` says. Trained networks are saved, so
+    that a stopped comparison continues.
     """
-    from tengen.learners.symmetry_network import SymmetrySettings
-
-    if name not in DESIGNS:
-        raise SpecError(f"no table {name!r}; there are figure1, {', '.join(DESIGNS)}")
-    base = SymmetrySettings(
-        games=plan.train_games,
-        linear_games=plan.train_games // 5,
-        rate=plan.rate,
-        anneal=0.4,
-        size=plan.size,
-    )
-    rows: list[DesignRow] = []
-    firsts: list[SymmetryNetwork] = []
-    for number, (design, changes) in enumerate(DESIGNS[name].items()):
-        if number and plan.only and not any(word in design for word in plan.only):
-            continue
-        used, networks = [], []
-        for seed in range(plan.seed, plan.seed + plan.seeds):
-            path = folder / f"{name}-{number}-{seed}.safetensors" if folder else None
-            network, seconds = _trained(replace(base, **{**changes, "seed": seed}), path, workers)
-            watch(f"{design}, seed {seed}: trained in {seconds:.0f} s")
-            used.append(seconds)
-            networks.append(network)
-        firsts = firsts or networks
-        rows.append(_row(design, networks, firsts, float(np.mean(used)), plan, workers))
-        watch(f"{rows[-1]}")
-    return rows
-
-
-def design_table(name: str, plan: DesignTable, rows: Sequence[DesignRow]) -> Table:
-    """Write the rows of a table of designs."""
+    rows = design_rows(context, size)
     cells = [
         [
             row.name,
@@ -231,7 +469,41 @@ def design_table(name: str, plan: DesignTable, rows: Sequence[DesignRow]) -> Tab
         for row in rows
     ]
     columns = ["network", "weights", "against the first", "against maxlib", "seconds"]
-    return table(f"{name}, {plan.train_games} games each", columns, cells)
+    title = f"{size.table}, {size.train_games} games each"
+    return Result(
+        tables=[table(title, columns, cells)], data={"rows": [asdict(row) for row in rows]}
+    )
+
+
+def design_rows(context: Context, size: DesignTable) -> list[DesignRow]:
+    """Train the designs of a table and return its rows."""
+    from tengen.learners.symmetry_network import SymmetrySettings
+
+    base = SymmetrySettings(
+        games=size.train_games,
+        linear_games=size.train_games // 5,
+        rate=size.rate,
+        anneal=0.4,
+        size=size.size,
+    )
+    folder = context.place("symmetry-network/designs")
+    rows: list[DesignRow] = []
+    firsts: list[SymmetryNetwork] = []
+    designs = DESIGNS[size.table]
+    for number, (design, changes) in enumerate(designs.items()):
+        if number and size.only and not any(word in design for word in size.only):
+            continue
+        used, networks = [], []
+        for seed in range(context.seed, context.seed + size.seeds):
+            context.at(number / len(designs), f"{design}, seed {seed}")
+            path = folder / f"{size.table}-{number}-{seed}.safetensors"
+            settings = replace(base, **{**changes, "seed": seed})
+            network, seconds = _trained(settings, path, context.workers)
+            used.append(seconds)
+            networks.append(network)
+        firsts = firsts or networks
+        rows.append(_row(design, networks, firsts, float(np.mean(used)), size, context))
+    return rows
 
 
 def _row(
@@ -239,8 +511,8 @@ def _row(
     networks: list[SymmetryNetwork],
     firsts: list[SymmetryNetwork],
     seconds: float,
-    plan: DesignTable,
-    workers: int,
+    size: DesignTable,
+    context: Context,
 ) -> DesignRow:
     """Let the networks of a design play those of the reference, seed by seed, and maxlib."""
     from tengen.learners.symmetry_network.learner import play_match
@@ -248,8 +520,8 @@ def _row(
     against_first: list[Rate] = []
     against_maxlib: list[Rate] = []
     for i, (network, first) in enumerate(zip(networks, firsts, strict=True)):
-        options: dict[str, Any] = {"games": plan.games, "size": plan.size, "seed": plan.seed + i}
-        options["workers"] = workers
+        options: dict[str, Any] = {"games": size.games, "size": size.size}
+        options |= {"seed": context.seed + i, "workers": context.workers}
         if network is not first:
             against_first.append(play_match(network, first, **options))
         against_maxlib.append(play_match(network, "maxlib", komi=7.5, beta=1e9, **options))
@@ -266,19 +538,36 @@ def _row(
     )
 
 
-def _trained(
-    settings: SymmetrySettings, path: Path | None, workers: int
-) -> tuple[SymmetryNetwork, float]:
-    """Return a trained network and the processor's seconds (0 if it was found in the folder)."""
+def _trained(settings: SymmetrySettings, path: Path, workers: int) -> tuple[SymmetryNetwork, float]:
+    """Return a trained network and its processor seconds (0 if it was already trained)."""
     from tengen.learners.symmetry_network import SymmetryNetwork
 
-    if path is not None and path.exists():
+    if path.exists():
         found = SymmetryNetwork.load(path)
         if found.settings is not None and found.settings.recipe == settings.recipe:
             return found, 0.0
         raise SpecError(f"{path}: was trained with other settings; choose another folder")
     begin = time.process_time()
     network = SymmetryNetwork(settings=settings, workers=workers).fit()
-    if path is not None:
-        network.save(path)
+    network.save(path)
     return network, time.process_time() - begin
+
+
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    Experiment(
+        "symmetry-weights", "symmetry-network", "714 weights, drawn", weights,
+        quick=WeightsSize(), full=WeightsSize(), minutes=(0.1, 0.1),
+    ),
+    Experiment(
+        "symmetry-network", "symmetry-network", "Self-play and Figure 1", training,
+        quick=_QUICK, full=_FULL, minutes=(1.3, 300),
+    ),
+    Experiment(
+        "symmetry-snapshots", "symmetry-network", "Figure 1 of any training", snapshots,
+        full=SnapshotTournament(), named_only=True,
+    ),
+    Experiment(
+        "symmetry-designs", "symmetry-network", "Designs after equal training", compare_designs,
+        full=DesignTable(), minutes=(1, 60), named_only=True,
+    ),
+)  # fmt: skip

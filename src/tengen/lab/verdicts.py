@@ -1,40 +1,50 @@
-"""Set a figure of a paper beside ours and say in one word how they compare; measure nothing."""
+"""Compare claims of the papers with our measurements and decide a verdict, in one place.
+
+`compare` sets a measurement of this run beside a claim. `beside` adds what large runs, recorded
+earlier, found about the same claims: where this run is too small, the recorded verdict counts.
+Recorded runs ship as JSON files; each figure names its claim by id (see `papers.CLAIMS`).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from tengen.lab.papers import CLAIMS
+from tengen.models import list_models
+from tengen.models.store import Measurement
+from tengen.statistics import wilson
 
 AGREES, BETTER, WORSE, REFUTED = "agrees", "better", "worse", "refuted"
 UNMEASURED = "not measured at this scale"
 WORDS = (AGREES, BETTER, WORSE, REFUTED, UNMEASURED)
+
+FOLDER = Path(__file__).with_name("recorded")
 
 _Interval = Sequence[float]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A figure or a claim of a paper beside ours, as the report shows it; see `compare`."""
+    """A claim of a paper beside our measurement, as the report shows it."""
 
+    claim: str
+    """Its id in `papers.CLAIMS`."""
     where: str
-    """The table, figure or section of the paper."""
     what: str
     paper: str
     ours: str
+    """What this run found; empty if it did not measure the claim."""
     verdict: str
     """One of `WORDS`."""
     why: str
-
-
-class Judging(TypedDict, total=False):
-    """What `verdict` may be told besides the figures."""
-
-    paper_interval: _Interval | None
-    aim: int
-    full: bool
-    holds: bool | None
+    recorded: str = ""
+    """What a recorded run found; empty if there is none."""
+    by_record: bool = False
+    """Whether the verdict is the recorded run's."""
 
 
 def verdict(
@@ -54,14 +64,14 @@ def verdict(
     paper, ours
         The two figures; without ours nothing was measured.
     interval, paper_interval
-        Their 95 % intervals; a figure without one is taken as exact.
+        Their 95 % intervals; a figure without one is treated as exact.
     aim
-        +1 where more is better, -1 where less is, 0 where another figure refutes the paper's.
+        +1 where more is better, -1 where less is, 0 where a different figure refutes the paper's.
     full
         Whether ours was measured at the paper's scale. A smaller run that falls short of the paper,
         or differs from it, says nothing against it.
     holds
-        For a claim that is no number: whether what we found bears it out.
+        For a claim that is not a number: whether our result supports it.
 
     >>> verdict(0.75, 0.97, (0.95, 0.99)), verdict(714, 714, aim=0), verdict(2310, 2478, aim=0)
     ('better', 'agrees', 'refuted')
@@ -85,7 +95,7 @@ def verdict(
 
 
 def above(interval: _Interval, level: float = 0.5) -> bool | None:
-    """Tell whether a claim "more than `level`" holds: None where the interval leaves it open.
+    """Return whether "more than `level`" holds; None if the interval contains the level.
 
     >>> above((0.6, 0.8)), above((0.1, 0.4)), above((0.4, 0.8))
     (True, False, None)
@@ -103,35 +113,126 @@ def _half(value: float, towards: float, interval: _Interval | None) -> float:
 
 
 def compare(
-    where: str,
-    what: str,
-    paper: float | None,
-    ours: float | None,
+    claim: str,
+    ours: float | None = None,
     interval: _Interval | None = None,
     *,
     why: str,
-    unit: str = "",
-    paper_text: str = "",
-    our_text: str = "",
-    **judging: Unpack[Judging],
+    detail: str = "",
+    text: str = "",
+    full: bool = True,
+    holds: bool | None = None,
 ) -> Comparison:
-    """Set a figure of a paper beside ours.
+    """Compare a claim with our measurement; `full` and `holds` go to `verdict`.
 
-    `unit` is `%` for fractions shown as percentages; the texts replace the figures where words say
-    more; the rest goes to `verdict`.
+    `detail` says which of several measurements of the claim this is. `text` is shown instead of
+    the figure.
     """
+    about = CLAIMS[claim]
+    paper = about.figure
+    spread = None
+    if paper is not None and about.games:
+        spread = wilson(paper * about.games, about.games)
     return Comparison(
-        where,
-        what,
-        paper=paper_text or show(paper, None, unit),
-        ours=our_text or show(ours, interval, unit),
-        verdict=verdict(paper, ours, interval, **judging),
+        claim,
+        about.where,
+        f"{about.what}: {detail}" if detail else about.what,
+        paper=about.text or show(paper, None, about.unit),
+        ours=text or show(ours, interval, about.unit),
+        verdict=verdict(
+            paper, ours, interval, paper_interval=spread, aim=about.aim, full=full, holds=holds
+        ),
         why=why,
     )
 
 
+# ----- Recorded runs -----
+
+
+@dataclass(frozen=True)
+class RecordedFigure:
+    """A figure measured by a recorded run."""
+
+    claim: str
+    """Id of the claim that it answers."""
+    text: str
+    """How the documentation writes it."""
+    why: str
+    ours: float | None = None
+    """In the unit of the claim: percentages are written as such."""
+    interval: tuple[float, float] | None = None
+    holds: bool | None = None
+    """For a claim that is not a number, as in `verdict`."""
+    said: str = ""
+    """What the report shows where words say more than the number."""
+
+    def comparison(self) -> Comparison:
+        """Compare it with the paper's figure."""
+        scale = 100.0 if CLAIMS[self.claim].unit == "%" else 1.0
+        row = compare(
+            self.claim,
+            None if self.ours is None else self.ours / scale,
+            None if self.interval is None else [end / scale for end in self.interval],
+            why=self.why,
+            text=self.said,
+            holds=self.holds,
+        )
+        return replace(row, ours="", recorded=row.ours, by_record=True)
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """A large run: how it was made, and what it found."""
+
+    command: str
+    date: str
+    seeds: str
+    games: str
+    page: str
+    """The page of the documentation that describes it."""
+    figures: Sequence[RecordedFigure]
+
+
+@cache
+def recorded_runs(part: str) -> tuple[RecordedRun, ...]:
+    """Return the recorded runs of a part of the report, possibly none."""
+    from pydantic import TypeAdapter
+
+    path = FOLDER / f"{part}.json"
+    if not path.is_file():
+        return ()
+    return TypeAdapter(tuple[RecordedRun, ...]).validate_json(path.read_bytes())
+
+
+def beside(found: Iterable[Comparison], runs: Iterable[RecordedRun]) -> list[Comparison]:
+    """Return the comparisons of this run with the recorded figures, then the remaining records."""
+    records = {figure.claim: figure.comparison() for run in runs for figure in run.figures}
+    rows = [_settle(row, records.get(row.claim)) for row in found]
+    seen = {row.claim for row in rows}
+    return rows + [record for claim, record in records.items() if claim not in seen]
+
+
+def _settle(row: Comparison, record: Comparison | None) -> Comparison:
+    """Add what is recorded about a claim; it decides where this run could not."""
+    if record is None:
+        return row
+    row = replace(row, recorded=record.recorded)
+    if row.verdict != UNMEASURED:
+        return row
+    return replace(row, verdict=record.verdict, why=record.why, by_record=True)
+
+
+def card_results(name: str) -> list[Measurement]:
+    """Return the measurements on a shipped model's card; nothing if there is no such model."""
+    cards = (info.card for info in list_models() if info.name == name)
+    return [measured for card in cards if card is not None for measured in card.results]
+
+
+# ----- Figures as text -----
+
+
 def show(value: float | None, interval: _Interval | None = None, unit: str = "") -> str:
-    """Write a figure with its interval.
+    """Format a figure with its interval.
 
     >>> show(0.5, (0.4, 0.6), "%"), show(714.0), show(None), show(6.02e9)
     ('50.0 % [40, 60]', '714', '', '6.0e9')
@@ -151,7 +252,7 @@ def show(value: float | None, interval: _Interval | None = None, unit: str = "")
 
 
 def number(value: float) -> str:
-    """Write a number shortly.
+    """Format a number in few characters.
 
     >>> [number(v) for v in (0.034, 3.14159, 86.0, 12345.6, -58583120.0)]
     ['0.034', '3.14', '86', '12,346', '-5.9e7']

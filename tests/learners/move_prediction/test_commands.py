@@ -53,35 +53,40 @@ def test_train_evaluate_and_predict(folder, capsys, monkeypatch) -> None:
     assert "move 12, white to play" in text and "%" in text
 
 
-def test_the_papers_tables(folder, capsys, monkeypatch) -> None:
+def lab(capsys, name, folder, *settings) -> dict:
+    words = ["lab", name, "--full", "--out", str(folder), "--json", "--quiet"]
+    common = ["train=train.sgf", "test=test.sgf", "board=7", "games=8"]
+    for text in (*common, *settings):
+        words += ["--set", text]
+    return json.loads(said(capsys, words).out)["data"][name]
+
+
+def test_the_papers_tables(folder, capsys, monkeypatch, tmp_path) -> None:
     monkeypatch.chdir(folder)
-    table = ["lab", "move-prediction", "train.sgf", "--test", "test.sgf", "--size", "7"]
-    table += ["--games", "8", "--json", "--quiet"]
-    rows = json.loads(said(capsys, [*table, "--table", "reranked", "--values", "0,5,10"]).out)
+    options = ["reranked=0,5,10", "widths=0,0.9", "sizes=4,8", "patterns=0"]
+    found = lab(capsys, "move-prediction", tmp_path / "a", *options)
+    rows = found["reranked"]
     assert [row["top"] for row in rows] == [0, 5, 10]
     # What is re-ranked stays within its rank, but for ties.
     assert rows[0]["beyond"] is None and rows[1]["beyond"] < 0.03 and rows[2]["beyond"] < 0.03
-    rows = json.loads(said(capsys, [*table, "--table", "widths", "--values", "0,0.9"]).out)
-    assert rows[1]["width"] == 0.9 and rows[1]["paper"] == 0.2824
-    widths = [*table, "--table", "widths", "--values", "0.5,5", "--exact"]
-    rows = json.loads(said(capsys, widths).out)
-    assert rows[0]["features"] > rows[1]["features"] > 0 and rows[0]["violation"] <= 0.1
-    rows = json.loads(said(capsys, [*table, "--table", "sizes", "--values", "4,8"]).out)
+    assert found["widths"][1]["width"] == 0.9 and found["widths"][1]["paper"] == 0.2824
+    rows = found["sizes"]
     assert [row["games"] for row in rows] == [4, 8]
     assert rows[0]["seconds"] > 0 and rows[0]["memory_gb"] > 0
-    rows = json.loads(said(capsys, [*table, "--table", "history", "--values", "0,3"]).out)
+    options = ["reranked=", "widths=0.5,5", "sizes=", "patterns=0", "exact=true"]
+    rows = lab(capsys, "move-prediction", tmp_path / "b", *options)["widths"]
+    assert rows[0]["features"] > rows[1]["features"] > 0 and rows[0]["violation"] <= 0.1
+    rows = lab(capsys, "move-prediction-history", tmp_path / "a", "ranks=0,3")["rows"]
     assert [row["replaced"] for row in rows] == ["nobody's", "own", "both"]
     assert rows[0]["top1"] != rows[2]["top1"]
 
 
-def test_the_top_move_plays_a_match(folder, capsys, monkeypatch) -> None:
+def test_the_top_move_plays_a_match(folder, capsys, monkeypatch, tmp_path) -> None:
     monkeypatch.chdir(folder)
-    table = ["lab", "move-prediction", "train.sgf", "--size", "7", "--games", "8"]
-    table += ["--held-out", "3", "--json", "--quiet"]
-    match = [*table, "--table", "match", "--values", "2", "--opponent", "random", "--keep", "kept"]
-    row = json.loads(said(capsys, match).out)[0]
+    options = ["match_games=2", "opponent=random"]
+    (row,) = lab(capsys, "move-prediction-match", tmp_path, *options)["rows"]
     assert row["trained_on"] == 8 and row["games"] == 2 and row["faults"] == 0
-    assert (folder / "kept" / "move-prediction" / "paper-8.safetensors").exists()
+    assert (tmp_path / "move-prediction" / "paper-8.safetensors").exists()
 
 
 def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch) -> None:
@@ -130,12 +135,9 @@ def test_a_killed_training_goes_on_to_the_same_model(folder, tmp_path) -> None:
     ("arguments", "message"),
     [
         (["evaluate", "move-prediction", "test.sgf", "--model", "nothing"], "nothing"),
-        (["lab", "move-prediction", "train.sgf", "--test", "test.sgf", "--size", "7",
-          "--table", "five"], "table is 'five', none of widths"),
         (["train", "move-prediction", "test.sgf", "--size", "13", "--out", "x.safetensors"],
          "no games of size 13"),
-        (["lab", "move-prediction", "train.sgf", "--size", "7", "--table", "reranked",
-          "--values", "20,many"], "--values '20,many'"),
+        (["lab", "move-prediction", "--set", "reranked=20,many"], "reranked=20,many is not"),
         (["predict", "test.sgf", "--move", "400", "--model", "small.safetensors"], "no move 400"),
     ],
 )  # fmt: skip

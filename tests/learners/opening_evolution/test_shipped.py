@@ -31,6 +31,6 @@ def test_champions_play_better_openings_than_random(name: str) -> None:
 
 def test_a_champion_is_a_player_by_name() -> None:
     player = make_player("opening:model=evolved-minimax-13x13,moves=2,then=random")
-    from tengen.lab.sections import opening_evolution as section
+    from tengen.lab import opening_evolution as section
 
     assert player.name and tuple(CHAMPIONS) == section.CHAMPIONS

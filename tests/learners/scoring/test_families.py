@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tengen.contracts import check_learner
 from tengen.errors import ModelError, SpecError
-from tengen.lab import scoring_parts
+from tengen.lab import scoring as lab
 from tengen.lab.steps import Context
 from tengen.learners.scoring import BlockScorer
 from tengen.learners.scoring.features import INPUTS, columns, describe_games
@@ -96,16 +96,16 @@ def test_labelled_positions_teach_what_scores_alone_do_not(table):
 def test_unseen_games_are_judged_in_folds_and_a_break_costs_nothing(table, tmp_path, monkeypatch):
     labelled = LabelledBlocks(table, np.ones(len(table.block), np.bool_))
     context, options = Context(tmp_path, 1, 1), {"folds": 2, "made": [labelled]}
-    rows = scoring_parts.compare_parts(context, table, QUICK, **options)
+    rows = lab.compare_parts(context, table, QUICK, **options)
     names = [row["name"] for row in rows]
     assert names[0] == "all families" and "without attacks" in names
     assert names[-2:] == ["paper alone", "with made"]
     assert all(row["games"] == 24 and row["made_7x7_games"] == 24 for row in rows)
     assert rows[0]["exact"] == 0.75  # a quarter of the records is wrong
-    monkeypatch.setattr(scoring_parts, "learn_from_scores", None)
-    assert scoring_parts.compare_parts(context, table, QUICK, **options) == rows
+    monkeypatch.setattr(lab, "learn_from_scores", None)
+    assert lab.compare_parts(context, table, QUICK, **options) == rows
     with pytest.raises(TypeError):
-        scoring_parts.compare_parts(context, table, replace(QUICK, seed=2), **options)
+        lab.compare_parts(context, table, replace(QUICK, seed=2), **options)
 
 
 def test_the_commands_know_the_parts(tmp_path):
@@ -124,15 +124,14 @@ def test_the_commands_know_the_parts(tmp_path):
     assert answer["made"][0]["size"] == 5 and answer["made"][0]["games"] > 0
     scorer = BlockScorer.load(tmp_path / "scorer.safetensors")
     assert scorer.settings.families == ("paper", "surroundings")
-    done = CliRunner().invoke(
-        app,
-        ["experiment", str(file), "--table", "parts", "--folds", "2", "--members", "1", "--made",
-         str(tmp_path / "made-5x5.sgf"), "--out", str(tmp_path), "--only", "without attacks"],
+    size = lab.PartsSize(
+        train=str(file), made=(str(tmp_path / "made-5x5.sgf"),), folds=2, members=1,
+        only=("without attacks",),
     )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    assert "without attacks" in done.stdout and "5x5 made" in done.stdout
-    kept = json.loads((tmp_path / "experiment.json").read_text())
-    assert kept["folds"] == 2 and len(kept["rows"]) == 2
-    for words in (["train", "--families"], ["experiment", "--table", "parts", "--only"]):
-        wrong = CliRunner().invoke(app, [words[0], str(file), *words[1:], "magic"])
-        assert "magic" in str(wrong.exception)
+    result = lab.parts(Context(tmp_path / "lab", 0, 1), size)
+    assert [row[0] for row in result.tables[0].rows] == ["all families", "without attacks"]
+    assert "5x5 made" in result.tables[0].columns and len(result.data["rows"]) == 2
+    with pytest.raises(SpecError, match="magic"):
+        lab.parts(Context(tmp_path / "lab", 0, 1), replace(size, only=("magic",)))
+    wrong = CliRunner().invoke(app, ["train", str(file), "--families", "magic"])
+    assert "magic" in str(wrong.exception)

@@ -256,12 +256,15 @@ def test_evaluate_has_its_keys(tmp_path):
     assert plain["exact"] == 0.5
 
 
-def test_experiment_shows_the_failure(tmp_path):
+def test_the_wrong_sign_makes_the_error_grow(tmp_path):
+    from tengen.lab.scoring import Size, failure
+    from tengen.lab.steps import Context
+
     file = tmp_path / "games.sgf"
     file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(FINISHED, "W+3.5"), sgf(SEKI, "B+1.5")] * 3))
-    answer = json.loads(run("experiment", file, "--games", "9", "--json", "--quiet"))
-    assert len(answer["faults"]) == 6
-    errors = {(r["energy"], r["optimiser"], r["gradient"]): r["last_error"] for r in answer["runs"]}
+    size = Size(made=0, train=str(file), counts=(9,))
+    runs = failure(Context(tmp_path, 0, 1), size).data["runs"]
+    errors = {(r["energy"], r["optimiser"], r["gradient"]): r["last_error"] for r in runs}
     assert errors["step", "rprop", "printed"] > 1e4 > errors["step", "rprop", "right"]
 
 

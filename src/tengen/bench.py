@@ -1,8 +1,7 @@
-"""Measure speed on one core, side by side with other libraries where they are installed.
+"""Measure speed on one core beside other libraries, where they are installed.
 
 A `Contest` is one kind of work, done by us and by a peer. Rounds of both alternate and the best
-round of each counts, because the machine may be busy with other things; a peer that is not
-installed leaves its ratio empty. Prints nothing.
+round of each counts, because the machine may be busy. Without its peer a contest has no ratio.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ _GAMES = 300
 """Games of a file that are read and replayed."""
 _ROUNDS = 3
 _SECONDS = 1.0
-"""How long one round of one side lasts, about."""
+"""Approximate length of one round of one side."""
 
 _Work = Callable[[], float]
-"""Do some work on one core and return how many units were done."""
+"""Does some work on one core and returns the number of units."""
 _Maker = Callable[[Path], _Work]
-"""Prepare work; gets a file of SGF games, one a line."""
+"""Prepares work; gets a file of SGF games, one per line."""
 
 
 @dataclass(frozen=True)
 class Contest:
-    """One kind of work, and who else does it."""
+    """One kind of work, and the library it is compared with."""
 
     name: str
     unit: str
@@ -50,7 +49,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Speed:
-    """What was measured, in units a CPU second; None without a peer."""
+    """What was measured, in units per processor second; None without a peer."""
 
     name: str
     unit: str
@@ -79,7 +78,7 @@ def compare(names: Iterable[str], games: Path | None = None) -> Iterator[Speed]:
 def measure(
     contest: Contest, games: Path, *, rounds: int = _ROUNDS, seconds: float = _SECONDS
 ) -> Speed:
-    """Run both sides in turn."""
+    """Run both sides alternately."""
     ours, theirs, peer_name = contest.ours(games), None, contest.peer_name
     if contest.peer is not None:
         try:
@@ -103,7 +102,7 @@ def measure(
 
 
 def sample_games(games: int = 60, plies: int = 240, seed: int = 1) -> bytes:
-    """Return SGF games of random moves on 19x19, one a line, for measuring without data."""
+    """Return SGF games of random moves on 19x19, one per line, for measuring without data."""
     rng = np.random.default_rng(seed)
     lines = []
     for _ in range(games):
@@ -116,7 +115,7 @@ def sample_games(games: int = 60, plies: int = 240, seed: int = 1) -> bytes:
 
 
 def _rate(work: _Work, seconds: float) -> float:
-    """Return units a CPU second, repeating the work for about so many seconds."""
+    """Return units per processor second, repeating the work for about this long."""
     done, start = 0.0, time.process_time()
     while (spent := time.process_time() - start) < seconds:
         done += work()
@@ -181,7 +180,7 @@ def _legal_masks(games: Path) -> _Work:
     return work
 
 
-# ----- The peers' -----
+# ----- Work of the peers -----
 
 
 def _openspiel_games(size: int, games: Path) -> _Work:

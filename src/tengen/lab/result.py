@@ -1,7 +1,7 @@
-"""Say what an experiment's result is made of: text, tables, plots, pictures, games, comparisons.
+"""What an experiment returns: text, tables, plots, pictures, games and comparisons with a paper.
 
-A `Result` is data alone. It is kept as JSON beside the run, and shown in three ways: `terminal`
-prints it, `markdown` writes it, `report` makes the page. Nothing here measures or draws.
+A `Result` is plain data. It is stored as JSON in the run's folder; `rendering` shows it as text,
+Markdown or HTML.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Line:
     low: _Numbers | None = None
     high: _Numbers | None = None
     style: str = ""
-    """How matplotlib draws it; without one, points are marked where they are few."""
+    """Format string of matplotlib; by default points are marked where they are few."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A level line across a plot."""
+    """A horizontal line across a plot."""
 
     name: str
     y: float
@@ -66,7 +66,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Series:
-    """One colour of a bar chart."""
+    """One set of bars of a bar chart."""
 
     name: str
     values: _Numbers
@@ -75,7 +75,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar chart: each series has a bar at each name."""
+    """A bar chart: every series has one bar per name."""
 
     title: str
     y: str
@@ -96,7 +96,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Dots:
-    """Values with intervals, one a row, the first on top."""
+    """Values with intervals, one per row, the first on top."""
 
     title: str
     x: str
@@ -106,7 +106,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Picture:
-    """A ready drawing; a wide one has a line of the page to itself."""
+    """A finished drawing; a wide one takes the full width of the page."""
 
     title: str
     svg: str
@@ -119,13 +119,13 @@ Figure = Plot | Bars | Dots | Picture
 
 @dataclass(frozen=True)
 class Replay:
-    """A game to step through on the page, see `pictures.replay`."""
+    """A game to step through on the page; see `drawing.replay`."""
 
     title: str
     rows: int
     cols: int
     frames: Sequence[str]
-    """The stones after every ply, one digit a point."""
+    """The stones after every ply, one digit per point."""
     last: Sequence[int]
     """The point of the last move of every frame, -1 for none."""
     colours: Sequence[int]
@@ -136,7 +136,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class Result:
-    """What an experiment found, ready to be shown."""
+    """What an experiment found."""
 
     text: str = ""
     points: Sequence[str] = ()
@@ -146,7 +146,7 @@ class Result:
     comparisons: Sequence[Comparison] = ()
     replays: Sequence[Replay] = ()
     data: dict[str, Any] = field(default_factory=dict)
-    """The plain numbers behind it, for programs that read `--json`."""
+    """The numbers behind it, for programs that read `--json`."""
 
     def json(self) -> dict[str, Any]:
         """Return it as plain data.
@@ -154,19 +154,19 @@ class Result:
         Raises
         ------
         ValueError
-            If a number is not finite, or something is no plain data.
+            If a number is not finite, or a value is not plain data.
         """
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
         return plain
 
     @classmethod
     def from_json(cls, value: object, name: str = "result") -> Result:
-        """Build it from plain data; `name` is what an error names.
+        """Build it from plain data; `name` begins an error message.
 
         Raises
         ------
         TengenError
-            If the data is none of a result.
+            If the data does not describe a result.
         """
         from pydantic import TypeAdapter, ValidationError
 
@@ -174,15 +174,15 @@ class Result:
             return TypeAdapter(cls).validate_python(value)
         except ValidationError:
             raise TengenError(
-                f"{name}: is no result of a step; remove it to run it again"
+                f"{name}: not a result of a step; remove it to run the step again"
             ) from None
 
 
-# ----- Short ways to build the parts -----
+# ----- Builders -----
 
 
 def percent(rate: float, interval: Sequence[float] | None = None) -> str:
-    """Write a rate with its interval.
+    """Format a rate with its interval.
 
     >>> percent(0.5, (0.4, 0.6))
     '50.0 % [40, 60]'
@@ -198,7 +198,7 @@ def table(
     note: str = "",
     shade: Sequence[Sequence[float | None]] | None = None,
 ) -> Table:
-    """Return a table of any cells, which become text."""
+    """Return a table; cells become text."""
     cells = [[cell if isinstance(cell, int | str) else str(cell) for cell in row] for row in rows]
     return Table(title, list(columns), cells, note, shade)
 

@@ -1,7 +1,7 @@
-"""Measure what a block of work costs: seconds on the clock, processor seconds, peak memory.
+"""Measure what a block of work uses: elapsed time, processor time, peak memory.
 
-Costs of an attempt that was killed are kept in a small file and added to the next one's. Memory is
-sampled, all processes of ours together; what they share is counted for each.
+The usage of an attempt that was killed is kept in a small file and added to the next attempt's.
+Memory is sampled over this process and its children; shared memory is counted once per process.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tengen.models import write_atomic
 
 _SAMPLE = 0.5
 _WRITE = 2.0
-"""Seconds between looks at the memory, and between notes in the file."""
+"""Seconds between samples of the memory, and between writes of the file."""
 
 
-class Meter:
-    """Measure a block; `path` keeps the cost of attempts that did not come to an end."""
+class Resources:
+    """Measure a `with` block; `path` stores the usage of attempts that did not finish."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -32,7 +32,7 @@ class Meter:
 
     def __enter__(self) -> Self:
         self._clock, self._processor = time.monotonic(), _processor_seconds()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
         return self
 
@@ -41,9 +41,9 @@ class Meter:
         self._thread.join()
         self._sample()
         if kind is not None:
-            write_atomic(self.path, json.dumps(self.cost()))
+            write_atomic(self.path, json.dumps(self.used()))
 
-    def cost(self) -> dict[str, float]:
+    def used(self) -> dict[str, float]:
         """Return seconds, processor seconds and peak memory in bytes, all attempts together."""
         return {
             "seconds": round(self._before["seconds"] + time.monotonic() - self._clock, 2),
@@ -54,24 +54,24 @@ class Meter:
         }
 
     def forget(self) -> None:
-        """Drop the file, once the cost stands with the result."""
+        """Remove the file, once the usage is stored with the result."""
         self.path.unlink(missing_ok=True)
 
-    def _look(self) -> None:
+    def _watch(self) -> None:
         written = time.monotonic()
         while not self._stop.wait(_SAMPLE):
             self._sample()
             if time.monotonic() - written > _WRITE:
                 written = time.monotonic()
                 with suppress(OSError):
-                    write_atomic(self.path, json.dumps(self.cost()))
+                    write_atomic(self.path, json.dumps(self.used()))
 
     def _sample(self) -> None:
         self._peak = max(self._peak, memory_in_use())
 
 
 def _read(path: Path) -> dict[str, float]:
-    """Return the cost so far; nothing when there is none or it cannot be read."""
+    """Return the usage so far; zeros if there is no file or it cannot be read."""
     nothing = {"seconds": 0.0, "processor": 0.0, "memory": 0.0}
     with suppress(OSError, ValueError):
         return {**nothing, **json.loads(path.read_text())}
@@ -79,13 +79,13 @@ def _read(path: Path) -> dict[str, float]:
 
 
 def _processor_seconds() -> float:
-    """Return the processor time of this process and of its children that have ended."""
+    """Return the processor time of this process and of its finished children."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 def memory_in_use() -> float:
-    """Return the bytes in memory of this process and all below it; 0 where it cannot be told."""
+    """Return the bytes in memory of this process and its descendants; 0 where unknown."""
     page = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
     total, waiting = 0.0, [os.getpid()]
     while waiting:

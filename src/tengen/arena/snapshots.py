@@ -1,7 +1,7 @@
-"""Let the snapshots of a run of self-play meet each other and some anchors: strength by time.
+"""Rate the snapshots of a self-play run against each other and against anchors.
 
-Neighbours in time play most games, and the first and the last also meet the anchors, whose ratings
-come from the shipped ladder of the board size, where there is one. Knows nothing of learning.
+Neighbouring snapshots play each other, and the first and the last also play the anchors, whose
+ratings come from the shipped ladder of the board size, if there is one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ANCHORS = ("maxlib", "static")
 
 
 @dataclass(frozen=True)
-class Step:
-    """How strong the network was at one moment of the run; of an anchor, only its rating."""
+class SnapshotRating:
+    """The strength of the network at one time of the run; of an anchor, only its rating."""
 
     name: str
     elo: float
@@ -34,27 +34,27 @@ class Step:
     """Ends of the rating's 95 % interval."""
     high: float
     games_played: int
-    """In the ladder."""
+    """In the tournament."""
     minutes: float | None = None
     games: int | None = None
-    """Against itself, up to then."""
+    """Games of self-play so far."""
     positions: int | None = None
 
     def value(self) -> dict[str, Any]:
-        """Return the step as JSON can hold it."""
+        """Return it as plain data."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Who meets whom, and what is known of the snapshots."""
+class SnapshotPlan:
+    """The tournament, and the run's metrics of the snapshots."""
 
     tournament: Tournament
     rows: dict[str, dict[str, Any]]
     """The run's row of each snapshot, by its name."""
 
 
-def plan_ladder(
+def plan_snapshots(
     run: str | Path,
     *,
     size: int | None = None,
@@ -63,8 +63,10 @@ def plan_ladder(
     visits: int = 1,
     anchors: Sequence[str] = ANCHORS,
     seed: int = 0,
-) -> Plan:
-    """Choose snapshots evenly over a run and say who meets whom, on the run's first size if none.
+) -> SnapshotPlan:
+    """Choose snapshots evenly over a run and plan their tournament.
+
+    Without `size` it is played on the run's first board size.
 
     Raises
     ------
@@ -78,7 +80,7 @@ def plan_ladder(
     files = sorted(Path(run, SNAPSHOTS).glob("*.safetensors"))
     files = [path for path in files if int(path.stem) in rows]
     if len(files) < 2:
-        raise RunError(f"{run}: has {len(files)} snapshots; a ladder needs two")
+        raise RunError(f"{run}: has {len(files)} snapshots; at least two are needed")
     count = min(snapshots, len(files))
     chosen = [files[round(i * (len(files) - 1) / max(count - 1, 1))] for i in range(count)]
     named = {f"after {rows[int(path.stem)]['games']} games": path for path in chosen}
@@ -103,22 +105,22 @@ def plan_ladder(
         entrants=(*entrants, *fixed),
         pairs=(*neighbours, *met),
     )
-    return Plan(tournament, {name: rows[int(path.stem)] for name, path in named.items()})
+    return SnapshotPlan(tournament, {name: rows[int(path.stem)] for name, path in named.items()})
 
 
-def play_ladder(
-    plan: Plan,
+def rate_snapshots(
+    plan: SnapshotPlan,
     out: Path,
     *,
     workers: int = 1,
     ray: str | None = None,
     listener: Listener | None = None,
-) -> list[Step]:
-    """Play what is missing and return the snapshots in time, then the anchors."""
+) -> list[SnapshotRating]:
+    """Play the missing games; return the snapshots in order of time, then the anchors."""
     with Database.open(out, plan.tournament) as database:
         run_tournament(plan.tournament, database, workers=workers, ray=ray, listener=listener)
         standings = {standing.name: standing for standing in results_of(database).standings}
-    steps = []
+    found = []
     for entrant in plan.tournament.entrants:
         standing, row = standings[entrant.name], plan.rows.get(entrant.name)
         rating = standing.rating
@@ -129,14 +131,13 @@ def play_ladder(
             "games": row["games"],
             "positions": row["positions"],
         }  # fmt: skip
-        steps.append(
-            Step(entrant.name, rating.elo, rating.low, rating.high, standing.games, **known)
-        )
-    return steps
+        elo = (rating.elo, rating.low, rating.high)
+        found.append(SnapshotRating(entrant.name, *elo, standing.games, **known))
+    return found
 
 
 def _anchors(anchors: Sequence[str], size: int) -> list[Entrant]:
-    """Return anchors, named by specs or as the size's shipped ladder does, with its ratings."""
+    """Return anchors, named by specs or as in the shipped ladder, with their ratings."""
     path = LADDERS / f"{size}x{size}.sqlite"
     if not path.exists():
         return [Entrant(name=anchor, spec=anchor) for anchor in anchors]

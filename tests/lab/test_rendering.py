@@ -14,10 +14,10 @@ import pytest
 from rich.console import Console
 
 from tengen.board import Board
-from tengen.lab.content import (
+from tengen.lab.drawing import COLOURS, INK, draw, kernel_sheet, pattern, replay
+from tengen.lab.rendering import PARTS, Page, Section, gather, markdown, print_result, write_report
+from tengen.lab.result import (
     Bars,
-    Dot,
-    Dots,
     Picture,
     Plot,
     Result,
@@ -25,16 +25,9 @@ from tengen.lab.content import (
     Series,
     dots,
     line,
-    percent,
     table,
 )
-from tengen.lab.markdown import results_page, table_lines
-from tengen.lab.page import PARTS, Block, Page, Section, gather
-from tengen.lab.pictures import kernel_sheet, pattern, replay
-from tengen.lab.plots import COLOURS, INK, draw
-from tengen.lab.report import write_report
 from tengen.lab.steps import Context, Step, run_steps
-from tengen.lab.terminal import print_result
 from tengen.lab.verdicts import compare
 
 LINE = line("one", [1, 2], [3, 4], [(2, 4), (3, 5)])
@@ -55,8 +48,8 @@ def good(context: Context) -> Result:
         tables=[table("T <1>", ["a", "b"], [["x", 1]], note="n", shade=[[None, 0.5]])],
         figures=[*PLOTS.values(), Picture("P", Board(5).svg())],
         comparisons=[
-            compare("Table 1", "that's it", 0.5, 0.7, (0.6, 0.8), unit="%", why="so"),
-            compare("Table 1", "open", None, None, why="too small"),
+            compare("huang.table5.A", 0.8, (0.7, 0.9), detail="that's it", why="so"),
+            compare("huang.table5.AB", text="40 %", why="too small"),
         ],
         replays=[replay("G's", moves, 5, 5, ownership=[np.zeros(25)] * 4, values=[0.0, 1, -1, 2])],
     )
@@ -64,7 +57,7 @@ def good(context: Context) -> Result:
 
 STEPS = [
     Step("good", "opening-td", "Good", good),
-    Step("missing", "player", "Missing", good),
+    Step("missing", "levels", "Missing", good),
 ]
 
 
@@ -112,11 +105,11 @@ def test_the_page_holds_everything_and_escapes_text(tmp_path: Path) -> None:
         "&lt;b&gt;text",
         "that&#39;s it",
         "F &lt;2&gt;",
-        "--only missing",
+        "tengen lab missing",
         "<code>tengen lab</code>",
     ):
         assert text in page
-    assert '"badge better"' in page and "1 figure not measured at this scale" in page
+    assert '"badge refuted"' in page and "1 figure not measured at this scale" in page
     assert "--seed 3" in page and "<li>One.</li>" in page
 
 
@@ -131,7 +124,7 @@ def test_results_md_has_tables_comparisons_and_costs(tmp_path: Path) -> None:
     text = (tmp_path / "results.md").read_text()
     for part in (
         "## Openings by temporal differences",
-        "| Table 1 | that's it | 50.0 % | 70.0 % [60, 80] |  | better | so |",
+        "| Table 5 | A: binary over scalar: that's it | 50.0 % | 80.0 % [70, 90] |",
         "**T <1>**",
         "| x | 1 |",
         "## Cost",
@@ -146,30 +139,24 @@ def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
     page: Page = gather(tmp_path, STEPS, done)
     section: Section
     (section,) = [replace(s, runs=()) for s in page.sections if s.blocks]
-    expected = [("better", 1), ("not measured at this scale", 1)]
-    assert section.places == [("Table 1", expected)]
+    expected = [("refuted", 1), ("not measured at this scale", 1)]
+    assert section.places == [("Table 5", expected)]
     assert len(section.comparisons) == 2 and not page.complete
-    assert [row.what for row in section.decided] == ["that's it"]
-    assert [row.what for row in section.open] == ["open"]
+    assert [row.claim for row in section.decided] == ["huang.table5.A"]
+    assert [row.claim for row in section.open] == ["huang.table5.AB"]
     assert len(page.comparisons) == sum(count for _, count in page.words)
     assert page.cost[0].paper
-    block: Block = section.blocks[0]
+    block = section.blocks[0]
     assert (block.name, block.result) == ("good", done["good"].result)
-    assert "A verdict sets our figure beside the paper's:" in results_page(page)
-    assert results_page(page).count("## ") >= len(PARTS) - 1
-
-
-def test_a_table_is_written_under_its_title_with_its_note() -> None:
-    sheet = table("T", ["a"], [[percent(0.5)]], note="n")
-    assert table_lines(sheet) == ["**T**", "", "| a |", "|---|", "| 50.0 % |", "", "n", ""]
-    assert dots("D", "Elo", [("a", 1.0, 0.0, 2.0)]) == Dots("D", "Elo", [Dot("a", 1.0, 0.0, 2.0)])
+    assert "## Cost" in markdown(page)
+    assert markdown(page).count("## ") >= len(PARTS) - 1
 
 
 def test_a_result_prints_its_text_tables_and_comparisons(tmp_path: Path) -> None:
     out = Console(file=io.StringIO(), width=100)
     print_result(good(Context(tmp_path, 3, 1)), out)
     text = out.file.getvalue()  # type: ignore[attr-defined]
-    for part in ("Some <b>text</b> by", "Why:", "  1. One.", "T <1>", "70.0 % [60, 80]", "better"):
+    for part in ("Some <b>text</b> by", "Why:", "  1. One.", "T <1>", "80.0 %", "refuted"):
         assert part in text
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.needs import need
 
+from tengen.bench import CONTESTS, Contest, compare, measure, sample_games
 from tengen.cli import run
 from tengen.errors import TengenError
-from tengen.lab.speed import CONTESTS, compare, measure, sample_games
 
 GAMES = sample_games(8, 60)
 
@@ -72,4 +72,10 @@ def test_games_of_any_shape_are_measured(tmp_path: Path) -> None:
 
 def test_unknown_work_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", "--only", "dancing"]) == 1
-    assert "nothing to measure is called 'dancing'" in capsys.readouterr().err
+    assert "no benchmark 'dancing'" in capsys.readouterr().err
+
+
+def test_a_contest_without_a_peer_has_no_ratio(tmp_path: Path) -> None:
+    work = Contest("nothing", "things/s", lambda games: lambda: 3)
+    found = measure(work, tmp_path, rounds=1, seconds=0.01)
+    assert found.ours > 0 and (found.peer, found.ratio) == (None, None)

@@ -1,0 +1,266 @@
+"""SVG drawings for the report: plots, kernels as heat maps, patterns, and games as frames.
+
+Colours are the page's CSS variables, so that one drawing serves light and dark mode.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tengen.arrays import FloatArray
+from tengen.board import PASS, Board, index_of
+from tengen.lab.result import Bars, Dots, Figure, Picture, Plot, Replay
+
+INK = "#7a7a7b"
+"""Stands for the page's grey until the drawing is finished."""
+COLOURS = ("#2f7ed1", "#d9821b", "#3a9d51", "#a855c1", "#c03921", "#17a2a1", "#8d6e61")
+"""Stand for the page's --c1 to --c7."""
+
+
+def draw(figure: Figure) -> str:
+    """Return the SVG of a figure."""
+    if isinstance(figure, Picture):
+        return figure.svg
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    settings: Any = {
+        "svg.hashsalt": "tengen",
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+        "font.size": 11,
+    }
+    with matplotlib.rc_context(settings):
+        height = 0.7 + 0.27 * len(figure.rows) if isinstance(figure, Dots) else 3.1
+        sheet, axes = pyplot.subplots(figsize=(5.4, height))
+        if isinstance(figure, Plot):
+            _lines(axes, figure)
+        elif isinstance(figure, Bars):
+            _bars(axes, figure)
+        else:
+            _dots(axes, figure)
+        for name in ("top", "right"):
+            axes.spines[name].set_visible(False)
+        for item in (axes.xaxis, axes.yaxis):
+            item.label.set_color(INK)
+        axes.tick_params(colors=INK, which="both")
+        for spine in axes.spines.values():
+            spine.set_color(INK)
+        sheet.tight_layout()
+        out = io.StringIO()
+        # A fixed date, so that the same data gives the same page.
+        sheet.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+        pyplot.close(sheet)
+    return _for_page(out.getvalue())
+
+
+def _lines(axes: Any, figure: Plot) -> None:
+    for number, line in enumerate(figure.lines):
+        colour = COLOURS[number % len(COLOURS)]
+        style = line.style or ("-o" if len(line.x) < 40 else "-")
+        axes.plot(line.x, line.y, style, color=colour, label=line.name, markersize=3)
+        if line.low is not None and line.high is not None:
+            axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
+    for rule in figure.rules:
+        axes.axhline(rule.y, linestyle="--", linewidth=1, color=INK, label=rule.name)
+    if figure.log:
+        axes.set_yscale("log")
+    axes.set_xlabel(figure.x)
+    axes.set_ylabel(figure.y)
+    if figure.bottom is not None or figure.top is not None:
+        axes.set_ylim(figure.bottom, figure.top)
+    if len(figure.lines) + len(figure.rules) > 1:
+        axes.legend(frameon=False, labelcolor=INK, fontsize=9)
+
+
+def _bars(axes: Any, figure: Bars) -> None:
+    width = 0.8 / max(len(figure.series), 1)
+    for number, entry in enumerate(figure.series):
+        at = np.arange(len(figure.names)) + (number - (len(figure.series) - 1) / 2) * width
+        values = np.array(entry.values, np.float64)
+        error = None
+        if entry.intervals is not None:
+            ends = np.array(entry.intervals, np.float64)
+            error = np.clip(np.array([values - ends[:, 0], ends[:, 1] - values]), 0, None)
+        axes.bar(
+            at, values, width * 0.92, yerr=error, color=COLOURS[number % len(COLOURS)],
+            label=entry.name, ecolor=INK, error_kw={"elinewidth": 1},
+        )  # fmt: skip
+    axes.axhline(0, color=INK, linewidth=0.8)
+    axes.set_xticks(range(len(figure.names)), figure.names)
+    axes.set_ylabel(figure.y)
+    if len(figure.series) > 1:
+        axes.legend(frameon=False, labelcolor=INK, fontsize=9)
+
+
+def _dots(axes: Any, figure: Dots) -> None:
+    rows = figure.rows[::-1]
+    for level, row in enumerate(rows):
+        axes.plot([row.low, row.high], [level, level], color=COLOURS[0], alpha=0.45, lw=3)
+        axes.plot([row.value], [level], "o", color=COLOURS[0], markersize=6)
+    axes.set_yticks(range(len(rows)), [row.name for row in rows])
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_xlabel(figure.x)
+    axes.grid(axis="x", color=INK, alpha=0.25, linewidth=0.6)
+
+
+def _for_page(text: str) -> str:
+    """Remove what precedes the drawing and let the page choose its colours."""
+    text = re.sub(r"^.*?(?=<svg)", "", text, count=1, flags=re.S)
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
+    # The second colour is used outside a page.
+    text = text.replace(INK, f"var(--soft, {INK})")
+    for number, colour in enumerate(COLOURS, 1):
+        text = text.replace(colour, f"var(--c{number}, {colour})")
+    # The page sets the width.
+    return re.sub(r'(<svg[^>]*?) width="[\d.]+pt" height="[\d.]+pt"|(<svg[^>]*?)\s+width="[^"]*"',
+                  _keep, text, count=1)  # fmt: skip
+
+
+def _keep(found: re.Match[str]) -> str:
+    return str(found.group(1) or found.group(2))
+
+
+# ----- Kernels, patterns, games -----
+
+_LEVELS = 6
+"""Shades of each sign in a heat map."""
+OWN, ENEMY, EMPTY, OUTSIDE, UNKNOWN = "X", "O", ".", "#", "?"
+"""Cells of a pattern; UNKNOWN lies outside the template."""
+
+
+def kernel_sheet(
+    kernels: FloatArray,
+    offsets: Sequence[tuple[int, int]],
+    rows: Sequence[str],
+    cols: Sequence[str],
+) -> str:
+    """Draw kernels (offsets, rows, columns) as a sheet of small maps, 3x3 cells each.
+
+    Offsets count east and north. Red is positive, blue negative; every row has its own scale,
+    since layers differ in size.
+    """
+    cell, gap, left, top = 5, 5, 74, 62
+    step = 3 * cell + gap
+    width, height = left + step * len(cols) + 4, top + step * len(rows) + 4
+    strokes: dict[tuple[int, int], list[str]] = {}
+    for i in range(len(rows)):
+        scale = float(np.abs(kernels[:, i]).max()) or 1.0
+        for j in range(len(cols)):
+            for k, (east, north) in enumerate(offsets):
+                share = float(kernels[k, i, j]) / scale
+                level = min(int(abs(share) * _LEVELS + 0.999), _LEVELS)
+                if level == 0:
+                    continue
+                x = left + j * step + (1 + east) * cell
+                y = top + i * step + (1 - north) * cell
+                key = (1 if share > 0 else -1, level)
+                strokes.setdefault(key, []).append(f"M{x} {y}h{cell}v{cell}h-{cell}z")
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        'font-family="system-ui, sans-serif" font-size="8.5">',
+        '<g fill="none" stroke="var(--line)" stroke-width=".6">',
+    ]
+    frames = [
+        f"M{left + j * step} {top + i * step}h{3 * cell}v{3 * cell}h-{3 * cell}z"
+        for i in range(len(rows))
+        for j in range(len(cols))
+    ]
+    out += [f'<path d="{"".join(frames)}"/>', "</g>"]
+    for (sign, level), paths in sorted(strokes.items()):
+        fill = "var(--hot)" if sign > 0 else "var(--cold)"
+        opacity = level / _LEVELS
+        out.append(f'<path fill="{fill}" fill-opacity="{opacity:.2f}" d="{"".join(paths)}"/>')
+    out.append('<g fill="var(--soft)">')
+    for i, name in enumerate(rows):
+        at = top + i * step + 1.5 * cell + 3
+        out.append(f'<text x="{left - 5}" y="{at:g}" text-anchor="end">{name}</text>')
+    for j, name in enumerate(cols):
+        at = left + j * step + 1.5 * cell + 3
+        out.append(f'<text transform="translate({at:g} {top - 5}) rotate(-60)">{name}</text>')
+    return "".join([*out, "</g></svg>"])
+
+
+def pattern(cells: Sequence[str], *, cell: int = 15) -> str:
+    """Draw a pattern given as lines of cells; the centre is the move, own stones are black.
+
+    >>> "<svg" in pattern(["...", ".X.", "###"])
+    True
+    """
+    n = len(cells)
+    half = cell / 2
+    size = n * cell
+    inside = [(r, c) for r in range(n) for c in range(n) if cells[r][c] not in (OUTSIDE, UNKNOWN)]
+    known = set(inside)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" '
+        f'width="{size}" height="{size}">',
+        '<path fill="#e3b878" d="'
+        + "".join(f"M{c * cell} {r * cell}h{cell}v{cell}h-{cell}z" for r, c in inside)
+        + '"/>',
+    ]
+    lines = []
+    for r, c in inside:
+        x, y = c * cell + half, r * cell + half
+        for dr, dc in ((0, 1), (0, -1), (1, 0), (-1, 0)):
+            other = (r + dr, c + dc)
+            beyond = not (0 <= other[0] < n and 0 <= other[1] < n)
+            if beyond or other in known or cells[other[0]][other[1]] == UNKNOWN:
+                lines.append(f"M{x:g} {y:g}l{dc * half:g} {dr * half:g}")
+    out.append(f'<path stroke="#5a3d12" stroke-width="1" d="{"".join(lines)}"/>')
+    for r, c in inside:
+        x, y, what = c * cell + half, r * cell + half, cells[r][c]
+        if (r, c) == (n // 2, n // 2):
+            out.append(
+                f'<circle cx="{x:g}" cy="{y:g}" r="{cell * 0.4:g}" fill="#c0392b" opacity=".85"/>'
+            )
+        elif what in (OWN, ENEMY):
+            fill = "#111" if what == OWN else "#fafafa"
+            out.append(
+                f'<circle cx="{x:g}" cy="{y:g}" r="{cell * 0.46:g}" fill="{fill}" '
+                'stroke="#222" stroke-width=".7"/>'
+            )
+    return "".join([*out, "</svg>"])
+
+
+def replay(
+    title: str,
+    moves: Sequence[tuple[int, int]],
+    rows: int,
+    cols: int,
+    *,
+    ownership: Sequence[FloatArray] = (),
+    values: Sequence[float] = (),
+    words: str = "",
+) -> Replay:
+    """Turn a game into frames for the page: the stones after every ply, the last move marked.
+
+    `ownership` (one map per frame, +1 Black to -1 White) and `values` (Black's expected score) are
+    shown with them.
+    """
+    board = Board(rows, cols)
+    frames = ["".join(map(str, board.grid().ravel().tolist()))]
+    last = [-1]
+    for colour, point in moves:
+        board.play(board.answer(point), colour)
+        frames.append("".join(map(str, board.grid().ravel().tolist())))
+        last.append(-1 if point == PASS else index_of(point, rows, cols))
+    owners = ["".join(chr(65 + round(12 * (float(v) + 1))) for v in np.ravel(o)) for o in ownership]
+    return Replay(
+        title,
+        rows,
+        cols,
+        frames,
+        last,
+        colours=[colour for colour, _ in moves],
+        owners=owners,
+        values=[round(float(v), 1) for v in values],
+        words=words,
+    )

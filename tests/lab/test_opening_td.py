@@ -1,0 +1,228 @@
+"""Tables of players, other judges and variants: played once, continued, and counted right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.board import Board
+from tengen.errors import SpecError, TengenError
+from tengen.lab import opening_td as lab
+from tengen.lab import papers
+from tengen.lab.steps import Context
+from tengen.learners.opening_td import OpeningTD, TDSettings
+
+TINY = lab.TablesSize(
+    games=2, pair_games=2, expert="playouts:1", rows=5, features=("A", "AE"), curve_games=2
+)
+
+
+def test_tables_continue_and_report(tmp_path: Path) -> None:
+    size = replace(TINY, judge=("playouts:2",), judge_games=4)
+    first = lab.tables(Context(tmp_path, 0, 1), size)
+    journal = tmp_path / "opening-td" / "tables" / "seed-0" / "matches.jsonl"
+    before = journal.read_text()
+    assert lab.tables(Context(tmp_path, 0, 1), size) == first
+    assert journal.read_text() == before
+    for encoding in lab.ENCODINGS:
+        shares = [e["value"] for e in first.data["wins"][encoding].values()]
+        assert sum(shares) == pytest.approx(1)
+    (judge,) = first.data["judges"]
+    assert judge["expert"] == "playouts:2" and judge["openings"] == 4
+    assert 0 <= judge["interval"][0] <= judge["agreement"] <= judge["interval"][1] <= 1
+    assert "Table 5: binary against its scalar twin" in [each.title for each in first.tables]
+
+
+def test_tables_with_other_settings_in_the_folder_are_refused(tmp_path: Path) -> None:
+    lab.tables(Context(tmp_path, 0, 1), replace(TINY, features=("A",)))
+    with pytest.raises(TengenError, match="games 2 there, 3 asked"):
+        lab.tables(Context(tmp_path, 0, 1), replace(TINY, features=("A",), games=3))
+
+
+def test_seeds_may_be_run_one_at_a_time(tmp_path: Path) -> None:
+    size = replace(TINY, games=1, referee="playouts:2", features=("A", "AB", "AC"))
+    for seed in (0, 1):
+        lab.tables(Context(tmp_path / "parts", seed, 1), size)
+    values = [
+        lab.tables(Context(tmp_path / folder, 0, 1), replace(size, seeds=2)).data
+        for folder in ("parts", "whole")
+    ]
+    assert values[0] == values[1]
+    assert all(curve == [] for curve in values[0]["figure4"].values())
+    assert values[0]["referee"] == "playouts:2" and values[0]["expert"] == "playouts:1"
+    assert len(values[0]["wins"]["scalar"]["A"]["by_seed"]) == 2
+
+
+def test_variants_are_compared(tmp_path: Path) -> None:
+    size = lab.VariantsSize(
+        games=2, match_games=2, expert="playouts:1", rows=5, seeds=2,
+        only=("lambda 0.6", "against static"),
+    )  # fmt: skip
+    context = Context(tmp_path, 0, 1)
+    value = lab.play_variants(context, tmp_path, size)
+    assert set(value["variants"]["lambda 0.6"]) == {"random", "maxlib", "paper"}
+    assert value["variants"]["paper"]["random"]["seeds"] == 2 and value["seeds"] == [0, 1]
+    assert lab.play_variants(context, tmp_path, size) == value
+    assert 'opponent = "static"' in (tmp_path / "against-static-0" / "config.toml").read_text()
+    assert value["variants"]["paper"]["random"]["p"] is None
+    assert 0 <= value["variants"]["lambda 0.6"]["maxlib"]["p"] <= 1
+    shown = lab.variants(Context(tmp_path / "shown", 0, 1), replace(size, only=("scalar",)))
+    assert [row[0] for row in shown.tables[0].rows] == ["paper", "scalar"]
+    with pytest.raises(SpecError, match="no variant 'nonsense'"):
+        lab.VariantsSize(only=("nonsense",))
+
+
+def test_players_that_differ_are_told_from_seeds_that_differ() -> None:
+    paper = {"A": 40, "AB": 50, "AC": 60}
+    clear = {"A": [0.30, 0.31, 0.29], "AB": [0.50, 0.49, 0.51], "AC": [0.70, 0.70, 0.70]}
+    found = lab.spread(clear, paper)
+    assert found is not None and found["different_pairs"] == found["pairs"] == 3
+    assert found["rank_with_paper"] == pytest.approx(1)
+    noise = {"A": [0.30, 0.70, 0.50], "AB": [0.60, 0.41, 0.51], "AC": [0.60, 0.30, 0.65]}
+    found = lab.spread(noise, paper)
+    assert found is not None and found["different_pairs"] == 0
+    assert found["run_sd"] == pytest.approx(
+        np.sqrt(np.mean([np.var(v, ddof=1) for v in noise.values()]))
+    )
+    assert lab.spread({"A": [0.5]}, paper) is None
+
+
+def test_tables_count_what_was_played(tmp_path: Path) -> None:
+    size = lab.TablesSize(pair_games=2, features=("A", "AB"), referee="playouts:3")
+    assert size.judged_by == "playouts:3"
+    rows = [
+        {"key": "7 A-scalar AB-scalar", "scores": [5.0, 0.0], "openings": [[1], [1]]},
+        {"key": "7 A-binary AB-binary", "scores": [-5.0, -1.0], "openings": [[1], [2]]},
+        {"key": "7 A-binary A-scalar", "scores": [1.0, 1.0], "openings": [[1], [3]]},
+        {"key": "7 AB-binary AB-scalar", "scores": [1.0, -1.0], "openings": [[1], [3]]},
+    ]
+    assert lab.points_of(rows[0]) == 1.5 and lab.duplicates(rows[0]) == 1
+    played = lab.Played(tmp_path, size, {7: rows})
+    assert lab.wins_of(played, "scalar") == {"A": [0.75], "AB": [0.25]}
+    value = lab.tables_data(played)
+    assert value["twins"]["players"]["A"]["value"] == 1.0 and value["duplicates"] == 1
+    assert value["gains"]["scalar"]["B"]["points"]["value"] == -0.5
+    assert [sheet.title.split(":")[0] for sheet in lab.result_tables(value)] == [
+        "Table 1", "Table 2", "Table 3", "Table 4", "Table 5",
+    ]  # fmt: skip
+    # One seed has the interval of its games, several that of the seeds, within 0 and 1.
+    assert lab.interval_of([0.5], 100) == pytest.approx((0.404, 0.596), abs=1e-3)
+    assert lab.interval_of([0.5]) is None
+    assert lab.interval_of([0.9, 1.0], 100) == (pytest.approx(0.3147, abs=1e-4), 1.0)
+
+
+def test_other_judges_get_openings_of_all_players_and_both_colours(tmp_path: Path) -> None:
+    size = lab.TablesSize(
+        games=1, pair_games=4, curve_games=0, expert="playouts:1", rows=5,
+        features=("A", "AB", "AC"),
+    )  # fmt: skip
+    played = lab.play_tables(Context(tmp_path, 0, 1), tmp_path, size)
+    jobs = lab.judge_jobs(played, 0, "playouts:1", 12)
+    assert len(jobs) == 12 and {job.sign for job in jobs.values()} == {1, -1}
+    signs = [job.sign for job in lab.judge_jobs(played, 0, "playouts:1", 6).values()]
+    assert sum(signs) == 0
+    matches = {row["key"]: row for row in played.matches[0]}
+    for key, job in jobs.items():
+        match, game = key.rsplit(" ", 1)
+        assert matches[match]["scores"][int(game)] == job.first
+    said = lab.second_opinions(Context(tmp_path, 0, 1), played, "playouts:1")
+    firsts = {row["key"]: row["first"] for row in said}
+    assert {key: firsts[key] for key in jobs} == {key: job.first for key, job in jobs.items()}
+
+
+def test_judges_play_on_the_board_of_the_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Board] = []
+
+    class Watcher:
+        def finish(self, boards: list[Board], seeds: list[int]) -> np.ndarray:
+            seen.extend(boards)
+            return np.zeros(len(boards))
+
+    monkeypatch.setattr(lab, "expert_of", lambda spec: Watcher())
+    terms = lab.TablesSize(rows=7, komi=3.5).terms
+    lab.judge_one(lab.JudgeJob((9, 10), terms, 1, 0.0, "watcher", 1))
+    assert (seen[0].rows, seen[0].cols, seen[0].komi) == (7, 7, 3.5)
+
+
+def test_agreement_and_ranks_of_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge who repeats the first verdicts agrees always; one who turns them round, never."""
+    monkeypatch.setattr(lab, "REPEATS", 20)
+    wins = {e: {"A": [0.2], "AB": [0.5], "AC": [0.8]} for e in lab.ENCODINGS}
+    strength = {"A": 0, "AB": 1, "AC": 2}
+    found = []
+    for sign in (1, -1):
+        verdicts = []
+        for e in lab.ENCODINGS:
+            for a, b in (("A", "AB"), ("A", "AC"), ("AB", "AC")):
+                score = 10.0 * (strength[a] - strength[b])
+                key = f"0 {a}-{e} {b}-{e} 0"
+                verdicts.append({"key": key, "first": score, "second": sign * score})
+        found.append(lab.compare_judges("judge", verdicts, wins))
+    same, turned = found
+    assert (same["agreement"], turned["agreement"]) == (1, 0)
+    assert same["ranks"]["scalar"]["all_games"]["value"] == pytest.approx(1)
+    assert turned["ranks"]["binary"]["same_openings"]["value"] == pytest.approx(-1)
+
+
+def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
+    model = tmp_path / "a.safetensors"
+    OpeningTD(settings=TDSettings(rows=5, plies=6, hidden=3)).draw().save(model)
+    log = tmp_path / "parts.jsonl"
+    first, job = (
+        lab.MatchJob(str(model), "random", "playouts:1", games, seed=3) for games in (50, 100)
+    )
+    lab.evaluate(first, log=log)
+    whole = lab.evaluate(job, log=log)
+    assert len(log.read_text().splitlines()) == 2
+    assert whole == lab.evaluate(job)
+    log.write_text(log.read_text()[:-9])  # as a kill leaves it
+    assert lab.evaluate(job, log=log) == whole
+    log.write_text(log.read_text().replace('"scores": [', '"scores": [1.0, 1.0, '))
+    assert lab.evaluate(job, log=log)["games"] == 104
+    log.write_text("nonsense\n")
+    with pytest.raises(TengenError, match="is damaged"):
+        lab.evaluate(job, log=log)
+
+
+def test_experts_and_opponents_are_named_in_words() -> None:
+    with pytest.raises(TengenError, match="must be followed by a number"):
+        lab.expert_of("playouts:few")
+    job = lab.TrainJob("nowhere", TDSettings(opponent="random"))
+    with pytest.raises(TengenError, match="--random-opponent 1"):
+        lab.train(job)
+    assert not Path("nowhere").exists()
+
+
+def test_gains_follow_the_papers_own_tables() -> None:
+    """Table 2 is a mean of ratios and Table 4 a mean of differences: the paper's numbers say so."""
+    for encoding, measure in (("scalar", "relative"), ("binary", "points")):
+        shares = {f: [w / 100] for f, w in papers.TD_WINS[encoding].items()}
+        gains = lab.gains_of(shares, papers.TD_GAINS[encoding])
+        for feature, paper in papers.TD_GAINS[encoding].items():
+            assert 100 * gains[feature][measure]["value"] == pytest.approx(paper, abs=0.75), feature
+
+
+def test_a_player_that_won_nothing_has_no_ratio() -> None:
+    paper = papers.TD_GAINS["scalar"]
+    shares = {"A": [0.0], "AB": [0.5], "AC": [0.5], "ABC": [0.75]}
+    gains = lab.gains_of(shares, paper)
+    assert gains["B"]["relative"]["value"] == 0.5  # by AC and ABC alone
+    assert gains["B"]["points"]["value"] == (0.5 + 0.25) / 2
+    gains = lab.gains_of({"A": [0.0], "AB": [0.5]}, paper)
+    assert gains["B"]["relative"]["value"] is None and gains["B"]["points"]["value"] == 0.5
+
+
+def test_a_curve_is_read_from_the_rows_of_a_run(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text('{"step": 10, "win_rate": 0.5}\n')
+    assert lab.curve_of(tmp_path) == [{"games": 10, "win_rate": 0.5}]
+
+
+def test_a_training_size_has_terms_and_a_referee() -> None:
+    size = lab.TrainingSize(games=7, rows=5)
+    assert (size.terms.games, size.terms.rows, size.judged_by) == (7, 5, "builtin")
+    assert lab.TrainingSize(referee="static").judged_by == "static"
+    with pytest.raises(SpecError):
+        lab.TrainingSize(games=0)
