@@ -24,7 +24,7 @@ setup: .venv/ready  ## install everything and compile the kernels
 	touch $@
 
 lab: setup  ## the main job: reproduce the papers at a small scale and write one report
-	$(BIN)/tengen lab --quick
+	$(BIN)/tengen lab
 
 web: .venv/installed  ## the board in the browser; kernels are compiled while it runs
 	$(BIN)/tengen web
