@@ -54,7 +54,7 @@ def test_train_evaluate_and_predict(folder, capsys, monkeypatch) -> None:
 
 
 def lab(capsys, name, folder, *settings) -> dict:
-    words = ["lab", name, "--full", "--out", str(folder), "--json", "--quiet"]
+    words = ["lab", name, "--full", "--seed", "0", "--out", str(folder), "--json", "--quiet"]
     common = ["train=train.sgf", "test=test.sgf", "board=7", "games=8"]
     for text in (*common, *settings):
         words += ["--set", text]
