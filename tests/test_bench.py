@@ -52,7 +52,7 @@ def test_a_missing_peer_leaves_the_ratio_empty(
 
 def test_the_command(capsys: pytest.CaptureFixture[str], games: Path) -> None:
     words = ["bench", "--only", "legal-mask-19x19", "--json", "--quiet"]
-    assert run([*words, "--games", str(games)]) == 0
+    assert run([*words, "--collection", str(games)]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert list(row) == ["name", "unit", "ours", "peer", "peer_name", "ratio"]
     assert row["name"] == "legal-mask-19x19" and row["ratio"] is None

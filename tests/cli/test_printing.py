@@ -11,10 +11,9 @@ import pytest
 
 from tengen.board import Board
 from tengen.cli.options import Position, Resumable
-from tengen.cli.printing import Progress, emit_result, in_words, show, standard_input, tell_faults
+from tengen.cli.printing import Progress, in_words, show, standard_input, tell_faults
 from tengen.cli.screen import Screen
 from tengen.errors import TengenError
-from tengen.lab.result import Result, Table
 
 Out = pytest.CaptureFixture[str]
 
@@ -35,16 +34,6 @@ def test_a_closed_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(TengenError, match="standard input is closed"):
         standard_input()
-
-
-def test_a_result_is_one_json_value_or_its_tables(capsys: Out) -> None:
-    result = Result(tables=[Table("wins", ["who"], [["A"]])], data={"who": "A"})
-    emit_result(result, json=True)
-    assert json.loads(capsys.readouterr().out) == {"who": "A"}
-    emit_result(result, json=True, value=[1])
-    assert json.loads(capsys.readouterr().out) == [1]
-    emit_result(result, json=False)
-    assert "wins" in capsys.readouterr().out
 
 
 def test_progress_counts_and_is_silent_where_it_should_be(capsys: Out) -> None:

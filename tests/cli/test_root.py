@@ -57,8 +57,7 @@ def test_every_learner_is_trained_and_evaluated(capsys: Out) -> None:
     [
         ("trian network", "Did you mean 'train'"),
         ("train scorin", "Did you mean 'scoring'"),
-        ("lab opening", "Did you mean 'opening-td'"),
-        ("lab --only levles", "did you mean 'levels'"),
+        ("lab opening-dt", "did you mean 'opening-td'"),
         ("players mtcs", "did you mean 'mcts'"),
         ("models show tengen-smal", "did you mean 'tengen-small'"),
         ("bench --only replya", "did you mean 'replay'"),

@@ -93,7 +93,7 @@ def test_commands_exist(name: str) -> None:
 
 
 def test_the_check_finds_what_is_wrong() -> None:
-    check_tengen(["lab", "--only", "player"])
+    check_tengen(["lab", "levels", "--set", "games=2"])
     check_tengen(["train", "scoring", "GAMES", "--members", "3"])
     for wrong in (["labs"], ["lab", "--sometimes"], ["gtp", "tengen"], ["train", "sing"]):
         with pytest.raises(AssertionError):

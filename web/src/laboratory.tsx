@@ -23,7 +23,7 @@ export function Laboratory({ argument }: { argument: string }) {
       <h2>Reports</h2>
       {reports?.length === 0 && (
         <p class="note">
-          None yet: <code>tengen lab --quick</code> makes one.
+          None yet: <code>tengen lab</code> makes one.
         </p>
       )}
       <ul class="games">

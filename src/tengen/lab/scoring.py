@@ -872,7 +872,7 @@ class PartsSize:
     games: int = 0
     """Games to use; 0 for all."""
     made: tuple[str, ...] = ()
-    """Files of games made by `tengen scoring make`, to measure on and learn from."""
+    """Files of games made by `tengen train scoring --made-only`, to measure on and learn from."""
     folds: int = 3
     members: int = 4
     """Networks that vote."""
