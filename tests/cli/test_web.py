@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tengen.cli import run
-from tengen.web.serving import _Server
+from tengen.web.app import _Server
 
 Out = pytest.CaptureFixture[str]
 

@@ -22,23 +22,21 @@ from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.records import loads
 from tengen.review.game import Position
 from tengen.web import openings
-from tengen.web.app import make_app
+from tengen.web.app import Services, make_app
 from tengen.web.game_service import StaleMoveError, UnknownGameError, WebGame
-from tengen.web.ladder import Rung, rungs
 from tengen.web.look_routes import Scored
 from tengen.web.openings import index_upload
-from tengen.web.opponents import list_opponents
+from tengen.web.opponents import Rung, list_opponents, rungs
 from tengen.web.play_routes import NewGame, Toggle
 from tengen.web.review_tasks import export_sgf, to_value
 from tengen.web.reviews import UnknownReviewError
 from tengen.web.security import Guard
-from tengen.web.services import Services, services_of
+from tengen.web.services import parts_of, result_of, services_of
 from tengen.web.settings import LOOPBACK, Settings, default_database
 from tengen.web.shelves import Found, UnknownItemError, pick
 from tengen.web.sights import Machine
 from tengen.web.store import Store
 from tengen.web.uploads import unpacked
-from tengen.web.waiting import parts_of, result_of
 from tengen.web.workers import BRIEF, CancelledJob, Context, Job, Lane, WorkerDiedError
 
 Answer = TypeVar("Answer")

@@ -15,8 +15,8 @@ from tengen.web.positions import (
     last_vertex,
     mask_rows,
     named_moves,
+    position_of,
 )
-from tengen.web.records import position_of
 
 
 def test_moves_are_named_with_their_colours() -> None:

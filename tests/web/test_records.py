@@ -14,9 +14,8 @@ from tengen.board import Board
 from tengen.errors import IllegalMoveError
 from tengen.records import GameRecord, loads
 from tengen.records.record import board_at
-from tengen.web import look_routes, records, review_routes
-from tengen.web.app import make_app
-from tengen.web.services import Services
+from tengen.web import look_routes, positions, reviews
+from tengen.web.app import Services, make_app
 from tengen.web.settings import LOOPBACK, Settings
 
 GOOD = "(;SZ[9]AB[aa]PL[W];W[ee];B[cc];W[gg];B[])"
@@ -40,7 +39,7 @@ def slowly(record: GameRecord) -> list[Board]:
 )
 def test_positions_are_those_of_a_replay_from_the_start(sgf: str, count: int) -> None:
     [record] = loads(sgf)
-    boards, remark = records.replayed(record)
+    boards, remark = positions.replayed(record)
     assert boards == slowly(record) and len(boards) == count
     assert [b.turn for b in boards] == [b.turn for b in slowly(record)]
     assert [b.moves for b in boards] == [b.moves for b in slowly(record)]
@@ -54,17 +53,17 @@ def test_a_game_is_replayed_once_whatever_is_wrong_with_it(monkeypatch: pytest.M
         asked.append(arguments)
         return board_at(*arguments)
 
-    monkeypatch.setattr(records, "board_at", counting)
+    monkeypatch.setattr(positions, "board_at", counting)
     for sgf in (GOOD, ILLEGAL):
         asked.clear()
-        records.replayed(loads(sgf)[0])
+        positions.replayed(loads(sgf)[0])
         assert len(asked) <= 1
 
 
 def test_a_game_without_a_first_position_is_refused() -> None:
     [record] = loads("(;SZ[2]AB[aa][ab][ba][bb])")
     with pytest.raises(IllegalMoveError):
-        records.replayed(record)
+        positions.replayed(record)
 
 
 def test_others_are_answered_while_a_game_is_replayed(
@@ -75,7 +74,7 @@ def test_others_are_answered_while_a_game_is_replayed(
             asyncio.get_running_loop()
         return {"moves": len(record.moves)}
 
-    for routes in (look_routes, review_routes):
+    for routes in (look_routes, reviews):
         monkeypatch.setattr(routes, "whole", replay)
     services = Services(Settings(tmp_path / "web.sqlite"))
     body = {"sgf": GOOD, "headline": {}, "playouts": 1}

@@ -8,7 +8,7 @@ import re
 from tengen.records import loads
 from tengen.review.game import Review, find_reviewer, review_game
 from tengen.review.settings import ReviewSettings
-from tengen.web.review_page import review_page
+from tengen.web.review_tasks import review_page
 
 EVIL = "</script><script>alert(1)</script>"
 

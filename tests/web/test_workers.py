@@ -12,7 +12,7 @@ import pytest
 
 from tengen.board import Board
 from tengen.errors import TengenError
-from tengen.web.ladder import next_rung
+from tengen.web.opponents import next_rung
 from tengen.web.positions import to_board, to_value
 from tengen.web.workers import CancelledJob, Lane
 

@@ -432,7 +432,7 @@ class _Talk:
         from tengen.review.annotate import move_words
         from tengen.review.game import find_reviewer, review_game
         from tengen.review.settings import ReviewSettings
-        from tengen.web.review_page import review_page
+        from tengen.web.review_tasks import review_page
 
         if words and not words[0].isdecimal():
             raise IllegalMoveError("say review, or review and visits, for example review 100")

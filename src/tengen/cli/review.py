@@ -71,7 +71,7 @@ def _one(
     from tengen.files import write_atomic
     from tengen.review.annotate import annotate
     from tengen.review.game import find_reviewer, review_game
-    from tengen.web.review_page import review_page
+    from tengen.web.review_tasks import review_page
 
     begin = time.monotonic()
     record = job.record()
@@ -138,7 +138,7 @@ def _many(
 ) -> None:
     """Review several games into a folder."""
     from tengen.review.batch import review_library
-    from tengen.web.review_page import review_page
+    from tengen.web.review_tasks import review_page
 
     begin = time.monotonic()
     folder = _folder(files, out)

@@ -169,7 +169,7 @@ def web(
 
     # Moves are checked one at a time here: plain Python does until the next start.
     compiling.spare("board.kernels", children=False)
-    from tengen.web.serving import serve
+    from tengen.web.app import serve
     from tengen.web.settings import LOOPBACK, Settings, default_database
 
     for path in collection or ():

@@ -1,7 +1,6 @@
-"""The board in the browser: a local server with an API, and the page that talks to it.
+"""The board in the browser: a local server with an API, and the page that uses it.
 
-Layers by knowledge: `positions` and `uploads` (boards and files as plain values), `workers` and
-`tasks` (what runs in processes of its own), `store` (the database), `table`, `room` and `reviews`
-(games and jobs), the `*_routes` (HTTP), `security` (who may ask), `app` (all of it together). The
-page's sources lie in `web/` at the root of the project; `static` holds what is built from them.
+`app` puts the server together. Routes: `play_routes`, `reviews`, `look_routes`. Work of child
+processes: `tasks`, run by `workers`. The page's sources are in `web/` at the root of the project;
+`static` holds what is built from them.
 """

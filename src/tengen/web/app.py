@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import socket
+import threading
+import webbrowser
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
@@ -17,14 +22,49 @@ from tengen import __version__
 from tengen.board import Board
 from tengen.compiling import SCORING_KERNELS, is_compiled
 from tengen.errors import IllegalMoveError, TengenError
-from tengen.web import explore_routes, look_routes, play_routes, review_routes, shelf_routes
-from tengen.web.game_service import StaleMoveError, UnknownGameError
+from tengen.web import look_routes, play_routes, reviews
+from tengen.web.game_service import GameService, StaleMoveError, UnknownGameError
+from tengen.web.opponents import list_opponents
 from tengen.web.positions import to_value
-from tengen.web.reviews import UnknownReviewError
+from tengen.web.reviews import Reviews, UnknownReviewError
 from tengen.web.security import Guard
-from tengen.web.services import Services
+from tengen.web.settings import Settings
 from tengen.web.shelves import UnknownItemError
-from tengen.web.workers import CancelledJob, compile_kernels
+from tengen.web.store import Store
+from tengen.web.workers import CancelledJob, Lane, compile_kernels
+
+TASKS = "tengen.web.tasks"
+
+
+@dataclass
+class Services:
+    """Lanes keep kinds of work apart: reviews never make a game or a hint wait."""
+
+    settings: Settings
+    playing: Lane = field(default_factory=lambda: Lane(TASKS))
+    looking: Lane = field(default_factory=lambda: Lane(TASKS))
+    exploring: Lane = field(default_factory=lambda: Lane(TASKS))
+    studying: Lane = field(default_factory=lambda: Lane(TASKS))
+    store: Store = field(init=False)
+    games: GameService = field(init=False)
+    reviews: Reviews = field(init=False)
+
+    def __post_init__(self) -> None:
+        # First, so that a wrong spec leaves no database open.
+        opponents = list_opponents(self.settings.players)
+        self.store = Store(self.settings.database)
+        self.games = GameService(self.store, self.playing, opponents)
+        self.reviews = Reviews(self.store, self.studying, self.settings)
+
+    def close(self) -> None:
+        """End the processes and close the database."""
+        # First, so that what workers still report is not written to a closed database.
+        self.games.close()
+        self.reviews.close()
+        for lane in (self.playing, self.looking, self.exploring, self.studying):
+            lane.close()
+        self.store.close()
+
 
 STATIC = Path(__file__).parent / "static"
 _STATUS: dict[type[Exception], int] = {
@@ -68,7 +108,7 @@ def make_app(services: Services) -> FastAPI:
     )
     app.state.services = services
     app.state.tables = {}
-    for routes in (play_routes, review_routes, look_routes, explore_routes, shelf_routes):
+    for routes in (play_routes, reviews, look_routes):
         app.include_router(routes.router)
     for kind in _STATUS:
         app.add_exception_handler(kind, _tell)
@@ -100,3 +140,55 @@ async def _tell_invalid(request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, RequestValidationError)
     parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in failure.errors()]
     return JSONResponse({"detail": "; ".join(parts)}, 422)
+
+
+def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]) -> None:
+    """Serve until the process is interrupted; tell the address once it can be visited.
+
+    Raises
+    ------
+    TengenError
+        If the address cannot be listened on, the database not be opened, or a spec names no player.
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+    except OSError as failure:
+        raise TengenError(
+            f"cannot listen on {settings.host}:{settings.port}: {failure.strerror}; "
+            "choose another --port"
+        ) from None
+    settings = replace(settings, port=listening.getsockname()[1])
+    shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+    query = f"?token={settings.token}" if settings.token else ""
+    address = f"http://{shown}:{settings.port}/{query}"
+    with listening:
+        # Before the server runs: what fails inside of it ends in a traceback.
+        services = Services(settings)
+        config = uvicorn.Config(
+            make_app(services), log_level="warning", lifespan="on", timeout_graceful_shutdown=2
+        )
+        server = _Server(config, lambda: _ready(address, open_browser, tell))
+        server.run(sockets=[listening])
+
+
+def _ready(address: str, open_browser: bool, tell: Callable[[str], None]) -> None:
+    tell(f"the board is at {address} (stop with Ctrl-C)")
+    if open_browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it can be visited."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and tell."""
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()

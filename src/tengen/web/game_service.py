@@ -29,8 +29,8 @@ from tengen.web.positions import (
     to_value,
     vertices,
 )
+from tengen.web.services import tell
 from tengen.web.store import Store
-from tengen.web.waiting import tell
 from tengen.web.workers import BRIEF, CancelledJob, Job, Lane
 
 KIND = "game"

@@ -1,27 +1,27 @@
-"""Answer requests about single positions: rules, prediction, score, analysis; keep nothing."""
+"""Routes of positions, openings, tournaments, trainings and reports; they change no game."""
 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
 from tengen.board import BLACK, Board
 from tengen.errors import TengenError
-from tengen.web import sights
-from tengen.web.positions import COLOURS, illegal_points, named_moves, to_value
-from tengen.web.records import position_of, whole
-from tengen.web.services import services_of
+from tengen.web import openings, shelves, sights
+from tengen.web.positions import COLOURS, illegal_points, named_moves, position_of, to_value, whole
+from tengen.web.services import parts_of, result_of, services_of
 from tengen.web.uploads import read_upload
-from tengen.web.waiting import parts_of, result_of
 from tengen.web.workers import BRIEF
 
-router = APIRouter(prefix="/api", tags=["positions"])
+router = APIRouter(prefix="/api")
 
 Row = Annotated[str, Field(pattern=r"^[.XO]{2,25}$")]
 Move = tuple[Literal["B", "W"], Annotated[str, Field(max_length=8)]]
@@ -72,7 +72,7 @@ class Scored(Position):
     alive: Annotated[list[str], Field(max_length=400)] = []
 
 
-@router.post("/position")
+@router.post("/position", tags=["positions"])
 async def position(position: Position) -> dict[str, Any]:
     """Play moves by the rules and return where they lead."""
     board = position.board()
@@ -84,7 +84,7 @@ async def position(position: Position) -> dict[str, Any]:
     }
 
 
-@router.post("/predict")
+@router.post("/predict", tags=["positions"])
 async def predict(
     request: Request, position: Position, top: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> dict[str, Any]:
@@ -95,7 +95,7 @@ async def predict(
     return found
 
 
-@router.post("/score")
+@router.post("/score", tags=["positions"])
 async def score(request: Request, position: Scored) -> dict[str, Any]:
     """Say which stones are dead, and count territory and area."""
     board = position.board()
@@ -111,13 +111,13 @@ async def score(request: Request, position: Scored) -> dict[str, Any]:
     return {**found, **position_of(board)}
 
 
-@router.get("/machines")
+@router.get("/machines", tags=["positions"])
 async def machines() -> list[dict[str, Any]]:
     """List the machines that look at positions, with what they are and their papers."""
     return [asdict(machine) for machine in sights.machines()]
 
 
-@router.post("/see/{machine}")
+@router.post("/see/{machine}", tags=["positions"])
 async def see(request: Request, machine: str, position: Position) -> dict[str, Any]:
     """Return everything that one machine says: maps, wishes, ownership, the fate of blocks."""
     board = position.board()
@@ -126,7 +126,7 @@ async def see(request: Request, machine: str, position: Position) -> dict[str, A
     return {**await result_of(job, request), **position_of(board)}
 
 
-@router.post("/analyse", response_class=StreamingResponse)
+@router.post("/analyse", response_class=StreamingResponse, tags=["positions"])
 async def analyse(
     request: Request,
     position: Position,
@@ -146,7 +146,7 @@ async def analyse(
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-@router.post("/records")
+@router.post("/records", tags=["positions"])
 def records(
     request: Request,
     data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
@@ -158,3 +158,119 @@ def records(
     if game > len(found):
         raise TengenError(f"the file has {len(found)} games")
     return {**whole(found[game - 1]), "games": len(found)}
+
+
+class Asked(Position):
+    """A position, and whether only the corner of its moves is meant."""
+
+    corner: bool = False
+
+
+@router.get("/collections", tags=["openings"])
+def listed(request: Request) -> list[dict[str, Any]]:
+    """List the collections whose openings can be explored."""
+    found = openings.collections(services_of(request).settings)
+    return [{"id": one.id, "name": one.name} for one in found]
+
+
+@router.post("/collections", status_code=201, tags=["openings"])
+async def add(
+    request: Request,
+    data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
+    name: Annotated[str, Query(max_length=200)] = "games.sgf",
+) -> dict[str, Any]:
+    """Index the games of a file or an archive, and keep the index."""
+    services = services_of(request)
+    with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
+        arguments = await run_in_threadpool(openings.prepare, data, name, folder, services.settings)
+        job = services.exploring.submit("index", arguments, grace=BRIEF)
+        made = await result_of(job, request)
+    found = openings.collections(services.settings)
+    entry = next(one for one in found if str(one.path) == arguments["out"])
+    return {"id": entry.id, "name": entry.name, **made}
+
+
+@router.post("/explore/{key}", tags=["openings"])
+async def explore(
+    request: Request, key: str, asked: Asked, top: Annotated[int, Query(ge=1, le=100)] = 15
+) -> dict[str, Any]:
+    """Say what was played next in a position, how often, who won, and what models think of it.
+
+    Mirror images, turns and swapped colours count together. The first question to a collection
+    makes its index, which takes a while.
+    """
+    services = services_of(request)
+    board = asked.board()
+    found = shelves.pick(openings.collections(services.settings), key)
+    arguments = {
+        "board": to_value(board),
+        "path": str(found.path),
+        "corner": asked.corner,
+        "top": top,
+    }
+    job = services.exploring.submit("explore", arguments, grace=BRIEF)
+    return {**await result_of(job, request), **position_of(board)}
+
+
+_REPORT_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; img-src data:"
+)
+"""A report has script of its own; in a sandbox it has no origin from which it could ask us."""
+
+
+def _entry(found: shelves.Found) -> dict[str, Any]:
+    return {"id": found.id, "name": found.name, "changed": found.path.stat().st_mtime}
+
+
+@router.get("/arenas", tags=["arena and laboratory"])
+def arenas(request: Request) -> list[dict[str, Any]]:
+    """List tournaments: those given on the command line, those of the runs, shipped ladders."""
+    return [_entry(found) for found in shelves.arenas(services_of(request).settings)]
+
+
+@router.get("/arenas/{key}", tags=["arena and laboratory"])
+async def arena(request: Request, key: str) -> dict[str, Any]:
+    """Return a tournament's standings with ratings, its cross table and latest games."""
+    services = services_of(request)
+    found = shelves.pick(shelves.arenas(services.settings), key)
+    stamp = shelves.stamp(found.path)
+    known: dict[str, Any] = request.app.state.tables
+    if known.get(key, (None,))[0] == stamp:
+        return {"name": found.name, **known[key][1]}
+    job = services.looking.submit("tables", {"path": str(found.path)}, grace=BRIEF)
+    known[key] = stamp, await result_of(job, request)
+    return {"name": found.name, **known[key][1]}
+
+
+@router.get("/arenas/{key}/games/{number}", tags=["arena and laboratory"])
+def arena_game(request: Request, key: str, number: int) -> dict[str, Any]:
+    """Return one game of a tournament with all its positions."""
+    found = shelves.pick(shelves.arenas(services_of(request).settings), key)
+    return whole(shelves.game_of(found.path, number))
+
+
+@router.get("/trainings", tags=["arena and laboratory"])
+def trainings(request: Request) -> list[dict[str, Any]]:
+    """List trainings in the folder of runs, latest first."""
+    return [_entry(found) for found in shelves.trainings(services_of(request).settings)]
+
+
+@router.get("/trainings/{key}", tags=["arena and laboratory"])
+def training(request: Request, key: str) -> dict[str, Any]:
+    """Return the metrics of a training as columns."""
+    found = shelves.pick(shelves.trainings(services_of(request).settings), key)
+    return {"name": found.name, **shelves.metrics(found.path)}
+
+
+@router.get("/reports", tags=["arena and laboratory"])
+def reports(request: Request) -> list[dict[str, Any]]:
+    """List the laboratory's reports, latest first."""
+    return [_entry(found) for found in shelves.reports(services_of(request).settings)]
+
+
+@router.get("/reports/{key}", response_class=FileResponse, tags=["arena and laboratory"])
+def report(request: Request, key: str) -> FileResponse:
+    """Return one report as a page."""
+    found = shelves.pick(shelves.reports(services_of(request).settings), key)
+    return FileResponse(found.path, headers={"content-security-policy": _REPORT_POLICY})

@@ -13,11 +13,10 @@ from pydantic import BaseModel, Field
 from tengen.errors import TengenError
 from tengen.records.record import board_at, rules_of
 from tengen.web.game_service import GameService, UnknownGameError, WebGame
-from tengen.web.ladder import next_rung
+from tengen.web.opponents import next_rung
 from tengen.web.positions import to_value
-from tengen.web.services import Services, services_of
+from tengen.web.services import changes, event, result_of, services_of, stream
 from tengen.web.uploads import read_upload
-from tengen.web.waiting import changes, event, result_of, stream
 from tengen.web.workers import BRIEF
 
 router = APIRouter(prefix="/api", tags=["play"])
@@ -224,7 +223,7 @@ async def accept(request: Request, key: str, change: Change) -> dict[str, Any]:
 @router.post("/games/{key}/hint")
 async def hint(request: Request, key: str) -> dict[str, Any]:
     """Say what a strong player would think of; hang up to stop its thinking."""
-    services: Services = services_of(request)
+    services = services_of(request)
     game = services.games.game(key)
     arguments = {"board": to_value(game.board), "player": _HINT_PLAYER, "seed": game.seed}
     job = services.looking.submit("hint", arguments)

@@ -1,52 +1,92 @@
-"""Hold what all routes share: settings, database, workers, games; made once a server."""
+"""What all routes share: the services of their server, waiting for jobs, streams of events."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
+from fastapi.responses import StreamingResponse
 
-from tengen.web.game_service import GameService
-from tengen.web.opponents import list_opponents
-from tengen.web.reviews import Reviews
-from tengen.web.settings import Settings
-from tengen.web.store import Store
-from tengen.web.workers import Lane
+from tengen.web.workers import Job, Lane
 
-TASKS = "tengen.web.tasks"
+if TYPE_CHECKING:
+    from tengen.web.app import Services
 
-
-@dataclass
-class Services:
-    """Lanes keep kinds of work apart: reviews never make a game or a hint wait."""
-
-    settings: Settings
-    playing: Lane = field(default_factory=lambda: Lane(TASKS))
-    looking: Lane = field(default_factory=lambda: Lane(TASKS))
-    exploring: Lane = field(default_factory=lambda: Lane(TASKS))
-    studying: Lane = field(default_factory=lambda: Lane(TASKS))
-    store: Store = field(init=False)
-    games: GameService = field(init=False)
-    reviews: Reviews = field(init=False)
-
-    def __post_init__(self) -> None:
-        # First, so that a wrong spec leaves no database open.
-        opponents = list_opponents(self.settings.players)
-        self.store = Store(self.settings.database)
-        self.games = GameService(self.store, self.playing, opponents)
-        self.reviews = Reviews(self.store, self.studying, self.settings)
-
-    def close(self) -> None:
-        """End the processes and close the database."""
-        # First, so that what workers still report is not written to a closed database.
-        self.games.close()
-        self.reviews.close()
-        for lane in (self.playing, self.looking, self.exploring, self.studying):
-            lane.close()
-        self.store.close()
+_HEARTBEAT = 15.0
+"""Seconds after which a silent stream sends a comment."""
 
 
 def services_of(request: Request) -> Services:
     """Return the services of the server that got a request."""
     found: Services = request.app.state.services
     return found
+
+
+async def result_of(job: Job, request: Request) -> Any:
+    """Return a job's result; cancel the job if the page goes away."""
+    wrapped = asyncio.wrap_future(job.future)
+    try:
+        while True:
+            done, _ = await asyncio.wait({wrapped}, timeout=0.25)
+            if done:
+                return wrapped.result()
+            if await request.is_disconnected():
+                job.cancel()
+    except asyncio.CancelledError:
+        job.cancel()
+        raise
+
+
+async def parts_of(
+    lane: Lane, task: str, arguments: dict[str, Any]
+) -> AsyncIterator[tuple[str, Any]]:
+    """Run a job and yield `("part", value)` as they come, then `("done", value)`."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Any] = asyncio.Queue()
+
+    def take(part: Any) -> None:
+        loop.call_soon_threadsafe(queue.put_nowait, part)
+
+    job = lane.submit(task, arguments, take)
+    job.future.add_done_callback(lambda _: take(job))
+    try:
+        while True:
+            part = await queue.get()
+            if part is job:
+                yield "done", job.future.result()
+                return
+            yield "part", part
+    finally:
+        job.cancel()
+
+
+def event(name: str, value: Any) -> str:
+    """Write one server-sent event."""
+    return f"event: {name}\ndata: {json.dumps(value)}\n\n"
+
+
+def stream(events: AsyncIterator[str]) -> StreamingResponse:
+    """Answer with a stream of server-sent events."""
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+
+
+def tell(watchers: Iterable[asyncio.Queue[None]]) -> None:
+    """Tell of a change through queues; one that still waits to be heard says as much."""
+    for queue in watchers:
+        if queue.empty():
+            queue.put_nowait(None)
+
+
+async def changes(queue: asyncio.Queue[None]) -> AsyncIterator[bool]:
+    """Yield True at every change told through a queue, False when it was silent for long."""
+    while True:
+        try:
+            await asyncio.wait_for(queue.get(), _HEARTBEAT)
+        except TimeoutError:
+            yield False
+        else:
+            yield True
