@@ -64,7 +64,6 @@ build/skipped-tests.txt:
 
 extras: setup  ## what the skipped tests need, as far as this machine lets us install it
 	$(BIN)/python -m pip install --quiet --no-compile '$(TORCH)' 'tengen[$(EXTRAS)]'
-	$(BIN)/python -m pip install --quiet 'triton>=3,<4' || echo "no Triton: its kernels are not tested"
 	@command -v npm >/dev/null && $(MAKE) web/node_modules tests/process/node_modules \
 		|| echo "no npm packages: the tests that need them are skipped"
 

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import pytest
 
-_OF_EXTRAS = ("torch", "triton", "onnx", "ray", "pettingzoo", "gymnasium", "pyspiel", "sgfmill")
+_OF_EXTRAS = ("torch", "onnx", "ray", "pettingzoo", "gymnasium", "pyspiel", "sgfmill")
 
 
 def pytest_configure(config: pytest.Config) -> None:

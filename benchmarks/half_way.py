@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tengen.learners.deep_network import DeepNetwork, Shard, read_shards
-from tengen.learners.deep_network.evaluation import HALF, positions_of
-from tengen.learners.deep_network.replaying import replay
+from tengen.learners.network import DeepNetwork, Shard, read_shards
+from tengen.learners.network.evaluation import HALF, positions_of
+from tengen.learners.network.shards import encode_games
 
 FIRST = 120
 """Moves by which a game is known again."""
@@ -35,7 +35,7 @@ def beginnings(shard: Shard) -> list[bytes]:
 
 def measured(network: DeepNetwork, shard: Shard) -> Iterator[tuple[int, float, float]]:
     """Yield number, share of owners right and error of the score of each confirmed game."""
-    codes = replay(shard, ladders=network.design_.ladders, threads=1)
+    codes = encode_games(shard, ladders=network.design_.ladders, threads=1)
     ends = np.cumsum(shard.lengths, dtype=np.int64)
     for row, game in enumerate(shard.labelled.tolist()):
         place = slice(ends[game] - shard.lengths[game], ends[game])

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from tengen.learners.deep_network import Shard, read_shards
-from tengen.learners.deep_network.evaluation import HALF
+from tengen.learners.network import Shard, read_shards
+from tengen.learners.network.evaluation import HALF
 
 _LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _SETTINGS = {

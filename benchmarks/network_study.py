@@ -24,13 +24,14 @@ import torch
 
 from tengen.board.symmetry import permutation
 from tengen.errors import SpecError
-from tengen.learners.deep_network.design import DESIGNS, Design, NetworkSettings
-from tengen.learners.deep_network.information import operations
-from tengen.learners.deep_network.inputs import POINT_PLANES
-from tengen.learners.deep_network.inputs_kernels import NOWHERE
-from tengen.learners.deep_network.lessons import Batch, Lessons, Source, gather
-from tengen.learners.deep_network.shards import Shard
-from tengen.learners.deep_network.training import Trainer
+from tengen.learners.network.batches import Batch, Sampler, Source, gather
+from tengen.learners.network.fitting import learn_one
+from tengen.learners.network.inputs import POINT_PLANES
+from tengen.learners.network.inputs_kernels import NOWHERE
+from tengen.learners.network.layers import operations
+from tengen.learners.network.settings import DESIGNS, Design, NetworkSettings
+from tengen.learners.network.shards import Shard
+from tengen.learners.network.training import Trainer
 
 MEASURED = 24_576
 """Positions of held-out games on which every training is measured."""
@@ -92,8 +93,8 @@ POINTS = {
 """The study's trainings, in the order in which they are made."""
 
 
-class Shown(Lessons):
-    """Lessons of which something is hidden, or which are turned."""
+class Shown(Sampler):
+    """Batches of which something is hidden, or which are turned."""
 
     def __init__(
         self, sources: Sequence[Source], *, history: bool = True, turned: bool = False
@@ -127,7 +128,7 @@ def turn(batch: Batch, elements: torch.Tensor) -> Batch:
     return batch._replace(
         codes=batch.codes.gather(1, comes),
         history=goes.gather(1, batch.history.long() % (points + 2)).to(batch.history.dtype),
-        move=goes.gather(1, batch.move[:, None])[:, 0],
+        moves=goes.gather(1, batch.moves[:, None])[:, 0],
         owner=batch.owner.gather(1, comes),
     )
 
@@ -158,7 +159,9 @@ def make(
     curve, every_steps = [], max(1, settings.steps // options.measures)
     began = time.perf_counter()
     while trainer.step < settings.steps:
-        trainer.advance(shown, min(every_steps, settings.steps - trainer.step))
+        for _ in range(min(every_steps, settings.steps - trainer.step)):
+            learn_one(trainer, shown, settings)
+        trainer.check()
         found = trainer.measure(shown.hide(held))
         curve.append({"positions": trainer.step * settings.batch, **_rounded(found)})
     return {
@@ -167,7 +170,7 @@ def make(
         "operations": operations(point.design, 19),
         "games": round(share * sum(int(source.game[-1]) + 1 for source in sources)),
         "seed": point.seed,
-        "measured_on": len(held.move),
+        "measured_on": len(held.codes),
         "seconds": round(time.perf_counter() - began, 1),
         "curve": curve,
     }
@@ -330,7 +333,7 @@ def main() -> None:
                device=torch.device(options.device))
         for folder in options.shards
     ]  # fmt: skip
-    held = Lessons(sources).held_out(MEASURED)
+    held = Sampler(sources).held_out(MEASURED)
     done = set()
     if options.out.exists():
         done = {json.loads(line)["name"] for line in options.out.read_text().splitlines()}

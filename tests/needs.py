@@ -41,7 +41,6 @@ def _node_package(folder: str, file: str) -> Callable[[str], Path | None]:
 
 _NEEDS = {
     "torch": _Need("the extra torch"),
-    "triton": _Need("Triton"),
     "onnx": _Need("the extra onnx"),
     "ray": _Need("the extra ray"),
     "pettingzoo": _Need("the extra gym"),

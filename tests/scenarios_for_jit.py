@@ -254,10 +254,10 @@ def opening_evolution() -> list[Any]:
     return answers
 
 
-def deep_network() -> list[Any]:
-    from tengen.learners.deep_network.design import Design
-    from tengen.learners.deep_network.inputs_kernels import encode_games
-    from tengen.learners.deep_network.learner import untrained
+def network() -> list[Any]:
+    from tengen.learners.network.inputs_kernels import encode_games
+    from tengen.learners.network.learner import untrained
+    from tengen.learners.network.settings import Design
 
     network = untrained(Design(fields=1, blocks=3, head_fields=1, value_hidden=2))
     answers: list[Any] = []
@@ -274,7 +274,7 @@ def deep_network() -> list[Any]:
 
 
 def self_play() -> list[Any]:
-    from tengen.learners.deep_network.inputs import of_boards
+    from tengen.learners.network.inputs import of_boards
     from tengen.learners.self_play import rules_kernels
 
     found = of_boards(boards((5, 5), (5, 5)), ladders=False)
@@ -317,7 +317,7 @@ SCENARIOS: dict[str, Callable[[], list[Any]]] = {
         symmetry_network,
         opening_td,
         opening_evolution,
-        deep_network,
+        network,
         self_play,
         explorer,
     )

@@ -8,13 +8,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from numba.core import event, ir
 
-from tengen import compiling, numba_shortcuts
+from tengen import compiling
 from tengen.board import kernels
 from tengen.jit import kernels as all_kernels
 from tengen.warming import STEPS
@@ -142,11 +140,13 @@ def test_what_is_compiled_already_is_used(tmp_path: Path) -> None:
         "import os\n"
         "from tengen import compiling\n"
         "SCORING = compiling.SCORING_KERNELS\n"
+        "folder = compiling.kernel_folder(compiling._PACKAGE / 'board' / 'kernels.py')\n"
+        "folder.mkdir(parents=True)\n"
+        "(folder / 'kernels.f-1.nbi').touch()\n"
         "assert compiling.is_compiled('board.kernels') and not compiling.is_compiled(SCORING)\n"
         "assert compiling.interpreted(os.getpid, unless='board.kernels') == os.getpid()\n"
         "assert compiling.interpreted(os.getpid, unless=SCORING) != os.getpid()\n"
     )
-    (tmp_path / "kernels.f-1.nbi").touch()
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
@@ -166,12 +166,10 @@ def test_hardly_any_kernel_is_left_to_be_compiled_later() -> None:
     [("other.f-1.nbi", "os", 1), ("kernels.f-1.nbi", "os", 0), ("other.f-1.nbi", "tengen.jit", 0)],
 )
 def test_compiling_is_spared_only_where_it_would_be_done(
-    kept: str, imported: str, spared: int, tmp_path: Path
+    compiled: bool, imported: str, spared: int, tmp_path: Path
 ) -> None:
-    (tmp_path / "package").mkdir()
-    (tmp_path / "package" / kept).touch()
     program = (
-        f"import {imported}, numba\n"
+        f"import {imported}\n"
         "from tengen import compiling\n"
         "compiling.spare('board.kernels')\n"
         "print(int(numba.config.DISABLE_JIT))\n"
@@ -218,70 +216,6 @@ def test_numbers_of_all_kinds_share_one_signature() -> None:
     assert _plain([types.uint64, types.float64]) == (types.uint64, types.float64)
 
 
-def test_numba_is_asked_once_for_the_same_types_and_flags() -> None:
-    asked: list[Any] = []
-
-    class Answerer:
-        find = numba_shortcuts._remembering(lambda *question: asked.append(question) or "answer")
-
-    one, other = Answerer(), Answerer()
-    for types_given in (("int64",), ("int64",), ("float64",)):
-        assert one.find("context", types_given, {}) == "answer"
-    assert [question[2] for question in asked] == [("int64",), ("float64",)]
-    one.find("context", ("int64",), {"named": "int64"})
-    other.find("context", ("int64",), {})  # another function, or one with new templates
-    one.find("another context", ("int64",), {})
-    assert len(asked) == 5
-
-
-def test_locks_are_not_announced_and_compilations_are() -> None:
-    heard: list[str] = []
-    announce = numba_shortcuts._without_locks(lambda kind, **details: heard.append(kind))
-    for kind in ("numba:llvm_lock", "numba:compile", "numba:compiler_lock"):
-        announce(kind, data={})
-    assert heard == ["numba:compile"]
-
-
-def test_built_in_functions_are_looked_for_after_imports_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    looked: list[str] = []
-    load = numba_shortcuts._after_imports(looked.append)
-    for context in ("cpu", "cpu", "other"):
-        load(context)
-    monkeypatch.setitem(sys.modules, "a_new_module", os)
-    load("cpu")
-    assert looked == ["cpu", "other", "cpu"]
-
-
-def test_the_same_variables_are_found_in_instructions_as_numba_finds() -> None:
-    from numba.core import compiler, ir
-
-    def numba_finds(value: Any) -> list[ir.Var]:
-        if isinstance(value, ir.Var):
-            return [value]
-        if isinstance(value, ir.Inst):
-            return numba_finds(value._kws if isinstance(value, ir.Expr) else vars(value))
-        if isinstance(value, dict):
-            value = list(value.values())
-        if isinstance(value, list | tuple):
-            return [found for part in value for found in numba_finds(part)]
-        return []
-
-    def example(a: Any, n: int) -> Any:
-        total = a[0, 1:n] + (a[n], [n, a])
-        for i in range(n):
-            if a[i] > n:
-                a[i, n] = max(total, i, key=n)
-        return {"n": total}
-
-    blocks = compiler.run_frontend(example).blocks.values()
-    statements = [statement for block in blocks for statement in block.body]
-    assert len(statements) > 30
-    for statement in statements:
-        assert statement.list_vars() == numba_finds(vars(statement)), statement
-
-
 def test_an_inner_kernel_refuses_a_call_from_python(folder: Path) -> None:
     text = KERNELS.replace("import kernel", "import inner_kernel, kernel")
     text = text.replace("@kernel\ndef weigh", "@inner_kernel\ndef weigh")
@@ -311,22 +245,75 @@ def test_the_garbage_collector_is_as_before_after_compiling() -> None:
     assert gc.get_threshold() == before
 
 
-def test_the_cache_folder_is_told_to_numba_and_to_child_processes(
+FOREIGN = """
+import os, sys
+import numba.core.config as config
+before, environment = dict(vars(config)), dict(os.environ)
+import tengen, tengen.board.kernels
+sys.path.insert(0, sys.argv[1])
+import foreign
+assert foreign.double(4) == 8
+assert {k: v for k, v in vars(config).items() if k in before} == before
+assert dict(os.environ) == environment
+"""
+
+
+def test_numba_stays_as_it_is_for_other_functions(tmp_path: Path) -> None:
+    text = "import numba\n\n@numba.njit(cache=True)\ndef double(n):\n    return 2 * n\n"
+    (tmp_path / "foreign.py").write_text(text)
+    environment = {**os.environ, "TENGEN_QUIET": ""}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run(
+        [sys.executable, "-c", FOREIGN, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "__pycache__").glob("foreign.double-*.nbi"))
+    assert "foreign" not in done.stderr
+
+
+def test_a_kernel_file_has_another_folder_once_a_file_it_imports_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watchers: list[object] = []
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "before")
-    monkeypatch.setattr(compiling.config, "CACHE_DIR", "before")
+    package = tmp_path / "tengen"
+    package.mkdir()
+    monkeypatch.setattr(compiling, "_PACKAGE", package)
+    low, high, other = (package / f"{name}_kernels.py" for name in ("low", "high", "other"))
+    low.write_text("A = 1\n")
+    high.write_text("from tengen.low_kernels import A\n")
+    other.write_text("B = 1\n")
+
+    def folders() -> list[Path]:
+        for remembering in (compiling.kernel_folder, compiling._imported, compiling._digest):
+            remembering.cache_clear()
+        return [compiling.kernel_folder(path) for path in (low, high, other)]
+
+    before = folders()
+    assert folders() == before and len(set(before)) == 3
+    low.write_text("A = 2\n")
+    after = folders()
+    assert after[0] != before[0] and after[1] != before[1] and after[2] == before[2]
+    for remembering in (compiling.kernel_folder, compiling._imported, compiling._digest):
+        remembering.cache_clear()
+
+
+def test_old_kernels_are_deleted_and_those_in_use_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(compiling.event, "register", lambda kind, who: watchers.append(who))
-    compiling.prepare()
-    assert compiling.config.CACHE_DIR == os.environ["NUMBA_CACHE_DIR"] == str(tmp_path)
-    assert len(watchers) == 1
-
-
-def test_shortcuts_are_taken_when_the_first_kernel_is_made() -> None:
-    for changed in (ir.Inst._rec_list_vars, event.start_event, event.end_event):
-        assert changed.__module__ == numba_shortcuts.take_shortcuts.__module__
+    compiling.kernel_folder.cache_clear()
+    used = compiling.kernel_folder(Path(kernels.__file__))
+    old, new = tmp_path / "kernels-old", tmp_path / "kernels-new"
+    for folder in (used, old, new):
+        folder.mkdir()
+        (folder / "kernels.f-1.py311.nbi").touch()
+    for folder in (used, old):
+        os.utime(folder, (1, 1))
+    compiling.prune()
+    compiling.kernel_folder.cache_clear()
+    assert used.exists() and new.exists() and not old.exists()
 
 
 def test_a_folder_that_others_may_write_to_is_refused(
@@ -346,7 +333,6 @@ def test_without_any_folder_a_temporary_one_is_used_with_one_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setattr(compiling, "_PACKAGE", Path("/dev/null/package"))
     monkeypatch.setattr(compiling, "_user_folder", lambda: Path("/dev/null/home"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     first = compiling.cache_folder.__wrapped__()

@@ -130,5 +130,8 @@ def test_every_kernel_is_looked_at() -> None:
     from tengen import jit
 
     ways = {compiled._compiler.pipeline_class for compiled in jit._KERNELS}
-    assert ways == {KernelCompiler} and tengen.board.playout_kernels.light_playout
+    assert (
+        all(issubclass(way, KernelCompiler) for way in ways)
+        and tengen.board.playout_kernels.light_playout
+    )
     assert KernelCompiler.define_pipelines is not CompilerBase.define_pipelines

@@ -1,16 +1,18 @@
-"""Decide where compiled kernels are kept and when a little work does without; tell who must wait.
+"""Where compiled kernels are cached, how users learn of compilation, and when it is skipped.
 
-Kernels from the cache run as machine code, so the folder has to belong to the user alone. They
-are kept next to the code where that can be written (whoever may write there may change the code
-itself), else in the user's own cache folder, else in a temporary one.
+Cached kernels run as machine code, so the cache folder must be writable by the user alone. Each
+kernel file has a folder in it, named by a hash of its text and of everything compiled into it.
 """
 
 from __future__ import annotations
 
 import gc
+import hashlib
 import importlib
 import multiprocessing
 import os
+import re
+import shutil
 import signal
 import stat
 import sys
@@ -20,21 +22,24 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from functools import cache, wraps
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-from numba.core import caching, config, event
-
 __all__ = [
     "SCORING_KERNELS",
+    "announce",
     "cache_folder",
     "import_kernels",
     "interpreted",
     "is_compiled",
-    "prepare",
+    "kernel_folder",
+    "plain",
+    "prune",
     "spare",
+    "uninterrupted",
 ]
 
 Result = TypeVar("Result")
@@ -42,90 +47,31 @@ SCORING_KERNELS = "learners.scoring.group_kernels"
 """Those of the scorer that are compiled last: they take longest."""
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
-_COLLECTING = 100_000, 50, 100
-"""Python's garbage collector while compiling: seldom, for what Numba makes stays in use."""
+_COMPILER = (_PACKAGE / "jit.py", _PACKAGE / "numba_counting.py")
+_IMPORT = re.compile(
+    r"^\s*from (tengen[\w.]*kernels) import|^\s*import (tengen[\w.]*kernels)", re.M
+)
+_COLLECT_RARELY = 100_000, 50, 100
+"""Thresholds of the garbage collector while compiling: what Numba allocates stays in use."""
+_UNUSED_SECONDS = 30 * 86_400
+_REPORT_SECONDS = 5.0
 
-
-def prepare() -> None:
-    """Choose the cache folder and begin to watch for compilations; for `tengen.jit` alone."""
-    folder = cache_folder()
-    if folder != _PACKAGE:
-        config.CACHE_DIR = str(folder)
-        os.environ[_SETTING] = str(folder)  # for the processes that this one starts
-    watcher = _Watcher()
-    event.register("numba:compile", watcher)
-    caching.Cache.load_overload = _undisturbed(caching.Cache.load_overload, watcher)
-    if config.DISABLE_JIT:
-        np.seterr(over="ignore")  # numbers wrap around, as in compiled kernels
-
-
-def import_kernels() -> None:
-    """Import every module of kernels, so that `tengen.jit.kernels` lists them all."""
-    for file in sorted(_PACKAGE.rglob("*kernels.py")):
-        importlib.import_module(".".join(file.relative_to(_PACKAGE.parent).with_suffix("").parts))
-
-
-def is_compiled(kernels: str) -> bool:
-    """Tell whether kernels of a module such as `board.kernels` were ever compiled here."""
-    source = _PACKAGE.joinpath(*kernels.split(".")).with_suffix(".py")
-    if not source.exists():  # renamed: without this, nobody would notice
-        raise ValueError(f"there is no module {kernels}")
-    return any(cache_folder().rglob(f"{source.stem}.*.nbi"))
-
-
-def spare(kernels: str, *, children: bool = True) -> None:
-    """Let all kernels run as plain Python if those of a module were never compiled here.
-
-    For work so small that compiling would take longer than it; it has to be called before any
-    kernel is imported, else it does nothing. Without `children` only this process does without.
-    """
-    if is_compiled(kernels) or config.DISABLE_JIT or "tengen.jit" in sys.modules:
-        return
-    config.DISABLE_JIT = 1
-    if children:
-        os.environ["NUMBA_DISABLE_JIT"] = "1"
-        if not os.environ.get("TENGEN_QUIET"):
-            _warn("kernels are not compiled yet; doing without for so little work (tengen compile)")
-
-
-def interpreted(function: Callable[..., Result], *arguments: Any, unless: str) -> Result:
-    """Call a function in a process in which kernels run as plain Python, unless some are compiled.
-
-    For an answer that takes seconds so and longer to compile; `unless` names one of its modules.
-    The process is kept for further calls.
-    """
-    if config.DISABLE_JIT or is_compiled(unless):
-        return function(*arguments)
-    return _interpreter().submit(function, *arguments).result()
-
-
-@cache
-def _interpreter() -> ProcessPoolExecutor:
-    _warn("kernels are not compiled yet; counting without them (tengen compile)")
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, mp_context=context, initializer=_without_compiling)
-
-
-def _without_compiling() -> None:
-    config.DISABLE_JIT = 1
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks answers it
+_spared = False
 
 
 @cache
 def cache_folder() -> Path:
-    """Return the folder under which compiled kernels are kept; the package's own means in place."""
+    """Return the folder of all compiled kernels."""
     wanted = os.environ.get(_SETTING)
-    if wanted and _is_ours(Path(wanted)):
+    if wanted and _is_private(Path(wanted)):
         return Path(wanted)
-    if not wanted and _is_writable(_PACKAGE / "__pycache__"):
-        return _PACKAGE
     usual = _user_folder()
-    if usual is not None and _is_ours(usual):
+    if usual is not None and _is_private(usual):
         if wanted:
             _warn(f"{_SETTING}={wanted} is not a folder of yours alone; using {usual}")
         return usual
     folder = Path(tempfile.gettempdir()) / f"tengen-kernels-{_user()}"
-    if not _is_ours(folder):
+    if not _is_private(folder):
         folder = Path(tempfile.mkdtemp(prefix="tengen-kernels-"))
     _warn(f"no folder to keep compiled kernels in; using {folder} (set {_SETTING} to choose one)")
     return folder
@@ -145,144 +91,204 @@ def _user() -> int:
     return os.getuid() if hasattr(os, "getuid") else 0
 
 
-def _is_ours(folder: Path) -> bool:
-    """Make the folder if need be; tell whether it is writable, and by this user alone."""
+def _is_private(folder: Path) -> bool:
+    """Create the folder if need be; return whether this user, and no other, can write to it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()
-    except OSError:
-        return False
-    if not stat.S_ISDIR(found.st_mode):
-        return False
-    if hasattr(os, "getuid"):
-        others = stat.S_IWGRP | stat.S_IWOTH
-        if found.st_uid != os.getuid() or found.st_mode & others:
+        if not stat.S_ISDIR(found.st_mode):
             return False
-    return _is_writable(folder)
-
-
-def _is_writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(exist_ok=True)
+        others = stat.S_IWGRP | stat.S_IWOTH
+        if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & others):
+            return False
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:
         return False
     return True
 
 
+@cache
+def kernel_folder(path: Path) -> Path:
+    """Return the cache folder of one kernel file; another one once anything it uses changes.
+
+    Numba compares only the file a kernel stands in, but kernels of other files are compiled into
+    it. The text counts and not the date: a checkout or an installation changes dates only.
+    """
+    texts = [version("numba"), *(_digest(file) for file in (*_COMPILER, *sorted(_imported(path))))]
+    name = hashlib.blake2b(" ".join(texts).encode(), digest_size=12).hexdigest()
+    return cache_folder() / f"{path.stem}-{name}"
+
+
+@cache
+def _imported(path: Path) -> frozenset[Path]:
+    """Return a kernel file and all kernel files it imports, directly or not."""
+    found, todo = {path}, [path]
+    while todo:
+        for match in _IMPORT.finditer(todo.pop().read_text(encoding="utf-8")):
+            name = match.group(1) or match.group(2)
+            other = _PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py")
+            if other.exists() and other not in found:
+                found.add(other)
+                todo.append(other)
+    return frozenset(found)
+
+
+@cache
+def _digest(path: Path) -> str:
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def prune() -> None:
+    """Delete compiled kernels of other versions that were made over a month ago."""
+    current = {kernel_folder(path) for path in _PACKAGE.rglob("*kernels.py")}
+    for index in cache_folder().glob("*/*.nbi"):
+        old = time.time() - index.parent.stat().st_mtime > _UNUSED_SECONDS
+        if old and index.parent not in current:
+            shutil.rmtree(index.parent, ignore_errors=True)
+
+
+def import_kernels() -> None:
+    """Import every module of kernels, so that `tengen.jit.kernels` lists them all."""
+    for file in sorted(_PACKAGE.rglob("*kernels.py")):
+        importlib.import_module(".".join(file.relative_to(_PACKAGE.parent).with_suffix("").parts))
+
+
+def is_compiled(module: str) -> bool:
+    """Return whether kernels of a module such as `board.kernels` are in the cache."""
+    source = _PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
+    if not source.exists():  # renamed: without this, nobody would notice
+        raise ValueError(f"there is no module {module}")
+    return any(kernel_folder(source).glob("*.nbi"))
+
+
+def spare(module: str, *, quiet: bool = False) -> None:
+    """Run all kernels of this process as plain Python if those of a module are not compiled.
+
+    For work so small that compiling would take longer. Call it before any kernel is imported;
+    afterwards it does nothing.
+    """
+    global _spared
+    if plain() or "tengen.jit" in sys.modules or is_compiled(module):
+        return
+    _spared = True
+    if not quiet and not os.environ.get("TENGEN_QUIET"):
+        _warn("kernels are not compiled yet; doing without for so little work (tengen compile)")
+
+
+def interpreted(function: Callable[..., Result], *arguments: Any, unless: str) -> Result:
+    """Call a function in a process in which kernels run as plain Python, unless some are compiled.
+
+    For an answer that takes seconds so and longer to compile; `unless` names a module of its
+    kernels. The process is kept for further calls.
+    """
+    if plain() or is_compiled(unless):
+        return function(*arguments)
+    return _interpreter().submit(function, *arguments).result()
+
+
+@cache
+def _interpreter() -> ProcessPoolExecutor:
+    _warn("kernels are not compiled yet; counting without them (tengen compile)")
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(1, mp_context=context, initializer=_without_compiling)
+
+
+def _without_compiling() -> None:
+    global _spared
+    _spared = True
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks answers it
+
+
+def plain() -> bool:
+    """Return whether kernels run as plain Python: in this process, or by Numba's own switch."""
+    from numba.core import config
+
+    return _spared or bool(config.DISABLE_JIT)
+
+
 def _warn(message: str) -> None:
-    """Tell it once, in the first process only."""
+    """Print a message, in the first process only."""
     if multiprocessing.parent_process() is None:
         print(f"tengen: {message}", file=sys.stderr)
 
 
-def _undisturbed(load: Any, watcher: _Watcher) -> Any:
-    """Let a kernel be loaded from the cache without an interruption."""
+@dataclass
+class _State:
+    """What was compiled in this process, and the signal that waits for it."""
 
-    @wraps(load)
-    def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
-        with watcher.holding_interrupts():
-            return load(self, sig, target_context)
+    begun: float = 0.0
+    reported: float = 0.0
+    compiled: int = 0
+    depth: int = 0
+    waiting: int = 0
+    handlers: dict[int, Any] = field(default_factory=dict)
+    thresholds: tuple[int, int, int] = gc.get_threshold()
 
-    return load_overload
+
+_state = _State()
 
 
-class _Watcher(event.Listener):  # type: ignore[misc]
-    """Hear of each kernel that is compiled: say so, and let Ctrl-C or SIGTERM end it between two.
+def announce(function: Any) -> None:
+    """Report that a kernel is about to be compiled: the first one, then one every five seconds."""
+    now = time.monotonic()
+    first, _state.begun = not _state.begun, _state.begun or now
+    if os.environ.get("TENGEN_QUIET"):
+        return
+    if first:
+        _state.reported = now
+        _warn("compiling kernels, once for this computer ...")
+    elif now - _state.reported > _REPORT_SECONDS:
+        _state.reported = now
+        name = f"{function.__module__.removeprefix('tengen.')}.{function.__name__}"
+        _warn(f"{_state.compiled} kernels compiled in {now - _state.begun:.0f} s, now {name}")
+    _state.compiled += 1
 
-    Inside LLVM an interrupt is lost or ends in a traceback, so it waits for the kernel at hand,
-    also for one that is only loaded.
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Delay Ctrl-C and SIGTERM to the end of the block: LLVM would lose them.
+
+    Blocks nest, one per kernel; the first one to end lets the delayed signal act.
     """
-
-    def __init__(self) -> None:
-        self.depth = self.done = self.loading = 0
-        self.spoke = False
-        self.interrupted = 0
-        self.begin = self.last = 0.0
-        self.before: dict[int, Any] = {}
-        self.collecting = gc.get_threshold()
-
-    def on_start(self, event: Any) -> None:
-        """Say which kernel it is."""
-        function = event.data["dispatcher"].py_func
-        self.depth += 1
-        if self.depth == 1:
-            self.begin = self.begin or time.monotonic()
-            if not self.before:
-                self._hold_interrupts()
-            self.collecting = gc.get_threshold()
-            gc.set_threshold(*_COLLECTING)
-        if not function.__module__.startswith(("numba.", "tengen.jit")):
-            self._say(function)
-
-    def on_end(self, event: Any) -> None:
-        """End here if somebody asked for it."""
-        self.depth -= 1
-        self.done += 1
-        if self.depth == 0:
-            gc.set_threshold(*self.collecting)
-        if self.interrupted:
-            self._answer(self.interrupted)
-        elif self.depth == 0 and not self.loading:
-            self._release_interrupts()
-
-    @contextmanager
-    def holding_interrupts(self) -> Iterator[None]:
-        """Let interrupts wait for the end of the block, in the thread that gets them."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        self.loading += 1
-        if self.loading == 1 and not self.before:
-            self._hold_interrupts()
-        try:
-            yield
-        finally:
-            self.loading -= 1
-            if self.interrupted:
-                self._answer(self.interrupted)
-            elif not self.loading and self.depth == 0:
-                self._release_interrupts()
-
-    def _say(self, function: Any) -> None:
-        if multiprocessing.parent_process() is not None or os.environ.get("TENGEN_QUIET"):
-            return
-        now = time.monotonic()
-        if not self.spoke:
-            self.spoke, self.last = True, now
-            print("tengen: compiling kernels, once for this computer ...", file=sys.stderr)
-        elif now - self.last > 5:
-            self.last = now
-            name = f"{function.__module__.removeprefix('tengen.')}.{function.__name__}"
-            print(
-                f"tengen: {self.done} kernels compiled in {now - self.begin:.0f} s, now {name}",
-                file=sys.stderr,
-                flush=True,
-            )
-
-    def _hold_interrupts(self) -> None:
-        if threading.current_thread() is not threading.main_thread():
-            return
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _state.depth += 1
+    if _state.depth == 1:
+        _state.thresholds = gc.get_threshold()
+        gc.set_threshold(*_COLLECT_RARELY)
         for number in (signal.SIGINT, signal.SIGTERM):
-            usual = signal.getsignal(number)
-            if usual is signal.default_int_handler or (
-                callable(usual) and number == signal.SIGTERM
-            ):
-                self.before[number] = signal.signal(number, self._interrupt)
+            if callable(signal.getsignal(number)):
+                _state.handlers[number] = signal.signal(number, _delay)
+    try:
+        yield
+    finally:
+        _state.depth -= 1
+        if _state.depth == 0:
+            gc.set_threshold(*_state.thresholds)
+        if _state.waiting:
+            _act(_state.waiting)
+        elif _state.depth == 0:
+            _restore_handlers()
 
-    def _release_interrupts(self) -> None:
-        for number, usual in self.before.items():
-            signal.signal(number, usual)
-        self.before = {}
 
-    def _answer(self, number: int) -> None:
-        """Do what the signal does when nothing is compiled."""
-        usual = self.before.get(number, signal.default_int_handler)
-        self.interrupted = 0
-        self._release_interrupts()
-        usual(number, None)
+def _delay(number: int, frame: Any) -> None:
+    """Keep a signal for later; a second one acts at once."""
+    if _state.waiting:
+        _act(number)
+    else:
+        _state.waiting = number
 
-    def _interrupt(self, number: int, frame: Any) -> None:
-        if self.interrupted:
-            self._answer(number)
-        self.interrupted = number
+
+def _act(number: int) -> None:
+    """Do what a signal does when nothing is compiled."""
+    handler = _state.handlers[number]
+    _state.waiting = 0
+    _restore_handlers()
+    handler(number, None)
+
+
+def _restore_handlers() -> None:
+    while _state.handlers:
+        number, handler = _state.handlers.popitem()
+        signal.signal(number, handler)

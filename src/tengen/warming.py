@@ -117,11 +117,11 @@ def _opening_evolution() -> None:
         shape.value(weights, board, 1)
 
 
-def _deep_network() -> None:
+def _network() -> None:
     from tengen.board import BLACK, Board
-    from tengen.learners.deep_network.design import Design
-    from tengen.learners.deep_network.inputs_kernels import encode_games
-    from tengen.learners.deep_network.learner import untrained
+    from tengen.learners.network.inputs_kernels import encode_games
+    from tengen.learners.network.learner import untrained
+    from tengen.learners.network.settings import Design
 
     network = untrained(Design(fields=1, blocks=3, head_fields=1, value_hidden=2))
     network.priors(Board(5, moves="B C3"))
@@ -170,7 +170,7 @@ STEPS: dict[str, Callable[[], Any]] = {
     "tengen.board": _board,
     "tengen.learners.symmetry_network": _symmetry_network,
     "tengen.learners.scoring": _scoring,
-    "tengen.learners.deep_network": _deep_network,
+    "tengen.learners.network": _network,
     "tengen.learners.opening_td": _opening_td,
     "tengen.learners.move_prediction": _move_prediction,
     "tengen.players": _players,

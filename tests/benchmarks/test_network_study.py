@@ -11,10 +11,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.learners.deep_network.network_games import EverybodyLives, write_games
+from tests.learners.network.network_games import EverybodyLives, write_games
 from tests.needs import need
 
-from tengen.learners.deep_network import make_shards
+from tengen.learners.network import make_shards
 from tengen.records import Corpus
 
 torch = need("torch")
@@ -65,8 +65,8 @@ def test_every_training_is_made_once_and_drawn(
 
 
 def test_a_training_learns_from_some_games_only(script: ModuleType, shards: list[Path]) -> None:
-    from tengen.learners.deep_network.lessons import gather
-    from tengen.learners.deep_network.shards import Shard
+    from tengen.learners.network.batches import gather
+    from tengen.learners.network.shards import Shard
 
     (path,) = shards[0].glob("*.safetensors")
     whole = gather([Shard.load(path)], device=torch.device("cpu"), threads=1)
@@ -76,9 +76,9 @@ def test_a_training_learns_from_some_games_only(script: ModuleType, shards: list
 
 
 def test_last_moves_are_hidden(script: ModuleType, shards: list[Path]) -> None:
-    from tengen.learners.deep_network.inputs_kernels import NOWHERE
-    from tengen.learners.deep_network.lessons import gather
-    from tengen.learners.deep_network.shards import Shard
+    from tengen.learners.network.batches import gather
+    from tengen.learners.network.inputs_kernels import NOWHERE
+    from tengen.learners.network.shards import Shard
 
     (path,) = shards[0].glob("*.safetensors")
     sources = [gather([Shard.load(path)], device=torch.device("cpu"), threads=1)]
@@ -99,8 +99,8 @@ def test_the_page_says_what_its_rows_say(script: ModuleType) -> None:
 
 
 def test_turned_positions_are_the_same_positions(script: ModuleType, shards: list[Path]) -> None:
-    from tengen.learners.deep_network.lessons import gather, plane_table, planes_of
-    from tengen.learners.deep_network.shards import Shard
+    from tengen.learners.network.batches import gather, plane_table, planes_of
+    from tengen.learners.network.shards import Shard
 
     (path,) = shards[0].glob("*.safetensors")
     shown = script.Shown([gather([Shard.load(path)], device=torch.device("cpu"), threads=1)])

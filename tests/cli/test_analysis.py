@@ -17,8 +17,8 @@ from tengen.board import Board
 from tengen.contracts import Analysis, Candidate, Player
 from tengen.contracts.protocols import limit_visits
 from tengen.gtp.analysis_server import AnalysisServer
-from tengen.learners.deep_network import DESIGNS
-from tengen.learners.deep_network.learner import untrained
+from tengen.learners.network import DESIGNS
+from tengen.learners.network.learner import untrained
 from tengen.players import make_player
 from tengen.players.network_search import NetworkPlayer
 

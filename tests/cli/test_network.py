@@ -9,12 +9,12 @@ from shutil import rmtree
 
 import numpy as np
 import pytest
-from tests.learners.deep_network.network_games import write_games
+from tests.learners.network.network_games import write_games
 from tests.needs import need
 
 from tengen.cli import run
-from tengen.learners.deep_network import DESIGNS, DeepNetwork, read_shards
-from tengen.learners.deep_network.learner import untrained
+from tengen.learners.network import DESIGNS, DeepNetwork, read_shards
+from tengen.learners.network.learner import untrained
 
 SHARDS = ["train", "network", "--shards-only"]
 
@@ -128,7 +128,7 @@ def test_export(tmp_path: Path) -> None:
     assert out.stat().st_size > 1000
 
 
-def test_the_mean_of_networks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_networks_are_averaged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, other, out = (tmp_path / f"{name}.safetensors" for name in ("one", "other", "mean"))
     networks = [untrained(DESIGNS["tiny"]), untrained(DESIGNS["tiny"])]
     for i, (network, path) in enumerate(zip(networks, (one, other), strict=True)):
@@ -138,7 +138,7 @@ def test_the_mean_of_networks(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     made = DeepNetwork.load(out)
     for name, weights in networks[0].weights_.items():
         np.testing.assert_allclose(made.weights_[name], weights + 0.5, rtol=1e-6, atol=1e-6)
-    assert DeepNetwork.mean(networks[:1]).weights_.keys() == made.weights_.keys()
+    assert DeepNetwork.average(networks[:1]).weights_.keys() == made.weights_.keys()
     assert run(["models", "average", str(one), "tengen-small", "--out", str(out)]) == 1
     said = capsys.readouterr().err.splitlines()
     assert said == [f"wrote {out}", "tengen: network 2 of 2 has another design"]

@@ -167,7 +167,6 @@ def test_every_package_that_is_imported_is_declared_and_no_other() -> None:
     listed = [*project["dependencies"], *(name for names in for_users for name in names)]
     names = {re.split(r"[\[<>=~! ]", name)[0].replace("-", "_") for name in listed}
     names = {"pyspiel" if name == "open_spiel" else name for name in names}
-    names.add("triton")  # PyTorch brings the one version that fits it, where it can use GPUs
     imported: dict[str, Path] = {}
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -95,9 +95,9 @@ def fit_opening_evolution(learner: Any) -> Any:
     return learner.fit(measure_with([Stones()], Stones()))
 
 
-def fit_deep_network(learner: Any) -> Any:
+def fit_network(learner: Any) -> Any:
     need("torch")
-    from tengen.learners.deep_network import NetworkSettings, make_shards, read_shards
+    from tengen.learners.network import NetworkSettings, make_shards, read_shards
 
     learner.settings = NetworkSettings(design="tiny", steps=2, batch=8, warm_up=1)
     with tempfile.TemporaryDirectory() as folder:
@@ -114,7 +114,7 @@ FITS: dict[str, Callable[[Any], Any]] = {
     "scoring": fit_scoring,
     "opening-td": fit_opening_td,
     "opening-evolution": fit_opening_evolution,
-    "deep-network": fit_deep_network,
+    "network": fit_network,
 }
 
 

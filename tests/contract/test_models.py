@@ -29,7 +29,7 @@ OFFERS = {
     "symmetry-network": {Evaluator, Policy},
     "move-prediction": {Policy},
     "scoring": {Scorer},
-    "deep-network": {Evaluator, Policy},
+    "network": {Evaluator, Policy},
     "opening-td": {Evaluator, Policy},
     "opening-evolution": {Evaluator},
 }
@@ -68,7 +68,7 @@ def test_a_shipped_model_keeps_its_contracts(name: str) -> None:
     for offer, check in CHECKS.items():
         if isinstance(model, offer):
             # Single precision: a board in a batch may differ from one alone by a rounding.
-            rough = {"tolerance": 1e-3} if (offer, card.kind) == (Evaluator, "deep-network") else {}
+            rough = {"tolerance": 1e-3} if (offer, card.kind) == (Evaluator, "network") else {}
             check(model, boards=boards_for(name), **rough)
 
 

@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 from tests.needs import need
 
-from tengen.learners.deep_network import DESIGNS
-from tengen.learners.deep_network.learner import untrained
+from tengen.learners.network import DESIGNS
+from tengen.learners.network.learner import untrained
 
 need("katrain.core.engine")
 

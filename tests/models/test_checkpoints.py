@@ -116,3 +116,9 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> Non
         write_atomic(path, 3)  # type: ignore[arg-type]
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_single_number_is_kept_too(tmp_path: Path) -> None:
+    Checkpoints(tmp_path).save(1, {"step": np.array(7.0, np.float32)}, {})
+    found = Checkpoints(tmp_path).latest()
+    assert found is not None and float(found.arrays["step"].item()) == 7.0

@@ -14,8 +14,8 @@ from tengen.board import BLACK, PASS, RESIGN, WHITE, Board
 from tengen.contracts.checks import check_player
 from tengen.errors import SpecError
 from tengen.game.judging import dead_stones
-from tengen.learners.deep_network import DESIGNS, View
-from tengen.learners.deep_network.learner import untrained
+from tengen.learners.network import DESIGNS, View
+from tengen.learners.network.learner import untrained
 from tengen.models import load_scorer
 from tengen.players import make_player
 from tengen.players.mcts import MctsPlayer

@@ -8,7 +8,7 @@ import pytest
 from tengen.board import Board, Rules, playouts
 from tengen.board.counting import count_board
 from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
-from tengen.learners.deep_network import inputs
+from tengen.learners.network import inputs
 from tengen.models import load_evaluator
 from tengen.players import make_expert, make_player
 from tengen.players.evaluators import EVALUATORS

@@ -16,7 +16,7 @@ from tengen.cli import run
 from tengen.contracts import Analysis, BlockStatus, Candidate, Status, Verdict
 from tengen.errors import IllegalMoveError, SpecError
 from tengen.game.judging import Judge
-from tengen.learners.deep_network import View
+from tengen.learners.network import View
 from tengen.records import loads, read_game
 from tengen.records.record import board_at
 from tengen.review.annotate import LABELLED, LABELS, annotate, move_words

@@ -61,7 +61,7 @@ def trainers(games: Path) -> dict[str, Callable[[Path], list[object]]]:
             f, "train", "move-prediction", games, "--size", 7, "--minimum", 3, "--passes", 60,
         ),
         "network": lambda f: often(
-            "deep_network.fitting",
+            "network.fitting",
             *file_run(f, "train", "network", games, *network, "--steps", 200)[3:], REPORT_EVERY=20,
         ),
         "self-play": lambda f: self_play(f, "--positions", 1500),

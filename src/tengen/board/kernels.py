@@ -69,6 +69,13 @@ def near(p, k, width):
     return p + 1 if k == 0 else p - 1 if k == 1 else p + width if k == 2 else p - width
 
 
+@hot_kernel
+def copy_row(source, target):
+    """Copy an array of one dimension; a plain loop, because slices compile slowly."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
 @kernel
 def new_state(rows, cols):
     """Return an empty position with Black to move."""

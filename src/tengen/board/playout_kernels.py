@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.board.kernels import copy_row
 from tengen.board.layout_kernels import COLOUR, COLS, KO, LAST, LAST2, ROWS, SCALARS, TURN
 from tengen.board.random_kernels import mix, seed_stream
 from tengen.jit import hot_kernel, inner_kernel, kernel
@@ -559,9 +560,9 @@ def run_chunk(s, shapes, heavy, first, count, seed, limit, scores, ownership):
     plies = 0
     load(s, b0, empty0, v0)
     for i in range(first, first + count):
-        b[:] = b0
-        empty[:] = empty0
-        v[:] = v0
+        copy_row(b0, b)
+        copy_row(empty0, empty)
+        copy_row(v0, v)
         seed_stream(rng, seed, i)
         v[V_RNG] = rng[0]
         colour = U(s[SCALARS, TURN])

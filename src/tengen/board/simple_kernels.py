@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import in_atari, near, place
+from tengen.board.kernels import copy_state, in_atari, near, place
 from tengen.board.layout_kernels import (
     BORDER,
     COLOUR,
@@ -126,7 +126,7 @@ def maxlib_move(s, colour, weighting, allowed, rng):
         p = (i // cols + 1) * (cols + 1) + i % cols + 1
         if is_own_eye(s, p, colour):
             continue
-        trial[:, :] = s
+        copy_state(s, trial)
         place(trial, p, colour)
         value = liberty_balance(trial, colour, weighting, stamp)
         if value > best + 1e-9:

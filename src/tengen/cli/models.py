@@ -57,8 +57,8 @@ def show(name: _Model, json: Json = False) -> None:
 def export(name: _Model, out: Path = argument("The ONNX file to write.")) -> None:
     """Write a network as ONNX, for other programs."""
     from tengen.files import refuse_inputs
-    from tengen.learners.deep_network import DeepNetwork
-    from tengen.learners.deep_network.export import export_onnx
+    from tengen.learners.network import DeepNetwork
+    from tengen.learners.network.export import export_onnx
 
     refuse_inputs(out, [name])
     export_onnx(DeepNetwork.load(name), out)
@@ -72,10 +72,10 @@ def average(
 ) -> None:
     """Write the mean of networks' weights, for example of a network at two stages of training."""
     from tengen.files import refuse_inputs
-    from tengen.learners.deep_network import DeepNetwork
+    from tengen.learners.network import DeepNetwork
 
     refuse_inputs(out, names)
-    made = DeepNetwork.mean([DeepNetwork.load(name) for name in names])
+    made = DeepNetwork.average([DeepNetwork.load(name) for name in names])
     sources = ", ".join(Path(name).stem for name in names)
     made.save(out, name=out.stem, data=f"the mean of the weights of {sources}")
     remark(f"wrote {out}")
@@ -84,10 +84,10 @@ def average(
 def _details(name: str, card: Card) -> dict[str, Any]:
     """Measure what a network is; nothing for other models."""
     if card.kind == "deep-network":
-        from tengen.learners.deep_network import DeepNetwork
-        from tengen.learners.deep_network.information import information
+        from tengen.learners.network import DeepNetwork
+        from tengen.learners.network.describe import describe
 
-        return information(DeepNetwork.load(name))
+        return describe(DeepNetwork.load(name))
     if card.kind == "symmetry-network":
         from tengen.learners.symmetry_network import SymmetryNetwork
         from tengen.learners.symmetry_network import network as definition

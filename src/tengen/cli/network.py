@@ -10,11 +10,11 @@ import typer
 from tengen.cli.options import RunOfModel, Shared, Shown, command, flag, option
 from tengen.cli.printing import progress, remark, show
 from tengen.errors import TengenError
-from tengen.learners.deep_network.design import NetworkSettings
+from tengen.learners.network.settings import NetworkSettings
 
 if TYPE_CHECKING:
-    from tengen.learners.deep_network import Shard
-    from tengen.learners.deep_network.shards import Made
+    from tengen.learners.network import Shard
+    from tengen.learners.network.shards import Made
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -59,9 +59,9 @@ def train(
         show(result, json=shown.json, title=f"Shards in {training.out}")
         return
     from tengen.files import refuse_inputs
-    from tengen.learners.deep_network import DeepNetwork
-    from tengen.learners.deep_network.fitting import check_start, chosen_device
-    from tengen.learners.deep_network.shards import fingerprint_of
+    from tengen.learners.network import DeepNetwork
+    from tengen.learners.network.fitting import check_start, chosen_device
+    from tengen.learners.network.shards import fingerprint_of
     from tengen.models import Run
 
     folder, out = training.folder, training.out
@@ -106,8 +106,8 @@ def evaluate(
     import os
     import tempfile
 
-    from tengen.learners.deep_network import DeepNetwork
-    from tengen.learners.deep_network.evaluation import evaluate as measure
+    from tengen.learners.network import DeepNetwork
+    from tengen.learners.network.evaluation import evaluate as measure
 
     network = DeepNetwork.load(model)
     with tempfile.TemporaryDirectory() as folder:
@@ -126,7 +126,7 @@ def evaluate(
 def _make_shards(
     games: list[str], out: Path, scorer: str, work: Shared, confirmed: bool, quiet: bool
 ) -> Made:
-    from tengen.learners.deep_network import make_shards
+    from tengen.learners.network import make_shards
     from tengen.models import load_scorer
     from tengen.records import Corpus
 
@@ -148,7 +148,7 @@ def _shards(
     quiet: bool = False,
 ) -> list[Shard]:
     """Read the shards at a path, or those of the games there, made and kept in the folder."""
-    from tengen.learners.deep_network import read_shards
+    from tengen.learners.network import read_shards
 
     place = Path(path)
     ready = place.is_dir() and any(place.glob("*.safetensors"))

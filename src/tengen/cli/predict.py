@@ -12,7 +12,7 @@ from tengen.cli.printing import emit, remark, table
 
 if TYPE_CHECKING:
     from tengen.board import Board
-    from tengen.learners.deep_network.learner import View
+    from tengen.learners.network.learner import View
 
 app = typer.Typer()
 

@@ -41,7 +41,7 @@ def train(
             raise SpecError("--record needs --start, the network that plays")
         _record(settings, out, start, record, device, shown)
         return
-    from tengen.learners.deep_network import DeepNetwork
+    from tengen.learners.network import DeepNetwork
     from tengen.learners.self_play import training
     from tengen.models import Run
 
@@ -65,8 +65,8 @@ def _record(
     settings: SelfPlaySettings, out: Path, model: str, rounds: int, device: str, shown: Shown
 ) -> None:
     """Play games with one network and write them as shards."""
-    from tengen.learners.deep_network import DeepNetwork
-    from tengen.learners.deep_network.fitting import chosen_device
+    from tengen.learners.network import DeepNetwork
+    from tengen.learners.network.fitting import chosen_device
 
     place = chosen_device(device)  # says how to get PyTorch, before anything needs it
     from tengen.learners.self_play.recording import record_games

@@ -168,7 +168,7 @@ def web(
     from tengen import compiling
 
     # Moves are checked one at a time here: plain Python does until the next start.
-    compiling.spare("board.kernels", children=False)
+    compiling.spare("board.kernels", quiet=True)
     from tengen.web.app import serve
     from tengen.web.settings import LOOPBACK, Settings, default_database
 

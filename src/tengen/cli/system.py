@@ -124,11 +124,12 @@ def compile_(
     workers: int = option(min(os.cpu_count() or 1, 4), "Processes to work side by side.", min=1),
 ) -> None:
     """Compile all kernels and keep them on disk; takes a minute or two, once."""
-    from tengen.compiling import cache_folder, import_kernels
+    from tengen.compiling import cache_folder, import_kernels, prune
     from tengen.jit import kernels
     from tengen.warming import STEPS, warm_up
 
     begin = time.perf_counter()
+    prune()
     import_kernels()
     missing = [name for name, compiled in kernels() if not compiled]
     remark(f"compiling {len(missing)} kernels into {cache_folder()}", quiet=quiet)

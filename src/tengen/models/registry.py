@@ -21,7 +21,7 @@ KINDS: dict[str, str] = {
     "symmetry-network": "tengen.learners.symmetry_network:SymmetryNetwork",
     "move-prediction": "tengen.learners.move_prediction:MovePredictor",
     "scoring": "tengen.learners.scoring:BlockScorer",
-    "deep-network": "tengen.learners.deep_network:DeepNetwork",
+    "network": "tengen.learners.network:DeepNetwork",
     "opening-td": "tengen.learners.opening_td:OpeningTD",
     "opening-evolution": "tengen.learners.opening_evolution:OpeningEvolution",
 }

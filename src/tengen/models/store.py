@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
@@ -191,6 +191,9 @@ class Measurement(BaseModel):
         return text + (f" (n={self.count})" if self.count is not None else "")
 
 
+_RENAMED_KINDS = {"deep-network": "network"}
+
+
 class Card(BaseModel):
     """What stands in the header of a model file under `tengen.card`.
 
@@ -215,6 +218,12 @@ class Card(BaseModel):
     sizes: list[tuple[int, int]] = Field(default_factory=list)
     format: int = FORMAT
     sha256: str = Field(default="", description="of tensors and card; filled in by save_model")
+
+    @field_validator("kind")
+    @classmethod
+    def _current_kind(cls, kind: str) -> str:
+        """Read the names that learners had in earlier versions."""
+        return _RENAMED_KINDS.get(kind, kind)
 
 
 # ----- Where models are: in `$TENGEN_MODELS`, if that is set, then among the shipped ones -----

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from tengen.board.kernels import area_score, is_allowed, near, play_move
+from tengen.board.kernels import area_score, copy_row, copy_state, is_allowed, near, play_move
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
@@ -270,7 +270,7 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed
     done = 0
     while done < sims:
         # Descend.
-        s[:, :] = root
+        copy_state(root, s)
         node, depth = 0, 0
         path[0] = 0
         while True:
@@ -360,8 +360,8 @@ def keep_subtree(ti, tf, meta, node, new_ti, new_tf):
     """Copy the tree below `node` into empty arrays of the same size; its row becomes the root."""
     origin = np.zeros(ti.shape[0], np.int32)
     origin[0] = node
-    new_ti[0, :] = ti[node]
-    new_tf[0, :] = tf[node]
+    copy_row(ti[node], new_ti[0])
+    copy_row(tf[node], new_tf[0])
     used = 1
     done = 0
     while done < used:
@@ -372,8 +372,8 @@ def keep_subtree(ti, tf, meta, node, new_ti, new_tf):
             new_ti[done, T_FIRST] = used
             for c in range(first, first + count):
                 origin[used] = c
-                new_ti[used, :] = ti[c]
-                new_tf[used, :] = tf[c]
+                copy_row(ti[c], new_ti[used])
+                copy_row(tf[c], new_tf[used])
                 used += 1
         done += 1
     meta[M_USED] = used

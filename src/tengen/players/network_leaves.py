@@ -19,7 +19,7 @@ from tengen.board import PASS, Board, playouts, points_at
 from tengen.board import layout_kernels as layout
 from tengen.board.simple_kernels import is_own_eye
 from tengen.game.judging import count_without, dead_stones
-from tengen.learners.deep_network import View
+from tengen.learners.network import View
 from tengen.players.network_tree import Worth
 
 _WIDTH = 64

@@ -13,11 +13,14 @@ torch = need("torch")
 from tengen.board import BLACK, WHITE, Board  # noqa: E402
 from tengen.board.counting import count_area  # noqa: E402
 from tengen.errors import RunError  # noqa: E402
-from tengen.learners.deep_network import DeepNetwork, Shard  # noqa: E402
-from tengen.learners.deep_network.network import Network  # noqa: E402
-from tengen.learners.deep_network.training import network_arrays  # noqa: E402
-from tengen.learners.self_play.judge import Judge  # noqa: E402
-from tengen.learners.self_play.making import make_pupil, use_fast_products  # noqa: E402
+from tengen.learners.network import DeepNetwork, Shard  # noqa: E402
+from tengen.learners.network.torch_network import (  # noqa: E402
+    FoldedNetwork,
+    network_arrays,
+    network_of,
+)
+from tengen.learners.network.training import use_fast_products  # noqa: E402
+from tengen.learners.self_play.loop import Pupil  # noqa: E402
 from tengen.learners.self_play.recording import play_out, record_games, shard_of  # noqa: E402
 from tengen.learners.self_play.settings import (  # noqa: E402
     SelfPlaySettings,
@@ -34,7 +37,7 @@ SMALL = SelfPlaySettings(
 def network() -> DeepNetwork:
     made = DeepNetwork()
     made.design_ = design_of(SMALL)
-    made.weights_ = network_arrays(make_pupil(SMALL, torch.device("cpu")).network)
+    made.weights_ = network_arrays(Pupil(SMALL, torch.device("cpu")).network)
     return made
 
 
@@ -59,7 +62,8 @@ def test_recorded_games_are_whole_and_counted_as_the_board_counts(
             owner = counted.owner.ravel()
             whose = (owner == BLACK).astype(int) - (owner == WHITE).astype(int)
             assert np.array_equal(whose, shard.ownership[game])
-            assert shard.winner[game] == (BLACK if shard.score[game] > 0 else WHITE)
+            winner = {1.0: BLACK, -1.0: WHITE, 0.0: 0}[np.sign(shard.score[game])]
+            assert shard.winner[game] == winner
 
 
 def test_games_that_are_cut_are_left_out(network: DeepNetwork) -> None:
@@ -67,13 +71,12 @@ def test_games_that_are_cut_are_left_out(network: DeepNetwork) -> None:
     before = torch.backends.cudnn.benchmark
     use_fast_products(cpu)
     assert torch.backends.cudnn.benchmark == before  # a processor has nothing to choose
-    learned = Network(network.design_)
-    learned.load_state_dict({k: torch.tensor(v) for k, v in network.weights_.items()})
-    judge, generator = Judge(learned, cpu, torch.float32), torch.Generator().manual_seed(4)
+    learned = network_of(network.weights_, network.design_)
+    folded, generator = FoldedNetwork(learned, cpu, torch.float32), torch.Generator().manual_seed(4)
     ended: list[int] = []
-    tally, lesson = play_out(SMALL, 5, judge, generator, on_games=ended.append)
-    assert tally.games == SMALL.games == sum(ended) and tally.positions == len(lesson.codes)
-    shard = shard_of(lesson, 5)
+    tally, batch = play_out(SMALL, 5, folded, generator, on_games=ended.append)
+    assert tally.games == SMALL.games == sum(ended) and tally.positions == len(batch.codes)
+    shard = shard_of(batch)
     assert 0 < len(shard) <= tally.games and int(shard.lengths.max()) < longest(5)
     left_out = tally.games - len(shard)
     assert shard.positions == tally.positions - left_out * longest(5)

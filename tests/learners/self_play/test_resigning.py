@@ -9,8 +9,8 @@ from tests.needs import need
 
 torch = need("torch")
 
-from tengen.learners.self_play.making import make_loop  # noqa: E402
-from tengen.learners.self_play.resigning import ENOUGH, NOBODY, Resigning  # noqa: E402
+from tengen.learners.self_play.assembly import make_loop  # noqa: E402
+from tengen.learners.self_play.parallel_games import ENOUGH, NOBODY, Resigning  # noqa: E402
 from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
 from tengen.learners.self_play.settings import SelfPlaySettings  # noqa: E402
 
@@ -58,8 +58,8 @@ def test_of_a_resigned_game_only_the_winner_is_learned() -> None:
         )
         black_wins += int((over & (boards.facts[roots, SCORE] > komi)).sum())
         black_wins += int((~over & gone & (to_move == 1)).sum())  # White has just resigned
-        lesson = player.collect()
-        rows += 0 if lesson is None else int((~lesson.counted).sum())
+        batch = player.collect()
+        rows += 0 if batch is None else int((~batch.scored).sum())
         assert player.tally.black_wins == black_wins
     assert rows > 0 and 0 < player.tally.resigned <= player.tally.games
     other = make_loop(replace(settings, seed=5), CPU).rooms[0].games

@@ -10,14 +10,20 @@ from tests.needs import need
 
 torch = need("torch")
 
-from tengen.learners.deep_network.design import Design  # noqa: E402
-from tengen.learners.deep_network.inputs_kernels import HISTORY  # noqa: E402
-from tengen.learners.deep_network.network import Network  # noqa: E402
-from tengen.learners.self_play.boards import Boards, legal  # noqa: E402
-from tengen.learners.self_play.judge import Judge, Said, see  # noqa: E402
-from tengen.learners.self_play.playing import traced  # noqa: E402
+from tengen.learners.network.inputs_kernels import HISTORY  # noqa: E402
+from tengen.learners.network.settings import Design  # noqa: E402
+from tengen.learners.network.torch_network import (  # noqa: E402
+    FoldedNetwork,
+    Network,
+    Output,
+    Seen,
+    plane_table,
+    planes_of,
+)
+from tengen.learners.self_play.parallel_games import traced  # noqa: E402
 from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
 from tengen.learners.self_play.search import Search, visit_plan  # noqa: E402
+from tengen.learners.self_play.tensor_boards import Boards, legal  # noqa: E402
 
 CPU = torch.device("cpu")
 LINES, MOVES = 5, 26
@@ -30,13 +36,22 @@ def test_half_of_the_moves_are_looked_at_again() -> None:
 
 
 class Fixed:
-    """A judge that says something else of every position, always the same."""
+    """A network with an answer of its own for every position, always the same."""
 
-    def __call__(self, codes, history, passed, komi) -> Said:  # type: ignore[no-untyped-def]
-        seeds = (codes.long() * torch.arange(1, codes.shape[1] + 1)).sum(1) + 7 * passed
+    def __call__(self, seen: Seen) -> Output:
+        seeds = (seen.codes.long() * torch.arange(1, seen.codes.shape[1] + 1)).sum(1)
+        seeds = seeds + 7 * seen.passed
         weights = torch.linspace(0.1, 0.9, MOVES)
         logits = torch.sin(seeds[:, None] * weights) * 2
-        return Said(logits, torch.sin(seeds * 0.7) * 2, komi + torch.cos(seeds * 0.3) * 5)
+        score = seen.komi + torch.cos(seeds * 0.3) * 5
+        return Output(logits, torch.sin(seeds * 0.7) * 2, score, score, logits)
+
+
+def seen_on(boards: Boards, komi: torch.Tensor) -> Seen:
+    """Return what a network reads of all slots."""
+    passed = boards.facts[:, PASSES] > 0
+    nothing = torch.zeros_like(passed)
+    return Seen(boards.lines, boards.lines, boards.codes, boards.history, passed, komi, nothing)
 
 
 class Node:
@@ -46,9 +61,7 @@ class Node:
         self.board, self.visits, self.totals = board, np.zeros(MOVES), np.zeros(MOVES)
         self.children: dict[int, Node] = {}
         sign = 1.0 if int(board.facts[0, SIDE]) == 1 else -1.0
-        said = Fixed()(
-            board.codes, board.history, board.facts[:, PASSES] > 0, torch.tensor([-sign * komi])
-        )
+        said = Fixed()(seen_on(board, torch.tensor([-sign * komi])))
         self.legal = legal(board.codes)[0].numpy()
         self.logits = np.where(self.legal, said.moves[0].double().numpy(), -1e9)
         self.over = int(board.facts[0, PASSES]) >= 2 or int(board.facts[0, PLY]) >= limit
@@ -144,7 +157,7 @@ def test_all_games_are_searched_as_each_alone(plies: int) -> None:
         assert np.allclose(search.policy[game].numpy(), policy, atol=2e-3)
 
 
-def test_the_judge_says_what_the_network_says() -> None:
+def test_the_folded_network_answers_as_the_network() -> None:
     torch.manual_seed(1)
     network = Network(Design(fields=2, blocks=3, head_fields=3, value_hidden=5, ladders=False))
     with torch.no_grad():
@@ -155,12 +168,11 @@ def test_the_judge_says_what_the_network_says() -> None:
     for _ in range(20):
         moves = torch.multinomial(legal(boards.codes).float(), 1)[:, 0]
         boards.play(everyone, moves, everyone)
-    judge = Judge(network, CPU, torch.float32)
-    komi = torch.tensor([-7.0, 0.0, 3.5, 7.0])
-    seen = boards.codes, boards.history, boards.facts[:, PASSES] > 0, komi
+    folded = FoldedNetwork(network, CPU, torch.float32)
+    seen = seen_on(boards, torch.tensor([-7.0, 0.0, 3.5, 7.0]))
     with torch.no_grad():
-        said = judge(*seen)
-        output = network(see(*seen, judge.table, 21))
+        said = folded(seen)
+        output = network(planes_of(seen, plane_table(CPU)))
     assert torch.allclose(said.moves, output.moves, atol=1e-4)
     assert torch.allclose(said.winner, output.winner, atol=1e-4)
     assert torch.allclose(said.score, output.score, atol=1e-3)

@@ -15,16 +15,31 @@ from tests.needs import need
 torch = need("torch")
 
 from tengen.errors import RunError, SpecError  # noqa: E402
-from tengen.learners.deep_network import DeepNetwork  # noqa: E402
-from tengen.learners.deep_network.inputs import TERRITORY_PLANE  # noqa: E402
-from tengen.learners.deep_network.training import network_arrays  # noqa: E402
+from tengen.learners.network import DeepNetwork  # noqa: E402
+from tengen.learners.network.batches import Batch  # noqa: E402
+from tengen.learners.network.inputs import TERRITORY_PLANE  # noqa: E402
+from tengen.learners.network.settings import DESIGNS  # noqa: E402
+from tengen.learners.network.torch_network import (  # noqa: E402
+    network_arrays,
+    plane_table,
+    planes_of,
+)
+from tengen.learners.network.training import rate_at  # noqa: E402
 from tengen.learners.self_play import training  # noqa: E402
-from tengen.learners.self_play.farm import Piece, make_farmed_loop, play_piece  # noqa: E402
-from tengen.learners.self_play.learning import rate_at  # noqa: E402
-from tengen.learners.self_play.loop import Loop  # noqa: E402
-from tengen.learners.self_play.making import make_loop, make_pupil  # noqa: E402
-from tengen.learners.self_play.settings import SelfPlaySettings, longest  # noqa: E402
-from tengen.learners.self_play.window import Lesson, Window  # noqa: E402
+from tengen.learners.self_play.assembly import make_loop  # noqa: E402
+from tengen.learners.self_play.loop import Loop, Pupil  # noqa: E402
+from tengen.learners.self_play.parallel_games import Tally  # noqa: E402
+from tengen.learners.self_play.remote_games import (  # noqa: E402
+    Piece,
+    make_remote_loop,
+    play_piece,
+)
+from tengen.learners.self_play.replay_buffer import ReplayBuffer  # noqa: E402
+from tengen.learners.self_play.settings import (  # noqa: E402
+    SelfPlaySettings,
+    design_of,
+    longest,
+)
 from tengen.models import Run, read_metrics  # noqa: E402
 from tengen.parallel import Team  # noqa: E402
 
@@ -43,14 +58,14 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def check_lesson(lesson: Lesson) -> None:
+def check_batch(batch: Batch) -> None:
     """Targets must fit each other: whose points, by how much, who won."""
-    assert torch.equal(lesson.owner.sum(1) + lesson.komi, lesson.score)
-    assert torch.equal((torch.sign(lesson.score) + 1) / 2, lesson.winner)
-    assert torch.allclose(lesson.policy.float().sum(1), torch.ones(len(lesson.codes)), atol=0.01)
-    stones = lesson.codes & 3
-    playable = (stones == 0) & (lesson.codes >> 2 > 0)
-    assert not lesson.policy[:, :-1][~playable].any()
+    assert torch.equal(batch.owner.sum(1) + batch.komi, batch.score)
+    assert torch.equal((torch.sign(batch.score) + 1) / 2, batch.winner)
+    assert torch.allclose(batch.moves.float().sum(1), torch.ones(len(batch.codes)), atol=0.01)
+    stones = batch.codes & 3
+    playable = (stones == 0) & (batch.codes >> 2 > 0)
+    assert not batch.moves[:, :-1][~playable].any()
 
 
 def test_what_is_to_be_learned_fits_together() -> None:
@@ -58,35 +73,35 @@ def test_what_is_to_be_learned_fits_together() -> None:
     player, found = loop.rooms[0].games, []
     for _ in range(2 * longest(5)):
         player.play()
-        lesson = player.collect()
-        if lesson is not None:
-            check_lesson(lesson)
-            found.append(len(lesson.codes))
+        batch = player.collect()
+        if batch is not None:
+            check_batch(batch)
+            found.append(len(batch.codes))
     assert player.tally.games > 8 and player.tally.positions == sum(found)
     assert 0 < player.tally.black_wins < player.tally.games
 
 
-def test_a_window_keeps_the_latest() -> None:
-    window = Window(1, 5, CPU)
+def test_a_buffer_keeps_the_latest() -> None:
+    buffer = ReplayBuffer(1, 5, CPU)
 
-    def numbered(*numbers: int) -> Lesson:
+    def numbered(*numbers: int) -> Batch:
         rows = torch.tensor(numbers)
-        return Lesson(*(
+        return Batch(1, 1, *(
             rows.to(part.dtype).view(-1, *[1] * (part.ndim - 1)).expand(-1, *part.shape[1:])
-            for part in window.rows
+            for part in buffer.rows[2:]
         ))  # fmt: skip
 
-    window.add(numbered(0, 1, 2))
-    window.add(numbered(3, 4, 5, 6))
+    buffer.add(numbered(0, 1, 2))
+    buffer.add(numbered(3, 4, 5, 6))
     generator = torch.Generator().manual_seed(1)
-    assert set(window.draw(200, 99, generator).score.tolist()) == {2, 3, 4, 5, 6}
-    assert set(window.draw(200, 2, generator).score.tolist()) == {5, 6}
-    other = Window(1, 5, CPU)
-    other.restore(window.tensors(3), window.total)
+    assert set(buffer.draw(200, 99, generator).score.tolist()) == {2, 3, 4, 5, 6}
+    assert set(buffer.draw(200, 2, generator).score.tolist()) == {5, 6}
+    other = ReplayBuffer(1, 5, CPU)
+    other.restore(buffer.tensors(3), buffer.total)
     assert (len(other), other.total) == (3, 7)
     assert set(other.draw(200, 99, generator).score.tolist()) == {4, 5, 6}
-    window.add(numbered(*range(10, 20)))
-    assert window.tensors()["score"].tolist() == [15, 16, 17, 18, 19]
+    buffer.add(numbered(*range(10, 20)))
+    assert buffer.tensors()["score"].tolist() == [15, 16, 17, 18, 19]
 
 
 def test_the_rate_rises_stays_and_falls() -> None:
@@ -137,9 +152,9 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monke
 def test_workers_play_what_one_process_would(workers: int, ray: str | None) -> None:
     if ray is not None:
         need("ray")
-    alone = make_farmed_loop(SMALL, Team(play_piece))
+    alone = make_remote_loop(SMALL, Team(play_piece))
     with Team(play_piece, workers=workers, ray=ray) as team:
-        helped = make_farmed_loop(SMALL, team)
+        helped = make_remote_loop(SMALL, team)
         for loop in (alone, helped):
             loop.advance(0.1)
     mine, theirs = alone.tensors(), helped.tensors()
@@ -147,24 +162,24 @@ def test_workers_play_what_one_process_would(workers: int, ray: str | None) -> N
     assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
     tally = alone.rooms[0].games.tally
     assert tally.games == SMALL.games * SMALL.pieces
-    assert tally.moves == tally.positions == alone.rooms[0].window.total
+    assert tally.moves == tally.positions == alone.rooms[0].buffer.total
 
 
 def test_a_piece_is_every_game_to_its_end() -> None:
-    weights = network_arrays(make_pupil(SMALL, CPU).network)
+    weights = network_arrays(Pupil(SMALL, CPU).network)
     played = play_piece(Piece(SMALL, 5, weights, seed=3))
-    check_lesson(Lesson(*map(torch.from_numpy, played.lesson)))
+    check_batch(Batch(5, 5, *map(torch.from_numpy, played.arrays)))
     assert played.tally.games == SMALL.games
 
 
-def test_a_farmed_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_remote_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
 
     @contextmanager
-    def farmed(settings: SelfPlaySettings, *_: object) -> Iterator[Loop]:
-        yield make_farmed_loop(settings, Team(play_piece))
+    def remote(settings: SelfPlaySettings, *_: object) -> Iterator[Loop]:
+        yield make_remote_loop(settings, Team(play_piece))
 
-    monkeypatch.setattr(training, "_opened_loop", farmed)
+    monkeypatch.setattr(training, "_opened_loop", remote)
     whole = fitted(tmp_path / "whole")
 
     def stop(row: dict[str, Any]) -> None:
@@ -176,9 +191,9 @@ def test_a_farmed_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_warming_up_teaches_nothing() -> None:
-    pupil = make_pupil(SMALL, CPU)
+    pupil = Pupil(SMALL, CPU)
     before = network_arrays(pupil.network)
-    pupil.warm_up(Window(25, 10, CPU).blank(4))
+    pupil.warm_up(ReplayBuffer(5, 10, CPU).blank(4))
     after = network_arrays(pupil.network)
     assert all(np.array_equal(before[name], after[name]) for name in before)
     assert pupil.report() == {} and all(w.grad is None for w in pupil.network.parameters())
@@ -188,9 +203,9 @@ def test_several_sizes_learn_together(tmp_path: Path) -> None:
     loop = make_loop(replace(SMALL, size=(5, 6), games=4), CPU)
     while loop.pupil.step < 4:
         loop.advance(0.1)
-    assert all(room.window.total for room in loop.rooms)
+    assert all(room.buffer.total for room in loop.rooms)
     # What it is never shown keeps weights of nothing.
-    assert not loop.pupil.network.lift.weight[:, TERRITORY_PLANE].any()
+    assert not loop.pupil.network.weight("lift.weight")[:, TERRITORY_PLANE].any()
 
 
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
@@ -209,5 +224,46 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
         with pytest.raises(SpecError, match="cpu: no memory for"):
             make_loop(replace(SMALL, **wish), CPU)
     if not torch.cuda.is_available():
-        with pytest.raises(SpecError, match="sees no GPU"):
+        with pytest.raises(SpecError, match="finds no GPU"):
             fitted(tmp_path / "new", device="cuda")
+
+
+def test_self_play_reads_no_ladders() -> None:
+    for name in DESIGNS:
+        settings = SelfPlaySettings(design=name)
+        assert not design_of(settings).ladders
+        assert design_of(settings).blocks == DESIGNS[name].blocks
+
+
+def test_the_playing_network_uses_what_was_learned_once_it_is_handed_over() -> None:
+    pupil, seen = Pupil(SMALL, CPU), make_loop(SMALL, CPU).rooms[0].buffer.blank(2)
+
+    def answers() -> Any:
+        pupil.network.eval()
+        planes = planes_of(seen, plane_table(CPU))
+        with torch.no_grad():
+            return pupil.player(seen).moves, pupil.network(planes).moves
+
+    torch.testing.assert_close(*answers())
+    with torch.no_grad():
+        for parameter in pupil.network.parameters():
+            parameter.add_(0.1)
+    here, there = answers()
+    assert not torch.allclose(here, there)
+    pupil.hand_over()
+    torch.testing.assert_close(*answers(), rtol=1e-4, atol=1e-4)
+    other = Pupil(replace(SMALL, seed=7), CPU)
+    other.load_weights(network_arrays(pupil.network))
+    torch.testing.assert_close(other.player(seen).moves, pupil.player(seen).moves)
+
+
+def test_every_size_has_a_room_with_a_buffer_of_its_own() -> None:
+    loop = make_loop(replace(SMALL, size=(5, 7)), CPU)
+    assert [room.lines for room in loop.rooms] == [5, 7]
+    assert loop.rooms[0].buffer is not loop.rooms[1].buffer
+
+
+def test_tallies_add_up() -> None:
+    some = Tally(moves=5, games=1, resigned=1)
+    assert some.plus() == some
+    assert Tally(moves=2, black_wins=3).plus(some, some) == Tally(12, 2, 0, 3, 2)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import in_atari, is_legal, near, play_move
+from tengen.board.kernels import copy_state, in_atari, is_legal, near, play_move
 from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, NEXT, PASS, ROWS, SCALARS, TURN
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
@@ -157,7 +157,7 @@ def _candidate(s, i, me, free, where, how):
 def _play_candidate(s, t, i, me):
     """Write to `t` the position after `me` chose cell `i`; an illegal choice is a pass."""
     p = _point_of(i, s[SCALARS, COLS])
-    t[:, :] = s
+    copy_state(s, t)
     play_move(t, p if is_legal(s, p, me) else PASS, me)
 
 

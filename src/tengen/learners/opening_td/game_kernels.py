@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from tengen.board.kernels import is_legal, play_move
+from tengen.board.kernels import copy_row, is_legal, play_move
 from tengen.board.layout_kernels import BLACK, COLOUR, EMPTY, HASH, PASS, SCALARS, TURN
 from tengen.board.random_kernels import below, seed_stream, uniform
 from tengen.jit import kernel
@@ -124,8 +124,8 @@ def _remember_inputs(s, memory, ply, net, komi, geometry, layout, room):
     constant_sums(net, layout, room.fixed)
     output, n = evaluate(s, friend, komi, orientation, net, geometry, layout, room)
     memory.count[ply] = n
-    memory.index[ply, :n] = room.index[:n]
-    memory.value[ply, :n] = room.value[:n]
+    copy_row(room.index[:n], memory.index[ply, :n])
+    copy_row(room.value[:n], memory.value[ply, :n])
     memory.output[ply] = output
 
 

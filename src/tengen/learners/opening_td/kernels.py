@@ -26,7 +26,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from tengen.board.kernels import in_atari, is_legal, near, place
+from tengen.board.kernels import copy_row, copy_state, in_atari, is_legal, near, place
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
@@ -257,7 +257,7 @@ def _sigmoid(x):
 @kernel
 def constant_sums(net, layout, sums):
     """Write what reaches the hidden layer from every position: biases and feature B."""
-    sums[:] = net.b1
+    copy_row(net.b1, sums)
     for j in range(layout.fixed_index.shape[0]):
         i, v = layout.fixed_index[j], layout.fixed_value[j]
         for h in range(sums.shape[0]):
@@ -359,7 +359,7 @@ def evaluate(s, friend, komi, orientation, net, geometry, layout, room):
         room.index,
         room.value,
     )
-    room.sums[:] = room.fixed
+    copy_row(room.fixed, room.sums)
     add_inputs(net, room.index, room.value, n, room.sums)
     return finish_forward(net, room.sums, room.activity), n
 
@@ -395,7 +395,7 @@ def _prepare_base(s, friend, komi, orientation, blocks, net, geometry, layout, r
             s, room.head[b], friend, facts, turned, geometry, layout, room.index, room.value, n
         )
     sums = room.base[orientation]
-    sums[:] = room.fixed
+    copy_row(room.fixed, sums)
     add_inputs(net, room.index, room.value, n, sums)
     room.known[orientation] = True
 
@@ -624,7 +624,7 @@ def captures(s, p, colour):
 @inner_kernel
 def repeats(s, p, colour, hashes, count, after):
     """Play a move in `after`; return whether the position occurred before."""
-    after[:, :] = s
+    copy_state(s, after)
     place(after, p, colour)
     for t in range(count):
         if hashes[t] == after[SCALARS, HASH]:
@@ -667,7 +667,7 @@ def rate_moves(s, net, komi, geometry, layout, hashes, count, room):
     # Captures first: they use the same scratch space as `_survey`.
     for i in range(moves):
         if room.facing[i] < 0:
-            room.after[:, :] = s
+            copy_state(s, room.after)
             place(room.after, room.moves[i], colour)
             position_keys(room.after, colour, geometry, room.other_keys)
             orientation = best_orientation(room.other_keys)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import number_alike
+from tengen.board.kernels import copy_row, number_alike
 from tengen.board.playout_kernels import (
     V_RNG,
     V_SIZE,
@@ -43,9 +43,9 @@ def finish(line, rows, cols, light, heavy, seed, shapes, ownership):
     for kind in range(2):
         for mover in range(2):
             for i in range(heavy if kind == 1 else light):
-                b[:] = b0
-                empty[:] = empty0
-                v[:] = v0
+                copy_row(b0, b)
+                copy_row(empty0, empty)
+                copy_row(v0, v)
                 seed_stream(rng, seed + mover, i)
                 v[V_RNG] = rng[0]
                 colour = U(mover + 1)

@@ -1,4 +1,4 @@
 """A network that teaches itself by playing: games side by side, Gumbel search, a window to learn.
 
-Told nothing but the rules. The network itself, its design and its inputs are `deep_network`'s.
+Told nothing but the rules. The network itself, its design and its inputs are `network`'s.
 """

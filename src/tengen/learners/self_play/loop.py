@@ -1,8 +1,7 @@
-"""Carry self-play on: play a move in all games, learn from the games that ended, play on.
+"""The loop of self-play: play a move in all games, learn from the games that ended, play on.
 
-A *room* holds the games of one board size and the window of their latest positions; one network
-plays in all rooms and learns from all. Everything that the next round depends on can be taken out
-and put back. Nothing here touches a file.
+A *room* holds the games of one board size and the buffer of their latest positions; one network
+plays in all rooms and learns from all. The whole state can be saved and restored.
 """
 
 from __future__ import annotations
@@ -14,13 +13,16 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from tengen.learners.self_play.learning import Pupil
-from tengen.learners.self_play.playing import Tally
-from tengen.learners.self_play.settings import FIRST_BATCHES, SelfPlaySettings
-from tengen.learners.self_play.window import Lesson, Window
+from tengen.learners.network.batches import Batch
+from tengen.learners.network.inputs import TERRITORY_PLANE
+from tengen.learners.network.torch_network import FoldedNetwork
+from tengen.learners.network.training import Trainer
+from tengen.learners.self_play.parallel_games import Tally
+from tengen.learners.self_play.replay_buffer import ReplayBuffer
+from tengen.learners.self_play.settings import FIRST_BATCHES, SelfPlaySettings, design_of
 
 _YOUNG = 0.5
-"""Share of all positions that are drawn from while a window is not full: the first are poor."""
+"""Share of all positions that are drawn from while a buffer is not full: the first are poor."""
 
 
 class Games(Protocol):
@@ -31,7 +33,7 @@ class Games(Protocol):
     def play(self) -> None:
         """Begin the next piece of playing; need not wait for it."""
 
-    def collect(self) -> Lesson | None:
+    def collect(self) -> Batch | None:
         """Return what was finished."""
 
     def tensors(self) -> dict[str, Tensor]:
@@ -47,9 +49,29 @@ class Room:
 
     lines: int
     games: Games
-    window: Window
+    buffer: ReplayBuffer
     debt: float = 0.0
     """Positions that are still to be learned from."""
+
+
+class Pupil(Trainer):
+    """A network that learns, and the folded one that plays with what was learned."""
+
+    def __init__(self, settings: SelfPlaySettings, device: torch.device) -> None:
+        super().__init__(design_of(settings), settings, device, graphs=False)
+        # Its games count area. A plane that is never set must not add its random first weights.
+        with torch.no_grad():
+            self.network.weight("lift.weight")[:, TERRITORY_PLANE] = 0
+        self.player = FoldedNetwork(self.network, device, self.dtype)
+
+    def hand_over(self) -> None:
+        """Let the playing network use what was learned."""
+        self.player.take_over(self.network)
+
+    def load_weights(self, arrays: Mapping[str, Any]) -> None:
+        """Take over weights, for play too."""
+        super().load_weights(arrays)
+        self.hand_over()
 
 
 class Loop:
@@ -79,34 +101,34 @@ class Loop:
         if any(learned):
             self.pupil.hand_over()
         for room in self.rooms:
-            lesson = room.games.collect()
-            if lesson is not None:
-                room.window.add(lesson)
-                room.debt += self.settings.reuse * len(lesson.codes)
+            batch = room.games.collect()
+            if batch is not None:
+                room.buffer.add(batch)
+                room.debt += self.settings.reuse * len(batch.codes)
         if any(learned):
             self.pupil.check()  # here a GPU was waited for anyway
         self.rounds += 1
 
     def _learn(self, room: Room, progress: float) -> bool:
-        """Learn from one window what is due; tell whether there was anything."""
+        """Learn from one buffer what is due; tell whether there was anything."""
         batch = self.settings.batch
-        if len(room.window) < FIRST_BATCHES * batch:
+        if len(room.buffer) < FIRST_BATCHES * batch:
             room.debt = min(room.debt, float(batch))
             return False
         learned = room.debt >= batch
-        latest = max(FIRST_BATCHES * batch, int(_YOUNG * room.window.total))
+        latest = max(FIRST_BATCHES * batch, int(_YOUNG * room.buffer.total))
         while room.debt >= batch:
             room.debt -= batch
-            self.pupil.learn(room.window.draw(batch, latest, self.generator), progress)
+            self.pupil.learn(room.buffer.draw(batch, latest, self.generator), progress)
         return learned
 
     def tensors(self, most: int | None = None) -> dict[str, Any]:
-        """Return everything that the next round depends on; of each window the latest `most`."""
+        """Return everything that the next round depends on; of each buffer the latest `most`."""
         found: dict[str, Any] = dict(self.pupil.arrays())
         found["chance"] = self.generator.get_state().numpy()
         for room in self.rooms:
             parts = {f"games.{k}": v for k, v in room.games.tensors().items()}
-            parts |= {f"window.{k}": v for k, v in room.window.tensors(most).items()}
+            parts |= {f"buffer.{k}": v for k, v in room.buffer.tensors(most).items()}
             for name, tensor in parts.items():
                 found[f"{room.lines}.{name}"] = tensor.detach().cpu().numpy()
         return found
@@ -116,7 +138,7 @@ class Loop:
         rooms = {
             str(room.lines): {
                 "tally": room.games.tally._asdict(),
-                "added": room.window.total,
+                "added": room.buffer.total,
                 "debt": room.debt,
             }
             for room in self.rooms
@@ -138,9 +160,8 @@ class Loop:
             said = counts["rooms"][str(room.lines)]
             room.games.tally = Tally(**said["tally"])
             room.games.restore(_part(tensors, "games."))
-            room.window.restore(_part(tensors, "window."), int(said["added"]))
+            room.buffer.restore(_part(tensors, "buffer."), int(said["added"]))
             room.debt = float(said["debt"])
-        self.pupil.hand_over()
 
 
 def _part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

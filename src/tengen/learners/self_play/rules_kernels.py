@@ -9,7 +9,7 @@ import numpy as np
 from tengen.board.kernels import area_score, clear, near, new_state, place, play_move
 from tengen.board.layout_kernels import BLACK, COLOUR, EMPTY, KO, PASS, SCALARS, TURN, WHITE
 from tengen.jit import kernel
-from tengen.learners.deep_network.inputs_kernels import HISTORY, KO_BIT, OWN, encode
+from tengen.learners.network.inputs_kernels import HISTORY, KO_BIT, OWN, encode
 
 SIDE, PASSES, PLY, SCORE = 0, 1, 2, 3
 """Columns of the facts of a position: the side to move, passes just made, plies, Black's lead."""

@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tengen.learners.self_play.boards import Boards, legal
-from tengen.learners.self_play.judge import Said
+from tengen.learners.network.torch_network import Output, Seen
+from tengen.learners.self_play.tensor_boards import Boards, legal
 
 _VISIT_SCALE = 50.0
 """How much values weigh against odds, before any visit (c_visit of the paper; its c_scale is 1)."""
@@ -88,7 +88,7 @@ class Search:
         self,
         lines: int,
         games: int,
-        judge: Callable[[Tensor, Tensor, Tensor, Tensor], Said],
+        network: Callable[[Seen], Output],
         *,
         device: torch.device,
         evaluations: int,
@@ -96,7 +96,8 @@ class Search:
         score_share: float,
         compiled: Callable[[Any], Any] = lambda function: function,
     ) -> None:
-        self.lines, self.games, self.nodes, self.judge = lines, games, evaluations, judge
+        self.lines, self.games, self.nodes = lines, games, evaluations
+        self.network = network
         self.moves = lines * lines + 1
         self.considered, self.score_share = min(considered, self.moves), score_share
         self.plan = visit_plan(self.considered, evaluations - 1)
@@ -187,7 +188,9 @@ class Search:
         facts = boards.facts.view(self.games, self.nodes, -1)[:, number]
         side, passes, ply, score = facts.unbind(1)
         sign = torch.where(side == 1, 1.0, -1.0)
-        said = self.judge(codes, history, passes > 0, -sign * self.komi)
+        komi = -sign * self.komi
+        nothing = torch.zeros_like(komi, dtype=torch.bool)  # area is counted
+        said = self.network(Seen(self.lines, self.lines, codes, history, passes > 0, komi, nothing))
         self._logits[:, number] = torch.where(
             legal(codes), said.moves.clamp(-_SUREST, _SUREST), _NEVER
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from tengen.errors import SpecError
-from tengen.learners.deep_network.design import DESIGNS, Design
+from tengen.learners.network.settings import DESIGNS, Design
 from tengen.models.settings import CheckedSettings, setting
 
 _SMALLEST, _LARGEST = 5, 19
@@ -18,6 +19,7 @@ FIRST_BATCHES = 8
 class SelfPlaySettings(CheckedSettings):
     """How games are played and what is learned from them."""
 
+    muon: ClassVar[bool] = True
     size: tuple[int, ...] = setting(
         (9,), "Lines of the board; several sizes if repeated.", least=_SMALLEST, most=_LARGEST
     )

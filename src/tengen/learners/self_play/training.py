@@ -24,9 +24,9 @@ import numpy as np
 
 from tengen.errors import RunError, SpecError
 from tengen.files import write_atomic
-from tengen.learners.deep_network import DeepNetwork
-from tengen.learners.deep_network.fitting import chosen_device, torch_or_refuse
-from tengen.learners.self_play.playing import Tally
+from tengen.learners.network import DeepNetwork
+from tengen.learners.network.fitting import chosen_device, torch_or_refuse
+from tengen.learners.self_play.parallel_games import Tally
 from tengen.learners.self_play.settings import SelfPlaySettings, design_of
 from tengen.models.runs import Run, read_metrics, read_run
 from tengen.models.settings import fields_of
@@ -115,14 +115,14 @@ def _opened_loop(
 ) -> Iterator[Loop]:
     """Make a loop; workers, if there are any, stay until it is left."""
     torch = torch_or_refuse()
-    from tengen.learners.self_play.farm import make_farmed_loop, play_piece
-    from tengen.learners.self_play.making import make_loop
+    from tengen.learners.self_play.assembly import make_loop
+    from tengen.learners.self_play.remote_games import make_remote_loop, play_piece
 
     if workers == 1 and ray is None:
         yield make_loop(settings, torch.device(chosen_device(device)))
         return
     with Team(play_piece, workers=workers, ray=ray) as team:
-        yield make_farmed_loop(settings, team)
+        yield make_remote_loop(settings, team)
 
 
 def _progress(settings: SelfPlaySettings, loop: Loop, clock: _Clock) -> float:
@@ -134,7 +134,7 @@ def _progress(settings: SelfPlaySettings, loop: Loop, clock: _Clock) -> float:
 
 def _save(loop: Loop, path: Path, settings: SelfPlaySettings) -> DeepNetwork:
     """Write the network as it is now and return it."""
-    from tengen.learners.deep_network.training import network_arrays
+    from tengen.learners.network.torch_network import network_arrays
 
     network = DeepNetwork()
     network.design_ = design_of(settings)

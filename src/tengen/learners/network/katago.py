@@ -1,0 +1,384 @@
+"""Evaluate positions with a network of KataGo, in PyTorch, to teach ours.
+
+The file format is KataGo's own (`*.bin.gz`, versions 8 to 10): words separated by white space,
+each tensor as `@BIN@` and little-endian floats. Only training uses this module.
+"""
+
+# mypy: disallow-subclassing-any=False, disallow-untyped-decorators=False
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from tengen.board import BLACK, PASS, Board, index_of
+from tengen.board.rules import Rules
+from tengen.errors import ModelError
+from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
+from tengen.learners.network.katago_kernels import (
+    AREA,
+    CATCHES_BIT,
+    KO_BIT,
+    LADDER_BIT,
+    LIBERTIES,
+    encode_for_teacher,
+)
+
+_VERSIONS = range(8, 11)
+_PLANES, _GLOBALS = 22, 19
+_LARGEST = 1 << 30
+"""Bytes that a network file may have once unpacked."""
+_TENSOR = b"@BIN@"
+_SCORE_SCALE = 20.0
+
+
+class TeacherPositions(NamedTuple):
+    """Packed positions of one board size; see `katago_kernels` for the codes."""
+
+    rows: int
+    cols: int
+    codes: Tensor
+    """Positions x points, int16."""
+    earlier: Tensor
+    """Positions x 2 x points, bool: blocks in ladders one and two moves before."""
+    history: Tensor
+    """Positions x HISTORY: points of the last moves, latest first; NOWHERE for pass or none."""
+    passes: Tensor
+    """Positions x HISTORY, bool: which of the last moves were passes."""
+    komi: Tensor
+    """Points the side to move receives."""
+    rules: Tensor
+    """Positions x 6: the global inputs of the rules, as `rule_inputs` gives them."""
+
+
+class TeacherOutput(NamedTuple):
+    """What the teacher says, from the side to move."""
+
+    moves: Tensor
+    """Logits, points and then pass."""
+    winner: Tensor
+    """Probability of winning."""
+    lead: Tensor
+    """Points ahead, komi included."""
+    spread: Tensor
+    """Standard deviation of the final score."""
+    ownership: Tensor
+    """+1 own to -1 the opponent's."""
+
+
+def rule_inputs(rules: Rules) -> list[float]:
+    """Return ko, suicide and scoring inputs: globals 6 to 11."""
+    territory = rules.scoring == "territory"
+    ko = {"simple": (0.0, 0.0), "positional": (1.0, 0.5), "situational": (1.0, -0.5)}[rules.ko]
+    return [*ko, float(rules.suicide), float(territory), float(territory), 0.0]
+
+
+def inputs_of(positions: TeacherPositions) -> tuple[Tensor, Tensor]:
+    """Return spatial planes (positions x 22 x rows x columns) and globals (positions x 19)."""
+    codes = positions.codes.int()
+    count, points = codes.shape
+    own, other = (codes & 3) == 1, (codes & 3) == 2
+    liberties = codes >> LIBERTIES & 3
+    area = codes >> AREA & 3
+    places = torch.arange(points, device=codes.device)
+    last = positions.history[:, :, None] == places
+    nothing = torch.zeros_like(own)
+    planes = torch.stack(
+        [
+            torch.ones_like(own), own, other, liberties == 1, liberties == 2, liberties == 3,
+            (codes & KO_BIT) > 0, nothing, nothing, *last.unbind(1), (codes & LADDER_BIT) > 0,
+            *positions.earlier.unbind(1), (codes & CATCHES_BIT) > 0, area == 1, area == 2,
+            nothing, nothing,
+        ], 1,
+    )  # fmt: skip
+    whole = torch.zeros(count, _GLOBALS, device=codes.device)
+    whole[:, :HISTORY] = positions.passes.float()
+    whole[:, 5] = positions.komi / _SCORE_SCALE
+    whole[:, 6:12] = positions.rules
+    whole[:, 14] = positions.passes[:, 0].float()
+    area_rules = positions.rules[:, 3] == 0
+    whole[:, 18] = torch.where(area_rules, _wave(positions.komi, points), 0.0)
+    return planes.view(count, _PLANES, positions.rows, positions.cols), whole
+
+
+def _wave(komi: Tensor, points: int) -> Tensor:
+    """Return how komi lies between values that allow a draw: a triangular wave of period 2."""
+    offset = 0.0 if points % 2 == 0 else 1.0
+    delta = torch.remainder(komi - offset, 2.0)
+    return torch.where(delta < 0.5, delta, torch.where(delta < 1.5, 1.0 - delta, delta - 2.0))
+
+
+def positions_of(boards: list[Board], device: torch.device) -> TeacherPositions:
+    """Pack boards of one size, each seen from its side to move."""
+    rows, cols = boards[0].rows, boards[0].cols
+    codes = np.zeros((len(boards), rows * cols), np.int16)
+    earlier = np.zeros((len(boards), 2, rows * cols), np.bool_)
+    history = np.full((len(boards), HISTORY), NOWHERE, np.int16)
+    passes = np.zeros((len(boards), HISTORY), np.bool_)
+    for i, board in enumerate(boards):
+        area = board.rules.scoring == "area"
+        encode_for_teacher(board.state, board.turn, area, codes[i])
+        earlier[i] = (codes[i] & LADDER_BIT) > 0
+        before = board.copy()
+        expected = 3 - board.turn
+        for ago, (colour, point) in enumerate(reversed(board.moves[-HISTORY:])):
+            if colour != expected:
+                break
+            expected = 3 - expected
+            if point == PASS:
+                passes[i, ago] = True
+            else:
+                history[i, ago] = index_of(point, rows, cols)
+            if ago < 2:
+                before.undo()
+                packed = np.zeros(rows * cols, np.int16)
+                encode_for_teacher(before.state, before.turn, False, packed)
+                earlier[i, ago:] = (packed & LADDER_BIT) > 0
+    komi = [
+        (-1 if board.turn == BLACK else 1) * (board.white_bonus + _chill(board)) for board in boards
+    ]
+
+    def put(array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(array).to(device)
+
+    return TeacherPositions(
+        rows, cols, put(codes), put(earlier), put(history), put(passes),
+        torch.tensor(komi, dtype=torch.float32, device=device),
+        torch.tensor([rule_inputs(board.rules) for board in boards], device=device),
+    )  # fmt: skip
+
+
+def _chill(board: Board) -> int:
+    """Return the points that KataGo gives White under territory scoring: one per move of Black.
+
+    White pays likewise, so only moves that one side played more than the other count.
+    """
+    if board.rules.scoring != "territory":
+        return 0
+    grid = board.grid()
+    by_black, by_white = board.prisoners
+    on_board = int((grid == BLACK).sum()) - int((grid == 3 - BLACK).sum())
+    return on_board + by_white - by_black
+
+
+class _Reader:
+    """Read words and tensors of a network file in order."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with gzip.open(path) as file:
+                self.data = file.read(_LARGEST + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ModelError(f"{path}: not a network of KataGo ({error})") from None
+        if len(self.data) > _LARGEST:
+            raise ModelError(f"{path}: unpacks to more than {_LARGEST >> 20} MB")
+        self.at = 0
+
+    def fail(self, what: str) -> ModelError:
+        return ModelError(f"{self.path}: damaged network of KataGo: {what} at byte {self.at}")
+
+    def word(self) -> str:
+        data, at = self.data, self.at
+        while at < len(data) and data[at] <= 32:
+            at += 1
+        end = at
+        while end < len(data) and data[end] > 32:
+            end += 1
+        if at == end:
+            raise self.fail("ends too early")
+        self.at = end
+        return data[at:end].decode("latin-1")
+
+    def number(self) -> int:
+        word = self.word()
+        if not word.isdigit() or int(word) > 1 << 20:
+            raise self.fail(f"{word[:20]!r} is not a size")
+        return int(word)
+
+    def floats(self, *shape: int) -> Tensor:
+        count = int(np.prod(shape))
+        start = self.data.find(_TENSOR, self.at, self.at + 64) + len(_TENSOR)
+        if start < len(_TENSOR) or start + 4 * count > len(self.data):
+            raise self.fail("a tensor is missing")
+        values = np.frombuffer(self.data, "<f4", count, start).reshape(shape)
+        if not np.isfinite(values).all():
+            raise self.fail("a weight is no number")
+        self.at = start + 4 * count
+        return torch.from_numpy(values.copy())
+
+    def skip(self, words: int = 1) -> None:
+        for _ in range(words):
+            self.word()
+
+    def convolution(self) -> Tensor:
+        self.skip()
+        rows, cols, given, made, _, _ = (self.number() for _ in range(6))
+        return self.floats(rows, cols, given, made).permute(3, 2, 0, 1).contiguous()
+
+    def normalisation(self) -> Tensor:
+        """Return factor and addend per channel."""
+        self.skip()
+        count, epsilon = self.number(), float(self.word())
+        has_scale, has_bias = self.number(), self.number()
+        mean, variance = self.floats(count), self.floats(count)
+        scale = self.floats(count) if has_scale else torch.ones(count)
+        bias = self.floats(count) if has_bias else torch.zeros(count)
+        factor = scale / torch.sqrt(variance + epsilon)
+        return torch.stack([factor, bias - mean * factor])
+
+    def product(self) -> Tensor:
+        self.skip()
+        given, made = self.number(), self.number()
+        return self.floats(given, made)
+
+    def bias(self) -> Tensor:
+        self.skip()
+        return self.floats(self.number())
+
+
+def _pooled(x: Tensor) -> Tensor:
+    mean, most = x.float().mean((2, 3)), x.float().amax((2, 3))
+    larger = ((x.shape[2] * x.shape[3]) ** 0.5 - 14) / 10
+    return torch.cat([mean, mean * larger, most], 1)
+
+
+class Teacher(nn.Module):
+    """A network of KataGo."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__()
+        read = _Reader(Path(path))
+        self.name = read.word()
+        version = read.number()
+        if version not in _VERSIONS:
+            raise ModelError(
+                f"{path}: version {version} of KataGo's networks; versions "
+                f"{_VERSIONS[0]} to {_VERSIONS[-1]} can be read"
+            )
+        if (read.number(), read.number()) != (_PLANES, _GLOBALS):
+            raise ModelError(f"{path}: expects other inputs than {_PLANES} + {_GLOBALS}")
+        read.skip()  # name of the trunk
+        blocks = read.number()
+        read.skip(5)
+        put = self._put
+        put("first", read.convolution())
+        put("first_globals", read.product())
+        self.pools: list[bool] = []
+        for i in range(blocks):
+            kind = read.word()
+            if kind not in ("ordinary_block", "gpool_block"):
+                raise ModelError(f"{path}: has a {kind[:30]!r}, which cannot be read")
+            read.skip()
+            self.pools.append(kind == "gpool_block")
+            put(f"{i}.before", read.normalisation())
+            read.skip()
+            put(f"{i}.regular", read.convolution())
+            if self.pools[i]:
+                put(f"{i}.pool", read.convolution())
+                put(f"{i}.pool_norm", read.normalisation())
+                read.skip()
+                put(f"{i}.pool_product", read.product())
+            put(f"{i}.middle", read.normalisation())
+            read.skip()
+            put(f"{i}.final", read.convolution())
+        put("tip", read.normalisation())
+        read.skip(2)
+        put("move", read.convolution())
+        put("move_pool", read.convolution())
+        put("move_pool_norm", read.normalisation())
+        read.skip()
+        put("move_product", read.product())
+        put("move_norm", read.normalisation())
+        read.skip()
+        put("move_last", read.convolution())
+        put("pass_product", read.product())
+        read.skip()
+        put("value", read.convolution())
+        put("value_norm", read.normalisation())
+        read.skip()
+        put("hidden", read.product())
+        put("hidden_bias", read.bias())
+        read.skip()
+        put("winner", read.product())
+        put("winner_bias", read.bias())
+        put("score", read.product())
+        put("score_bias", read.bias())
+        put("owner", read.convolution())
+        self.half_precision = False
+
+    def _put(self, name: str, tensor: Tensor) -> None:
+        self.register_buffer(name.replace(".", "_"), tensor)
+
+    def _get(self, name: str) -> Tensor:
+        found: Tensor = getattr(self, name.replace(".", "_"))
+        return found
+
+    def prepare(self, device: torch.device) -> Teacher:
+        """Move to a device; on a GPU convolutions run in half precision."""
+        self.to(device)
+        self.half_precision = device.type == "cuda"
+        if self.half_precision:
+            for name, tensor in list(self.named_buffers()):
+                if tensor.dim() == 4:
+                    packed = tensor.half().to(memory_format=torch.channels_last)
+                    self.register_buffer(name, packed)
+        return self
+
+    @torch.no_grad()
+    def forward(self, planes: Tensor, whole: Tensor) -> TeacherOutput:
+        """Evaluate positions of one size."""
+        get: Callable[[str], Tensor] = self._get
+        dtype = torch.float16 if self.half_precision else torch.float32
+
+        def convolve(x: Tensor, name: str) -> Tensor:
+            kernel = get(name)
+            return F.conv2d(x, kernel, padding=kernel.shape[-1] // 2)
+
+        def activate(x: Tensor, name: str) -> Tensor:
+            factor, addend = get(name).to(dtype)
+            return F.relu(x * factor[:, None, None] + addend[:, None, None])
+
+        def spread(x: Tensor) -> Tensor:
+            return x.to(dtype)[:, :, None, None]
+
+        x = planes.to(dtype)
+        if self.half_precision:
+            x = x.to(memory_format=torch.channels_last)
+        x = convolve(x, "first") + spread(whole @ get("first_globals"))
+        for i, pools in enumerate(self.pools):
+            y = activate(x, f"{i}.before")
+            z = convolve(y, f"{i}.regular")
+            if pools:
+                seen = _pooled(activate(convolve(y, f"{i}.pool"), f"{i}.pool_norm"))
+                z = z + spread(seen @ get(f"{i}.pool_product"))
+            x = x + convolve(activate(z, f"{i}.middle"), f"{i}.final")
+        x = activate(x, "tip")
+        seen = _pooled(activate(convolve(x, "move_pool"), "move_pool_norm"))
+        moves = convolve(x, "move") + spread(seen @ get("move_product"))
+        points = convolve(activate(moves, "move_norm"), "move_last")[:, 0].flatten(1).float()
+        passing = (seen @ get("pass_product"))[:, :1]
+        value = activate(convolve(x, "value"), "value_norm")
+        mean = value.float().mean((2, 3))
+        larger = (value.shape[2] * value.shape[3]) ** 0.5 - 14
+        pooled = torch.cat([mean, mean * (larger / 10), mean * (larger**2 / 100 - 0.1)], 1)
+        hidden = F.relu(pooled @ get("hidden") + get("hidden_bias"))
+        odds = torch.softmax(hidden @ get("winner") + get("winner_bias"), 1)
+        score = hidden @ get("score") + get("score_bias")
+        return TeacherOutput(
+            moves=torch.cat([points, passing], 1),
+            winner=odds[:, 0] / (odds[:, 0] + odds[:, 1]),
+            lead=score[:, 2] * _SCORE_SCALE,
+            spread=F.softplus(score[:, 1]) * _SCORE_SCALE,
+            ownership=torch.tanh(convolve(value, "owner")[:, 0].flatten(1).float()),
+        )

@@ -1,0 +1,279 @@
+"""Offer the deep network: fit it to games, save it, load it, ask it about positions.
+
+It says how likely moves are, who wins, by how much, and who owns what, on boards of 5 to 25 lines
+a side, always from one look; it reads nothing ahead. Playing and training on a GPU need PyTorch;
+asking it on a processor does not.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from tengen.arrays import Float32Array, FloatArray
+from tengen.board import BLACK, Board
+from tengen.errors import ModelError, SpecError
+from tengen.learners.network import inputs
+from tengen.learners.network.engine import Engine, Judgement
+from tengen.learners.network.gpu import AT_ONCE, GpuEngine, GuardedEngine, gpu_wanted
+from tengen.learners.network.layers import weights_of
+from tengen.learners.network.settings import DESIGNS, Design, NetworkSettings
+from tengen.learners.network.shards import LARGEST, SMALLEST, Shard
+from tengen.models.settings import from_plain, to_plain
+from tengen.models.store import Card, Measurement, Tensors, load_model, save_model
+
+if TYPE_CHECKING:
+    from tengen.models.runs import Run
+
+KIND = "network"
+
+
+@dataclass(frozen=True)
+class View:
+    """What the network says of one position, for Black."""
+
+    priors: FloatArray
+    """Row-major, the pass last; zero where illegal; sum 1."""
+    black_wins: float
+    score: float
+    """Expected final score, komi included."""
+    spread: float
+    """Its standard deviation."""
+    ownership: FloatArray
+    """+1 Black to -1 White."""
+    best: FloatArray | None = None
+    """Probability of each move to be the best, laid out as `priors`; None without this output."""
+
+    @property
+    def proposals(self) -> FloatArray:
+        """The probabilities that guide a search: `best` where there is such an output."""
+        return self.priors if self.best is None else self.best
+
+
+class DeepNetwork:
+    """A residual network tied by the symmetries of the board."""
+
+    weights_: Tensors
+    design_: Design
+
+    def __init__(self, *, settings: NetworkSettings | None = None) -> None:
+        self.settings = settings
+        self._engine: Engine | None = None
+        self._guarded: GuardedEngine | None = None
+
+    def fit(
+        self,
+        shards: Sequence[Sequence[Shard]],
+        *,
+        device: str = "cpu",
+        start: DeepNetwork | None = None,
+        run: Run[NetworkSettings] | None = None,
+        on_report: Callable[[dict[str, Any]], None] = lambda row: None,
+    ) -> Self:
+        """Learn from sources of games, each a list of shards; `start` lends its weights.
+
+        Needs PyTorch (`pip install tengen[torch]`).
+        """
+        from tengen.learners.network.fitting import check_start, fit
+
+        settings = self.settings or NetworkSettings()
+        if start is not None:
+            check_start(settings, start.design_)
+        weights = None if start is None else start.weights_
+        self.weights_ = fit(
+            shards, settings, device=device, start=weights, run=run, on_report=on_report
+        )
+        self.design_ = DESIGNS[settings.design]
+        self._engine = self._guarded = None
+        return self
+
+    @classmethod
+    def average(cls, networks: Sequence[DeepNetwork]) -> Self:
+        """Return the network whose weights are the mean of those of others, all of one design.
+
+        Of networks that one training made out of the other it is often better than each.
+        """
+        first = networks[0]
+        for number, network in enumerate(networks, 1):
+            if network.design_ != first.design_:
+                raise SpecError(f"network {number} of {len(networks)} has another design")
+        made = cls(settings=networks[-1].settings)
+        made.design_ = first.design_
+        made.weights_ = {
+            name: np.stack([network.weights_[name] for network in networks]).mean(0)
+            for name in first.weights_
+        }
+        return made
+
+    @property
+    def engine(self) -> Engine:
+        """The network laid out for the processor, made when first asked for."""
+        if self._engine is None:
+            self._engine = Engine(self.weights_, self.design_)
+        return self._engine
+
+    @property
+    def at_once(self) -> int:
+        """How many times the usual number of positions a search should ask together."""
+        return 1 if gpu_wanted() is None else AT_ONCE
+
+    def _answering(self) -> Engine | GuardedEngine:
+        """Return whoever is to be asked on this computer."""
+        device = gpu_wanted()
+        if device is None:
+            return self.engine
+        if self._guarded is None:
+            self._guarded = GuardedEngine(self.weights_, self.design_, device)
+        return self._guarded
+
+    def measured(self) -> Engine | GpuEngine:
+        """Return who is to be asked in single precision, where half of it makes moves equal."""
+        device = gpu_wanted()
+        if device is None:
+            return self.engine
+        return GpuEngine(self.weights_, self.design_, device, half=False)
+
+    @property
+    def free_parameters(self) -> int:
+        """How many weights were learned."""
+        return sum(math.prod(w.shape) for w in weights_of(self.design_).values() if w.learned)
+
+    def judge(self, boards: Sequence[Board]) -> Judgement:
+        """Judge boards of one size, each from its side to move."""
+        for board in boards:
+            check_size(board.rows, board.cols)
+        positions = inputs.of_boards(boards, ladders=self.design_.ladders)
+        return self._answering()(positions)
+
+    def views(self, boards: Sequence[Board]) -> list[View]:
+        """Judge boards of any sizes, for Black."""
+        found: dict[int, View] = {}
+        shapes = {(board.rows, board.cols) for board in boards}
+        for shape in shapes:
+            chosen = [i for i, board in enumerate(boards) if (board.rows, board.cols) == shape]
+            said = self.judge([boards[i] for i in chosen])
+            for row, i in enumerate(chosen):
+                found[i] = _view(boards[i], said, row)
+        return [found[i] for i in range(len(boards))]
+
+    def values(self, boards: Sequence[Board]) -> FloatArray:
+        """Return the expected final score for Black, komi included, one per board."""
+        return np.array([view.score for view in self.views(boards)])
+
+    def priors(self, board: Board) -> FloatArray:
+        """Return a flat array of rows * columns + 1, pass last; zero where illegal; sum 1."""
+        return self.views([board])[0].priors
+
+    def ownership(self, board: Board) -> FloatArray:
+        """Return a flat array of rows * columns numbers, +1 (Black's) to -1 (White's)."""
+        return self.views([board])[0].ownership
+
+    def supports(self, rows: int, cols: int) -> bool:
+        """Tell whether it can judge boards of this size."""
+        return min(rows, cols) >= SMALLEST and max(rows, cols) <= LARGEST
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str = "network",
+        data: str = "",
+        remake: str = "",
+        sizes: Sequence[tuple[int, int]] = (),
+        results: Sequence[Measurement] = (),
+    ) -> None:
+        """Write a safetensors file with its card; `sizes` are the boards it learned on alone."""
+        recipe: dict[str, Any] = {"design": asdict(self.design_)}
+        if self.settings is not None:
+            recipe["settings"] = to_plain(self.settings)
+        card = Card(
+            name=name,
+            kind=KIND,
+            what="Says how likely moves are, who wins, by how much, and who owns what.",
+            data=data,
+            recipe=recipe,
+            remake=remake,
+            seed=None if self.settings is None else self.settings.seed,
+            sizes=list(sizes),
+            results=list(results),
+        )
+        save_model(path, self.weights_, card)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote; raise `ModelError` for anything else."""
+        tensors, card = load_model(path, kind=KIND)
+        where = os.fspath(path)
+        try:
+            design = Design(**card.recipe["design"])
+            stored = card.recipe.get("settings")
+            settings = None if stored is None else from_plain(NetworkSettings, stored, where=where)
+        except (KeyError, TypeError, SpecError) as wrong:
+            raise ModelError(f"{where}: its card names no design we know ({wrong})") from None
+        made = cls(settings=settings)
+        made.design_, made.weights_ = design, tensors
+        _check_weights(where, tensors, design)
+        return made
+
+
+def check_size(rows: int, cols: int) -> None:
+    """Refuse boards that the network does not serve."""
+    if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
+        raise SpecError(
+            f"the network judges boards of {SMALLEST} to {LARGEST} lines, not {rows}x{cols}"
+        )
+
+
+def _check_weights(path: str, tensors: Tensors, design: Design) -> None:
+    """Refuse tensors that are not those of the design."""
+    expected = weights_of(design)
+    for name, weight in expected.items():
+        if name not in tensors:
+            raise ModelError(f"{path}: has no tensor {name!r}")
+        found = tensors[name].shape
+        if found != weight.shape:
+            raise ModelError(f"{path}: {name!r} has shape {found}, not {weight.shape}")
+    unknown = sorted(set(tensors) - set(expected))
+    if unknown:
+        raise ModelError(f"{path}: has a tensor {unknown[0]!r} that its design does not")
+
+
+def _view(board: Board, said: Judgement, row: int) -> View:
+    """Return one row of a judgement from Black's view, without illegal moves."""
+    legal = board.legal_mask()
+
+    def shares(logits: Float32Array) -> FloatArray:
+        allowed = np.where(legal, logits.astype(np.float64), -np.inf)
+        odds = np.exp(allowed - allowed.max())
+        return np.asarray(odds / odds.sum())
+
+    sign = 1.0 if board.turn == BLACK else -1.0
+    chance = 1.0 / (1.0 + np.exp(-sign * float(said.winner[row])))
+    return View(
+        priors=shares(said.moves[row]),
+        black_wins=float(chance),
+        score=sign * float(said.score[row]),
+        spread=float(said.spread[row]),
+        ownership=sign * said.ownership[row].astype(np.float64),
+        best=None if said.best is None else shares(said.best[row]),
+    )
+
+
+def untrained(design: Design, *, seed: int = 1) -> DeepNetwork:
+    """Return a network of random weights, which plays nonsense; for tests and for compiling."""
+    rng = np.random.default_rng(seed)
+    network = DeepNetwork()
+    network.design_ = design
+    network.weights_ = {
+        name: rng.normal(0, math.prod(w.shape[1:]) ** -0.5, w.shape).astype(np.float32)
+        for name, w in weights_of(design).items()
+    }
+    for name, weights in network.weights_.items():
+        if name.endswith((".gain", ".variance")):
+            network.weights_[name] = np.abs(weights) + np.float32(0.5)
+    return network

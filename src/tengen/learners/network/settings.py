@@ -1,0 +1,95 @@
+"""Name the shapes a network can have and how it is trained; compute nothing, need no PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tengen.errors import SpecError
+from tengen.models.settings import CheckedSettings, setting
+
+LIFTING_SIZE = 5
+"""Side of the first layer's kernels."""
+_POOL_EVERY = 3
+"""Every so many blocks one looks at the whole board."""
+USUAL_SIZE, SIZE_SCALE = 14.0, 10.0
+"""Pooled means are offered twice: plain, and times how much larger than usual the board is."""
+SCORE_SCALE = 20.0
+"""Points that the score's output counts as one."""
+_ORDER = 8
+"""Symmetries of the square."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """Shape of a network."""
+
+    fields: int
+    """Fields of the tower; each is a map in every orientation."""
+    blocks: int
+    head_fields: int
+    value_hidden: int = 64
+    symmetric: bool = True
+    """False makes the plain network, of as many fields as it has maps."""
+    ladders: bool = True
+    """Whether its inputs tell ladders."""
+    move_outputs: int = 1
+    """Sets of move logits: the first is what people play; of several, the last is the best move."""
+
+    def __post_init__(self) -> None:
+        sizes = self.fields, self.blocks, self.head_fields, self.value_hidden, self.move_outputs
+        if min(sizes) < 1:
+            raise SpecError(f"a network needs fields and blocks, not {self}")
+
+    @property
+    def order(self) -> int:
+        """Size of the group that ties the weights."""
+        return _ORDER if self.symmetric else 1
+
+    @property
+    def channels(self) -> int:
+        """Maps of the tower."""
+        return self.fields * self.order
+
+    def pools(self, block: int) -> bool:
+        """Tell whether a block looks at the whole board."""
+        return block % _POOL_EVERY == _POOL_EVERY - 1
+
+
+DESIGNS = {
+    "tiny": Design(fields=2, blocks=3, head_fields=4, value_hidden=16),
+    "zero": Design(fields=8, blocks=6, head_fields=16, ladders=False),
+    "small": Design(fields=8, blocks=9, head_fields=16),
+    "large": Design(fields=16, blocks=12, head_fields=24),
+    "tiny-judge": Design(fields=2, blocks=3, head_fields=4, value_hidden=16, move_outputs=2),
+    "judge": Design(fields=16, blocks=12, head_fields=32, move_outputs=2),
+    "plain-small": Design(fields=22, blocks=8, head_fields=24, symmetric=False),
+    "plain-wide": Design(fields=64, blocks=9, head_fields=64, symmetric=False),
+    "paper": Design(fields=1, blocks=1, head_fields=1, value_hidden=4, ladders=False),
+    "shallow": Design(fields=8, blocks=1, head_fields=16, ladders=False),
+    "plain-zero": Design(fields=21, blocks=6, head_fields=20, symmetric=False, ladders=False),
+    "plain-zero-wide": Design(fields=64, blocks=6, head_fields=64, symmetric=False, ladders=False),
+}
+"""Designs by name. The plain ones, tied by no symmetry, are there to compare with `small`: with as
+many weights, and with as many operations. `zero` is for self-play, where ladders cost too much;
+`paper` (734 weights, as many as Blair's 714 allow), `shallow`, `plain-zero` (as many weights) and
+`plain-zero-wide` (as many operations) are there to compare with it."""
+
+
+@dataclass(frozen=True)
+class NetworkSettings(CheckedSettings):
+    """Everything that decides what a network learns from its games."""
+
+    moves_weight: ClassVar[float] = 1.0
+    design: str = setting("small", "Shape of the network.", choices=tuple(DESIGNS))
+    steps: int = setting(12_000, "Batches to learn from.", least=1)
+    batch: int = setting(2048, "Positions in a batch.", least=1)
+    rate: float = setting(1e-2, "Learning rate, before it falls.", least=0)
+    decay: float = setting(1e-2, "Weight decay, times the rate.", least=0)
+    warm_up: int = setting(300, "Batches over which the rate rises.", least=1)
+    falling: float = setting(0.5, "Share of the batches over which it falls.", least=0, most=1)
+    winner_weight: float = setting(0.5, "Weight of who won.", least=0)
+    ownership_weight: float = setting(0.3, "Weight of who owned what.", least=0)
+    score_weight: float = setting(0.1, "Weight of the score.", least=0)
+    muon: bool = setting(True, "Orthogonalise the steps of kernels.")
+    seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)

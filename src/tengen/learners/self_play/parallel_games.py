@@ -1,0 +1,321 @@
+"""Play many games of a network against itself in parallel, and collect what they teach.
+
+All games wait for each other move by move. Komi varies, some moves are random; a game ends with
+two passes or is cut, and is then counted by area. Where games may be resigned, some are played out
+regardless: a game is resigned below the value that only few later winners ever had.
+"""
+
+# mypy: disallow-untyped-decorators=False
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from tengen.learners.network.batches import Batch
+from tengen.learners.network.inputs_kernels import HISTORY
+from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE
+from tengen.learners.self_play.search import Search
+from tengen.learners.self_play.settings import SelfPlaySettings, longest
+from tengen.learners.self_play.tensor_boards import legal
+
+_RANDOM_PASS = 0.02
+"""How likely a random move is a pass, against a point."""
+_FAR_KOMI = 0.2
+"""Share of the games whose komi is far from even."""
+_REMEMBERED, ENOUGH = 2000, 200
+"""Winners that are remembered, and how many there must be before anybody resigns."""
+NOBODY = -2.0
+"""Below all values."""
+
+
+class Tally(NamedTuple):
+    """What was played, in numbers that add up."""
+
+    moves: int = 0
+    """In all games."""
+    games: int = 0
+    """That ended."""
+    positions: int = 0
+    """Of games that ended."""
+    black_wins: int = 0
+    resigned: int = 0
+
+    def plus(self, *others: Tally) -> Tally:
+        """Return all of them together."""
+        return Tally(*map(sum, zip(self, *others, strict=True)))
+
+
+def traced(judged: Tensor, plies: Tensor, result: Tensor, trace: float) -> Tensor:
+    """Return what temporal differences teach: of every position a mixture of what came after it.
+
+    A row of `judged` is a game, which ended with `result` after so many `plies`; the mixture gives
+    the next judgement weight 1 - trace, the one after it trace (1 - trace), and so on, and what is
+    left to the result.
+
+    >>> traced(torch.tensor([[0.5, 0.2, 0.0]]), torch.tensor([2]), torch.tensor([1.0]), 0.5)
+    tensor([[0.6000, 1.0000, 1.0000]])
+    """
+    targets, after = torch.empty_like(judged), result
+    for ply in range(judged.shape[1] - 1, -1, -1):
+        if ply + 1 < judged.shape[1]:
+            mixed = (1 - trace) * judged[:, ply + 1] + trace * after
+            after = torch.where(ply + 1 < plies, mixed, result)
+        targets[:, ply] = after
+    return targets
+
+
+class Resigning:
+    """Lowest values of the games under way, and of winners lately."""
+
+    def __init__(
+        self, games: int, *, error: float, played_out: float, device: torch.device
+    ) -> None:
+        self.error, self.share = error, played_out
+        self.lowest = torch.ones((games, 2), device=device)
+        """Of Black and White in every game, at their own moves."""
+        self.played_out = torch.ones(games, dtype=torch.bool, device=device)
+        self.winners = torch.zeros(_REMEMBERED, device=device)
+        """The lowest values of winners of games played out, a ring."""
+        self.count = torch.zeros(1, dtype=torch.int64, device=device)
+        """Winners ever remembered."""
+        self.floor = torch.full((), NOBODY, device=device)
+        """The value below which a game is given up."""
+        self._game = torch.arange(games, device=device)
+
+    def begin(self, games: Tensor, chances: Tensor) -> None:
+        """Forget games that ended; some of the new ones are to be played out."""
+        self.lowest[games] = 1.0
+        self.played_out[games] = chances < self.share
+
+    def note(self, side: Tensor, value: Tensor) -> Tensor:
+        """Remember what the side to move thinks of every game; tell which are given up."""
+        column = side.long() - 1
+        before = self.lowest[self._game, column]
+        self.lowest[self._game, column] = torch.minimum(before, value)
+        return (value < self.floor) & ~self.played_out
+
+    def ended(self, games: Tensor, lead: Tensor) -> None:
+        """Remember the winners of games that were played out; `lead` is Black's."""
+        decided = self.played_out[games] & (lead != 0)
+        won_by_white = (lead[decided] < 0).long()
+        lowest = self.lowest[games[decided], won_by_white][-_REMEMBERED:]
+        before = int(self.count[0])
+        places = (before + torch.arange(len(lowest), device=lowest.device)) % _REMEMBERED
+        self.winners[places] = lowest
+        self.count += len(lowest)
+        known = min(before + len(lowest), _REMEMBERED)
+        if known >= ENOUGH:
+            self.floor.copy_(torch.quantile(self.winners[:known], self.error))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return everything that later resignations depend on."""
+        return {
+            "lowest": self.lowest,
+            "played_out": self.played_out,
+            "winners": self.winners,
+            "winners_count": self.count,
+            "floor": self.floor,
+        }
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Take over what `tensors` returned."""
+        for name, mine in self.tensors().items():
+            mine.copy_(tensors[name])
+
+
+class ParallelGames:
+    """Games under way on boards of one size.
+
+    `play` only hands work to the device; `collect` waits for it. What is done in between costs a
+    GPU no time.
+    """
+
+    def __init__(
+        self,
+        settings: SelfPlaySettings,
+        search: Search,
+        generator: torch.Generator,
+        *,
+        endless: bool = True,
+    ) -> None:
+        """Begin games; unless `endless`, only the first game of every place counts."""
+        self.settings, self.search, self.generator = settings, search, generator
+        self.endless = endless
+        self.run_search: Callable[[], None] = search.run
+        """May be replaced by a captured graph of it."""
+        self.tally = Tally()
+        device, games, points = search.noise.device, search.games, search.moves - 1
+        self.device, plies = device, longest(search.lines)
+
+        def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
+            return torch.zeros((games, plies, *shape), dtype=dtype, device=device)
+
+        self._codes = zeros(points, dtype=torch.uint8)
+        self._history = zeros(HISTORY, dtype=torch.int16)
+        self._passed = zeros(dtype=torch.bool)
+        self._policy = zeros(points + 1, dtype=torch.float16)
+        self._judged = zeros(dtype=torch.float16)
+        """What the network alone said of the positions, for their mover."""
+        self._game = torch.arange(games, device=device)
+        self.counts = torch.ones(games, dtype=torch.bool, device=device)
+        """Whether the game that is under way in a place counts."""
+        self.resigning = None
+        if settings.resign and endless:  # a round of workers is too short to measure it
+            self.resigning = Resigning(
+                games, error=settings.resign, played_out=settings.played_out, device=device
+            )
+        self._resigned = torch.zeros(games, dtype=torch.bool, device=device)
+        """Games whose side to move gave up before the move that was just played."""
+        self._begin(self._game)
+        if endless:  # The first games are cut at all ages, so that games do not go on in step.
+            search.limit.copy_(self._chances(games) * (plies * 2 // 3) + plies // 3)
+
+    def _chances(self, *shape: int) -> Tensor:
+        return torch.rand(shape, generator=self.generator, device=self.device)
+
+    def _begin(self, games: Tensor) -> None:
+        """Begin new games in these places."""
+        search, count = self.search, len(games)
+        search.boards.clear(search.roots[games])
+        near = torch.randint(-1, 2, (count,), generator=self.generator, device=self.device) * 0.5
+        far = torch.randn(count, generator=self.generator, device=self.device) * 4
+        far = torch.where(self._chances(count) < _FAR_KOMI, far.round(), 0.0)
+        search.komi[games] = self.settings.komi + near + far
+        search.limit[games] = float(longest(search.lines))
+        if self.resigning is not None:
+            self.resigning.begin(games, self._chances(count))
+
+    @torch.no_grad()
+    def play(self) -> None:
+        """Play one move in every game."""
+        search, game = self.search, self._game
+        chances = self._chances(search.games, search.moves).clamp(1e-9, 1 - 1e-7)
+        search.noise.copy_(-torch.log(-torch.log(chances)))
+        self.run_search()
+        boards, roots = search.boards, search.roots
+        codes, facts = boards.codes[roots], boards.facts[roots]
+        ply = facts[:, PLY].long()
+        self._codes[game, ply] = codes
+        self._history[game, ply] = boards.history[roots]
+        self._passed[game, ply] = facts[:, PASSES] > 0
+        self._policy[game, ply] = search.policy.to(torch.float16)
+        self._judged[game, ply] = search.judged.to(torch.float16)
+        if self.resigning is not None:
+            self._resigned = self.resigning.note(facts[:, SIDE], search.value)
+        boards.play(roots, self._with_random_moves(codes, ply), roots)
+        self.tally = self.tally.plus(Tally(moves=search.games))
+
+    @torch.no_grad()
+    def collect(self) -> Batch | None:
+        """Return the positions of the games that ended, if any did, and begin others."""
+        facts = self.search.boards.facts[self.search.roots]
+        over = (facts[:, PASSES] >= 2) | (facts[:, PLY] >= self.search.limit)
+        self._resigned &= ~over
+        ended = (over | self._resigned).nonzero()[:, 0]
+        if not len(ended):
+            return None
+        batch = self._finish(ended[self.counts[ended]])
+        self.counts[ended] &= self.endless
+        self._begin(ended)
+        return batch
+
+    def _with_random_moves(self, codes: Tensor, ply: Tensor) -> Tensor:
+        """Return the chosen moves, some of them replaced by chance."""
+        s = self.settings
+        chance = torch.where(ply < s.opening, s.random_opening, s.random_moves)
+        weights = legal(codes).float()
+        weights[:, -1] *= _RANDOM_PASS
+        anything = torch.multinomial(weights, 1, generator=self.generator)[:, 0]
+        return torch.where(self._chances(self.search.games) < chance, anything, self.search.chosen)
+
+    def _finish(self, ended: Tensor) -> Batch:
+        """Count games that ended and gather their positions."""
+        search = self.search
+        slots = search.roots[ended]
+        facts = search.boards.facts[slots]
+        komi = search.komi[ended]
+        counted = ~self._resigned[ended]
+        to_black = torch.where(facts[:, SIDE] == 1, 1.0, -1.0)
+        # Whoever is to move now did not resign.
+        lead = torch.where(counted, facts[:, SCORE] - komi, to_black)
+        owner = search.boards.owners(slots) * to_black[:, None].to(torch.int8)
+        plies = torch.arange(self._codes.shape[1], device=self.device)
+        row, ply = (plies[None, :] < facts[:, PLY, None]).nonzero(as_tuple=True)
+        game = ended[row]
+        black = self._hopes(ended, facts[:, PLY], lead)[row, ply]
+        sign = torch.where(ply % 2 == 0, 1.0, -1.0)  # Black moves first
+        now = Tally(
+            games=len(ended),
+            positions=len(row),
+            black_wins=int((lead > 0).sum()),
+            resigned=int((~counted).sum()),
+        )
+        self.tally = self.tally.plus(now)
+        if self.resigning is not None:
+            self.resigning.ended(ended, lead)
+        counts = counted[row]
+        return Batch(
+            rows=search.lines,
+            cols=search.lines,
+            codes=self._codes[game, ply],
+            history=self._history[game, ply],
+            passed=self._passed[game, ply],
+            komi=-sign * komi[row],
+            territory=torch.zeros_like(counts),
+            moves=self._policy[game, ply],
+            winner=(sign * black + 1) / 2,
+            score=sign * lead[row],
+            scored=counts,
+            owner=owner[row] * sign[:, None].to(torch.int8),
+            owned=counts,
+        )
+
+    def _hopes(self, ended: Tensor, plies: Tensor, lead: Tensor) -> Tensor:
+        """Return what is to be learned of who won, for Black, by ply of games that ended."""
+        result = torch.sign(lead)[:, None]
+        if self.settings.trace == 1:
+            return result.expand(-1, self._codes.shape[1])
+        judged = self._judged[ended].float()
+        judged[:, 1::2] *= -1  # White moves there
+        return traced(judged, plies, result[:, 0], self.settings.trace)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return everything that the games under way depend on, besides chance and tally."""
+        search = self.search
+        boards, roots = search.boards, search.roots
+        return {
+            "codes": boards.codes[roots],
+            "last_moves": boards.history[roots],
+            "facts": boards.facts[roots],
+            "komi": search.komi,
+            "limit": search.limit,
+            "counts": self.counts,
+            "played_codes": self._codes,
+            "played_last_moves": self._history,
+            "played_passed": self._passed,
+            "played_policy": self._policy,
+            "played_judged": self._judged,
+            **({} if self.resigning is None else self.resigning.tensors()),
+        }
+
+    def restore(self, tensors: Mapping[str, Any]) -> None:
+        """Take over what `tensors` returned."""
+        search = self.search
+        boards, roots = search.boards, search.roots
+        boards.codes[roots] = tensors["codes"]
+        boards.history[roots] = tensors["last_moves"]
+        boards.facts[roots] = tensors["facts"]
+        search.komi.copy_(tensors["komi"])
+        search.limit.copy_(tensors["limit"])
+        self.counts.copy_(tensors["counts"])
+        self._codes.copy_(tensors["played_codes"])
+        self._history.copy_(tensors["played_last_moves"])
+        self._passed.copy_(tensors["played_passed"])
+        self._policy.copy_(tensors["played_policy"])
+        self._judged.copy_(tensors["played_judged"])
+        if self.resigning is not None:
+            self.resigning.restore(tensors)

@@ -1,0 +1,255 @@
+"""A network of KataGo is read, evaluated and taught from."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.needs import need
+
+from tengen.board import BLACK, WHITE, Board, Rules
+from tengen.errors import ModelError
+
+torch = need("torch")
+
+from tengen.learners.network.distillation import (  # noqa: E402
+    DistillationSettings,
+    Shard,
+    distil,
+    encode_shard,
+    fit_temperature,
+    softened,
+)
+from tengen.learners.network.katago import (  # noqa: E402
+    Teacher,
+    inputs_of,
+    positions_of,
+    rule_inputs,
+)
+from tengen.learners.network.settings import DESIGNS  # noqa: E402
+from tengen.models import Run  # noqa: E402
+
+CHANNELS, HEAD, HIDDEN = 6, 4, 5
+
+
+class _Writer:
+    """Write a small random network in KataGo's format."""
+
+    def __init__(self, seed: int) -> None:
+        self.parts: list[bytes] = []
+        self.random = np.random.default_rng(seed)
+
+    def words(self, *words: object) -> None:
+        self.parts.append((" ".join(map(str, words)) + "\n").encode())
+
+    def floats(self, *shape: int, scale: float = 0.3, one: bool = False) -> None:
+        values = self.random.normal(size=shape) * scale + one
+        self.parts.append(b"@BIN@" + np.abs(values).astype("<f4").tobytes() + b"\n" if one
+                          else b"@BIN@" + values.astype("<f4").tobytes() + b"\n")  # fmt: skip
+
+    def convolution(self, name: str, side: int, given: int, made: int) -> None:
+        self.words(name, side, side, given, made, 1, 1)
+        self.floats(side, side, given, made)
+
+    def norm(self, name: str, channels: int) -> None:
+        self.words(name, channels, 0.001, 0, 1)
+        self.floats(channels)
+        self.floats(channels, one=True)
+        self.floats(channels)
+
+    def product(self, name: str, given: int, made: int) -> None:
+        self.words(name, given, made)
+        self.floats(given, made)
+
+    def bias(self, name: str, count: int) -> None:
+        self.words(name, count)
+        self.floats(count)
+
+
+def write_network(path: Path, *, version: int = 8, seed: int = 1) -> Path:
+    """Write a network of one ordinary and one pooling block."""
+    w = _Writer(seed)
+    w.words("test-network", version, 22, 19)
+    w.words("trunk", 2, CHANNELS, CHANNELS, CHANNELS, CHANNELS, CHANNELS)
+    w.convolution("first", 3, 22, CHANNELS)
+    w.product("globals", 19, CHANNELS)
+    for kind in ("ordinary_block", "gpool_block"):
+        w.words(kind, "block")
+        w.norm("before", CHANNELS)
+        w.words("relu")
+        w.convolution("regular", 3, CHANNELS, CHANNELS)
+        if kind == "gpool_block":
+            w.convolution("pool", 3, CHANNELS, HEAD)
+            w.norm("pool_norm", HEAD)
+            w.words("relu")
+            w.product("pool_product", 3 * HEAD, CHANNELS)
+        w.norm("middle", CHANNELS)
+        w.words("relu")
+        w.convolution("final", 3, CHANNELS, CHANNELS)
+    w.norm("tip", CHANNELS)
+    w.words("relu", "policy_head")
+    w.convolution("move", 1, CHANNELS, HEAD)
+    w.convolution("move_pool", 1, CHANNELS, HEAD)
+    w.norm("move_pool_norm", HEAD)
+    w.words("relu")
+    w.product("move_product", 3 * HEAD, HEAD)
+    w.norm("move_norm", HEAD)
+    w.words("relu")
+    w.convolution("move_last", 1, HEAD, 1)
+    w.product("pass", 3 * HEAD, 1)
+    w.words("value_head")
+    w.convolution("value", 1, CHANNELS, HEAD)
+    w.norm("value_norm", HEAD)
+    w.words("relu")
+    w.product("hidden", 3 * HEAD, HIDDEN)
+    w.bias("hidden_bias", HIDDEN)
+    w.words("relu")
+    w.product("winner", HIDDEN, 3)
+    w.bias("winner_bias", 3)
+    w.product("score", HIDDEN, 4)
+    w.bias("score_bias", 4)
+    w.convolution("owner", 1, HEAD, 1)
+    path.write_bytes(gzip.compress(b"".join(w.parts)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> Teacher:
+    return Teacher(write_network(tmp_path_factory.mktemp("teacher") / "net.bin.gz")).eval()
+
+
+def _boards(size: int, count: int) -> list[Board]:
+    chance = np.random.default_rng(size)
+    boards = []
+    for _ in range(count):
+        board = Board(size, komi=6.5, rules=Rules.preset("japanese"))
+        for _ in range(int(chance.integers(0, size * 4))):
+            legal = list(board.legal_moves)
+            board.play(legal[int(chance.integers(len(legal)))])
+        boards.append(board)
+    return boards
+
+
+def test_the_answers_have_their_shapes_and_ranges(teacher: Teacher) -> None:
+    said = teacher(*inputs_of(positions_of(_boards(9, 5), torch.device("cpu"))))
+    assert said.moves.shape == (5, 82) and said.ownership.shape == (5, 81)
+    assert ((said.winner > 0) & (said.winner < 1)).all()
+    assert (said.spread > 0).all() and (said.ownership.abs() <= 1).all()
+
+
+def test_a_ladder_is_an_input() -> None:
+    board = Board(9, rules=Rules.preset("chinese"))
+    # White's stone at D6 has two liberties; Black can catch it in a ladder.
+    for move in ("C6", "D6", "D7", "A1", "E5", "A2"):
+        board.play(move)
+    assert board.turn == BLACK
+    planes, _ = inputs_of(positions_of([board], torch.device("cpu")))
+    row, col = 9 - 6, 3
+    liberties = board.liberties("D6")
+    assert liberties == 2 and planes[0, 4, row, col]
+    assert planes[0, 14, row, col], "the white stone is caught"
+    assert planes[0, 17].any(), "a move catches it"
+    assert not planes[0, 14, 9 - 7, 3], "Black's own stone is not"
+
+
+def test_owners_are_told_under_area_scoring_only() -> None:
+    moves = ("B5", "D5", "B4", "D4", "B3", "D3", "B2", "D2", "B1", "D1")
+    for name, told in (("chinese", True), ("japanese", False)):
+        board = Board(5, rules=Rules.preset(name))
+        for move in moves:
+            board.play(move)
+        planes, whole = inputs_of(positions_of([board], torch.device("cpu")))
+        assert bool(planes[0, 18, :, 0].all()) == told
+        assert bool(planes[0, 19, :, 4].all()) == told
+        assert not planes[0, 18, :, 2].any(), "nobody owns the middle"
+        assert whole[0, 9] == (0 if told else 1)
+
+
+def test_white_is_given_a_point_for_a_move_ahead_under_territory_scoring() -> None:
+    board = Board(9, komi=6.5, rules=Rules.preset("japanese"))
+    board.play("E5")
+    _, whole = inputs_of(positions_of([board], torch.device("cpu")))
+    assert board.turn == WHITE and whole[0, 5] == pytest.approx(7.5 / 20)
+
+
+def test_rules_become_inputs() -> None:
+    assert rule_inputs(Rules.preset("tromp_taylor"))[:2] == [1.0, 0.5]
+    assert rule_inputs(Rules.preset("aga"))[:2] == [1.0, -0.5]
+    assert rule_inputs(Rules.preset("japanese"))[3:5] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("what", ["version", "short", "no gzip", "not a number", "bad block"])
+def test_a_bad_file_is_one_clear_error(tmp_path: Path, what: str) -> None:
+    path = write_network(tmp_path / "net.bin.gz", version=14 if what == "version" else 8)
+    data = gzip.decompress(path.read_bytes())
+    if what == "short":
+        path.write_bytes(gzip.compress(data[: len(data) // 2]))
+    elif what == "no gzip":
+        path.write_bytes(b"nothing of the kind")
+    elif what == "not a number":
+        at = data.index(b"@BIN@") + 5
+        path.write_bytes(gzip.compress(data[:at] + b"\xff\xff\xff\xff" + data[at + 4 :]))
+    elif what == "bad block":
+        path.write_bytes(gzip.compress(data.replace(b"ordinary_block", b"strange_block")))
+    with pytest.raises(ModelError, match=r"net\.bin\.gz"):
+        Teacher(path)
+
+
+def _games(count: int, plies: int) -> Shard:
+    chance = np.random.default_rng(3)
+    moves = np.concatenate([chance.permutation(361)[:plies] for _ in range(count)])
+    colours = np.tile(np.arange(plies) % 2 + 1, count)
+    nothing = np.zeros(0, np.int16)
+    return Shard(
+        rows=19, cols=19, moves=moves.astype(np.int16), colours=colours.astype(np.int8),
+        lengths=np.full(count, plies, np.int32), setup=nothing,
+        setup_colours=nothing.astype(np.int8), setup_lengths=np.zeros(count, np.int32),
+        komi=np.full(count, 6.5, np.float32), territory=np.ones(count, np.int8),
+        winner=np.ones(count, np.int8), score=np.zeros(count, np.float32),
+        labelled=np.zeros(0, np.int32), ownership=np.zeros((0, 361), np.int8),
+    )  # fmt: skip
+
+
+def test_games_are_encoded_as_boards_are() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    shard = _games(2, 30)
+    with ThreadPoolExecutor(1) as pool:
+        encoded = encode_shard(shard, pool=pool, people=True)
+    board = Board(19, komi=6.5, rules=Rules.preset("japanese"))
+    for i in range(30):
+        there = positions_of([board], torch.device("cpu"))
+        assert (there.codes[0].numpy() == encoded.teacher_codes[i]).all()
+        assert (there.history[0].numpy() == encoded.history[i]).all()
+        row, col = divmod(int(shard.moves[i]), 19)
+        board.play("ABCDEFGHJKLMNOPQRST"[col] + str(19 - row))
+
+
+def test_the_temperature_of_a_policy_is_found_again() -> None:
+    chance = torch.Generator().manual_seed(1)
+    policy = torch.randn(4000, 20, generator=chance).mul(2).softmax(1)
+    moves = torch.multinomial(softened(policy, 1.5), 1, generator=chance)[:, 0]
+    assert fit_temperature(policy, moves) == pytest.approx(1.5, abs=0.25)
+
+
+SMALL = DistillationSettings(
+    design="tiny-judge", steps=4, batch=8, positions=60, chunk=1, reuse=0.5,
+    games_9x9=4, games_13x13=0, continuations=2, rate=1e-3,
+)  # fmt: skip
+
+
+def test_a_network_is_taught_and_a_stopped_training_goes_on_exactly(
+    teacher: Teacher, tmp_path: Path
+) -> None:
+    shards = [_games(3, 25)]
+    whole = distil(shards, teacher, SMALL, threads=1)
+    assert whole["move.weight"].shape[0] == DESIGNS[SMALL.design].move_outputs == 2
+    with Run.open(tmp_path / "run", "network", SMALL) as run:
+        distil(shards, teacher, SMALL, threads=1, run=run)
+    with Run.open(tmp_path / "run", "network", SMALL, resume=True) as run:
+        assert run.start is not None and run.start.step == SMALL.steps
+        again = distil(shards, teacher, SMALL, threads=1, run=run)
+    for name, array in whole.items():
+        np.testing.assert_allclose(again[name], array, rtol=1e-4, atol=1e-5)
