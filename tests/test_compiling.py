@@ -162,8 +162,8 @@ def test_hardly_any_kernel_is_left_to_be_compiled_later() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "imported", "spared"),
-    [("other.f-1.nbi", "os", 1), ("kernels.f-1.nbi", "os", 0), ("other.f-1.nbi", "tengen.jit", 0)],
+    ("compiled", "imported", "spared"),
+    [(False, "os", 1), (True, "os", 0), (False, "tengen.jit", 0)],
 )
 def test_compiling_is_spared_only_where_it_would_be_done(
     compiled: bool, imported: str, spared: int, tmp_path: Path
@@ -171,8 +171,11 @@ def test_compiling_is_spared_only_where_it_would_be_done(
     program = (
         f"import {imported}\n"
         "from tengen import compiling\n"
+        "folder = compiling.kernel_folder(compiling._PACKAGE / 'board' / 'kernels.py')\n"
+        "folder.mkdir(parents=True)\n"
+        f"{compiled} and (folder / 'kernels.f-1.nbi').touch()\n"
         "compiling.spare('board.kernels')\n"
-        "print(int(numba.config.DISABLE_JIT))\n"
+        "print(int(compiling.plain()))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
