@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numba.core.compiler import CompilerBase
 
+from tengen import compiling
 from tengen.numba_counting import KernelCompiler
 
 KERNELS = """
@@ -73,6 +74,9 @@ def careful(a, n):
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     path = tmp_path_factory.mktemp("counting") / "counting_kernels.py"
     path.write_text(KERNELS)
+    with pytest.MonkeyPatch.context() as patch:  # code from a cache cannot be inspected
+        patch.setattr(compiling, "cache_folder", lambda: path.parent)
+        compiling.kernel_folder(path)
     spec = importlib.util.spec_from_file_location("counting_kernels", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -83,7 +83,7 @@ def average(
 
 def _details(name: str, card: Card) -> dict[str, Any]:
     """Measure what a network is; nothing for other models."""
-    if card.kind == "deep-network":
+    if card.kind == "network":
         from tengen.learners.network import DeepNetwork
         from tengen.learners.network.describe import describe
 

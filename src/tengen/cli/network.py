@@ -80,7 +80,7 @@ def train(
     if start is not None:
         data["start"] = Path(start).stem
     network = DeepNetwork(settings=settings)
-    with Run.open(folder, "deep-network", settings, data=data, resume=training.resume) as held:
+    with Run.open(folder, "network", settings, data=data, resume=training.resume) as held:
         network.fit(
             sources, device=device, start=first, run=held,
             on_report=lambda row: remark(_line(row, settings.steps), quiet=shown.quiet),

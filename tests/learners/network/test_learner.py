@@ -194,10 +194,10 @@ def test_a_stopped_training_goes_on_exactly(shards: list[Shard], tmp_path: Path)
         patch.setattr(fitting, "SAVE_SECONDS", 0.0)
         with (
             pytest.raises(Stop),
-            Run.open(tmp_path / "run", "deep-network", settings, data=data) as run,
+            Run.open(tmp_path / "run", "network", settings, data=data) as run,
         ):
             DeepNetwork(settings=settings).fit([shards], run=run, on_report=stop)
-        with Run.open(tmp_path / "run", "deep-network", settings, data=data, resume=True) as run:
+        with Run.open(tmp_path / "run", "network", settings, data=data, resume=True) as run:
             assert run.start is not None and run.start.step == 3
             again = DeepNetwork(settings=settings).fit([shards], run=run)
     for name, weights in whole.weights_.items():
