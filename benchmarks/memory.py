@@ -12,7 +12,6 @@ import io
 
 import psutil
 
-from tengen.gtp.commands import COMMANDS
 from tengen.gtp.engine import Engine
 from tengen.players import make_player
 
@@ -24,7 +23,7 @@ def main() -> None:
     parser.add_argument("--player", default="tengen:seconds=0.01")
     parser.add_argument("--size", type=int, default=9)
     options = parser.parse_args()
-    engine = Engine(make_player, options.player, COMMANDS, seed=1)
+    engine = Engine(make_player, options.player, seed=1)
     tell(engine, f"boardsize {options.size}")
     process, seen, games = psutil.Process(), [], 1
     for move in range(1, options.moves + 1):

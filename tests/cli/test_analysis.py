@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ class Toy:
         first = Candidate(board.point("A1"), 3, 0.7, 3.0, pv=(board.point("A1"), board.point("B1")))
         candidates = (first, Candidate(0, 1, 0.2, -3.0))
         for visits in (2, 4):
-            yield Analysis(candidates, first.move, visits, 0.6, 2.0, ownership)
+            mine = Analysis(candidates, first.move, visits, 0.6, 2.0).seen_by(board.turn)
+            yield replace(mine, ownership=ownership)
 
 
 def ask(*lines: Any, player: Player | None = None, **options: Any) -> list[dict[str, Any]]:

@@ -18,7 +18,6 @@ import tengen
 from tengen.board import Board, play_random
 from tengen.cli import run
 from tengen.game.sgf import sgf_of_board
-from tengen.gtp.commands import COMMANDS
 from tengen.gtp.engine import Engine
 from tengen.lab import experiments
 from tengen.players import make_player
@@ -72,7 +71,7 @@ def score(game: Path) -> None:
 
 
 def genmove(game: Path) -> None:
-    engine = Engine(make_player, "tengen:visits=2", COMMANDS)
+    engine = Engine(make_player, "tengen:visits=2")
     engine.run(io.BytesIO(b"boardsize 5\ngenmove b\nquit\n"), io.BytesIO())
 
 

@@ -13,7 +13,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 
 
 def test_the_table_of_gogui_commands_is_whole() -> None:
-    from tengen.gtp.gogui_commands import ANALYZE_COMMANDS
+    from tengen.gtp.commands import ANALYZE_COMMANDS
 
     page = (GUIDE / "sabaki-and-gogui.md").read_text()
     for line in ANALYZE_COMMANDS:

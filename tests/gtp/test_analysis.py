@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 
 import pytest
 
-from tengen.gtp.analysis_protocol import QueryWishes, parse_query
 from tengen.gtp.protocol import Call, GtpFailure, parse_request
-from tengen.gtp.thinking_commands import AnalysisOptions, Wishes, parse_options
+from tengen.gtp.thinking import AnalysisOptions, parse_options
 
 
 @pytest.mark.parametrize(
@@ -23,23 +21,14 @@ from tengen.gtp.thinking_commands import AnalysisOptions, Wishes, parse_options
         ("ownership true 100 w", AnalysisOptions(colour=2, interval=1.0, ownership=True)),
         ("rootInfo true maxmoves 3", AnalysisOptions(root_info=True, max_moves=3)),
         ("0", AnalysisOptions(interval=0.05)),
+        (
+            "ownershipStdev true movesOwnership true pvVisits true",
+            AnalysisOptions(ownership_spread=True, moves_ownership=True, pv_visits=True),
+        ),
     ],
 )
 def test_arguments_come_in_any_order(args: str, options: AnalysisOptions) -> None:
     assert parse_options(args.split()) == options
-
-
-def test_programs_wish_for_the_same_in_both_protocols() -> None:
-    asked = parse_options(["ownershipStdev", "true", "movesOwnership", "true", "pvVisits", "true"])
-    query = {"id": "a", "boardXSize": 5, "boardYSize": 5, "rules": "chinese", "moves": []}
-    wishes = ("includeOwnershipStdev", "includeMovesOwnership", "includePVVisits", "includePolicy")
-    wanted = parse_query(query | dict.fromkeys(wishes, True)).wishes
-    assert wanted == QueryWishes(
-        ownership_spread=True, moves_ownership=True, pv_visits=True, policy=True
-    )
-    for field in fields(Wishes):
-        assert getattr(asked, field.name) == getattr(wanted, field.name)
-    assert parse_query(query).wishes == QueryWishes()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +65,7 @@ def test_leela_zeros_words(make_talk) -> None:
     assert head == "=12"
     words = line.split()
     assert words[:2] == ["info", "move"]
-    assert words[3:7] == ["visits", "10", "winrate", "2500"]
+    assert words[3:7] == ["visits", "10", "winrate", "7500"]
     assert words[words.index("pv") + 1 :] == [words[2], "pass"]
 
 
@@ -84,7 +73,7 @@ def test_katagos_words(make_talk) -> None:
     talk = make_talk("any")
     talk("boardsize 5", "play b c3")
     _, line = analyse(talk, "kata-analyze w 10 ownership true rootInfo true")
-    assert "winrate 0.25 " in line and "scoreLead -3.5" in line and "rootInfo visits 10" in line
+    assert "winrate 0.75 " in line and "scoreLead 3.5" in line and "rootInfo visits 10" in line
     ownership = line.split("ownership ")[1].split()
     assert len(ownership) == 25
     # White is to move, so Black's corner of the toy's map turns negative.
@@ -136,9 +125,7 @@ def test_gogui_interrupts_stop_a_search(make_talk) -> None:
     assert request is not None
     written: list[str] = []
     call = Call(request, written.append, lambda: False, lambda: True)
-    from tengen.gtp.thinking_commands import lz_analyze
-
-    assert lz_analyze(talk.engine, call) == ""
+    assert talk.engine.commands()["lz-analyze"](call) == ""
 
 
 def test_allow_and_avoid_are_read_and_refused_by_players_that_cannot(make_talk) -> None:

@@ -9,9 +9,14 @@ from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, index_of
 from tengen.contracts import Analysis, Candidate
 from tengen.game.judging import count_without
 from tengen.game.sgf import record_of_board, sgf_of_game, start_of, territory_marks
-from tengen.gtp.analysis_protocol import Query, is_wanted, visit_shares
-from tengen.gtp.arguments import format_score, read_colour, read_integer, read_number
-from tengen.gtp.protocol import GtpFailure
+from tengen.gtp.analysis_protocol import parse_query, visit_shares
+from tengen.gtp.protocol import (
+    GtpFailure,
+    format_score,
+    read_colour,
+    read_integer,
+    read_number,
+)
 from tengen.records import loads
 
 
@@ -51,9 +56,20 @@ def test_a_score_says_who_leads_and_by_how_much(score: float) -> None:
 
 
 def test_a_query_wants_what_it_allows_and_does_not_avoid() -> None:
-    query = Query("q", [], avoid={BLACK: frozenset({11})}, allow={WHITE: frozenset({12, PASS})})
-    asked = [(BLACK, 11), (BLACK, 12), (BLACK, RESIGN), (WHITE, 11), (WHITE, 12), (WHITE, PASS)]
-    assert [is_wanted(query, *each) for each in asked] == [False, True, False, False, True, True]
+    query = parse_query(
+        {
+            "id": "q",
+            "boardXSize": 5,
+            "boardYSize": 5,
+            "rules": "chinese",
+            "moves": [],
+            "avoidMoves": [{"player": "B", "moves": ["A1"], "untilDepth": 1}],
+            "allowMoves": [{"player": "W", "moves": ["B1", "pass"], "untilDepth": 1}],
+        }
+    )
+    a1, b1 = Board(5).point("A1"), Board(5).point("B1")
+    asked = [(BLACK, a1), (BLACK, b1), (BLACK, RESIGN), (WHITE, a1), (WHITE, b1), (WHITE, PASS)]
+    assert [query.allows(*each) for each in asked] == [False, True, False, False, True, True]
 
 
 def test_visits_make_a_policy_that_sums_to_one() -> None:

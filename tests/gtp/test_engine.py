@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from tengen.board import PASS, Board
-from tengen.gtp.commands import COMMANDS
 from tengen.gtp.engine import Engine
 
 
@@ -280,7 +279,7 @@ def test_another_player_takes_over_and_the_first_is_closed() -> None:
         def close(self) -> None:
             closed.append(self.spec)
 
-    engine = Engine(Closing, "one", COMMANDS)
+    engine = Engine(Closing, "one")
     assert engine.player.spec == "one"
     engine.change_player("two")
     assert (engine.player.spec, engine.spec, closed) == ("two", "two", ["one"])

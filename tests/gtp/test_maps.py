@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tengen.gtp.gogui_commands import MAPS
+from tengen.gtp.commands import MAPS
 from tengen.learners.symmetry_network import OUTPUTS
 
 

@@ -2,12 +2,48 @@
 
 from __future__ import annotations
 
+import queue
+from collections.abc import Mapping
+
 import pytest
 
 from tengen.board import WHITE, Board
-from tengen.gtp.client import Client, Deadline, LocalChannel
+from tengen.gtp.client import ChannelClosed, Client, Deadline
 from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove, EngineRefusal
+from tengen.gtp.protocol import Command, Dispatcher
 from tengen.gtp.remote_game import RemoteGame
+
+
+class LocalChannel:
+    """A channel to an engine in this process, given by its table of commands."""
+
+    def __init__(self, commands: Mapping[str, Command], name: str = "local") -> None:
+        self.name = name
+        self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._dispatcher = Dispatcher(commands, lambda text: self._answers.put(text.encode()))
+        self._over = False
+
+    def send(self, data: bytes, deadline: Deadline) -> None:
+        for line in data.decode().splitlines():
+            if self._over:
+                raise ChannelClosed
+            # Whoever sends a line is not going to wait for an endless analysis.
+            self._over = not self._dispatcher.handle(line, lambda: True)
+
+    def receive(self, deadline: Deadline) -> bytes:
+        try:
+            return self._answers.get_nowait()
+        except queue.Empty:
+            raise ChannelClosed from None
+
+    def stderr(self) -> tuple[str, ...]:
+        return ()
+
+    def fate(self) -> int | None:
+        return 0
+
+    def close(self, patience: float, farewell: bytes = b"") -> None:
+        self._over = True
 
 
 class Spy(LocalChannel):

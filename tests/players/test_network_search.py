@@ -276,7 +276,7 @@ def test_reports_tell_all_there_is() -> None:
     *_, report = player.analyse(Board(5, moves="B C3"), rng(), limited=True)
     best = report.candidates[0]
     trusted = [c.score for c in report.candidates if c.visits >= 0.7 * best.visits]
-    assert report.winrate == best.winrate and report.score == max(trusted)
+    assert report.winrate == best.winrate and report.score == min(trusted)  # White moves
     assert len(best.pv) == len(best.pv_visits) > 1 and best.pv[0] == best.move
     assert list(best.pv_visits) == sorted(best.pv_visits, reverse=True)
     assert best.owners is not None and best.owners[0].shape == (25,)

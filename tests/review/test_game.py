@@ -66,7 +66,8 @@ class Known:
         value = 40.0 if len(board.moves) == 3 else 10.0
         candidate = Candidate(best, 1000, 0.8, value, pv=(best, board.point("B1")))
         ownership = np.full(board.rows * board.cols, 0.5 if board.turn == BLACK else -0.5)
-        yield Analysis((candidate,), best, 1000, 0.8, value, ownership)
+        mine = Analysis((candidate,), best, 1000, 0.8, value).seen_by(board.turn)
+        yield replace(mine, ownership=ownership)
 
 
 class Networked(Known):

@@ -36,7 +36,6 @@ def gtp(
 
     Without a seed one is drawn; `get_random_seed` tells it.
     """
-    from tengen.gtp.commands import COMMANDS
     from tengen.gtp.engine import Engine
 
     chosen = secrets.randbits(31) if seed is None else seed
@@ -45,7 +44,6 @@ def gtp(
     engine = Engine(
         _make_safe_player if safe else _make_player,
         player,
-        COMMANDS,
         rules=rules,
         seed=chosen,
         safe=safe,

@@ -1,24 +1,24 @@
-"""Hold the small values that players and models return; compute nothing about Go.
+"""The values that players and models return.
 
-Moves are points of the bordered board, PASS = 0, RESIGN = -1. Values and scores are Black's:
-positive means that Black is ahead, komi included. Arrays over the board are flat and row-major.
+Moves are points of the bordered board, PASS = 0, RESIGN = -1. Win rates, scores and ownership are
+from Black's view: positive means that Black is ahead, komi included. Arrays over the board are flat
+and row-major.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from tengen.arrays import FloatArray as FloatArray
 
-"""An array of floats; its shape stands in the docstring of the name that has this type."""
-
-_RESIGN = -1  # that of `tengen.board`, which would load all kernels
+# Repeated from `tengen.board`, whose import loads all kernels.
+_BLACK, _RESIGN = 1, -1
 
 
 class Status(StrEnum):
-    """What becomes of a block when the game is counted."""
+    """The fate of a block when the game is counted."""
 
     ALIVE = "alive"
     DEAD = "dead"
@@ -27,11 +27,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BlockStatus:
-    """Tell what becomes of one block, and how surely.
-
-    `stones` are the points of the block in ascending order, `colour` is BLACK or WHITE,
-    `probability` is that of `status` being right.
-    """
+    """The status of one block: its points in ascending order, its colour, how sure it is."""
 
     stones: tuple[int, ...]
     colour: int
@@ -41,10 +37,9 @@ class BlockStatus:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Tell the status of every block of a position, and whether it is safe to score it now.
+    """The status of every block of a position, and whether it is safe to score it now.
 
-    `safe_probability` is the probability that counting with these statuses is right;
-    `ownership` (one number a point, flat, +1 Black to -1 White) is there where the scorer has it.
+    `safe_probability` is the probability that counting with these statuses is right.
     """
 
     blocks: tuple[BlockStatus, ...]
@@ -60,11 +55,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class ScoreEstimate:
-    """Give the score of a position for Black, komi included.
+    """The score of a position; `black` and `white` are the points of each side, komi included.
 
-    `black` and `white` are the two sides' points (white's with komi); `ownership` has one
-    number a point, flat, from +1 (Black) to -1 (White); `safe` says whether the game is
-    over, so that this is a count rather than a guess.
+    `safe` says whether the game is over, so that this is a count rather than a guess.
     """
 
     score: float
@@ -76,14 +69,11 @@ class ScoreEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Report what a player thinks of one move.
+    """A player's opinion of one move; `pv` starts with `move`.
 
-    `winrate` and `score` are those of the side TO MOVE in the analysed position, unlike values
-    elsewhere, because that is how players compare moves; `pv` starts with `move`.
-
-    Players that know more say more: `utility` (the mover's, -1 to 1: what the search maximises),
-    `spread` (standard deviation of the final score), `pv_visits` (how often each move of `pv` was
-    looked at), `owners` (ownership after the move and its standard deviation, flat, Black's).
+    Optional: `utility` (from -1 to 1, what the search maximises), `spread` (standard deviation of
+    the final score), `pv_visits` (visits of each move of `pv`), `owners` (ownership after the move
+    and its standard deviation).
     """
 
     move: int
@@ -100,15 +90,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Report what a player thinks of a position: candidates, best first, and the whole.
+    """A player's opinion of a position: candidates, best first, and the whole.
 
-    `choice` is the move the player would play now; `winrate` and `score` are those of the side to
-    move; `ownership` (flat, one number a point) stays Black's.
-
-    Players that know more say more: `spread` (standard deviation of the final score),
-    `ownership_spread`, and what a network says without any search: `raw_winrate`, `raw_score`,
-    `raw_spread` (the mover's) and `raw_policy` (row-major, the pass last); `human_policy` is how
-    likely people play each move, where that is another's word.
+    `choice` is the move the player would play now. Optional: `spread` (standard deviation of the
+    final score), `ownership_spread`, and a network's opinion without search: `raw_winrate`,
+    `raw_score`, `raw_spread`, `raw_policy` (pass last). `human_policy` is how likely people play
+    each move, where another model says so.
     """
 
     candidates: tuple[Candidate, ...]
@@ -127,7 +114,7 @@ class Analysis:
 
     @classmethod
     def of_choice(cls, move: int) -> Analysis:
-        """Return the report of a player that says its move alone; a resignation has no candidate.
+        """Return the report of a player that names only a move; resigning has no candidate.
 
         >>> Analysis.of_choice(12).candidates[0].pv
         (12,)
@@ -135,9 +122,37 @@ class Analysis:
         told = () if move == _RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
         return cls(told, move, visits=1)
 
+    def seen_by(self, colour: int) -> Analysis:
+        """Return the same opinion from one side's view, for protocols that want it.
+
+        >>> Analysis((), 0, winrate=0.75, score=2.0).seen_by(2).winrate
+        0.25
+        """
+        if colour == _BLACK:
+            return self
+        candidates = tuple(
+            replace(
+                c,
+                winrate=1 - c.winrate,
+                score=0 - c.score,
+                utility=0 - c.utility,
+                owners=None if c.owners is None else (-c.owners[0], c.owners[1]),
+            )
+            for c in self.candidates
+        )
+        return replace(
+            self,
+            candidates=candidates,
+            winrate=1 - self.winrate,
+            score=0 - self.score,
+            ownership=None if self.ownership is None else -self.ownership,
+            raw_winrate=1 - self.raw_winrate,
+            raw_score=0 - self.raw_score,
+        )
+
 
 def win_probability(value: float, scale: float = 1.0) -> float:
-    """Turn an expected score into a probability of winning; `scale` stands in a model's card.
+    """Turn an expected score into a probability of winning; a model's card gives `scale`.
 
     >>> win_probability(0.0)
     0.5

@@ -255,7 +255,7 @@ class LocalGame(Session):
         return not self.has_ended and self.judge.over(self.board) is None
 
     def advice(self) -> list[Candidate] | int:
-        """Return the player's candidates for the side to move, or only its move."""
+        """Return the player's candidates, seen by the side to move, or only its move."""
         self._require_open()
         # A weak level gives better advice than it plays.
         adviser: Player = getattr(self.player, "adviser", self.player)
@@ -263,7 +263,7 @@ class LocalGame(Session):
         if not isinstance(adviser, Analyser):
             return int(adviser.choose(board, rng))
         *_, report = adviser.analyse(board, rng, interval=1e9, limited=True)
-        return list(report.candidates)
+        return list(report.seen_by(board.turn).candidates)
 
     def estimate(self) -> tuple[Outlook, NDArray[np.int8] | None]:
         """Return what the game comes to, and the likely owner of each point: 0, BLACK or WHITE."""

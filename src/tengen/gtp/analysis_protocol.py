@@ -1,39 +1,39 @@
-"""Read queries and write answers of KataGo's JSON analysis protocol.
+"""Queries and answers of KataGo's JSON analysis protocol; `analysis_server` runs them.
 
-A query is one JSON object on a line: a game, the turns of it to analyse, and wishes. Each turn gets
-an answer of its own; `analysis_server` runs the queries. Fields
-that are known but cannot be served are told in `Query.warnings`; unknown ones too, as KataGo does.
+A query is one JSON object per line: a game, the turns to analyse, and options. Each turn gets an
+answer of its own. Fields that are unknown or not supported lead to warnings, as in KataGo.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictStr,
+    ValidationError,
+)
 
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, WHITE, Board, Point, Rules, format_gtp, index_of, parse_gtp
 from tengen.contracts.values import Analysis, Candidate
 from tengen.errors import IllegalMoveError, TengenError
-from tengen.gtp.arguments import COLOURS, LARGEST, RESIGN, SMALLEST
-from tengen.gtp.game_commands import rule_change
-from tengen.gtp.thinking_commands import Wishes
+from tengen.gtp.commands import rule_change
+from tengen.gtp.protocol import COLOURS, LARGEST, RESIGN, SMALLEST
 
 _LARGEST_KOMI = 150.0
-_PERSPECTIVES = ("BLACK", "WHITE", "SIDETOMOVE")
-_DEFAULT_PERSPECTIVE = "BLACK"
-"""Whose win rates and scores are reported when `reportAnalysisWinratesAs` does not say."""
-_DEFAULT_PV = 15
 _MOST_MOVES = 5000
 _MOST_TURNS = 1000
 """Each turn holds a board of its own until it is analysed."""
-
-# KataGo's names of rules that the board knows under another name, or as a near relative.
 _RULE_NAMES = {
     "chinese-ogs": "chinese",
     "chinese-kgs": "chinese",
@@ -42,14 +42,9 @@ _RULE_NAMES = {
     "stone-scoring": "chinese",
     "stone_scoring": "chinese",
 }
-_UNTAXED = ("stone-scoring", "stone_scoring", "ancient-area")
+"""KataGo's names for rules that the board has under another name, or nearly."""
+_TAXED = ("stone-scoring", "stone_scoring", "ancient-area")
 """Rules under which every group pays for two eyes, which the board does not count."""
-
-# Known wishes that cannot be fulfilled; worth a warning when they are not switched off.
-_UNSERVED = {
-    "rootPolicyTemperature": "not supported",
-    "rootFpuReductionMax": "not supported",
-}
 
 
 class QueryError(TengenError):
@@ -60,9 +55,85 @@ class QueryError(TengenError):
         self.field = field
 
 
+# ----- Reading -----
+
+
+def _plain_number(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("must be a number")
+    return value
+
+
+_Integer = Annotated[int, BeforeValidator(_plain_number)]
+_Number = Annotated[float, BeforeValidator(_plain_number)]
+_Visits = Annotated[_Integer | None, Field(ge=1, le=10**9)]
+_Stones = Annotated[list[tuple[StrictStr, StrictStr]], Field(max_length=_MOST_MOVES)]
+_Priority = Annotated[_Number, Field(ge=-1e9, le=1e9)]
+_RANK = r"((20|1\d|[1-9])k|[1-9]d)"
+
+
+class _Restriction(BaseModel):
+    """Moves to avoid or to allow; the depth is ignored."""
+
+    player: StrictStr
+    moves: list[StrictStr]
+
+
+class _Settings(BaseModel):
+    """The part of overrideSettings that is supported."""
+
+    model_config = ConfigDict(extra="allow")
+
+    reportAnalysisWinratesAs: Annotated[
+        Literal["BLACK", "WHITE", "SIDETOMOVE"], BeforeValidator(lambda word: str(word).upper())
+    ] = "BLACK"
+    humanSLProfile: StrictStr | None = Field(
+        default=None, pattern=rf"^((rank|preaz)_{_RANK}(_{_RANK})?|proyear_\d{{4}})?$"
+    )
+    """Asks by name for the moves that people are likely to play."""
+    maxTime: _Number | None = Field(default=None, ge=0, le=1e20)
+    maxVisits: _Visits = None
+    maxPlayouts: _Visits = None
+
+
+class QueryFields(BaseModel):
+    """The fields of a query, as KataGo names them; those that nothing reads are accepted."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: StrictStr
+    boardXSize: _Integer = Field(ge=SMALLEST, le=LARGEST)
+    boardYSize: _Integer = Field(ge=SMALLEST, le=LARGEST)
+    rules: Any
+    whiteHandicapBonus: Any = None
+    komi: _Number | None = Field(None, ge=-_LARGEST_KOMI, le=_LARGEST_KOMI, multiple_of=0.5)
+    moves: _Stones
+    initialStones: _Stones = []
+    initialPlayer: StrictStr | None = None
+    analyzeTurns: list[_Integer] | None = Field(None, min_length=1, max_length=_MOST_TURNS)
+    priority: _Priority = 0.0
+    priorities: list[_Priority] | None = None
+    maxVisits: _Visits = None
+    analysisPVLen: _Integer = Field(15, ge=1, le=1000)
+    reportDuringSearchEvery: _Number | None = Field(None, ge=0.001, le=1e6)
+    firstReportDuringSearchAfter: Any = None
+    includeOwnership: StrictBool = False
+    includeOwnershipStdev: StrictBool = False
+    includeMovesOwnership: StrictBool = False
+    includeMovesOwnershipStdev: StrictBool = False
+    includePVVisits: StrictBool = False
+    includePolicy: StrictBool = False
+    includeNoResultValue: Any = None
+    avoidMoves: list[_Restriction] = []
+    allowMoves: list[_Restriction] = []
+    overrideSettings: _Settings = Field(default_factory=_Settings)
+    rootPolicyTemperature: Any = None
+    rootFpuReductionMax: Any = None
+
+
 @dataclass(frozen=True)
 class Turn:
-    """One position to analyse: the board after `number` moves, and who is asked first."""
+    """One position to analyse: the board after `number` moves."""
 
     number: int
     board: Board
@@ -70,241 +141,165 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class QueryWishes(Wishes):
-    """What an answer is to tell besides the moves; this protocol knows more to wish for."""
-
-    moves_ownership_spread: bool = False
-    policy: bool = False
-
-
-@dataclass
 class Query:
-    """What one line asks for."""
+    """A query, read and checked."""
 
-    id: str
+    fields: QueryFields
     turns: list[Turn]
-    visits: int | None = None
-    seconds: float | None = None
-    perspective: str = _DEFAULT_PERSPECTIVE
-    wishes: QueryWishes = QueryWishes()
-    human: bool = False
-    """Whether the moves that people are likely to play were asked for by name."""
-    report_every: float | None = None
-    pv_length: int = _DEFAULT_PV
-    avoid: dict[int, frozenset[int]] = field(default_factory=dict)
+    avoid: dict[int, frozenset[int]]
     """Colour -> moves that must not be reported for that side."""
-    allow: dict[int, frozenset[int]] = field(default_factory=dict)
+    allow: dict[int, frozenset[int]]
     """Colour -> the only moves to report for that side."""
-    warnings: list[tuple[str, str]] = field(default_factory=list)
-    """(field, what is wrong with it)."""
+
+    @property
+    def id(self) -> str:
+        """The name by which answers refer to the query."""
+        return self.fields.id
+
+    @property
+    def visits(self) -> int | None:
+        """The limit on visits, if any."""
+        settings = self.fields.overrideSettings
+        return self.fields.maxVisits or settings.maxVisits or settings.maxPlayouts
+
+    def allows(self, colour: int, move: int) -> bool:
+        """Return whether a move of one side may be reported."""
+        if move == RESIGN or move in self.avoid.get(colour, ()):
+            return False
+        return colour not in self.allow or move in self.allow[colour]
+
+    def allowed(self, colour: int, report: Analysis) -> list[Candidate]:
+        """Return the candidates that may be reported."""
+        return [c for c in report.candidates if self.allows(colour, c.move)]
+
+    def warnings(self) -> list[tuple[str, str]]:
+        """List (field, warning) for fields that are unknown or not supported."""
+        fields, settings = self.fields, self.fields.overrideSettings
+        found = [(name, "unknown field") for name in fields.model_extra or ()]
+        for name in ("rootPolicyTemperature", "rootFpuReductionMax"):
+            if getattr(fields, name):
+                found.append((name, "not supported"))
+        for name, value in (settings.model_extra or {}).items():
+            if value:
+                found.append((f"overrideSettings.{name}", "not supported"))
+        if str(fields.rules).strip().lower() in _TAXED:
+            found.append(("rules", "counted by area; groups pay no tax here"))
+        return found
 
 
 def parse_query(value: Mapping[str, Any]) -> Query:
-    """Read a query whose `id` is known to be a string.
+    """Read a query.
 
     Raises
     ------
     QueryError
         With the name of the wrong field.
     """
-    cols, rows = (_integer(value, key, SMALLEST, LARGEST) for key in ("boardXSize", "boardYSize"))
-    rules = _rules(_needed(value, "rules"))
-    if "whiteHandicapBonus" in value:
-        rules = rules.with_(**_rule("whiteHandicapBonus", value["whiteHandicapBonus"]))
-    komi = _number(value, "komi", -_LARGEST_KOMI, _LARGEST_KOMI, rules.komi)
-    if komi * 2 != round(komi * 2):
-        raise QueryError(f"komi {komi:g} is neither whole nor half", "komi")
-    query = Query(id=value["id"], turns=[])
-    settings = value.get("overrideSettings", {})
-    if not isinstance(settings, dict):
-        raise QueryError("must be an object", "overrideSettings")
-    _read_settings(query, settings)
-    if "maxVisits" in value:
-        query.visits = _integer(value, "maxVisits", 1, 10**9)
-    if "reportDuringSearchEvery" in value:
-        query.report_every = _number(value, "reportDuringSearchEvery", 0.001, 1e6, 1.0)
-    query.pv_length = _integer(value, "analysisPVLen", 1, 1000, _DEFAULT_PV)
-    query.wishes = QueryWishes(**{name: _boolean(value, wish) for name, wish in _WISHES.items()})
-    stones = _stones(value, "initialStones", rows, cols)
-    moves = _stones(value, "moves", rows, cols, needed=True)
-    query.turns = _turns(value, (rows, cols, rules, komi), stones, moves)
-    for name, target in (("avoidMoves", query.avoid), ("allowMoves", query.allow)):
-        if value.get(name):
-            target.update(_restriction(value[name], name, rows, cols))
-    _note_unserved(query, value)
-    return query
+    try:
+        fields = QueryFields.model_validate(value)
+    except ValidationError as failure:
+        error = failure.errors(include_url=False)[0]
+        names = [part for part in error["loc"] if isinstance(part, str)]
+        name = ".".join(names if names[0] == "overrideSettings" else names[:1])
+        raise QueryError(error["msg"].removeprefix("Value error, "), name) from None
+    rules = _rules(fields)
+    rows, cols = fields.boardYSize, fields.boardXSize
+    board = Board(rows, cols, rules=rules, komi=rules.komi if fields.komi is None else fields.komi)
+    return Query(
+        fields,
+        _turns(fields, board),
+        _restricted(fields.avoidMoves, "avoidMoves", board),
+        _restricted(fields.allowMoves, "allowMoves", board),
+    )
 
 
-_WISHES = {
-    "ownership": "includeOwnership",
-    "ownership_spread": "includeOwnershipStdev",
-    "moves_ownership": "includeMovesOwnership",
-    "moves_ownership_spread": "includeMovesOwnershipStdev",
-    "pv_visits": "includePVVisits",
-    "policy": "includePolicy",
-}
-"""Part of an answer -> the field that asks for it."""
-
-# ----- Reading -----
-
-
-def _needed(value: Mapping[str, Any], name: str) -> Any:
-    if name not in value:
-        raise QueryError(f"the field {name} is missing", name)
-    return value[name]
-
-
-def _integer(
-    value: Mapping[str, Any], name: str, least: int, most: int, default: int | None = None
-) -> int:
-    """Read a whole number within bounds."""
-    if name not in value and default is not None:
-        return default
-    number = _needed(value, name)
-    whole = isinstance(number, (int, float)) and not isinstance(number, bool)
-    if not whole or number != number or not least <= number <= most or number != int(number):
-        raise QueryError(f"must be an integer from {least} to {most}", name)
-    return int(number)
-
-
-def _number(
-    value: Mapping[str, Any], name: str, least: float, most: float, default: float
-) -> float:
-    """Read a finite number within bounds."""
-    number = value.get(name, default)
-    if isinstance(number, bool) or not isinstance(number, (int, float)):
-        raise QueryError("must be a number", name)
-    if not least <= number <= most:  # false for what is no number; safe for any whole one
-        raise QueryError(f"must be a number from {least:g} to {most:g}", name)
-    return float(number)
-
-
-def _boolean(value: Mapping[str, Any], name: str) -> bool:
-    wish = value.get(name, False)
-    if not isinstance(wish, bool):
-        raise QueryError("must be true or false", name)
-    return wish
-
-
-def _rules(wanted: Any) -> Rules:
+def _rules(fields: QueryFields) -> Rules:
     """Read rules given by name or as an object."""
+    name = "rules"
     try:
-        if isinstance(wanted, str):
-            name = wanted.strip().lower()
-            return Rules.preset(_RULE_NAMES.get(name, name))
-        if isinstance(wanted, dict):
+        if isinstance(fields.rules, str):
+            word = fields.rules.strip().lower()
+            rules = Rules.preset(_RULE_NAMES.get(word, word))
+        elif isinstance(fields.rules, dict):
             changes: dict[str, object] = {}
-            for key, value in wanted.items():
+            for key, value in fields.rules.items():
                 changes.update(rule_change(key, value))
-            return Rules().with_(**changes)
+            rules = Rules().with_(**changes)
+        else:
+            raise TengenError("must be a name or an object")
+        if fields.whiteHandicapBonus is not None:
+            name = "whiteHandicapBonus"
+            rules = rules.with_(**rule_change(name, fields.whiteHandicapBonus))
     except TengenError as mistake:
-        raise QueryError(str(mistake), "rules") from None
-    raise QueryError("must be a name or an object", "rules")
+        raise QueryError(str(mistake), name) from None
+    return rules
 
 
-def _rule(key: str, value: Any) -> dict[str, object]:
-    try:
-        return rule_change(key, value)
-    except TengenError as mistake:
-        raise QueryError(str(mistake), key) from None
-
-
-def _stones(
-    value: Mapping[str, Any], name: str, rows: int, cols: int, *, needed: bool = False
-) -> list[tuple[int, Point]]:
-    """Read a list of [colour, vertex]."""
-    pairs = _needed(value, name) if needed else value.get(name, [])
-    if not isinstance(pairs, list):
-        raise QueryError("must be a list of [colour, vertex]", name)
-    if len(pairs) > _MOST_MOVES:
-        raise QueryError(f"must have at most {_MOST_MOVES} entries", name)
-    return [_stone(pair, name, rows, cols) for pair in pairs]
-
-
-def _stone(pair: Any, name: str, rows: int, cols: int) -> tuple[int, Point]:
-    if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(w, str) for w in pair)):
-        raise QueryError(f"{str(pair)[:40]} is no [colour, vertex]", name)
-    return _colour(pair[0], name), _point(pair[1], name, rows, cols)
-
-
-def _colour(word: Any, name: str) -> int:
-    colour = COLOURS.get(word.strip().lower()) if isinstance(word, str) else None
+def _colour(word: str, name: str) -> int:
+    colour = COLOURS.get(word.strip().lower())
     if colour is None:
-        raise QueryError(f"{str(word)[:20]!r} is no colour", name)
+        raise QueryError(f"{word[:20]!r} is no colour", name)
     return colour
 
 
-def _point(word: Any, name: str, rows: int, cols: int) -> Point:
+def _point(word: str, name: str, board: Board) -> Point:
     with suppress(TengenError):
-        if isinstance(word, str) and (point := parse_gtp(word, rows, cols)) != RESIGN:
+        if (point := parse_gtp(word, board.rows, board.cols)) != RESIGN:
             return point
-    raise QueryError(f"{str(word)[:20]!r} is no vertex of a {rows}x{cols} board", name)
+    raise QueryError(f"{word[:20]!r} is no vertex of a {board.rows}x{board.cols} board", name)
 
 
-def _turns(
-    value: Mapping[str, Any],
-    game: tuple[int, int, Rules, float],
-    stones: list[tuple[int, Point]],
-    moves: list[tuple[int, Point]],
-) -> list[Turn]:
+def _restricted(wishes: list[_Restriction], name: str, board: Board) -> dict[int, frozenset[int]]:
+    found: dict[int, frozenset[int]] = {}
+    for wish in wishes:
+        colour, points = _colour(wish.player, name), [_point(w, name, board) for w in wish.moves]
+        found[colour] = found.get(colour, frozenset()).union(points)
+    return found
+
+
+def _turns(fields: QueryFields, board: Board) -> list[Turn]:
     """Make the boards of the turns to analyse."""
-    wanted = value.get("analyzeTurns", [len(moves)])
-    if not isinstance(wanted, list) or not wanted:
-        raise QueryError("must be a list of integers", "analyzeTurns")
-    if len(wanted) > _MOST_TURNS:
-        raise QueryError(f"must have at most {_MOST_TURNS} entries", "analyzeTurns")
-    numbers = [_integer({"analyzeTurns": n}, "analyzeTurns", 0, len(moves)) for n in wanted]
-    priority = _number(value, "priority", -1e9, 1e9, 0.0)
-    priorities = value.get("priorities", [priority] * len(numbers))
-    if not isinstance(priorities, list) or len(priorities) != len(numbers):
+    stones, moves = (
+        [(_colour(c, name), _point(v, name, board)) for c, v in getattr(fields, name)]
+        for name in ("initialStones", "moves")
+    )
+    numbers = [len(moves)] if fields.analyzeTurns is None else fields.analyzeTurns
+    if not all(0 <= number <= len(moves) for number in numbers):
+        raise QueryError(f"must be integers from 0 to {len(moves)}", "analyzeTurns")
+    priorities = fields.priorities or [fields.priority] * len(numbers)
+    if len(priorities) != len(numbers):
         raise QueryError("must be a list as long as analyzeTurns", "priorities")
-    order = [_number({"priorities": p}, "priorities", -1e9, 1e9, 0.0) for p in priorities]
-    if "initialPlayer" in value:
-        first = _colour(value["initialPlayer"], "initialPlayer")
+    if fields.initialPlayer is not None:
+        first = _colour(fields.initialPlayer, "initialPlayer")
     elif moves:
         first = moves[0][0]
     else:
         first = WHITE if stones and all(colour == BLACK for colour, _ in stones) else BLACK
-    boards = _replay(game, stones, moves, first, set(numbers))
-    return [Turn(n, boards[n], p) for n, p in zip(numbers, order, strict=True)]
+    wanted = set(numbers)
+    try:
+        boards = _replay(board, stones, moves, first, wanted)
+    except IllegalMoveError:
+        # Programs send games played under other ko rules than they name.
+        lenient = board.rules.with_(ko="simple", suicide=True)
+        board = Board(board.rows, board.cols, rules=lenient, komi=board.komi)
+        try:
+            boards = _replay(board, stones, moves, first, wanted)
+        except IllegalMoveError as failure:
+            # KaTrain looks for these two words.
+            raise QueryError(f"Illegal move: {failure}", "moves") from None
+    return [Turn(n, boards[n], p) for n, p in zip(numbers, priorities, strict=True)]
 
 
 def _replay(
-    game: tuple[int, int, Rules, float],
-    stones: list[tuple[int, Point]],
-    moves: list[tuple[int, Point]],
-    first: int,
-    wanted: set[int],
-) -> dict[int, Board]:
-    """Return the boards after the wanted numbers of moves.
-
-    Programs know games played under other ko rules than they name; only what breaks simple ko too
-    is refused.
-    """
-    rows, cols, rules, komi = game
-    try:
-        return _replay_strictly(
-            Board(rows, cols, rules=rules, komi=komi), stones, moves, first, wanted
-        )
-    except IllegalMoveError:
-        lenient = rules.with_(ko="simple", suicide=True)
-        board = Board(rows, cols, rules=lenient, komi=komi)
-    try:
-        return _replay_strictly(board, stones, moves, first, wanted)
-    except IllegalMoveError as failure:
-        # KaTrain looks for these two words.
-        raise QueryError(f"Illegal move: {failure}", "moves") from None
-
-
-def _replay_strictly(
     board: Board,
     stones: list[tuple[int, Point]],
     moves: list[tuple[int, Point]],
     first: int,
     wanted: set[int],
 ) -> dict[int, Board]:
-    black = [point for colour, point in stones if colour == BLACK]
-    white = [point for colour, point in stones if colour == WHITE]
+    """Return copies of the board after the wanted numbers of moves."""
+    black, white = ([p for c, p in stones if c == colour] for colour in (BLACK, WHITE))
+    board = board.copy()
     try:
         board.set_stones(black=black, white=white, to_play=first)
     except TengenError as mistake:
@@ -319,85 +314,7 @@ def _replay_strictly(
     return boards
 
 
-def _restriction(wishes: Any, name: str, rows: int, cols: int) -> dict[int, frozenset[int]]:
-    """Read avoidMoves or allowMoves; how deep they reach does not matter to a list of moves."""
-    if not isinstance(wishes, list):
-        raise QueryError("must be a list of objects", name)
-    found: dict[int, set[int]] = {}
-    for wish in wishes:
-        if not isinstance(wish, dict) or not isinstance(wish.get("moves"), list):
-            raise QueryError("needs objects with player, moves and untilDepth", name)
-        points = {_point(word, name, rows, cols) for word in wish["moves"]}
-        found.setdefault(_colour(wish.get("player"), name), set()).update(points)
-    return {colour: frozenset(points) for colour, points in found.items()}
-
-
-def _read_settings(query: Query, settings: dict[str, Any]) -> None:
-    """Read what is known of overrideSettings, and warn of the rest."""
-    for key, wish in settings.items():
-        name = f"overrideSettings.{key}"
-        if key == "reportAnalysisWinratesAs":
-            word = str(wish).upper()
-            if word not in _PERSPECTIVES:
-                raise QueryError(f"must be one of {', '.join(_PERSPECTIVES)}", name)
-            query.perspective = word
-        elif key == "humanSLProfile":
-            if wish and not (isinstance(wish, str) and _PROFILE.fullmatch(wish)):
-                raise QueryError("must be like rank_5k, preaz_2d or proyear_1990", name)
-            query.human = bool(wish)
-        elif key in _LIMITS:
-            setattr(query, _LIMITS[key][0], _LIMITS[key][1]({name: wish}, name))
-        elif wish:
-            query.warnings.append((name, "not supported"))
-
-
-_RANK = r"(20|1\d|[1-9])k|[1-9]d"
-_PROFILE = re.compile(rf"(rank|preaz)_({_RANK})(_({_RANK}))?|proyear_\d{{4}}")
-_LIMITS: dict[str, tuple[str, Callable[[Mapping[str, Any], str], object]]] = {
-    "maxTime": ("seconds", lambda value, name: _number(value, name, 0.0, 1e20, 0.0)),
-    "maxVisits": ("visits", lambda value, name: _integer(value, name, 1, 10**9)),
-    "maxPlayouts": ("visits", lambda value, name: _integer(value, name, 1, 10**9)),
-}
-"""Setting -> (where it goes, how it is read)."""
-
-_KNOWN = frozenset(
-    [
-        "id",
-        "rules",
-        "whiteHandicapBonus",
-        "komi",
-        "boardXSize",
-        "boardYSize",
-        "moves",
-        "initialStones",
-        "initialPlayer",
-        "analyzeTurns",
-        "maxVisits",
-        "analysisPVLen",
-        "overrideSettings",
-        "reportDuringSearchEvery",
-        "firstReportDuringSearchAfter",
-        "priority",
-        "priorities",
-        "avoidMoves",
-        "allowMoves",
-        "includeNoResultValue",
-        *_WISHES.values(),
-    ]
-)
-"""Fields that deserve no warning; those that nothing reads change nothing here."""
-
-
-def _note_unserved(query: Query, value: Mapping[str, Any]) -> None:
-    """Warn of fields that are unknown, or known and not served."""
-    if str(value["rules"]).strip().lower() in _UNTAXED:
-        query.warnings.append(("rules", "counted by area; groups pay no tax here"))
-    for name, wish in value.items():
-        if name in _UNSERVED:
-            if wish:
-                query.warnings.append((name, _UNSERVED[name]))
-        elif name not in _KNOWN:
-            query.warnings.append((name, "unknown field"))
+# ----- Writing -----
 
 
 def format_result(
@@ -409,60 +326,57 @@ def format_result(
     policy: FloatArray | None = None,
 ) -> dict[str, Any]:
     """Write one answer; `policy` (flat, pass last) is added when it is given."""
-    board = turn.board
-    view = _View(query.perspective, board.turn)
-    shown = wanted(query, board.turn, report)
+    board, asked = turn.board, query.fields
+    view = asked.overrideSettings.reportAnalysisWinratesAs
+    report = report.seen_by({"BLACK": BLACK, "WHITE": WHITE}.get(view, board.turn))
+    shown = query.allowed(board.turn, report)
     answer: dict[str, Any] = {
         "id": query.id,
         "isDuringSearch": during,
         "turnNumber": turn.number,
-        "moveInfos": [_move_info(query, board, view, c, i, policy) for i, c in enumerate(shown)],
-        "rootInfo": _root_info(board, view, report),
+        "moveInfos": [_move_info(asked, board, c, i, policy) for i, c in enumerate(shown)],
+        "rootInfo": _root_info(board, report),
     }
-    if query.wishes.ownership and report.ownership is not None:
-        answer["ownership"] = view.points(report.ownership)
-    if query.wishes.ownership_spread and report.ownership_spread is not None:
-        answer["ownershipStdev"] = view.spreads(report.ownership_spread)
+    if asked.includeOwnership and report.ownership is not None:
+        answer["ownership"] = _rounded(report.ownership)
+    if asked.includeOwnershipStdev and report.ownership_spread is not None:
+        answer["ownershipStdev"] = _rounded(report.ownership_spread)
     if policy is not None:
         answer["policy"] = _legal(policy, board)
     human = report.raw_policy if report.human_policy is None else report.human_policy
-    if (query.wishes.policy or query.human) and human is not None:
+    if human is not None and (asked.includePolicy or asked.overrideSettings.humanSLProfile):
         answer["humanPolicy"] = _legal(human, board)
     return answer
 
 
-def _root_info(board: Board, view: _View, report: Analysis) -> dict[str, Any]:
-    """Write what holds for the whole position."""
-    winrate = view.winrate(report.winrate)
+def _root_info(board: Board, report: Analysis) -> dict[str, Any]:
     found = {
         "currentPlayer": "B" if board.turn == BLACK else "W",
         "visits": report.visits,
         "weight": float(report.visits),
-        "winrate": round(winrate, 6),
-        "scoreLead": round(view.score(report.score), 4),
-        "scoreSelfplay": round(view.score(report.score), 4),
-        "utility": round(winrate * 2 - 1, 6),
+        "winrate": round(report.winrate, 6),
+        "scoreLead": round(report.score, 4),
+        "scoreSelfplay": round(report.score, 4),
+        "utility": round(report.winrate * 2 - 1, 6),
         "thisHash": f"{board.hash:032X}",
         "symHash": f"{board.hash:032X}",
     }
     known = {
         "scoreStdev": report.spread,
-        "rawWinrate": view.winrate(report.raw_winrate),
-        "rawLead": view.score(report.raw_score),
-        "rawScoreSelfplay": view.score(report.raw_score),
+        "rawWinrate": report.raw_winrate,
+        "rawLead": report.raw_score,
+        "rawScoreSelfplay": report.raw_score,
         "rawScoreSelfplayStdev": report.raw_spread,
     }
     return found | {name: round(v, 6) for name, v in known.items() if not math.isnan(v)}
 
 
 def _move_info(
-    query: Query, board: Board, view: _View, c: Candidate, order: int, policy: FloatArray | None
+    asked: QueryFields, board: Board, c: Candidate, order: int, policy: FloatArray | None
 ) -> dict[str, Any]:
-    """Write one candidate."""
     prior = c.prior if policy is None else float(policy[index_of(c.move, board.rows, board.cols)])
-    winrate, score = round(view.winrate(c.winrate), 6), round(view.score(c.score), 4)
-    line = (c.pv or (c.move,))[: query.pv_length]
-    utility = winrate * 2 - 1 if math.isnan(c.utility) else view.score(c.utility)
+    winrate, score = round(c.winrate, 6), round(c.score, 4)
+    line = (c.pv or (c.move,))[: asked.analysisPVLen]
     found = {
         "move": format_gtp(c.move, board.rows, board.cols),
         "visits": c.visits,
@@ -473,23 +387,26 @@ def _move_info(
         "scoreLead": score,
         "scoreMean": score,
         "scoreSelfplay": score,
-        "utility": round(utility, 6),
+        "utility": round(winrate * 2 - 1 if math.isnan(c.utility) else c.utility, 6),
         "prior": round(prior, 8),
         "order": order,
         "pv": [format_gtp(move, board.rows, board.cols) for move in line],
     }
     if not math.isnan(c.spread):
         found["scoreStdev"] = round(c.spread, 4)
-    if query.human:
+    if asked.overrideSettings.humanSLProfile:
         found["humanPrior"] = round(c.prior, 8)
-    if query.wishes.pv_visits and c.pv_visits:
-        found["pvVisits"] = list(c.pv_visits[: query.pv_length])
-        found["pvEdgeVisits"] = found["pvVisits"]
-    if query.wishes.moves_ownership and c.owners is not None:
-        found["ownership"] = view.points(c.owners[0])
-    if query.wishes.moves_ownership_spread and c.owners is not None:
-        found["ownershipStdev"] = view.spreads(c.owners[1])
+    if asked.includePVVisits and c.pv_visits:
+        found["pvVisits"] = found["pvEdgeVisits"] = list(c.pv_visits[: asked.analysisPVLen])
+    if asked.includeMovesOwnership and c.owners is not None:
+        found["ownership"] = _rounded(c.owners[0])
+    if asked.includeMovesOwnershipStdev and c.owners is not None:
+        found["ownershipStdev"] = _rounded(c.owners[1])
     return found
+
+
+def _rounded(values: FloatArray) -> list[float]:
+    return [round(float(x), 4) for x in values.ravel()]
 
 
 def _legal(policy: FloatArray, board: Board) -> list[float]:
@@ -499,7 +416,7 @@ def _legal(policy: FloatArray, board: Board) -> list[float]:
 
 
 def visit_shares(report: Analysis, board: Board) -> FloatArray:
-    """Make a policy of a search's visits, for want of a model."""
+    """Make a policy of a search's visits, for lack of a model."""
     shares = np.zeros(board.rows * board.cols + 1)
     for c in report.candidates:
         if c.move != RESIGN:
@@ -508,36 +425,3 @@ def visit_shares(report: Analysis, board: Board) -> FloatArray:
     if total == 0:
         shares[-1] = total = 1.0
     return np.asarray(shares / total, np.float64)
-
-
-class _View:
-    """Turn values of the side to move into those of the side that was asked for."""
-
-    def __init__(self, perspective: str, turn: int) -> None:
-        black = perspective == "BLACK" or (perspective == "SIDETOMOVE" and turn == BLACK)
-        self._sign = 1.0 if black else -1.0
-        self._same = black == (turn == BLACK)
-
-    def winrate(self, mover: float) -> float:
-        return mover if self._same else 1.0 - mover
-
-    def score(self, mover: float) -> float:
-        return mover if self._same else -mover
-
-    def points(self, black: FloatArray) -> list[float]:
-        return [round(self._sign * float(x), 4) for x in black.ravel()]
-
-    def spreads(self, values: FloatArray) -> list[float]:
-        return [round(float(x), 4) for x in values.ravel()]
-
-
-def wanted(query: Query, colour: int, report: Analysis) -> list[Candidate]:
-    """Return the candidates that a query wants to see."""
-    return [c for c in report.candidates if is_wanted(query, colour, c.move)]
-
-
-def is_wanted(query: Query, colour: int, move: int) -> bool:
-    """Tell whether a query wants to hear of a move of one side."""
-    if move == RESIGN or move in query.avoid.get(colour, ()):
-        return False
-    return colour not in query.allow or move in query.allow[colour]

@@ -1,7 +1,6 @@
-"""Serve KataGo's JSON analysis protocol over two streams with any player.
+"""A server of KataGo's JSON analysis protocol over two streams, for any player.
 
-Queries wait in one line, highest priority first; threads take turns from it and answer as they
-finish. Nothing here knows how the player thinks, except that it may be told how many playouts.
+Turns wait in a queue, highest priority first; threads take them and answer as they finish.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 
 from tengen import __version__
 from tengen.arrays import FloatArray
-from tengen.board import Board, index_of
+from tengen.board import BLACK, Board, index_of
 from tengen.contracts.protocols import (
     Analyser,
     JudgingPlayer,
@@ -37,23 +36,21 @@ from tengen.gtp.analysis_protocol import (
     QueryError,
     Turn,
     format_result,
-    is_wanted,
     parse_query,
     visit_shares,
-    wanted,
 )
-from tengen.gtp.arguments import PASS
+from tengen.gtp.protocol import PASS
 
-# A line longer than this is refused; a game of 1000 moves is far shorter.
+# Longer lines are refused; a game of 1000 moves is far shorter.
 _MAX_LINE = 1 << 22
 _NEVER = 1e9
-# Moves to look at when a query allows none of those that the search prefers.
+# Moves to search when a query allows none of those that the player prefers.
 _EXPLORED = 6
 
 
 @dataclass
 class _Task:
-    """One turn of a query in the line or under way."""
+    """One turn of a query, waiting or running."""
 
     query: Query
     turn: Turn
@@ -66,18 +63,18 @@ class AnalysisServer:
     Parameters
     ----------
     make_player
-        Makes the player, when the first query comes.
+        Makes the player, at the first query.
     find_policy
-        Returns the model that answers `includePolicy` on a board for players that search without a
-        network, or None; the search's visits stand in for it then.
+        Returns the model for `includePolicy` on a board, for players without a network; the
+        search's visits replace it if this returns None.
     policy_first
-        Ask that model also where the player's network has an opinion.
+        Prefer that model to the player's own network.
     visits
-        Playouts a position for queries that do not say.
+        Visits per position for queries without a limit.
     seed
         Every random choice follows from it and the number of the turn.
     threads
-        Positions to analyse side by side.
+        Positions to analyse at the same time.
     """
 
     def __init__(
@@ -97,7 +94,7 @@ class AnalysisServer:
         self._making = threading.Lock()
         self._writing = threading.Lock()
         self._changed = threading.Condition()
-        self._line: list[tuple[float, int, _Task]] = []
+        self._queue: list[tuple[float, int, _Task]] = []
         self._counter = itertools.count()
         self._running: list[_Task] = []
         self._ended = False
@@ -105,7 +102,7 @@ class AnalysisServer:
         self._target: BinaryIO | None = None
 
     def run(self, source: BinaryIO, target: BinaryIO) -> None:
-        """Serve one session: answer everything that was asked before the input ended."""
+        """Serve one session: answer everything asked before the input ended."""
         self._target = target
         workers = [threading.Thread(target=self._work, daemon=True) for _ in range(self.threads)]
         for worker in workers:
@@ -134,7 +131,7 @@ class AnalysisServer:
                 close()
 
     def handle(self, raw: bytes) -> None:
-        """Take one line: a query joins the line, an action is done at once."""
+        """Read one line: queue a query, do an action at once."""
         try:
             value = json.loads(raw.decode("utf-8"))
         except (ValueError, RecursionError) as failure:
@@ -152,7 +149,7 @@ class AnalysisServer:
     # ----- Queries and actions -----
 
     def _ask(self, value: dict[str, Any]) -> None:
-        """Put the turns of a query into the line."""
+        """Queue the turns of a query."""
         try:
             query = parse_query(value)
         except QueryError as mistake:
@@ -161,15 +158,15 @@ class AnalysisServer:
         except Exception as bug:  # one query must not end the session of the others
             self._write_bug(bug, value["id"])
             return
-        for name, text in query.warnings:
-            # One is enough: KaTrain sends the same wishes with every query.
+        for name, text in query.warnings():
+            # Once is enough: KaTrain sends the same options with every query.
             if name not in self._warned:
                 self._warned.add(name)
                 self._write({"warning": text, "field": name, "id": query.id})
         with self._changed:
             for turn in query.turns:
                 entry = (-turn.priority, next(self._counter), _Task(query, turn))
-                heapq.heappush(self._line, entry)
+                heapq.heappush(self._queue, entry)
             self._changed.notify_all()
 
     def _act(self, value: dict[str, Any]) -> None:
@@ -180,8 +177,7 @@ class AnalysisServer:
         elif action == "query_models":
             self._write({**value, "models": []})
         elif action == "clear_cache":
-            # Players keep nothing between positions that could be forgotten.
-            self._write(value)
+            self._write(value)  # players keep nothing between positions
         elif action == "terminate":
             if not isinstance(value.get("terminateId"), str):
                 self._refuse(value, "must be a string", "terminateId")
@@ -205,11 +201,12 @@ class AnalysisServer:
             )
 
         with self._changed:
-            dropped = [entry[2] for entry in sorted(self._line, key=_age) if meant(entry[2])]
-            self._line = [entry for entry in self._line if not meant(entry[2])]
-            heapq.heapify(self._line)
+            waiting = sorted(self._queue, key=lambda entry: entry[1])
+            dropped = [entry[2] for entry in waiting if meant(entry[2])]
+            self._queue = [entry for entry in self._queue if not meant(entry[2])]
+            heapq.heapify(self._queue)
             running = [task for task in self._running if meant(task)]
-        # The answer to the action comes first: what is stopped may be answered at once.
+        # The answer to the action comes before those of the stopped turns.
         self._write(value)
         for task in running:
             task.stopped.set()
@@ -222,7 +219,7 @@ class AnalysisServer:
     # ----- Work -----
 
     def _work(self) -> None:
-        """Take turns from the line until the input has ended and the line is empty."""
+        """Analyse turns until the input has ended and the queue is empty."""
         while (task := self._next()) is not None:
             try:
                 self._write(self._analyse(task))
@@ -238,16 +235,16 @@ class AnalysisServer:
     def _next(self) -> _Task | None:
         """Wait for the next task; None when there will be none."""
         with self._changed:
-            while not self._line and not self._ended:
+            while not self._queue and not self._ended:
                 self._changed.wait()
-            if not self._line:
+            if not self._queue:
                 return None
-            task = heapq.heappop(self._line)[2]
+            task = heapq.heappop(self._queue)[2]
             self._running.append(task)
             return task
 
     def _analyse(self, task: _Task) -> dict[str, Any]:
-        """Think about one turn, reporting meanwhile if that was asked, and return the answer."""
+        """Analyse one turn, with reports during the search if asked for; return the answer."""
         query, turn = task.query, task.turn
         board = turn.board
         player = self._made()
@@ -256,29 +253,29 @@ class AnalysisServer:
             raise TengenError(f"{player.name} does not play on {board.rows}x{board.cols}")
         player = limit_visits(player, query.visits or self.visits)
         if (query.avoid or query.allow) and isinstance(player, NarrowablePlayer):
-            moves = [m for m in board.legal_moves if is_wanted(query, board.turn, m)]
+            moves = [m for m in board.legal_moves if query.allows(board.turn, m)]
             player = player.only(moves) if moves else player
         report = None
         for following in self._reports(player, task):
-            if report is not None and query.report_every is not None and report.visits:
+            if report is not None and query.fields.reportDuringSearchEvery and report.visits:
                 shares = self._policy(query, report, board)
                 self._write(format_result(query, turn, report, during=True, policy=shares))
             report = following
         if report is None or (task.stopped.is_set() and not report.visits):
             return _nothing(task)
-        if (query.avoid or query.allow) and not wanted(query, board.turn, report):
+        if (query.avoid or query.allow) and not query.allowed(board.turn, report):
             report = self._explore(player, task, report)
         shares = self._policy(query, report, board)
         return format_result(query, turn, report, policy=shares)
 
     def _explore(self, player: Player, task: _Task, report: Analysis) -> Analysis:
-        """Search below moves that a query allows and the search passed over.
+        """Search the moves that a query allows and the player ignored.
 
-        They are the policy's likeliest, or drawn by chance; each gets an equal share of visits.
+        They are the likeliest by the policy, or random; each gets an equal share of visits.
         """
         query, board = task.query, task.turn.board
         rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number, 1])
-        moves = [m for m in board.legal_moves if m != PASS and is_wanted(query, board.turn, m)]
+        moves = [m for m in board.legal_moves if m != PASS and query.allows(board.turn, m)]
         rng.shuffle(moves)
         if (policy := self._policy(query, report, board)) is not None:
             moves.sort(key=lambda m: -policy[index_of(m, board.rows, board.cols)])
@@ -292,28 +289,29 @@ class AnalysisServer:
             if below.visits:
                 line = below.candidates[0].pv if below.candidates else ()
                 found.append(
-                    Candidate(move, below.visits, 1 - below.winrate, -below.score, pv=(move, *line))
+                    Candidate(move, below.visits, below.winrate, below.score, pv=(move, *line))
                 )
-        found.sort(key=lambda c: -c.winrate)
+        found.sort(key=lambda c: c.winrate, reverse=board.turn == BLACK)
         return replace(report, candidates=(*found, *report.candidates))
 
     def _reports(self, player: Player, task: _Task) -> Iterator[Analysis]:
-        """Ask a player that can analyse, or make one report of another's choice."""
+        """Yield an analyser's reports, or one report of another player's choice."""
         query, board = task.query, task.turn.board
         rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number])
-        end = time.monotonic() + min(query.seconds, _NEVER) if query.seconds else None
+        limit = query.fields.overrideSettings.maxTime
+        end = time.monotonic() + min(limit, _NEVER) if limit else None
 
         def stop() -> bool:
             return task.stopped.is_set() or (end is not None and time.monotonic() >= end)
 
         if isinstance(player, Analyser):
-            every = query.report_every or _NEVER
+            every = query.fields.reportDuringSearchEvery or _NEVER
             return player.analyse(board.copy(), rng, interval=every, limited=True, stop=stop)
         return iter([Analysis.of_choice(int(player.choose(board.copy(), rng)))])
 
     def _policy(self, query: Query, report: Analysis, board: Board) -> FloatArray | None:
-        """Say how likely moves are, if asked: by the player's network, a model, or visits."""
-        if not query.wishes.policy:
+        """Return the policy, if asked for: the player's network's, a model's, or by visits."""
+        if not query.fields.includePolicy:
             return None
         if report.raw_policy is not None and not self.policy_first:
             return report.raw_policy
@@ -331,7 +329,7 @@ class AnalysisServer:
     # ----- Writing -----
 
     def _write(self, answer: dict[str, Any]) -> None:
-        """Write one line, whole, from any thread; give everything up when nobody listens."""
+        """Write one line from any thread; stop everything when nobody listens."""
         line = json.dumps(answer).encode("utf-8") + b"\n"
         try:
             with self._writing:
@@ -342,14 +340,14 @@ class AnalysisServer:
             self._abandon()
 
     def _write_bug(self, bug: Exception, name: str) -> None:
-        """Tell of a mistake of ours: in full on standard error, in a line to who asked."""
+        """Report a bug: with its traceback on standard error, in one line as the answer."""
         traceback.print_exception(bug, file=sys.stderr)
         self._write({"error": f"internal error: {type(bug).__name__}: {bug}", "id": name})
 
     def _abandon(self) -> None:
-        """Drop everything: nobody listens any more."""
+        """Stop everything: nobody listens any more."""
         with self._changed:
-            self._line.clear()
+            self._queue.clear()
             for task in self._running:
                 task.stopped.set()
             self._ended = True
@@ -364,7 +362,3 @@ def _nothing(task: _Task) -> dict[str, Any]:
         "noResults": True,
         "turnNumber": task.turn.number,
     }
-
-
-def _age(entry: tuple[float, int, _Task]) -> int:
-    return entry[1]

@@ -1,7 +1,6 @@
-"""Drive any GTP engine: send commands, wait no longer than allowed, blame the right fault.
+"""A client of GTP engines: send commands, wait no longer than allowed, report the right fault.
 
-A `_Channel` carries bytes; `_ProcessChannel` to a subprocess, `LocalChannel` to an engine in this
-process, for tests. `Client` speaks the protocol over one. Nothing here knows Go.
+A `Channel` carries bytes to a subprocess; a `Client` speaks the protocol over one.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeVar
+from typing import Self, TypeVar
 
 import psutil
 
@@ -33,20 +32,18 @@ from tengen.gtp.faults import (
     EngineTimeout,
 )
 from tengen.gtp.process_guard import start_guarded
-from tengen.gtp.protocol import Command, Dispatcher
 
-# An answer larger than this is garbage; kata-analyze on 19x19 stays far below.
+# Larger answers are garbage; kata-analyze on 19x19 stays far below.
 _MAX_ANSWER = 1 << 22
-# Where GNU Go lies on Debian, which is not on everybody's path.
+# Debian's folder of games, such as GNU Go, is not on everybody's path.
 _MORE_PATHS = os.pathsep + "/usr/games"
 # GTP: control characters are ignored, except for tabs and line ends.
 _CONTROL = bytes({*range(32), 127} - {9, 10})
-# Lines of standard error that are kept.
+# Lines of standard error to keep.
 _STDERR_LINES = 200
-# Seconds for the exit status and the last words of an engine whose pipe is closed. Both come at
-# once, but for a busy machine; only an engine that closed its pipe and lives on is waited for.
+# Seconds to wait for the exit status and standard error of an engine whose pipe is closed.
 _LAST_WORDS = 5.0
-# Seconds of one wait for a queue; a wait that took so much longer was interrupted by a stop.
+# Seconds of one wait for a queue; a wait that took so much longer was suspended.
 _TURN, _STOPPED = 0.5, 1.0
 
 _Item = TypeVar("_Item")
@@ -54,9 +51,9 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds an engine may take; None is for ever.
+    """Seconds an engine may take; None is no limit.
 
-    `game` bounds all its thinking in one game; `command` is for commands that need no thought.
+    `game` bounds all its thinking in one game; `command` commands that need no thinking.
     """
 
     startup: float | None = 30.0
@@ -67,15 +64,14 @@ class Limits:
 
 
 def find_program(name: str) -> str | None:
-    """Return the path of a program, looked for where Debian puts games too; None without one."""
+    """Return the path of a program, also in Debian's folder of games; None if there is none."""
     return shutil.which(name, path=os.environ.get("PATH", os.defpath) + _MORE_PATHS)
 
 
 class Deadline:
-    """Seconds that are left to wait, and seconds that have been waited; None is for ever.
+    """Seconds left to wait, and seconds waited; None is no limit.
 
-    Time in which this process itself was stopped, by Ctrl-Z or a sleeping computer, does not
-    count: the engine may have been stopped too.
+    Time in which this process was suspended does not count: the engine may have been too.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -99,38 +95,12 @@ class Deadline:
                 self.spent += took
 
 
-class _Gone(Exception):
+class ChannelClosed(Exception):
     """The other end of a channel is closed."""
 
 
-class _Channel(Protocol):
-    """A way to an engine."""
-
-    name: str
-
-    def send(self, data: bytes, deadline: Deadline) -> None:
-        """Send all of `data`; raise `_Gone` or `TimeoutError`."""
-        ...
-
-    def receive(self, deadline: Deadline) -> bytes:
-        """Return what has arrived, at least a byte; raise `_Gone` or `TimeoutError`."""
-        ...
-
-    def stderr(self) -> tuple[str, ...]:
-        """Return the last lines of standard error."""
-        ...
-
-    def fate(self) -> int | None:
-        """Return the exit status of an engine that is gone; None if there is none."""
-        ...
-
-    def close(self, patience: float, farewell: bytes = b"") -> None:
-        """Say farewell, wait that long for the engine to go, end it; leave no process behind."""
-        ...
-
-
-class _ProcessChannel:
-    """A way to an engine in a process of its own; what it started goes with it, and it with us."""
+class Channel:
+    """Pipes to an engine in a process of its own, which ends with us, and its children with it."""
 
     def __init__(
         self,
@@ -163,7 +133,7 @@ class _ProcessChannel:
             reason = getattr(failure, "strerror", None) or str(failure)
             raise EngineStartFault(self.name, "", f"cannot be started: {reason}") from None
         assert self.process.stdin and self.process.stdout and self.process.stderr
-        # Threads wait for the pipes: only they can be waited for with a limit on every system.
+        # Threads read and write the pipes, because queues have timeouts on every system.
         self._written: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._to_write: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._answers: queue.Queue[bytes] = queue.Queue(maxsize=64)
@@ -176,17 +146,17 @@ class _ProcessChannel:
             thread.start()
 
     def send(self, data: bytes, deadline: Deadline) -> None:
-        """Write without ever blocking for longer than allowed."""
+        """Send all of `data`; raise `ChannelClosed` or `TimeoutError`."""
         self._to_write.put(data)
         if not deadline.take(self._written):
-            raise _Gone
+            raise ChannelClosed
 
     def receive(self, deadline: Deadline) -> bytes:
-        """Read what is there, waiting for something as long as allowed."""
+        """Return what has arrived, at least a byte; raise `ChannelClosed` or `TimeoutError`."""
         data = b"" if self._gone else deadline.take(self._answers)
         if not data:
             self._gone = True
-            raise _Gone
+            raise ChannelClosed
         return data
 
     def stderr(self) -> tuple[str, ...]:
@@ -196,27 +166,27 @@ class _ProcessChannel:
         return tuple(self._lines)
 
     def fate(self) -> int | None:
-        """Wait a moment for the exit status of a process whose pipe is closed."""
+        """Return the exit status of an engine whose pipe is closed; None if it still runs."""
         with suppress(subprocess.TimeoutExpired):
             return self.process.wait(_LAST_WORDS)
         return None
 
     def close(self, patience: float, farewell: bytes = b"") -> None:
-        """Say farewell, wait, then end the engine with all that it started; always reap it."""
+        """Send `farewell`, wait, then end the engine with all that it started; always reap it."""
         if self._closed:
             return
         self._closed = True
         assert self.process.stdin and self.process.stdout and self.process.stderr
         helpers = [] if hasattr(os, "killpg") else self._helpers()
         if farewell:
-            with suppress(_Gone, TimeoutError, OSError):
+            with suppress(ChannelClosed, TimeoutError, OSError):
                 self.send(farewell, Deadline(patience))
         with suppress(OSError):
             self.process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(patience)
         if self._leash >= 0:
-            os.close(self._leash)  # its keeper ends them, also those that left the group
+            os.close(self._leash)  # the guard ends them, also those that left the group
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(5.0)
         for force, pause in ((False, 0.5), (True, None)):
@@ -233,13 +203,13 @@ class _ProcessChannel:
                 pipe.close()
 
     def _helpers(self) -> list[psutil.Process]:
-        """List what the engine has started, for systems without groups of processes."""
+        """List the engine's children, for systems without process groups."""
         with suppress(psutil.Error):
             return list(psutil.Process(self.process.pid).children(recursive=True))
         return []
 
     def _end(self, helpers: list[psutil.Process], *, force: bool) -> None:
-        """End the engine and what it started, which may outlive it."""
+        """End the engine and its children."""
         if hasattr(os, "killpg"):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL if force else signal.SIGTERM)
@@ -249,7 +219,7 @@ class _ProcessChannel:
                 process.kill() if force else process.terminate()
 
     def _read(self) -> None:
-        """Pass on what the engine says; an empty piece is the end."""
+        """Queue what the engine writes; an empty piece is the end."""
         assert self.process.stdout
         with suppress(OSError, ValueError):
             while data := self.process.stdout.read(1 << 16):
@@ -257,7 +227,7 @@ class _ProcessChannel:
         self._answers.put(b"")
 
     def _write(self) -> None:
-        """Write what is to be said, and tell when it is written or cannot be."""
+        """Write what is queued, and report whether that worked."""
         assert self.process.stdin
         while (data := self._to_write.get()) is not None:
             try:
@@ -280,62 +250,19 @@ class _ProcessChannel:
             self._lines.append(rest.decode("utf-8", "replace")[:1000])
 
 
-class LocalChannel:
-    """A way to an engine in this process, given by its table of commands."""
-
-    def __init__(self, commands: Mapping[str, Command], name: str = "local") -> None:
-        self.name = name
-        self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._dispatcher = Dispatcher(commands, lambda text: self._answers.put(text.encode()))
-        self._over = False
-
-    def send(self, data: bytes, deadline: Deadline) -> None:
-        """Let the engine answer every line at once."""
-        for line in data.decode().splitlines():
-            if self._over:
-                raise _Gone
-            # Whoever sends a line is not going to wait for an endless analysis.
-            self._over = not self._dispatcher.handle(line, lambda: True)
-
-    def receive(self, deadline: Deadline) -> bytes:
-        """Return the next piece of an answer."""
-        try:
-            return self._answers.get_nowait()
-        except queue.Empty:
-            raise _Gone from None
-
-    def stderr(self) -> tuple[str, ...]:
-        """Return nothing: the engine shares our standard error."""
-        return ()
-
-    def fate(self) -> int | None:
-        """Return success: an engine in this process does not crash alone."""
-        return 0
-
-    def close(self, patience: float, farewell: bytes = b"") -> None:
-        """Take no more commands."""
-        self._over = True
-
-
 class Client:
-    """A conversation with one engine.
+    """A connection to one engine: `Client.start(command_line)` in a `with` block.
 
-    Make one by `Client.start(command_line)`; use it in a `with` block, or call `close`. After a
-    fault the engine is ended, and every later command raises the same fault.
+    After a fault the engine is ended, and every later command raises the same fault.
     """
 
-    def __init__(
-        self,
-        channel: _Channel,
-        *,
-        limits: Limits | None = None,
-    ) -> None:
+    def __init__(self, channel: Channel, *, limits: Limits | None = None) -> None:
         self.channel, self.limits = channel, limits or Limits()
         self.name = channel.name
         self.version = ""
         self.commands: frozenset[str] = frozenset()
         self.thinking = 0.0
-        """Seconds this engine has thought in this game."""
+        """Seconds that this engine has used in this game."""
         self.fault: EngineFault | None = None
         self._buffer = b""
         self._closed = False
@@ -356,7 +283,7 @@ class Client:
         EngineFault
             If it does not start, or not in time.
         """
-        client = cls(_ProcessChannel(command, cwd=cwd, env=env), limits=limits)
+        client = cls(Channel(command, cwd=cwd, env=env), limits=limits)
         try:
             client.greet()
         except BaseException:
@@ -384,7 +311,7 @@ class Client:
         Raises
         ------
         EngineRefusal
-            If the engine answers with a failure; it may be used on.
+            If the engine answers with a failure; it stays usable.
         EngineFault
             For anything worse; the engine is ended.
         """
@@ -393,7 +320,7 @@ class Client:
         return self._exchange(line, Deadline(limit), "time for a command")
 
     def think(self, name: str, *args: object) -> str:
-        """Send a command for which the engine thinks, on its time for moves and for the game."""
+        """Send a command that takes the engine's time for a move and for the game."""
         left = None if self.limits.game is None else max(0.0, self.limits.game - self.thinking)
         limits = [limit for limit in (self.limits.move, left) if limit is not None]
         limit = min(limits) if limits else None
@@ -409,7 +336,7 @@ class Client:
         self.thinking = 0.0
 
     def known(self, name: str) -> bool:
-        """Tell whether the engine lists a command."""
+        """Return whether the engine lists a command."""
         return name in self.commands
 
     def stderr(self) -> tuple[str, ...]:
@@ -417,7 +344,7 @@ class Client:
         return self.channel.stderr()
 
     def close(self) -> None:
-        """Tell the engine to quit, and end it if it does not; safe to call twice."""
+        """Ask the engine to quit, and end it if it does not; safe to call twice."""
         if self._closed:
             return
         self._closed = True
@@ -427,7 +354,7 @@ class Client:
             self.channel.close(0.0)
 
     def __enter__(self) -> Self:
-        """Use the client in a `with` block."""
+        """Return the client."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -447,7 +374,7 @@ class Client:
             answer = self._answer(line, deadline)
         except TimeoutError:
             raise self._fail(EngineTimeout, line, f"{limit_name} ran out") from None
-        except _Gone:
+        except ChannelClosed:
             raise self._gone(line) from None
         if answer[:1] == "?":
             text = answer[1:].strip() or "failed without a reason"
@@ -470,13 +397,12 @@ class Client:
             self._buffer = data + self.channel.receive(deadline)
 
     def _gone(self, line: str) -> EngineFault:
-        """Tell a crash from an early exit."""
+        """Distinguish a crash from an early exit."""
         status = self.channel.fate()
         if status is not None and status < 0:
             with suppress(ValueError):
-                return self._fail(
-                    EngineCrash, line, f"was killed by {signal.Signals(-status).name}"
-                )
+                name = signal.Signals(-status).name
+                return self._fail(EngineCrash, line, f"was killed by {name}")
         if status:
             return self._fail(EngineCrash, line, f"crashed with exit status {status}")
         if status is None:

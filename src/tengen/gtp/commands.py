@@ -1,89 +1,495 @@
-"""The table of all GTP commands, with those about the session and the end of the game.
+"""GTP commands about the session, the game, its end, and GoGui's pictures.
 
-Names with a dash are extensions, prefixed by whose they are.
+Commands that make the player think are in `thinking`.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import time
-from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+import tengen.gtp.thinking  # noqa: F401 (registers its commands)
 from tengen import __version__
+from tengen.arrays import FloatArray
+from tengen.contracts.protocols import Analyser
 from tengen.contracts.values import Status
-from tengen.gtp import game_commands as g
-from tengen.gtp import gogui_commands as gui
-from tengen.gtp import thinking_commands as t
-from tengen.gtp.arguments import BLACK, PASS, WHITE, format_score, need, read_integer
-from tengen.gtp.engine import Engine
-from tengen.gtp.protocol import Call, GtpFailure, Quit
+from tengen.errors import TengenError
+from tengen.files import write_atomic
+from tengen.game.clock import Clock
+from tengen.gtp.engine import COMMANDS, Engine, command
+from tengen.gtp.protocol import (
+    BLACK,
+    LARGEST,
+    PASS,
+    RESIGN,
+    SMALLEST,
+    WHITE,
+    Call,
+    GtpFailure,
+    Quit,
+    format_score,
+    need,
+    read_colour,
+    read_integer,
+    read_number,
+)
+
+if TYPE_CHECKING:
+    from tengen.board import Point, Rules
+
+_LARGEST_RECORD = 1 << 26
+"""Bytes; no game is so long."""
+_LONGEST_TIME = 1e9
+"""Seconds; more is a mistake, as is larger komi."""
+_LARGEST_KOMI = 1000.0
 
 # ----- The session -----
 
-
-def protocol_version(engine: Engine, call: Call) -> str:
-    """Say that this is GTP 2."""
-    return "2"
-
-
-def name(engine: Engine, call: Call) -> str:
-    """Say who this is."""
-    return "Tengen"
-
-
-def version(engine: Engine, call: Call) -> str:
-    """Say the version of the package."""
-    return __version__
-
-
-def known_command(engine: Engine, call: Call) -> str:
-    """Tell whether a command is known."""
-    return "true" if need(call.args, 1)[0] in engine.table else "false"
+COMMANDS.update(
+    {
+        "protocol_version": lambda engine, call: "2",
+        "name": lambda engine, call: "Tengen",
+        "version": lambda engine, call: __version__,
+        "list_commands": lambda engine, call: "\n".join(COMMANDS),
+        "get_random_seed": lambda engine, call: str(engine.seed),
+        "gomill-explain_last_move": lambda engine, call: engine.explanation,
+        "gogui-title": lambda engine, call: f"Tengen {engine.spec}",
+        "gogui-analyze_commands": lambda engine, call: "\n".join(ANALYZE_COMMANDS),
+        "kata-list_time_settings": lambda engine, call: "none absolute byoyomi canadian fischer",
+        "get_komi": lambda engine, call: f"{engine.game.board.komi:g}",
+    }
+)
 
 
-def list_commands(engine: Engine, call: Call) -> str:
-    """List all commands."""
-    return "\n".join(engine.table)
+@command("known_command")
+def _known_command(engine: Engine, call: Call) -> str:
+    return "true" if need(call.args, 1)[0] in COMMANDS else "false"
 
 
-def quit_(engine: Engine, call: Call) -> str:
-    """End the session after the answer."""
+@command("quit")
+def _quit(engine: Engine, call: Call) -> str:
     raise Quit
 
 
-def nothing(engine: Engine, call: Call) -> str:
-    """Accept what needs no doing: input itself stops an analysis, and no cache is kept."""
-    return ""
+@command(
+    "stop",
+    "clear_cache",
+    "gogui-interrupt",
+    "kgs-game_over",
+    "cgos-gameover",
+    "cgos-opponent_name",
+    "cgos-opponent_rating",
+)
+def _nothing(engine: Engine, call: Call) -> None:
+    """Accept what needs no work: any input stops an analysis, and there is no cache."""
 
 
-def no_chat(engine: Engine, call: Call) -> str:
-    """Refuse to talk, as kgsGtp allows."""
+@command("kgs-chat")
+def _chat(engine: Engine, call: Call) -> str:
     raise GtpFailure("no chat here")
 
 
-def set_random_seed(engine: Engine, call: Call) -> str:
-    """Set the seed from which every random choice follows."""
-    engine.game.seed = engine.seed = read_integer(need(call.args, 1)[0], least=-(2**63))
-    return ""
+@command("set_random_seed")
+def _set_random_seed(engine: Engine, call: Call) -> None:
+    engine.change_seed(read_integer(need(call.args, 1)[0], least=-(2**63)))
 
 
-def get_random_seed(engine: Engine, call: Call) -> str:
-    """Say the seed."""
-    return str(engine.seed)
-
-
-def cputime(engine: Engine, call: Call) -> str:
-    """Say how many seconds of processor time this process has used."""
+@command("cputime", "gomill-cpu_time")
+def _cpu_time(engine: Engine, call: Call) -> str:
     return f"{time.process_time():.3f}"
 
 
-def describe_engine(engine: Engine, call: Call) -> str:
-    """Describe the player with what is needed to repeat its games."""
+@command("gomill-describe_engine")
+def _describe_engine(engine: Engine, call: Call) -> str:
     return f"Tengen {__version__}\nplayer {engine.spec}\nseed {engine.seed}"
 
 
-def explain_last_move(engine: Engine, call: Call) -> str:
-    """Say why the last generated move was chosen, if the player can."""
-    return engine.explanation
+# ----- The board -----
+
+
+@command("boardsize")
+def _boardsize(engine: Engine, call: Call) -> None:
+    """Start a new game on N x N, or on X columns by Y rows."""
+    words = need(call.args, 1)
+    try:
+        cols = read_integer(words[0])
+        rows = read_integer(words[1]) if len(words) > 1 else cols
+    except GtpFailure:
+        raise GtpFailure("boardsize not an integer") from None
+    _resize(engine, rows, cols)
+
+
+@command("rectangular_boardsize")
+def _rectangular_boardsize(engine: Engine, call: Call) -> None:
+    cols, rows = (read_integer(word) for word in need(call.args, 2)[:2])
+    _resize(engine, rows, cols)
+
+
+@command("clear_board")
+def _clear_board(engine: Engine, call: Call) -> None:
+    _start(engine, engine.game.board.rows, engine.game.board.cols)
+    engine.explanation = ""
+
+
+def _resize(engine: Engine, rows: int, cols: int) -> None:
+    # Checked before a player is made: a wrong size is refused at once.
+    if not (SMALLEST <= cols <= LARGEST and SMALLEST <= rows <= LARGEST):
+        raise GtpFailure("unacceptable size")
+    engine.check_size(rows, cols)
+    _start(engine, rows, cols)
+
+
+def _start(engine: Engine, rows: int, cols: int) -> None:
+    """Start a new game; komi, rules and time settings stay, as controllers send them first."""
+    from tengen.board import Board
+
+    old = engine.game.board
+    engine.game.board = Board(rows, cols, rules=old.rules, komi=old.komi)
+    engine.game.clock.restart()
+
+
+@command("komi")
+def _komi(engine: Engine, call: Call) -> None:
+    try:
+        komi = read_number(need(call.args, 1)[0])
+    except GtpFailure:
+        raise GtpFailure("komi not a float") from None
+    if abs(komi) > _LARGEST_KOMI:
+        raise GtpFailure(f"komi must be between {-_LARGEST_KOMI:g} and {_LARGEST_KOMI:g}")
+    engine.game.board.komi = komi
+    engine.komi_was_set = True
+
+
+@command("play")
+def _play(engine: Engine, call: Call) -> None:
+    """Play a move of either colour, whoever's turn it is."""
+    words = need(call.args, 2)
+    colour, point = read_colour(words[0]), engine.point(words[1])
+    try:
+        engine.game.board.play(point, colour)
+    except TengenError as failure:
+        raise GtpFailure(f"illegal move: {failure}") from None
+
+
+@command("gogui-play_sequence")
+def _play_sequence(engine: Engine, call: Call) -> None:
+    """Play many moves at once, or none if one is illegal."""
+    trial = engine.game.board.copy()
+    for colour, point in engine.pairs(call.args):
+        trial.play(point, colour)
+    engine.game.board = trial
+
+
+@command("undo", "gg-undo")
+def _undo(engine: Engine, call: Call) -> None:
+    """Take back one move, or for gg-undo as many as given."""
+    many = call.request.name == "gg-undo" and call.args
+    count = read_integer(call.args[0], least=1, most=10**6) if many else 1
+    board = engine.game.board
+    if count > len(board.moves):
+        raise GtpFailure("cannot undo")
+    for _ in range(count):
+        board.undo()
+
+
+@command("fixed_handicap")
+def _fixed_handicap(engine: Engine, call: Call) -> str:
+    count = read_integer(need(call.args, 1)[0])
+    _need_empty(engine)
+    try:
+        points = engine.game.board.place_handicap(count)
+    except TengenError:
+        raise GtpFailure("invalid number of stones") from None
+    return " ".join(map(engine.vertex, points))
+
+
+@command("place_free_handicap")
+def _place_free_handicap(engine: Engine, call: Call) -> str:
+    """Place stones on the usual points; fewer than asked for where the board has no more."""
+    from tengen.board import handicap_points
+
+    rows, cols = engine.game.board.rows, engine.game.board.cols
+    wanted = read_integer(need(call.args, 1)[0], least=2, most=rows * cols - 1)
+    for count in range(min(wanted, 9), 1, -1):
+        try:
+            points = handicap_points(rows, cols, count)
+        except TengenError:
+            continue
+        _free_handicap(engine, points)
+        return " ".join(map(engine.vertex, points))
+    raise GtpFailure("invalid number of stones")
+
+
+@command("set_free_handicap")
+def _set_free_handicap(engine: Engine, call: Call) -> None:
+    words = need(call.args, 2)
+    _need_empty(engine)
+    try:
+        points = [engine.point(word) for word in words]
+        if len(set(points)) != len(points) or PASS in points:
+            raise GtpFailure("a point twice, or a pass")
+        _free_handicap(engine, points)
+    except TengenError:
+        raise GtpFailure("bad vertex list") from None
+
+
+def _free_handicap(engine: Engine, points: list[Point]) -> None:
+    _need_empty(engine)
+    _set_stones(engine, points, [], WHITE)
+    engine.game.board.handicap = len(points)
+
+
+def _need_empty(engine: Engine) -> None:
+    if engine.game.board.moves or engine.game.board.grid().any():
+        raise GtpFailure("board not empty")
+
+
+def _set_stones(engine: Engine, black: list[Point], white: list[Point], turn: int) -> None:
+    """Replace the game by a position without history, or leave it as it was."""
+    from tengen.game.sgf import start_of
+
+    fresh = start_of(engine.game.board, empty=True)
+    fresh.set_stones(black=black, white=white, to_play=turn)
+    engine.game.board = fresh
+
+
+@command("set_position", "gogui-setup")
+def _set_position(engine: Engine, call: Call) -> None:
+    stones = engine.pairs(call.args)
+    if any(point == PASS for _, point in stones):
+        raise GtpFailure("invalid coordinate")
+    black, white = ([p for c, p in stones if c == colour] for colour in (BLACK, WHITE))
+    try:
+        _set_stones(engine, black, white, BLACK)
+    except TengenError as failure:
+        raise GtpFailure(f"illegal position: {failure}") from None
+
+
+@command("gogui-setup_player")
+def _setup_player(engine: Engine, call: Call) -> None:
+    engine.game.board.turn = read_colour(need(call.args, 1)[0])
+
+
+@command("showboard")
+def _showboard(engine: Engine, call: Call) -> str:
+    board = engine.game.board
+    by_black, by_white = board.prisoners
+    last = engine.vertex(board.last_move) if board.last_move is not None else "none"
+    return (
+        f"\n{board.ascii()}\n{'-BW'[board.turn]} to play, move {len(board.moves) + 1}, "
+        f"last {last}, captured by B {by_black}, by W {by_white}, komi {board.komi:g}"
+    )
+
+
+# ----- Files -----
+
+
+@command("loadsgf")
+def _loadsgf(engine: Engine, call: Call) -> None:
+    """Load a game, up to the position before a move number if one is given."""
+    from tengen.records import read_game
+    from tengen.records.record import board_at, rules_of
+
+    words = need(call.args, 1)
+    _refuse_when_safe(engine)
+    move = read_integer(words[1], least=1) if len(words) > 1 else None
+    try:
+        # A device or a pipe may never end, and `-` is the stream of commands itself.
+        if os.path.exists(words[0]) and not os.path.isfile(words[0]):
+            raise GtpFailure(f"{words[0]}: no plain file")
+        if words[0] == "-" or os.path.getsize(words[0]) > _LARGEST_RECORD:
+            raise GtpFailure(f"{words[0]}: no file of one game")
+        record = read_game(words[0])
+        if move is not None and move > len(record.moves):
+            move = None
+        board = board_at(record, move, rules=rules_of(record, engine.game.board.rules))
+    except (OSError, TengenError) as failure:
+        raise GtpFailure(f"cannot load file: {failure}") from None
+    engine.check_size(board.rows, board.cols)
+    engine.game.board = board
+
+
+@command("printsgf")
+def _printsgf(engine: Engine, call: Call) -> str | None:
+    """Answer with the game as SGF, or write it to a file."""
+    from tengen.game.sgf import sgf_of_board
+
+    text = sgf_of_board(engine.game.board)
+    if not call.args:
+        return text
+    _refuse_when_safe(engine)
+    path = Path(call.args[0])
+    try:
+        if not path.parent.is_dir():
+            raise GtpFailure(f"{path.parent}: no such folder")
+        if path.exists() and not _is_record(path):
+            raise GtpFailure(f"{path}: exists and is no game record")
+        write_atomic(path, text)
+    except (OSError, TengenError) as failure:
+        raise GtpFailure(f"cannot write file: {failure}") from None
+    return None
+
+
+def _refuse_when_safe(engine: Engine) -> None:
+    if engine.safe:
+        raise GtpFailure("no files in safe mode")
+
+
+def _is_record(path: Path) -> bool:
+    """Return whether a file is empty or starts like SGF: only such a file is overwritten."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return re.match(rb"(\xef\xbb\xbf)?\s*(\(\s*;|\Z)", file.read(1 << 12)) is not None
+
+
+# ----- The clock -----
+
+
+@command("time_settings")
+def _time_settings(engine: Engine, call: Call) -> None:
+    """Set main time, period and stones per period."""
+    words = need(call.args, 3)
+    _set_clock(engine, read_number(words[0]), read_number(words[1]), read_integer(words[2]))
+
+
+@command("kgs-time_settings", "kata-time_settings")
+def _named_time_settings(engine: Engine, call: Call) -> None:
+    words = need(call.args, 1)
+    numbers = [read_number(word) for word in words[1:]]
+    match words[0].lower(), numbers:
+        case "none", []:
+            engine.game.clock = Clock()
+        case "absolute", [main]:
+            _set_clock(engine, main)
+        case "byoyomi", [main, period, _]:
+            # Each move within a period keeps it: a Canadian period of one stone.
+            _set_clock(engine, main, period, 1)
+        case "canadian", [main, period, stones]:
+            _set_clock(engine, main, period, int(stones))
+        case "fischer", [main, increment]:
+            _set_clock(engine, main, increment)
+            engine.game.clock = Clock.fischer(main, increment)
+        case _:
+            raise GtpFailure("unknown time settings")
+
+
+def _set_clock(engine: Engine, main: float, period: float = 0, stones: int = 0) -> None:
+    if min(main, period, stones) < 0 or max(main, period, stones) > _LONGEST_TIME:
+        raise GtpFailure("unacceptable time settings")
+    engine.game.clock = Clock.settings(main, period, stones)
+
+
+@command("time_left")
+def _time_left(engine: Engine, call: Call) -> None:
+    words = need(call.args, 3)
+    colour, left = read_colour(words[0]), read_number(words[1])
+    if left > _LONGEST_TIME:
+        raise GtpFailure("unacceptable time")
+    engine.game.clock.set_left(colour, max(left, 0.0), read_integer(words[2], most=10**6))
+
+
+# ----- Rules -----
+
+
+def kata_rules(rules: Rules) -> dict[str, object]:
+    """Write rules as KataGo's JSON object."""
+    return {
+        "ko": rules.ko.upper(),
+        "scoring": rules.scoring.upper(),
+        "suicide": rules.suicide,
+        "tax": "SEKI" if rules.scoring == "territory" else "NONE",
+        "whiteHandicapBonus": rules.handicap_bonus.upper().replace("NONE", "0"),
+    }
+
+
+def rule_change(key: str, value: object) -> dict[str, object]:
+    """Translate one of KataGo's rules.
+
+    Raises
+    ------
+    GtpFailure
+        For a rule that the board does not support.
+    """
+    word = str(value).upper()
+    match key, word:
+        case ("ko", "SIMPLE" | "POSITIONAL" | "SITUATIONAL") | ("scoring", "AREA" | "TERRITORY"):
+            return {key: word.lower()}
+        case "suicide", "TRUE" | "FALSE":
+            return {"suicide": word == "TRUE"}
+        case "whiteHandicapBonus", "0" | "N" | "N-1":
+            return {"handicap_bonus": word.lower().replace("0", "none")}
+        # Tax follows from scoring here; nothing else can be chosen.
+        case ("tax", "NONE" | "SEKI") | ("friendlyPassOk", _) | ("hasButton", "FALSE"):
+            return {}
+    raise GtpFailure(f"rule {key} {value} is not supported")
+
+
+@command("kata-get-rules")
+def _kata_get_rules(engine: Engine, call: Call) -> str:
+    rules = kata_rules(engine.game.board.rules)
+    return json.dumps({"hasButton": False, "friendlyPassOk": True, **rules})
+
+
+@command("kata-set-rules")
+def _kata_set_rules(engine: Engine, call: Call) -> None:
+    """Set the rules by a name or by KataGo's JSON."""
+    from tengen.board import Rules
+
+    text = " ".join(need(call.args, 1)).strip()
+    if not text.startswith("{"):
+        return _set_rules(engine, Rules.preset(text))
+    try:
+        wanted = dict(json.loads(text))
+    except (ValueError, RecursionError):
+        raise GtpFailure("rules are no JSON object") from None
+    return _change_rules(engine, wanted)
+
+
+@command("kata-set-rule")
+def _kata_set_rule(engine: Engine, call: Call) -> None:
+    if len(call.args) != 2:
+        raise GtpFailure("syntax error: wrong number of arguments")
+    _change_rules(engine, {call.args[0]: call.args[1]})
+
+
+@command("kgs-rules")
+def _kgs_rules(engine: Engine, call: Call) -> None:
+    from tengen.board import Rules
+
+    word = need(call.args, 1)[0].lower()
+    if word not in ("japanese", "chinese", "aga", "new_zealand"):
+        raise GtpFailure("unknown rules")
+    _set_rules(engine, Rules.preset(word))
+
+
+def _change_rules(engine: Engine, wanted: dict[str, object]) -> None:
+    changes: dict[str, object] = {}
+    for key, value in wanted.items():
+        changes.update(rule_change(key, value))
+    _set_rules(engine, engine.game.board.rules.with_(**changes))
+
+
+def _set_rules(engine: Engine, rules: Rules) -> None:
+    """Change the rules, keeping the game; the usual komi follows only if none was set."""
+    from tengen.board import IllegalMoveError
+    from tengen.game.sgf import start_of
+
+    old = engine.game.board
+    fresh = start_of(old, rules=rules, komi=old.komi if engine.komi_was_set else rules.komi)
+    try:
+        for colour, point in old.moves:
+            fresh.play(point, colour)
+    except IllegalMoveError as failure:
+        raise GtpFailure(f"the game so far breaks these rules: {failure}") from None
+    fresh.turn = old.turn
+    engine.game.board = fresh
 
 
 # ----- The end of the game -----
@@ -91,18 +497,18 @@ def explain_last_move(engine: Engine, call: Call) -> str:
 _TERRITORY = {"black_territory": BLACK, "white_territory": WHITE}
 
 
-def final_score(engine: Engine, call: Call) -> str:
-    """Count the game without what is dead."""
+@command("final_score")
+def _final_score(engine: Engine, call: Call) -> str:
     return format_score(engine.judge.score(engine.game.board).score)
 
 
-def estimate_score(engine: Engine, call: Call) -> str:
-    """Guess the score at the end of the game."""
+@command("estimate_score")
+def _estimate_score(engine: Engine, call: Call) -> str:
     return format_score(round(engine.judge.estimate(engine.game.board).score, 1))
 
 
-def final_status(engine: Engine, call: Call) -> str:
-    """Say the status of one point."""
+@command("final_status")
+def _final_status(engine: Engine, call: Call) -> str:
     point = engine.point(need(call.args, 1)[0])
     if point == PASS:
         raise GtpFailure("invalid coordinate")
@@ -115,27 +521,20 @@ def final_status(engine: Engine, call: Call) -> str:
     return "dame"
 
 
-def final_status_list(engine: Engine, call: Call) -> str:
-    """List the stones of one status, a block to a line, or the points of one territory."""
+@command("final_status_list")
+def _final_status_list(engine: Engine, call: Call) -> str:
+    """List the stones of one status, one block per line, or the points of one territory."""
     word = need(call.args, 1)[0].lower()
     if word in _TERRITORY:
-        return " ".join(engine.vertex(p) for p in _territory(engine, _TERRITORY[word]))
-    try:
-        wanted = Status(word)
-    except ValueError:
-        raise GtpFailure("unknown status") from None
-    verdict = engine.judge.status(engine.game.board)
-    return "\n".join(
-        " ".join(map(engine.vertex, block.stones))
-        for block in verdict.blocks
-        if block.status is wanted
-    )
+        return " ".join(map(engine.vertex, _territory(engine, _TERRITORY[word])))
+    if word not in list(Status):
+        raise GtpFailure("unknown status")
+    blocks = engine.judge.status(engine.game.board).blocks
+    return "\n".join(" ".join(map(engine.vertex, b.stones)) for b in blocks if b.status == word)
 
 
 def _territory(engine: Engine, colour: int) -> list[int]:
-    """Find the points that count as one side's territory, dead stones' points included."""
-    import numpy as np
-
+    """Return the points that count as one side's territory, dead stones' points included."""
     from tengen.board import point_at
     from tengen.game.judging import count_without
 
@@ -145,83 +544,125 @@ def _territory(engine: Engine, colour: int) -> list[int]:
     return [point_at(int(index), board.rows, board.cols) for index in places]
 
 
-# ----- The table -----
+# ----- GoGui -----
 
-COMMANDS: dict[str, Callable[[Engine, Call], str]] = {
-    # Administration
-    "protocol_version": protocol_version,
-    "name": name,
-    "version": version,
-    "known_command": known_command,
-    "list_commands": list_commands,
-    "quit": quit_,
-    "stop": nothing,
-    "clear_cache": nothing,
-    "set_random_seed": set_random_seed,
-    "get_random_seed": get_random_seed,
-    "cputime": cputime,
-    "gomill-cpu_time": cputime,
-    "gomill-describe_engine": describe_engine,
-    "gomill-explain_last_move": explain_last_move,
-    "kgs-game_over": nothing,
-    "kgs-chat": no_chat,
-    "cgos-gameover": nothing,
-    "cgos-opponent_name": nothing,
-    "cgos-opponent_rating": nothing,
-    # The game
-    "boardsize": g.boardsize,
-    "rectangular_boardsize": g.rectangular_boardsize,
-    "clear_board": g.clear_board,
-    "komi": g.komi,
-    "get_komi": g.get_komi,
-    "play": g.play,
-    "undo": g.undo,
-    "gg-undo": g.undo_many,
-    "fixed_handicap": g.fixed_handicap,
-    "place_free_handicap": g.place_free_handicap,
-    "set_free_handicap": g.set_free_handicap,
-    "set_position": g.set_position,
-    "loadsgf": g.loadsgf,
-    "printsgf": g.printsgf,
-    "showboard": g.showboard,
-    "time_settings": g.time_settings,
-    "time_left": g.time_left,
-    "kgs-time_settings": g.kgs_time_settings,
-    "kata-list_time_settings": g.kata_list_time_settings,
-    "kata-time_settings": g.kgs_time_settings,
-    "kata-get-rules": g.kata_get_rules,
-    "kata-set-rules": g.kata_set_rules,
-    "kata-set-rule": g.kata_set_rule,
-    "kgs-rules": g.kgs_rules,
-    # Thinking
-    "genmove": t.genmove,
-    "reg_genmove": t.reg_genmove,
-    "kgs-genmove_cleanup": t.genmove_cleanup,
-    "analyze": t.lz_analyze,
-    "lz-analyze": t.lz_analyze,
-    "kata-analyze": t.kata_analyze,
-    "genmove_analyze": t.lz_genmove_analyze,
-    "lz-genmove_analyze": t.lz_genmove_analyze,
-    "kata-genmove_analyze": t.kata_genmove_analyze,
-    "cgos-genmove_analyze": t.cgos_genmove_analyze,
-    # The end
-    "final_score": final_score,
-    "final_status": final_status,
-    "final_status_list": final_status_list,
-    "estimate_score": estimate_score,
-    # GoGui
-    "gogui-analyze_commands": gui.analyze_commands,
-    "gogui-interrupt": nothing,
-    "gogui-play_sequence": gui.play_sequence,
-    "gogui-setup": g.set_position,
-    "gogui-setup_player": gui.setup_player,
-    "gogui-title": gui.title,
-    "tengen-param": gui.param,
-    "tengen-ownership": gui.ownership,
-    "tengen-influence": gui.influence,
-    "tengen-map": gui.network_map,
-    "tengen-candidates": gui.candidates,
-    "tengen-prediction": gui.prediction,
-    "tengen-dead": gui.dead,
-    "tengen-safe": gui.safe,
-}
+MAPS = (
+    "territory",
+    "white_lives",
+    "black_dies",
+    "white_eye",
+    "black_eye",
+    "black_eye_by_capture",
+    "white_eye_by_capture",
+)
+ANALYZE_COMMANDS: tuple[str, ...] = (
+    "dboard/Ownership/tengen-ownership",
+    "dboard/Influence of Playouts/tengen-influence",
+    *(f"dboard/Network: {name.replace('_', ' ')}/tengen-map {name}" for name in MAPS),
+    "pspairs/Candidate Moves/tengen-candidates",
+    "pspairs/Experts' Moves/tengen-prediction",
+    "plist/Dead Stones/tengen-dead",
+    "string/Safe to Score/tengen-safe",
+    "string/Final Score/final_score",
+    "string/Estimated Score/estimate_score",
+    "string/Explain Last Move/gomill-explain_last_move",
+    "param/Parameters/tengen-param",
+)
+"""What GoGui shows in its menu: `type/label/command`."""
+_CANDIDATES_SHOWN = 20
+_LEAST_CHANCE = 0.001
+
+
+@command("tengen-param")
+def _param(engine: Engine, call: Call) -> str | None:
+    """List the parameters, or set one."""
+    match call.args:
+        case ():
+            return f"[string] player {engine.spec}\n[string] seed {engine.seed}"
+        case "player", _, *_:
+            engine.change_player(" ".join(call.args[1:]))
+        case "seed", word:
+            engine.change_seed(read_integer(word, least=-(2**63)))
+        case name, *_:
+            raise GtpFailure(f"no parameter {name} with such a value")
+    return None
+
+
+@command("tengen-ownership")
+def _ownership(engine: Engine, call: Call) -> str:
+    """Draw the owner of each point: by the scorer once the game is over, by the network before."""
+    owners = engine.judge.estimate(engine.game.board).ownership
+    if owners is None:
+        raise GtpFailure("the scorer gives no ownership")
+    return _picture(engine, np.asarray(owners))
+
+
+@command("tengen-influence")
+def _influence(engine: Engine, call: Call) -> str:
+    """Draw the owner of each point at the end of playouts."""
+    from tengen.board import playouts
+
+    result = playouts(engine.game.board, 200, seed=engine.seed & 0xFFFFFFFF, threads=1)
+    return _picture(engine, result.ownership)
+
+
+@command("tengen-map")
+def _network_map(engine: Engine, call: Call) -> str:
+    """Draw one of the symmetry network's seven maps; 0 where it has no opinion."""
+    from tengen.models import load_evaluator
+
+    name = call.args[0] if call.args else MAPS[0]
+    if name not in MAPS:
+        raise GtpFailure(f"no map {name}; there are {' '.join(MAPS)}")
+    network: Any = getattr(engine.player, "model", None)
+    if not hasattr(network, "heat_maps"):
+        network = load_evaluator("isn-best", shared=True)
+    values = network.heat_maps(engine.view(engine.game.board.turn))[name]
+    return _picture(engine, np.nan_to_num(values))
+
+
+def _picture(engine: Engine, values: FloatArray) -> str:
+    """Write one number per point, one row per line from the top."""
+    rows = np.asarray(values, float).reshape(engine.game.board.rows, -1)
+    return "\n" + "\n".join(" ".join(f"{value:.3f}" for value in row) for row in rows)
+
+
+@command("tengen-candidates")
+def _candidates(engine: Engine, call: Call) -> str:
+    """List the player's candidate moves with their share of the visits."""
+    board, rng = engine.view(engine.game.board.turn), engine.game.generator()
+    if not isinstance(engine.player, Analyser):
+        move = engine.player.choose(board, rng)
+        return "" if move == RESIGN else f"{engine.vertex(int(move))} 1"
+    *_, report = engine.player.analyse(board, rng, interval=1e6, limited=True)
+    candidates = report.candidates
+    total = max(1, sum(c.visits for c in candidates))
+    shown = candidates[:_CANDIDATES_SHOWN]
+    return "\n".join(f"{engine.vertex(c.move)} {c.visits / total:.3f}" for c in shown)
+
+
+@command("tengen-prediction")
+def _prediction(engine: Engine, call: Call) -> str:
+    """List the moves that experts are likely to play, whoever the player is."""
+    from tengen.board import point_at
+    from tengen.models import load_policy
+    from tengen.models.defaults import policy_for
+
+    board = engine.view(engine.game.board.turn)
+    rows, cols = board.rows, board.cols
+    priors = load_policy(policy_for(rows, cols), shared=True).priors(board)
+    best = np.argsort(-priors, kind="stable")[:_CANDIDATES_SHOWN]
+    shown = (int(i) for i in best if i < rows * cols and priors[i] >= _LEAST_CHANCE)
+    return "\n".join(f"{engine.vertex(point_at(i, rows, cols))} {priors[i]:.3f}" for i in shown)
+
+
+@command("tengen-dead")
+def _dead(engine: Engine, call: Call) -> str:
+    stones = engine.judge.status(engine.game.board).stones(Status.DEAD)
+    return " ".join(map(engine.vertex, stones))
+
+
+@command("tengen-safe")
+def _safe(engine: Engine, call: Call) -> str:
+    """Answer whether the game can be scored now."""
+    return "yes" if engine.judge.status(engine.game.board).safe else "no"

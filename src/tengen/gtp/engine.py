@@ -1,41 +1,53 @@
-"""Be a GTP engine: hold a game and a player, and offer the table of commands.
+"""A GTP engine: a game, a player and a table of commands.
 
 The player is stateless: it gets a copy of the board and a random generator made from the seed and
-the number of moves, so that a game can be repeated from its seed. The board and the player are
-made when first needed, so that `name` is answered at once.
+the number of moves, so that a game can be repeated from its seed. The board and the player are made
+when first needed, so that `name` is answered at once.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from tengen.contracts.protocols import Player
 from tengen.errors import TengenError
-from tengen.gtp.arguments import COLOURS, PASS
-from tengen.gtp.protocol import Call, Command, GtpFailure, serve
+from tengen.gtp.protocol import PASS, Call, Command, GtpFailure, read_colour, serve
 
 if TYPE_CHECKING:
-    from tengen.board import Point
+    from tengen.board import Board, Point
     from tengen.game.judging import Judge
-    from tengen.gtp.game import GtpGame
+    from tengen.game.session import Session
+
+_DEFAULT_SIZE = 19
+Handler: TypeAlias = "Callable[[Engine, Call], str | None]"
+COMMANDS: dict[str, Handler] = {}
+"""The commands by name; `command` adds them."""
+
+
+def command(*names: str) -> Callable[[Handler], Handler]:
+    """Register a function as a command; names with a dash are some program's extensions."""
+
+    def register(function: Handler) -> Handler:
+        COMMANDS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
 
 
 class Engine:
-    """A session's state and helpers for its commands.
+    """The state of a GTP session.
 
     Parameters
     ----------
     make_player
-        Makes a player of a spec string; called when the first command needs one.
+        Makes a player from a spec; called when the first command needs one.
     spec
-        The player to be.
-    table
-        The commands by name, such as `tengen.gtp.commands.COMMANDS`.
+        The player.
     rules, seed
-        What the game starts with; controllers may change both.
+        Initial values; controllers may change both.
     safe
         Touch no files: for controllers that are not trusted.
     """
@@ -44,28 +56,31 @@ class Engine:
         self,
         make_player: Callable[[str], Player],
         spec: str,
-        table: Mapping[str, Callable[[Engine, Call], str]],
         *,
         rules: str = "cgos",
         seed: int = 0,
         safe: bool = False,
     ) -> None:
-        self.safe = safe
-        self.make_player, self.spec, self.table = make_player, spec, table
-        self.rules, self.seed = rules, seed
+        self.make_player, self.spec = make_player, spec
+        self.rules, self.seed, self.safe = rules, seed, safe
         self.explanation = ""
-        self._game: GtpGame | None = None
+        self.komi_was_set = False
         self._player: Player | None = None
-        self._judge: Judge | None = None
 
-    @property
-    def game(self) -> GtpGame:
-        """The game, with its board."""
-        if self._game is None:
-            from tengen.gtp.game import GtpGame
+    @cached_property
+    def game(self) -> Session:
+        """The game, with its board and clock."""
+        from tengen.board import Board
+        from tengen.game.session import Session
 
-            self._game = GtpGame(rules=self.rules, seed=self.seed)
-        return self._game
+        return Session(Board(_DEFAULT_SIZE, rules=self.rules), seed=self.seed)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The judge of dead stones: the learned scorer, or playouts."""
+        from tengen.game.judging import Judge
+
+        return Judge()
 
     @property
     def player(self) -> Player:
@@ -74,26 +89,28 @@ class Engine:
             self._player = self.make_player(self.spec)
         return self._player
 
-    @property
-    def judge(self) -> Judge:
-        """Who says what is dead: the learned scorer, or playouts."""
-        if self._judge is None:
-            from tengen.game.judging import Judge
-
-            self._judge = Judge()
-        return self._judge
-
     def change_player(self, spec: str) -> None:
-        """Play as somebody else from now on."""
+        """Replace the player."""
         player = self.make_player(spec)
         self.close()
         self.spec, self._player = spec, player
 
-    def check_size(self, cols: int, rows: int) -> None:
-        """Refuse sizes that the player cannot play on (a player may have `supports`)."""
+    def change_seed(self, seed: int) -> None:
+        """Set the seed from which every random choice follows."""
+        self.seed = self.game.seed = seed
+
+    def check_size(self, rows: int, cols: int) -> None:
+        """Refuse sizes that the player does not support."""
         supports = getattr(self.player, "supports", None)
         if supports is not None and not supports(rows, cols):
             raise GtpFailure("unacceptable size")
+
+    def view(self, colour: int) -> Board:
+        """Return a copy of the board on which it is `colour`'s turn."""
+        board = self.game.board.copy()
+        if board.turn != colour:
+            board.turn = colour
+        return board
 
     def point(self, word: str) -> Point:
         """Read a vertex or pass."""
@@ -117,19 +134,17 @@ class Engine:
         """Read `colour vertex` pairs."""
         if len(words) % 2:
             raise GtpFailure("syntax error: a colour without a vertex")
-        pairs = []
-        for colour, vertex in zip(words[::2], words[1::2], strict=True):
-            if colour.lower() not in COLOURS:
-                raise GtpFailure("invalid color")
-            pairs.append((COLOURS[colour.lower()], self.point(vertex)))
-        return pairs
+        pairs = zip(words[::2], words[1::2], strict=True)
+        return [(read_colour(colour), self.point(vertex)) for colour, vertex in pairs]
 
     def commands(self) -> dict[str, Command]:
         """Return the table of commands, bound to this engine."""
-        return {name: partial(function, self) for name, function in self.table.items()}
+        import tengen.gtp.commands  # noqa: F401 (registers them)
+
+        return {name: partial(function, self) for name, function in COMMANDS.items()}
 
     def prepare(self) -> None:
-        """Do the slow things now: import the board, make the player."""
+        """Do the slow work now: import the board, make the player."""
         try:
             _ = self.game, self.player
         except TengenError as failure:
@@ -143,7 +158,7 @@ class Engine:
             self.close()
 
     def close(self) -> None:
-        """Let go of what the player holds."""
+        """Release what the player holds."""
         close = getattr(self._player, "close", None)
         if close is not None:
             close()

@@ -1,6 +1,6 @@
-"""Tell apart the ways in which an engine fails, so that the right side is blamed.
+"""The ways in which an engine fails.
 
-Every fault names the engine, the command under way and the last lines of its standard error.
+Every fault names the engine, the command and the last lines of its standard error.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from tengen.errors import EngineError
 
 
 class EngineFault(EngineError):
-    """A failure of the engine `engine` during `command`; `kind` is a word for tables."""
+    """A failure of `engine` during `command`; `kind` is a word for tables."""
 
     kind = "fault"
 
@@ -22,12 +22,12 @@ class EngineFault(EngineError):
         super().__init__(f"engine {engine}{during}: {reason}{said}")
 
     def __reduce__(self) -> tuple[type[EngineFault], tuple[str, str, str, tuple[str, ...]]]:
-        """Travel between processes with all four parts."""
+        """Pickle all four parts, for other processes."""
         return type(self), (self.engine, self.command, self.reason, self.stderr)
 
 
 class EngineStartFault(EngineFault):
-    """It could not be started, or did not answer when it was."""
+    """It could not be started, or did not answer."""
 
     kind = "start"
 
@@ -39,7 +39,7 @@ class EngineCrash(EngineFault):
 
 
 class EngineExit(EngineFault):
-    """It ended by itself, or closed its output, before it was told to quit."""
+    """It ended by itself, or closed its output, before `quit`."""
 
     kind = "exit"
 
@@ -57,7 +57,7 @@ class EngineBadAnswer(EngineFault):
 
 
 class EngineRefusal(EngineFault):
-    """It answered a command that it must understand with a failure."""
+    """It refused a command that it must support."""
 
     kind = "refusal"
 

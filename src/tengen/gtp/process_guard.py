@@ -1,7 +1,7 @@
-"""Guard a program: when it ends, or whoever started it is gone, all that it started ends too.
+"""Run a program so that all it started ends when it ends or when we do, even if killed.
 
-`start_guarded` puts a process between us and the program, which is this file run as a script. It
-waits for the program to end and for a pipe from us, the leash, to close, which the system sees to
+`start_guarded` puts a guard process, this file run as a script, between us and the program. The
+guard waits for the program to end or for a pipe from us, the leash, to close, which the system does
 even when we are killed. Only the standard library is imported, so that it starts fast. For systems
 with process groups.
 """
@@ -77,7 +77,7 @@ def _guard(leash: int, news: int, words: list[str]) -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     for file in (leash, news):
         os.set_inheritable(file, False)
-    # The group is told to end; we are to see to it.
+    # Signals to the group must not end the guard.
     signal.signal(signal.SIGTERM, lambda number, frame: None)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     heard, wake = os.pipe()
@@ -89,7 +89,7 @@ def _guard(leash: int, news: int, words: list[str]) -> None:
         _become(words, news)
     os.close(news)
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for file in (0, 1, 2):  # else nobody would see that the program closed its own
+    for file in (0, 1, 2):  # so that our parent notices when the program closes its own
         os.dup2(nowhere, file)
     status = None
     while status is None:
@@ -105,10 +105,10 @@ def _guard(leash: int, news: int, words: list[str]) -> None:
 
 
 def _become(words: list[str], news: int) -> None:
-    """Become the program; tell why if that is impossible."""
+    """Become the program, or report why that is impossible."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the guard itself may be killed
     signal.set_wakeup_fd(-1)
-    for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and so would the program
+    for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and the program would inherit that
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:
@@ -119,7 +119,7 @@ def _become(words: list[str], news: int) -> None:
 
 
 def _reap() -> dict[int, int]:
-    """Return how those children ended that have."""
+    """Return the status of children that have ended."""
     ended: dict[int, int] = {}
     with contextlib.suppress(ChildProcessError):
         while True:
@@ -131,7 +131,7 @@ def _reap() -> dict[int, int]:
 
 
 def _end_all(*, forced: bool) -> None:
-    """End the group politely, then by force what is left."""
+    """Terminate the group, then kill what is left."""
     deadline = time.monotonic() + _GRACE
     polite = False
     while _children() and time.monotonic() < deadline:
@@ -143,7 +143,7 @@ def _end_all(*, forced: bool) -> None:
     if sys.platform != "linux":
         if forced:
             os.killpg(0, signal.SIGKILL)
-        return  # else whoever holds the leash lives, and ends the group
+        return  # the holder of the leash still runs, and ends the group
     while children := _children():
         for child in children:
             with contextlib.suppress(ProcessLookupError):
@@ -153,7 +153,7 @@ def _end_all(*, forced: bool) -> None:
 
 
 def _children() -> list[int]:
-    """List our children; elsewhere than on Linux only whether there are any."""
+    """List our children; outside Linux only whether there are any."""
     if sys.platform != "linux":
         try:
             os.waitpid(-1, os.WNOHANG)
@@ -170,7 +170,7 @@ def _children() -> list[int]:
 
 
 def _end_like(status: int | None) -> None:
-    """End as the program did, so that our parent learns it."""
+    """End as the program did, so that our parent gets its status."""
     if status is not None and os.WIFSIGNALED(status):
         import resource
 

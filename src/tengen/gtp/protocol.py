@@ -1,19 +1,19 @@
-"""Speak the lines of the Go Text Protocol, version 2; nothing in this module knows Go.
+"""The lines of the Go Text Protocol, version 2: requests, arguments, answers, a server.
 
 A *request* is a line: an optional id, a command, arguments. An *answer* is `=` or `?`, the id,
-text, and an empty line. `Dispatcher` calls a table of commands; `serve` runs one over two streams
-and reads ahead, so that pipelined commands are answered in order and a long answer can see that
-there is more input.
+text, and an empty line. `Dispatcher` calls a table of commands; `serve` runs one over two streams.
+It reads ahead, so that pipelined commands are answered in order and new input stops an analysis.
 """
 
 from __future__ import annotations
 
+import math
 import queue
 import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -21,6 +21,11 @@ from tengen.errors import TengenError
 
 # A line longer than this is refused; the longest useful one (gogui-play_sequence) is far shorter.
 MAX_LINE = 1 << 20
+# Repeated from `tengen.board`, so that an engine answers `name` before the kernels are imported.
+SMALLEST, LARGEST = 2, 25
+BLACK, WHITE = 1, 2
+PASS, RESIGN = 0, -1
+COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 # The comment by which GoGui asks to stop a command under way.
 _INTERRUPT = "# interrupt"
 
@@ -65,6 +70,60 @@ def parse_request(line: str) -> Request | None:
     return Request(number, words[0] if words else "", tuple(words[1:]))
 
 
+# ----- Arguments -----
+
+
+def need(args: Sequence[str], least: int) -> Sequence[str]:
+    """Return the arguments if there are at least so many; GTP allows further ones."""
+    if len(args) < least:
+        raise GtpFailure("syntax error: wrong number of arguments")
+    return args
+
+
+def read_colour(word: str) -> int:
+    """Read b, w, black or white in either case."""
+    colour = COLOURS.get(word.lower())
+    if colour is None:
+        raise GtpFailure("invalid color")
+    return colour
+
+
+def read_integer(word: str, *, least: int = 0, most: int = 2**63 - 1) -> int:
+    """Read an integer within bounds."""
+    digits = word.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
+        raise GtpFailure("not an integer")
+    number = int(word)
+    if not least <= number <= most:
+        raise GtpFailure(f"not an integer between {least} and {most}")
+    return number
+
+
+def read_number(word: str) -> float:
+    """Read a finite number."""
+    try:
+        number = float(word) if word.isascii() and "_" not in word else math.nan
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise GtpFailure("not a float")
+    return number
+
+
+# ----- Answers -----
+
+
+def format_score(score: float) -> str:
+    """Write a score for Black as GTP does.
+
+    >>> format_score(3.5), format_score(-12.0), format_score(0)
+    ('B+3.5', 'W+12', '0')
+    """
+    if abs(score) < 1e-9:
+        return "0"
+    return f"{'B' if score > 0 else 'W'}+{abs(score):.10g}"
+
+
 def format_answer(number: str, text: str, *, ok: bool = True) -> str:
     r"""Write one answer; lines that are empty are left out, since an empty line ends it.
 
@@ -79,7 +138,7 @@ def format_answer(number: str, text: str, *, ok: bool = True) -> str:
 
 
 class Call:
-    """What a command gets: its arguments, and a way to answer line by line."""
+    """The arguments of a command, and a way to answer line by line."""
 
     def __init__(
         self,
@@ -92,16 +151,14 @@ class Call:
         self.args = request.args
         self.streaming = False
         self.waiting = waiting
-        """Tells whether there is more input (or its end), which stops an analysis."""
+        """Whether there is more input, or its end, which stops an analysis."""
         self.interrupted = interrupted
-        """Tells whether GoGui wants an end of this command."""
+        """Whether GoGui asks to stop this command."""
         self._write = write
 
     def stream(self, line: str) -> None:
         """Send a line of the answer now; the answer ends when the command returns."""
-        if not self.streaming:
-            self._write(f"={self.request.id}\n")
-            self.streaming = True
+        self.open()
         self._write(_UNPRINTABLE.sub("", line) + "\n")
 
     def open(self) -> None:
@@ -111,8 +168,10 @@ class Call:
             self.streaming = True
 
 
-Command = Callable[[Call], str]
+Command = Callable[[Call], str | None]
 """Returns the text of the answer; raises `GtpFailure` (any `TengenError`) to fail."""
+
+# ----- The server -----
 
 
 class Dispatcher:
@@ -138,7 +197,7 @@ class Dispatcher:
             return True
         call = Call(request, self.write, waiting, interrupted)
         try:
-            text, ok, over = command(call), True, False
+            text, ok, over = command(call) or "", True, False
         except Quit:
             text, ok, over = "", True, True
         except TengenError as failure:
@@ -149,7 +208,7 @@ class Dispatcher:
         if not call.streaming:
             self.write(format_answer(request.id, text, ok=ok))
         elif not ok:
-            # The answer has begun with `=`; the failure can only be told as its last line.
+            # The answer has begun with `=`, so the failure goes on its last line.
             self.write(f"error {text.splitlines()[0] if text else ''}\n\n")
         else:
             self.write(f"{text}\n\n" if text else "\n")
@@ -165,9 +224,9 @@ def serve(
 ) -> None:
     """Answer the commands of `source` on `target` until `quit` or the end of input.
 
-    `when_idle` is called once, when the first commands are answered and no more are there: the
-    place for slow preparations. GoGui's `# interrupt` is for the commands before it, also for those
-    that have not begun; so is the end of input without `quit`. Every answer is flushed.
+    `when_idle` is called once, when the first commands are answered and no more are waiting: the
+    place for slow preparations. GoGui's `# interrupt` stops the commands before it, also those that
+    have not begun; so does the end of input without `quit`.
     """
     reader = _Reader(source)
     inbox = reader.inbox
@@ -195,8 +254,7 @@ def serve(
             if not dispatcher.handle(line, lambda: not inbox.empty(), reader.interrupted):
                 return
         except BrokenPipeError:
-            # Nobody listens any more; there is nothing left to say.
-            return
+            return  # nobody listens any more
 
 
 class _Reader:
@@ -205,13 +263,13 @@ class _Reader:
     def __init__(self, source: BinaryIO) -> None:
         self.source = source
         self.inbox: queue.Queue[str | None] = queue.Queue()
-        """Lines that are not empty, and None at the end of input."""
+        """Lines that are not empty; None at the end of input."""
         self.taken = 0
         """How many of these lines were taken out."""
         self._before = 0  # lines before the last interrupt
 
     def interrupted(self) -> bool:
-        """Tell whether the line taken last is to end: by GoGui's wish, or by the end of input."""
+        """Return whether GoGui or the end of input stops the line taken last."""
         return self._before >= self.taken
 
     def read(self) -> None:
@@ -224,12 +282,12 @@ class _Reader:
                 raw = b""
             if not raw:
                 if last != "quit":
-                    self._before = lines  # the controller is gone, and nobody wants the answers
+                    self._before = lines  # the controller is gone
                 self.inbox.put(None)
                 return
             line = raw.decode("utf-8", "replace")
             if len(raw) >= MAX_LINE and not raw.endswith(b"\n"):
-                # Half a command must not be done, nor its rest be taken for another command.
+                # Neither half of a long line may be taken for a command.
                 while raw and not raw.endswith(b"\n"):
                     raw = self.source.readline(MAX_LINE)
                 found = _ID.match(line.lstrip())

@@ -1,31 +1,29 @@
-"""Play games with an engine through a client: keep its board like ours and ask it for moves.
+"""Games with an engine through a client: keep its board like ours and ask it for moves.
 
-The engine's board follows ours by the fewest commands: moves are added or taken back where the
-games share a beginning, everything is sent anew where they do not. Its moves are checked on our
-board, so that an illegal one is its fault and never the opponent's.
+The engine's board follows ours by the fewest commands: moves are added or undone where the games
+share a beginning, otherwise everything is sent again. Its moves are checked on our board, so that
+an illegal one is its fault and never the opponent's.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from itertools import takewhile
 
 from tengen.board import BLACK, RESIGN, WHITE, Board, Point, Rules, format_gtp, parse_gtp
 from tengen.errors import TengenError
 from tengen.game.sgf import record_of_board, start_of
 from tengen.gtp.client import Client
+from tengen.gtp.commands import kata_rules
 from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove
 
 _LETTERS = {BLACK: "b", WHITE: "w"}
-# Names by which KGS's command knows the same ko and scoring; superko is left to the engine.
+# KGS's names for the same ko and scoring; superko is left to the engine.
 _KGS_NAMES = {"territory": "japanese", "area": "chinese"}
 
 
 class RemoteGame:
-    """An engine's side of our games.
-
-    Not for two threads at once. `client` may be closed and asked for faults directly.
-    """
+    """The engine's copy of our game; not for two threads at once."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -42,7 +40,8 @@ class RemoteGame:
             If the engine refuses what it must accept, or fails.
         """
         start = repr(start_of(board, komi=0.0))
-        shared = _shared(self._moves, board.moves)
+        pairs = zip(self._moves, board.moves, strict=False)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         back = len(self._moves) - shared
         if start != self._start or (back and not self.client.known("undo")):
             self._begin(board)
@@ -61,7 +60,7 @@ class RemoteGame:
     def genmove(self, board: Board, *, seed: int | None = None) -> Point:
         """Let the engine choose for `board.turn`; the engine plays its move on its own board.
 
-        With a seed, an engine that knows set_random_seed is made to repeat itself.
+        A seed makes engines repeatable that support set_random_seed.
 
         Raises
         ------
@@ -91,7 +90,7 @@ class RemoteGame:
         return move
 
     def explain(self) -> str:
-        """Ask why it played its last move; empty if it cannot tell."""
+        """Return the engine's explanation of its last move; empty if it has none."""
         if not self.client.known("gomill-explain_last_move"):
             return ""
         return self.client.command("gomill-explain_last_move")
@@ -120,35 +119,12 @@ class RemoteGame:
                 self.client.command("play", colour, vertex)
 
     def _send_rules(self, rules: Rules) -> None:
-        """Tell the rules to engines that can be told; others keep their own."""
+        """Send the rules to engines with a command for that; others keep their own."""
         if self.client.known("kata-set-rules"):
-            self.client.command(
-                "kata-set-rules",
-                json.dumps(
-                    {
-                        "ko": rules.ko.upper(),
-                        "scoring": rules.scoring.upper(),
-                        "suicide": rules.suicide,
-                        "tax": "SEKI" if rules.scoring == "territory" else "NONE",
-                        "whiteHandicapBonus": {"none": "0"}.get(
-                            rules.handicap_bonus, rules.handicap_bonus.upper()
-                        ),
-                    }
-                ),
-            )
+            self.client.command("kata-set-rules", json.dumps(kata_rules(rules)))
         elif self.client.known("kgs-rules"):
             self.client.command("kgs-rules", _KGS_NAMES[rules.scoring])
 
     @staticmethod
     def _vertex(board: Board, point: int) -> str:
         return format_gtp(point, board.rows, board.cols)
-
-
-def _shared(ours: Sequence[tuple[int, int]], theirs: Sequence[tuple[int, int]]) -> int:
-    """Count the moves that two games share at their beginning."""
-    count = 0
-    for mine, other in zip(ours, theirs, strict=False):
-        if mine != other:
-            break
-        count += 1
-    return count

@@ -325,17 +325,18 @@ class MctsPlayer(Searching):
         moves, numbers = self._sum(trees)
         visits = numbers[:, k.F_N]
         order = np.argsort(-visits, kind="stable")
-        sign = 1.0 if board.turn == BLACK else -1.0
+        black = board.turn == BLACK
         candidates = []
         for i in order:
             n = visits[i]
             if n > 0 and (self.root_moves is None or moves[i] in self.root_moves):
+                won = float(numbers[i, k.F_W] / n)
                 candidates.append(
                     Candidate(
                         move=moves[i],
                         visits=int(n),
-                        winrate=float(numbers[i, k.F_W] / n),
-                        score=sign * float(numbers[i, k.F_SCORE] / n),
+                        winrate=won if black else 1 - won,
+                        score=float(numbers[i, k.F_SCORE] / n),
                         prior=float(numbers[i, k.F_POLICY] / len(trees)),
                         pv=_main_line(trees[0], moves[i]),
                     )
@@ -343,18 +344,18 @@ class MctsPlayer(Searching):
         total = sum(float(tree.tf[0, k.F_N]) for tree in trees)
         wins = sum(float(tree.tf[0, k.F_W]) for tree in trees)
         score = sum(float(tree.tf[0, k.F_SCORE]) for tree in trees) / max(total, 1.0)
-        winrate = 1.0 - wins / total if total else 0.5
+        won = 1.0 - wins / total if total else 0.5
         owner = sum(tree.ownership for tree in trees) / max(total, 1.0)
         return Analysis(
             tuple(candidates),
-            self._choice(board, candidates, winrate),
+            self._choice(board, candidates, won),
             int(total),
-            winrate,
-            sign * score,
+            won if black else 1 - won,
+            score,
             np.asarray(owner, np.float64),
         )
 
-    def _choice(self, board: Board, candidates: list[Candidate], winrate: float) -> int:
+    def _choice(self, board: Board, candidates: list[Candidate], won: float) -> int:
         if not candidates:
             return PASS
         if board.last_move == PASS:
@@ -365,7 +366,8 @@ class MctsPlayer(Searching):
         best = candidates[0]
         if best.move == PASS and len(candidates) > 1 and not is_over(board):
             best = candidates[1]
-        if best.winrate < self.resign and winrate < self.resign and best.visits >= 50:
+        hope = max(won, best.winrate if board.turn == BLACK else 1 - best.winrate)
+        if hope < self.resign and best.visits >= 50:
             return RESIGN
         return best.move if board.is_legal(board.answer(best.move)) else PASS
 

@@ -337,8 +337,7 @@ class NetworkPlayer(Searching):
     # ----- Reporting -----
 
     def _report(self, search: Search, rng: np.random.Generator) -> Analysis:
-        tree, board = search.tree, search.board
-        sign = 1.0 if board.turn == BLACK else -1.0
+        tree = search.tree
         branches = tree.branches()
         candidates = []
         for child in tree.children().tolist():
@@ -348,27 +347,26 @@ class NetworkPlayer(Searching):
                 Candidate(
                     move=int(tree.move[child]),
                     visits=int(tree.visits[child]),
-                    winrate=win if sign > 0 else 1 - win,
-                    score=sign * score,
+                    winrate=win,
+                    score=score,
                     prior=tree.prior(child),
                     pv=tuple(int(m) for m in tree.move[line]),
-                    utility=sign * utility,
+                    utility=utility,
                     spread=spread,
                     pv_visits=tuple(int(n) for n in tree.visits[line]),
                     owners=tree.owners(branches == child),
                 )
             )
         owners, owners_spread = tree.owners(slice(None))
-        _, win, score, square = tree.own[0].tolist()
-        raw_winrate, raw_score = win if sign > 0 else 1 - win, sign * score
-        raw_spread = max(square - score**2, 0.0) ** 0.5
+        _, raw_winrate, raw_score, square = tree.own[0].tolist()
+        raw_spread = max(square - raw_score**2, 0.0) ** 0.5
         best = candidates[0] if candidates else None
         found = Analysis(
             tuple(candidates),
             PASS,
             int(tree.visits[0]),
             best.winrate if best else raw_winrate,
-            _lead(candidates) if candidates else raw_score,
+            _lead(candidates, search.board.turn) if candidates else raw_score,
             owners if search.final is None else search.final,
             spread=best.spread if best else raw_spread,
             ownership_spread=owners_spread,
@@ -401,7 +399,7 @@ class NetworkPlayer(Searching):
         if by_area and standing <= 0 and passing:
             move = self._play_out(search, found)
         elif self._is_early(board) and found.candidates:
-            move = self._drawn(found, rng)
+            move = self._drawn(found.seen_by(board.turn), rng)
         else:
             move = first
         if move == PASS and not is_over(board):
@@ -413,9 +411,9 @@ class NetworkPlayer(Searching):
         board = search.board
         if len(board.moves) * 4 < board.rows * board.cols or found.visits < _LEAST_TO_RESIGN:
             return False
-        mean = search.tree.means(0)[1]
-        mean = mean if board.turn == BLACK else 1 - mean
-        return max(found.winrate, mean) < self.resign
+        hopes = found.winrate, search.tree.means(0)[1]
+        hope = max(hopes) if board.turn == BLACK else 1 - min(hopes)
+        return hope < self.resign
 
     def _play_out(self, search: Search, found: Analysis) -> int:
         """Return a move where the network, taught by people, would pass and lose the count.
@@ -458,7 +456,8 @@ def _best_point(search: Search, found: Analysis) -> int:
     return next((int(move) for move in [*tried, *untried] if move != PASS), PASS)
 
 
-def _lead(candidates: list[Candidate]) -> float:
-    """Return the score of the side to move: the best among moves looked at nearly as often."""
+def _lead(candidates: list[Candidate], turn: int) -> float:
+    """Return the best score for the side to move among the moves visited nearly as often."""
     enough = _TRUSTED_SHARE * candidates[0].visits
-    return max(c.score for c in candidates if c.visits >= enough)
+    scores = [c.score for c in candidates if c.visits >= enough]
+    return max(scores) if turn == BLACK else min(scores)

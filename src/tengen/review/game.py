@@ -444,7 +444,6 @@ def search_position(board: Board, player: Analyser, seed: int = 0, number: int =
     rng = np.random.default_rng([seed & (2**64 - 1), number])
     *_, report = player.analyse(board.copy(), rng, interval=1e9, limited=True)
     by_network = math.isfinite(report.raw_spread)
-    mine = board.turn == BLACK
     best = report.candidates[0] if report.candidates else None
     line = best.pv if best else ()
     if best and best.pv_visits:
@@ -452,8 +451,8 @@ def search_position(board: Board, player: Analyser, seed: int = 0, number: int =
         line = line[: max(trusted, 1)]
     return Position(
         board=board,
-        winrate=report.winrate if mine else 1 - report.winrate,
-        score=report.score if mine else -report.score,
+        winrate=report.winrate,
+        score=report.score,
         spread=report.raw_spread if by_network else _playout_spread(board, seed + number),
         visits=max(report.visits, 2),
         best=best.move if best else PASS,

@@ -105,7 +105,7 @@ def score(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
 
 def describe(report: Analysis, board: Any) -> dict[str, Any]:
     """Write an analysis in plain values; win rates and points are those of the side to move."""
-    owners = report.ownership
+    owners, report = report.ownership, report.seen_by(board.turn)
     return {
         "visits": report.visits,
         "winrate": report.winrate,
