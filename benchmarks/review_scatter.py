@@ -1,4 +1,4 @@
-"""Fit how far a review's losses by the network are off: `NETWORK_SCATTER` in tengen.review.game.
+"""Fit how far a review's losses by the network are off: `NETWORK_SCATTER` in tengen.reviews.game.
 
 Run: python benchmarks/review_scatter.py GAMES.sgf --games 30 --moves 4 --seed 0
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from tengen.board import PASS
 from tengen.records import GameRecord, read_games
-from tengen.review.game import (
+from tengen.reviews.game import (
     MoveReview,
     Position,
     boards_of,
@@ -25,7 +25,7 @@ from tengen.review.game import (
     review_move,
     search_position,
 )
-from tengen.review.settings import ReviewSettings
+from tengen.reviews.settings import ReviewSettings
 
 
 def reviewed(

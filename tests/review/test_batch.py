@@ -16,9 +16,9 @@ from tengen.board import PASS, Board
 from tengen.cli import run
 from tengen.errors import TengenError
 from tengen.records import loads, read_game
-from tengen.review.batch import headline, make_index, review_library
-from tengen.review.settings import ReviewSettings
-from tengen.review.tables import PHASES, Account, kind_of, moves_csv, phase_of, summarise
+from tengen.reviews.batch import headline, make_index, review_library
+from tengen.reviews.settings import ReviewSettings
+from tengen.reviews.tables import PHASES, Account, kind_of, moves_csv, phase_of, summarise
 
 Out = pytest.CaptureFixture[str]
 QUICK = ["--visits", "5", "--player", "mcts", "--quiet"]

@@ -19,8 +19,8 @@ from tengen.game.judging import Judge
 from tengen.learners.network import View
 from tengen.records import loads, read_game
 from tengen.records.record import board_at
-from tengen.review.annotate import LABELLED, LABELS, annotate, move_words
-from tengen.review.game import (
+from tengen.reviews.annotate import LABELLED, LABELS, annotate, move_words
+from tengen.reviews.game import (
     LINE,
     NETWORK_SCATTER,
     SCATTER,
@@ -36,7 +36,7 @@ from tengen.review.game import (
     review_game,
     review_move,
 )
-from tengen.review.settings import ReviewSettings
+from tengen.reviews.settings import ReviewSettings
 
 Out = pytest.CaptureFixture[str]
 

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from tengen.board import HANDICAP_KOMI, Board
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.records import loads
-from tengen.review.game import Position
+from tengen.reviews.game import Position
 from tengen.web import openings
 from tengen.web.app import Services, make_app
 from tengen.web.game_service import StaleMoveError, UnknownGameError, WebGame

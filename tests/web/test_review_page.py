@@ -6,8 +6,8 @@ import json
 import re
 
 from tengen.records import loads
-from tengen.review.game import Review, find_reviewer, review_game
-from tengen.review.settings import ReviewSettings
+from tengen.reviews.game import Review, find_reviewer, review_game
+from tengen.reviews.settings import ReviewSettings
 from tengen.web.review_tasks import review_page
 
 EVIL = "</script><script>alert(1)</script>"

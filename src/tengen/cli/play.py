@@ -429,9 +429,9 @@ class _Talk:
         """Review the game so far; write a page beside its file."""
         from tengen.files import write_atomic
         from tengen.records import loads
-        from tengen.review.annotate import move_words
-        from tengen.review.game import find_reviewer, review_game
-        from tengen.review.settings import ReviewSettings
+        from tengen.reviews.annotate import move_words
+        from tengen.reviews.game import find_reviewer, review_game
+        from tengen.reviews.settings import ReviewSettings
         from tengen.web.review_tasks import review_page
 
         if words and not words[0].isdecimal():

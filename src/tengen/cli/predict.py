@@ -42,7 +42,7 @@ def predict(
     from tengen.files import refuse_inputs, write_atomic
     from tengen.models import load_policy
     from tengen.models.defaults import policy_for
-    from tengen.review.survival import draw_survival, survival
+    from tengen.reviews.survival import draw_survival, survival
 
     if out is not None:
         refuse_inputs(out, [where.file])

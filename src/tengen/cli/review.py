@@ -10,11 +10,11 @@ import typer
 
 from tengen.cli.options import Records, Shared, Shown, command, flag, option
 from tengen.cli.printing import Progress, emit, progress, remark, table, tell_faults
-from tengen.review.settings import ReviewSettings
+from tengen.reviews.settings import ReviewSettings
 
 if TYPE_CHECKING:
     from tengen.records.corpus import PackedGame
-    from tengen.review.game import Review
+    from tengen.reviews.game import Review
 
 app = typer.Typer()
 
@@ -69,8 +69,8 @@ def _one(
 ) -> None:
     """Review one game into a record and a page."""
     from tengen.files import write_atomic
-    from tengen.review.annotate import annotate
-    from tengen.review.game import find_reviewer, review_game
+    from tengen.reviews.annotate import annotate
+    from tengen.reviews.game import find_reviewer, review_game
     from tengen.web.review_tasks import review_page
 
     begin = time.monotonic()
@@ -137,7 +137,7 @@ def _many(
     shown: Shown,
 ) -> None:
     """Review several games into a folder."""
-    from tengen.review.batch import review_library
+    from tengen.reviews.batch import review_library
     from tengen.web.review_tasks import review_page
 
     begin = time.monotonic()
@@ -194,7 +194,7 @@ def _print_players(folder: Path) -> None:
     """Print points lost per move by player and phase."""
     import json
 
-    from tengen.review.tables import PHASES
+    from tengen.reviews.tables import PHASES
 
     def points(tally: dict[str, Any] | None) -> str:
         lost = tally and tally["mean_points_lost"]
@@ -241,7 +241,7 @@ def _side_words(found: Review) -> str:
 def _text(found: Review, top: int, sgf: Path, page: Path) -> str:
     """Return the review in a few lines of text."""
     from tengen.board import format_gtp
-    from tengen.review.annotate import move_words
+    from tengen.reviews.annotate import move_words
 
     lines = [_side_words(found)]
     for title, moves in (

@@ -17,7 +17,7 @@ from tengen.game.sgf import start_of
 from tengen.records import GameRecord
 from tengen.records.record import board_at, positions
 from tengen.records.sgf_properties import parse_text
-from tengen.review.batch import headline
+from tengen.reviews.batch import headline
 
 LETTERS = ".XO"
 NAMES = {BLACK: "black", WHITE: "white"}

@@ -17,8 +17,8 @@ import numpy as np
 
 from tengen.board import Board, point_at
 from tengen.records import GameRecord, loads
-from tengen.review.annotate import annotate
-from tengen.review.game import (
+from tengen.reviews.annotate import annotate
+from tengen.reviews.game import (
     MoveReview,
     Position,
     Review,
@@ -29,7 +29,7 @@ from tengen.review.game import (
     find_reviewer,
     review_move,
 )
-from tengen.review.settings import ReviewSettings
+from tengen.reviews.settings import ReviewSettings
 from tengen.web.positions import likely_moves, vertex, vertices, whole
 from tengen.web.workers import Context
 

@@ -19,7 +19,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from tengen.errors import TengenError
 from tengen.records import GameRecord
-from tengen.review.batch import headline
+from tengen.reviews.batch import headline
 from tengen.web import review_tasks
 from tengen.web.play_routes import attachment
 from tengen.web.positions import whole

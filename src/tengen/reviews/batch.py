@@ -29,10 +29,10 @@ from tengen.models.settings import differences, fingerprint, from_plain, to_plai
 from tengen.parallel import map_jobs
 from tengen.records import GameRecord
 from tengen.records.corpus import PackedGame
-from tengen.review.annotate import annotate
-from tengen.review.game import Review, find_reviewer, review_game
-from tengen.review.settings import ReviewSettings
-from tengen.review.tables import KINDS, PHASES, kind_of, moves_csv, phase_of, summarise
+from tengen.reviews.annotate import annotate
+from tengen.reviews.game import Review, find_reviewer, review_game
+from tengen.reviews.settings import ReviewSettings
+from tengen.reviews.tables import KINDS, PHASES, kind_of, moves_csv, phase_of, summarise
 
 Page = Callable[[Review, str, str], str]
 """Makes the page of a review from its title and the address of the index page."""
@@ -264,7 +264,7 @@ def make_index(
     from jinja2 import Environment, PackageLoader, select_autoescape
 
     environment = Environment(
-        loader=PackageLoader("tengen.review", "."), autoescape=select_autoescape()
+        loader=PackageLoader("tengen.reviews", "."), autoescape=select_autoescape()
     )
     return environment.get_template("index.html").render(
         version=__version__,

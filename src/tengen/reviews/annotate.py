@@ -12,7 +12,7 @@ from tengen.game.sgf import territory_marks
 from tengen.records import GameRecord, loads
 from tengen.records.sgf_grammar import GameTree, format_tree
 from tengen.records.sgf_properties import format_number, format_text, parse_text
-from tengen.review.game import LINE, MoveReview, Position, Review
+from tengen.reviews.game import LINE, MoveReview, Position, Review
 
 _Node = dict[str, list[bytes]]
 LABELS = "ABCDE"

@@ -37,7 +37,7 @@ from tengen.game.judging import Judge, PlayoutScorer, count_without
 from tengen.players.network_leaves import Network
 from tengen.records import GameRecord
 from tengen.records.record import board_at, positions
-from tengen.review.settings import DEFAULT_PLAYER, ReviewSettings
+from tengen.reviews.settings import DEFAULT_PLAYER, ReviewSettings
 
 Stage = Literal["first pass", "search", "lines"]
 
