@@ -14,12 +14,13 @@ from tengen.board.playouts import play_random
 from tengen.errors import ModelError, SpecError
 from tengen.learners.network import DESIGNS, DeepNetwork, Design, inputs
 from tengen.learners.network.describe import SIZES, describe, equivariance_error
-from tengen.learners.network.engine import Engine
+from tengen.learners.network.engine import Engine, best_tile, packed, transformed
+from tengen.learners.network.engine_kernels import ADD, RELU, STORE, convolve
 from tengen.learners.network.group import group_places, lifting_places, spreading
 from tengen.learners.network.inputs import N_PLANES
 from tengen.learners.network.layers import lay_out, operations, weights_of
 from tengen.learners.network.learner import check_size, untrained
-from tengen.learners.network.winograd import TILES, best_tile, transformed, winograd
+from tengen.learners.network.vector_kernels import COLS, ROWS
 
 TINY = DESIGNS["tiny"]
 TWO = replace(TINY, move_outputs=2)
@@ -37,16 +38,35 @@ def convolved(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize("tile", TILES)
-def test_winograd_is_a_convolution(tile: int) -> None:
+@pytest.mark.parametrize(("rows", "cols", "tile"), [(19, 19, 4), (6, 9, 3), (5, 7, 4)])
+@pytest.mark.parametrize("what", [STORE, RELU, ADD])
+def test_convolution_matches_slow_reference(rows: int, cols: int, tile: int, what: int) -> None:
     rng = np.random.default_rng(tile)
-    matrices = winograd(tile)
-    patch, kernel = rng.normal(size=(tile + 2, tile + 2)), rng.normal(size=(1, 1, 3, 3))
-    inner = matrices.input @ patch @ matrices.input.T
-    weights = transformed(kernel, tile).reshape(tile + 2, tile + 2)
-    found = matrices.output @ (weights * inner) @ matrices.output.T
-    expected = convolved(patch[None], kernel)[0, 1:-1, 1:-1]
-    assert np.allclose(found, expected, atol=1e-4)
+    maps = 2 * COLS
+    high, wide = (-(-size // tile) * tile + 2 for size in (rows, cols))
+    given = np.zeros((3, high, wide, maps), np.float32)
+    board = slice(1, rows + 1), slice(1, cols + 1)
+    given[:, *board] = rng.normal(size=(3, rows, cols, maps))
+    kernel = rng.normal(scale=0.1, size=(maps, maps, 3, 3)).astype(np.float32)
+    scale, shift = rng.normal(size=(2, maps)).astype(np.float32)
+    x = rng.normal(size=(3, rows, cols, maps)).astype(np.float32)
+    plain = given[:, *board].transpose(0, 3, 1, 2)
+    expected = np.stack([convolved(one, kernel) for one in plain]).transpose(0, 2, 3, 1)
+    total = x + expected if what == ADD else x.copy()
+    if what == RELU:
+        expected = np.maximum(expected + shift, 0)
+    elif what == ADD:
+        expected = np.maximum(total * scale + shift, 0)
+    found = np.zeros_like(given)
+    # Room for two rounds and a part of a third on the larger board.
+    far = ROWS * maps * 5 + 16
+    tiles, products = np.zeros((2, (tile + 2) ** 2, far), np.float32)
+    weights = packed(transformed(kernel, tile), maps)
+    convolve(given, weights, tile, what, scale, shift, x, found, 1, tiles, products, far)
+    assert np.allclose(found[:, *board], expected, atol=1e-4)
+    assert np.allclose(x, total, atol=1e-4)
+    found[:, *board] = 0
+    assert not found.any(), "the border stays zero"
 
 
 def test_tiles_fit_the_board() -> None:

@@ -1,7 +1,7 @@
 """Run a trained network on the processor, without PyTorch.
 
 Tied kernels are laid out once, norms are folded into them where nothing stands between, and the
-blocks run by Winograd's method in Numba. Positions lie as positions x rows x columns x maps. One
+layers run in Numba (see `engine_kernels`). Positions lie as positions x rows x columns x maps. One
 call uses one thread; several threads may call at once.
 """
 
@@ -9,16 +9,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg.cython_blas  # noqa: F401  (Numba's products run there; see _THREADS)
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from tengen.arrays import Float32Array
+from tengen.learners.network.engine_kernels import (
+    ADD,
+    RELU,
+    STORE,
+    activate,
+    combine,
+    convolve,
+    lift,
+    pool,
+)
 from tengen.learners.network.inputs import (
     FIRST_BOARD_PLANE,
     KOMI_PLANE,
@@ -29,7 +37,6 @@ from tengen.learners.network.inputs import (
     Positions,
 )
 from tengen.learners.network.layers import Layers, lay_out
-from tengen.learners.network.lifting_kernels import lift
 from tengen.learners.network.settings import (
     LIFTING_SIZE,
     SCORE_SCALE,
@@ -37,15 +44,26 @@ from tengen.learners.network.settings import (
     USUAL_SIZE,
     Design,
 )
-from tengen.learners.network.winograd import best_tile, transformed
-from tengen.learners.network.winograd_kernels import ADD, CLIP, STORE, convolve
+from tengen.learners.network.vector_kernels import COLS, ROWS, WIDTH
 
 _EPSILON = 1e-5
 _MOST_AT_ONCE = 32
 """Positions evaluated at once; more would not fit the processor's cache."""
+_TILES_AT_ONCE = 72
+"""Tiles transformed at once, for the same reason."""
+_LINE = 16
+"""Numbers in a line of the processor's cache."""
 
-# Limits only the libraries that are loaded when it is made: hence the import of SciPy above.
-_THREADS = ThreadpoolController()
+# Winograd computes a tile of outputs, m points a side, from (m + 2) x (m + 2) inputs with (m + 2)^2
+# products per pair of maps instead of 9 m^2:  A^T [ (G kernel G^T) * (B^T input B) ] A.
+KERNEL_TRANSFORMS = {
+    3: [[1 / 2, 0, 0], [-1 / 2] * 3, [-1 / 6, 1 / 6, -1 / 6], [1 / 6, 1 / 3, 2 / 3], [0, 0, 1]],
+    4: [
+        [1 / 4, 0, 0], [-1 / 6] * 3, [-1 / 6, 1 / 6, -1 / 6],
+        [1 / 24, 1 / 12, 1 / 6], [1 / 24, -1 / 12, 1 / 6], [0, 0, 1],
+    ],
+}  # fmt: skip
+"""G by the size m of tiles: interpolation at 0, 1, -1, 2, -2 and infinity (for 3 not at -2)."""
 
 
 class Judgement(NamedTuple):
@@ -72,34 +90,27 @@ class Judgement(NamedTuple):
         return cls(*joined)
 
 
-@dataclass(frozen=True)
-class _Block:
-    """One residual block, kernels laid out."""
-
-    before: tuple[Float32Array, Float32Array]
-    """Factor and addend of the first norm."""
-    first: Float32Array
-    """Kernel of the first convolution, with the second norm's factor unless the block pools."""
-    between: tuple[Float32Array, Float32Array]
-    second: Float32Array
-
-
 class Engine(Layers[Float32Array]):
     """A network laid out for the processor."""
 
     def __init__(self, weights: Mapping[str, NDArray[Any]], design: Design) -> None:
         super().__init__(design)
         self._weights = {name: np.asarray(w, np.float32) for name, w in weights.items()}
-        self._lift = np.ascontiguousarray(self.kernel("lift").transpose(2, 3, 1, 0))
-        """Rows x columns of the kernel x planes x maps."""
-        by_place = self._lift.reshape(LIFTING_SIZE**2, N_PLANES, -1)
-        self._codes = np.einsum("bp,kpm->bkm", TABLE, by_place[:, : len(POINT_PLANES)])
-        moves = by_place[:, len(POINT_PLANES) : FIRST_BOARD_PLANE]
+        self._maps = _rounded(design.fields * design.order, COLS)
+        """Maps with those that are always zero, so that vectors are full."""
+        laid = self.kernel("lift").transpose(2, 3, 1, 0)
+        self._lift = _widened(laid.reshape(LIFTING_SIZE**2, N_PLANES, -1), self._maps)
+        """Places of the kernel x planes x maps."""
+        points = self._lift[:, : len(POINT_PLANES)]
+        self._codes = np.ascontiguousarray(np.einsum("bp,kpm->bkm", TABLE, points))
+        moves = self._lift[:, len(POINT_PLANES) : FIRST_BOARD_PLANE]
         self._last_moves = np.ascontiguousarray(moves.transpose(1, 0, 2))
-        self._blocks = {f"blocks.{i}": self._block(i) for i in range(design.blocks)}
-        self._heads: dict[str, Float32Array] = {}
+        names = [f"blocks.{i}" for i in range(design.blocks)]
+        self._norms = [self._norm(f"{name}.norm1") for name in names] + [self._norm("norm")]
+        self._between = [self._norm(f"{name}.norm2") for name in names]
         # For two sizes of tiles: those of `tengen-large` take 57 MB each.
-        self._transformed = lru_cache(maxsize=2)(self._transform)
+        self._kernels = lru_cache(maxsize=2)(self._transformed)
+        self._heads = {name: self._head(name) for name in ("move_fields", "value_fields")}
         self._constants = lru_cache(maxsize=8)(self._constant_maps)
 
     def kernel(self, name: str) -> Float32Array:
@@ -113,32 +124,40 @@ class Engine(Layers[Float32Array]):
         shift = get(f"{name}.bias") - get(f"{name}.mean") * scale
         return np.repeat(scale, order), np.repeat(shift, order)
 
-    def _block(self, i: int) -> _Block:
-        name = f"blocks.{i}"
-        between, first = self.affine(f"{name}.norm2"), self.kernel(f"{name}.conv1")
-        if not self.design.pools(i):
-            first = first * between[0][:, None, None, None]
-        return _Block(self.affine(f"{name}.norm1"), first, between, self.kernel(f"{name}.conv2"))
+    def _norm(self, name: str) -> tuple[Float32Array, Float32Array]:
+        """Return the same for all maps, with those that are always zero."""
+        scale, shift = self.affine(name)
+        return _widened(scale, self._maps), _widened(shift, self._maps)
 
-    def _transform(self, tile: int) -> dict[str, tuple[Float32Array, Float32Array]]:
-        return {
-            name: (transformed(block.first, tile), transformed(block.second, tile))
-            for name, block in self._blocks.items()
-        }
+    def _transformed(self, tile: int) -> list[tuple[Float32Array, Float32Array]]:
+        """Return the kernels of all blocks for one size of tiles."""
+        found = []
+        for i, (scale, _) in enumerate(self._between):
+            first, second = (self.kernel(f"blocks.{i}.conv{n}") for n in (1, 2))
+            if not self.design.pools(i):
+                first = first * scale[: len(first), None, None, None]
+            kernels = (packed(transformed(k, tile), self._maps) for k in (first, second))
+            found.append((next(kernels), next(kernels)))
+        return found
+
+    def _head(self, name: str) -> Float32Array:
+        """Return the kernel of an output layer, orientations first."""
+        fields, order = self.design.head_fields, self.design.order
+        matrix = self.kernel(name)[..., 0, 0].reshape(fields, order, -1).transpose(2, 1, 0)
+        matrix = _widened(matrix, _rounded(fields, max(WIDTH, COLS // order)))
+        return packed(matrix.reshape(1, len(matrix), -1), self._maps)
 
     def __call__(self, positions: Positions) -> Judgement:
         """Evaluate positions."""
         parts = range(0, len(positions), _MOST_AT_ONCE)
-        with _THREADS.limit(limits=1, user_api="blas"):
-            return Judgement.join(
-                [self._evaluate(positions.part(slice(i, i + _MOST_AT_ONCE))) for i in parts]
-            )
+        return Judgement.join(
+            [self._evaluate(positions.part(slice(i, i + _MOST_AT_ONCE))) for i in parts]
+        )
 
     def judge_planes(self, planes: Float32Array) -> Judgement:
         """Evaluate any planes, positions x planes x rows x columns; slower."""
         parts = range(0, len(planes), _MOST_AT_ONCE)
-        with _THREADS.limit(limits=1, user_api="blas"):
-            return Judgement.join([self._evaluate(planes[i : i + _MOST_AT_ONCE]) for i in parts])
+        return Judgement.join([self._evaluate(planes[i : i + _MOST_AT_ONCE]) for i in parts])
 
     def _evaluate(self, seen: Positions | Float32Array) -> Judgement:
         """Evaluate a few positions."""
@@ -166,10 +185,11 @@ class Engine(Layers[Float32Array]):
         if not isinstance(planes, Positions):
             return self._convolve_planes(planes)
         rows, cols = planes.rows, planes.cols
-        x = planes.facts() @ self._constants(rows, cols)
-        x = x.reshape(len(planes), rows * cols, -1)
-        lift(planes.codes, planes.history, self._codes, self._last_moves, rows, cols, x)
-        return x.reshape(len(planes), rows, cols, -1)
+        x = _scratch(rows, cols, self._maps, len(planes)).x
+        flat = x.reshape(len(planes), rows * cols, -1)
+        np.matmul(planes.facts(), self._constants(rows, cols), out=x.reshape(len(planes), -1))
+        lift(planes.codes, planes.history, self._codes, self._last_moves, rows, cols, flat)
+        return x
 
     def _constant_maps(self, rows: int, cols: int) -> Float32Array:
         """Return what each constant plane adds at all points of a board, one row per plane."""
@@ -190,64 +210,60 @@ class Engine(Layers[Float32Array]):
         )
         seen = windows.transpose(0, 1, 2, 4, 5, 3).reshape(positions * rows * cols, -1)
         kernel = self._lift.reshape(seen.shape[1], -1)
-        return np.ascontiguousarray((seen @ kernel).reshape(positions, rows, cols, -1))
+        return (seen @ kernel).reshape(positions, rows, cols, -1)
 
-    def block(self, x: Float32Array, name: str, *, pools: bool) -> Float32Array:
-        """Run a residual block; `x` is changed."""
-        tile = best_tile(*x.shape[1:3])
-        tiles, products, y = _scratch(x, tile)
-        block = self._blocks[name]
-        first, second = self._transformed(tile)[name]
-        nothing = np.zeros(x.shape[3], np.float32)
-        scale, shift = block.between
-        if pools:
-            convolve(x, first, tile, *block.before, True, nothing, STORE, y, tiles, products)
-            whole = self.linear(self.pool(self.merge(y)), f"{name}.pool", self.design.fields)
-            shift = self.orient(whole) * scale + shift
-            y *= scale
-            y += shift[:, None, None, :]
-            np.maximum(y, 0, out=y)
-        else:
-            convolve(x, first, tile, *block.before, True, shift, CLIP, y, tiles, products)
-        convolve(y, second, tile, *block.before, False, nothing, ADD, x, tiles, products)
+    def tower(self, x: Float32Array) -> Float32Array:
+        """Run all residual blocks and the norm behind them; `x` is changed."""
+        positions, rows, cols, maps = x.shape
+        room = _scratch(rows, cols, maps, positions)
+        tile, a, y = room.tile, room.a, room.y
+        near, far = (room.tiles, room.products), room.far
+        everywhere = np.zeros((positions, 1), np.float32)
+        scale, shift = self._norms[0]
+        activate(x, 0, rows, cols, scale, shift + everywhere, a, 1)
+        for i, (first, second) in enumerate(self._kernels(tile)):
+            scale, shift = self._between[i]
+            if self.design.pools(i):
+                convolve(a, first, tile, STORE, scale, shift, x, y, 1, *near, far)
+                whole = self._pooled(y, 1, rows, cols, self.design.order, self.design.fields)
+                whole = self.linear(whole, f"blocks.{i}.pool", self.design.fields)
+                whole = _widened(np.repeat(whole, self.design.order, axis=1), maps)
+                activate(y, 1, rows, cols, scale, whole * scale + shift, y, 1)
+            else:
+                convolve(a, first, tile, RELU, scale, shift, x, y, 1, *near, far)
+            last = i + 1 == self.design.blocks
+            into, edge = (x, 0) if last else (a, 1)
+            convolve(y, second, tile, ADD, *self._norms[i + 1], x, into, edge, *near, far)
         return x
 
-    def convolve(self, x: Float32Array, name: str, fields: int, size: int) -> Float32Array:
-        """Convolve by a kernel of one point, as the output layers do."""
-        if name not in self._heads:
-            self._heads[name] = np.ascontiguousarray(self.kernel(name)[..., 0, 0].T)
-        return x @ self._heads[name]
-
-    def norm(self, x: Float32Array, name: str) -> Float32Array:
-        """Normalise and clip."""
-        scale, shift = self.affine(name)
-        return self.relu(x * scale + shift)
+    def head(self, x: Float32Array, name: str) -> Float32Array:
+        """Run the first layer of an output."""
+        positions, rows, cols, maps = x.shape
+        kernel, order, fields = self._heads[name], self.design.order, self.design.head_fields
+        columns = kernel.size // maps
+        out = np.empty((positions * rows * cols, columns // order), np.float32)
+        combine(x, kernel, order, np.empty((ROWS, columns), np.float32), out)
+        return np.ascontiguousarray(out[:, :fields]).reshape(positions, rows, cols, fields)
 
     def relu(self, x: Float32Array) -> Float32Array:
         """Clip below at zero."""
         return np.maximum(x, 0)
 
-    def add(self, x: Float32Array, y: Float32Array) -> Float32Array:
-        """Add maps to maps."""
-        return x + y
-
     def add_to_maps(self, x: Float32Array, whole: Float32Array) -> Float32Array:
         """Add one number per map."""
         return x + whole[:, None, None, :]
 
-    def orient(self, whole: Float32Array) -> Float32Array:
-        """Repeat for each orientation."""
-        return np.repeat(whole, self.design.order, axis=1)
-
-    def merge(self, x: Float32Array) -> Float32Array:
-        """Average over orientations."""
-        order = self.design.order
-        return x if order == 1 else np.asarray(x.reshape(*x.shape[:3], -1, order).mean(4))
-
     def pool(self, x: Float32Array) -> Float32Array:
         """Return three numbers per map."""
-        mean, most = x.mean((1, 2)), x.max((1, 2))
-        larger = np.float32(((x.shape[1] * x.shape[2]) ** 0.5 - USUAL_SIZE) / SIZE_SCALE)
+        _, rows, cols, maps = x.shape
+        return self._pooled(x, 0, rows, cols, 1, maps)
+
+    def _pooled(
+        self, x: Float32Array, edge: int, rows: int, cols: int, order: int, fields: int
+    ) -> Float32Array:
+        mean, most = np.empty((2, len(x), fields), np.float32)
+        pool(x, edge, rows, cols, order, mean, most)
+        larger = np.float32(((rows * cols) ** 0.5 - USUAL_SIZE) / SIZE_SCALE)
         return np.concatenate([mean, mean * larger, most], axis=1)
 
     def linear(self, x: Float32Array, name: str, outputs: int) -> Float32Array:
@@ -260,21 +276,85 @@ class Engine(Layers[Float32Array]):
         return x @ weight.reshape(outputs, -1).T + bias
 
 
-class _Scratch(threading.local):
-    """The arrays that a thread's blocks use in turn."""
+def best_tile(rows: int, cols: int) -> int:
+    """Return the size of tiles that needs the fewest products on a board of this size.
 
-    arrays: tuple[Float32Array, Float32Array, Float32Array] | None = None
+    >>> best_tile(19, 19), best_tile(9, 9), best_tile(13, 13)
+    (4, 3, 4)
+    """
+
+    def products(tile: int) -> int:
+        return -(-rows // tile) * -(-cols // tile) * (tile + 2) ** 2
+
+    return min(KERNEL_TRANSFORMS, key=products)
 
 
-_SCRATCH = _Scratch()
+def transformed(kernel: Float32Array, tile: int) -> Float32Array:
+    """Return a kernel (out x in x 3 x 3) as (tile + 2)^2 matrices of in x out."""
+    g = np.array(KERNEL_TRANSFORMS[tile])
+    places = np.einsum("ai,oxij,bj->abxo", g, kernel.astype(np.float64), g)
+    return np.asarray(places.reshape(-1, *places.shape[2:]), np.float32)
 
 
-def _scratch(x: Float32Array, tile: int) -> tuple[Float32Array, Float32Array, Float32Array]:
-    """Return room for the tiles of a convolution, for their products, and for maps like `x`."""
-    positions, rows, cols, maps = x.shape
-    shape = (tile + 2) ** 2, positions * -(-rows // tile) * -(-cols // tile), maps
-    kept = _SCRATCH.arrays
-    if kept is None or kept[0].shape != shape or kept[2].shape != x.shape:
-        tiles = np.empty(shape, np.float32)
-        kept = _SCRATCH.arrays = tiles, np.empty_like(tiles), np.empty_like(x)
-    return kept
+def packed(matrices: Float32Array, maps: int) -> Float32Array:
+    """Return matrices of `maps` rows, in strips of COLS columns, as `multiply` reads them."""
+    count, rows, columns = matrices.shape
+    out = _zeros(count, _rounded(columns, COLS) // COLS, maps, COLS)
+    wide = _widened(matrices, _rounded(columns, COLS)).reshape(count, rows, -1, COLS)
+    out[:, :, :rows] = wide.transpose(0, 2, 1, 3)
+    return out
+
+
+def _rounded(number: int, step: int) -> int:
+    """Round up to a multiple."""
+    return -(-number // step) * step
+
+
+def _widened(array: Float32Array, width: int) -> Float32Array:
+    """Add zeros to the last axis."""
+    wide = np.zeros((*array.shape[:-1], width), np.float32)
+    wide[..., : array.shape[-1]] = array
+    return wide
+
+
+def _zeros(*shape: int) -> Float32Array:
+    """Return zeros that begin where a line of the cache does: vectors then cross no line."""
+    size = int(np.prod(shape))
+    raw = np.zeros(size + _LINE, np.float32)
+    start = -raw.ctypes.data // raw.itemsize % _LINE
+    return raw[start : start + size].reshape(shape)
+
+
+class _Room:
+    """The arrays of one thread for boards of one size."""
+
+    def __init__(self, rows: int, cols: int, maps: int, positions: int) -> None:
+        self.tile = best_tile(rows, cols)
+        padded = (_rounded(size, self.tile) + 2 for size in (rows, cols))
+        self.x = _zeros(positions, rows, cols, maps)
+        self.a, self.y = _zeros(2, positions, *padded, maps)
+        # One line more than the tiles need: the places of a tile would share few cache sets.
+        self.far = _rounded(_TILES_AT_ONCE, ROWS) * maps + _LINE
+        self.tiles, self.products = _zeros(2, (self.tile + 2) ** 2, self.far)
+
+    def part(self, positions: int) -> _Room:
+        """Return the same arrays for fewer positions."""
+        made = copy(self)
+        made.x, made.a, made.y = (array[:positions] for array in (self.x, self.a, self.y))
+        return made
+
+
+class _Rooms(threading.local):
+    shape: tuple[int, int, int] | None = None
+    room: _Room
+
+
+_ROOMS = _Rooms()
+
+
+def _scratch(rows: int, cols: int, maps: int, positions: int) -> _Room:
+    """Return this thread's arrays, made anew only when a board differs or there are too few."""
+    shape = rows, cols, maps
+    if shape != _ROOMS.shape or len(_ROOMS.room.x) < positions:
+        _ROOMS.room, _ROOMS.shape = _Room(rows, cols, maps, positions), shape
+    return _ROOMS.room.part(positions)

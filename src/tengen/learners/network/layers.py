@@ -1,8 +1,9 @@
 """The network, described once: what it computes from which weights.
 
-PyTorch, the processor's engine and the ONNX file each provide the operations of `Layers`; the
-shapes of all tensors and the count of operations follow from running it on sizes alone. A new
-layer is one more call in `Layers.run` or `Layers.block`.
+PyTorch and the ONNX file provide the operations of `SeparateLayers`, the processor's engine those
+of `Layers`, which leave it the whole tower; the shapes of all tensors and the count of operations
+follow from running the layers on sizes alone. A new layer is one more call in `Layers.run` or
+`SeparateLayers.block`.
 
 A map belongs to a field and an orientation (see `group`): map = field * order + orientation. With
 `order` 8 the network commutes with all symmetries of the board; with order 1 every map is a field
@@ -54,62 +55,36 @@ class Layers(ABC, Generic[T]):
         """Compute the outputs for input planes."""
         design = self.design
         x = self.lift(planes, "lift", design.fields, LIFTING_SIZE)
-        for i in range(design.blocks):
-            x = self.block(x, f"blocks.{i}", pools=design.pools(i))
-        x = self.norm(x, "norm")
-        moves = self._head(x, "move_fields")
+        x = self.tower(x)
+        moves = self.head(x, "move_fields")
         whole = self.pool(moves)
         bias = self.linear(whole, "move_bias", design.head_fields)
         points = self.points(self.relu(self.add_to_maps(moves, bias)), "move", design.move_outputs)
         passing = self.linear(whole, "pass_move", design.move_outputs)
-        values = self._head(x, "value_fields")
+        values = self.head(x, "value_fields")
         owner = self.points(values, "owner", 1)
         hidden = self.relu(self.linear(self.pool(values), "value_hidden", design.value_hidden))
         return Outputs(points, passing, owner, self.linear(hidden, "value", VALUES))
-
-    def block(self, x: T, name: str, *, pools: bool) -> T:
-        """Return a residual block's sum; some blocks add what the whole board shows."""
-        fields = self.design.fields
-        y = self.convolve(self.norm(x, f"{name}.norm1"), f"{name}.conv1", fields, 3)
-        if pools:
-            whole = self.linear(self.pool(self.merge(y)), f"{name}.pool", fields)
-            y = self.add_to_maps(y, self.orient(whole))
-        return self.add(x, self.convolve(self.norm(y, f"{name}.norm2"), f"{name}.conv2", fields, 3))
-
-    def _head(self, x: T, name: str) -> T:
-        return self.merge(self.relu(self.convolve(x, name, self.design.head_fields, 1)))
 
     @abstractmethod
     def lift(self, planes: Any, name: str, fields: int, size: int) -> T:
         """Convolve planes into fields by free kernels, each turned into all orientations."""
 
     @abstractmethod
-    def convolve(self, x: T, name: str, fields: int, size: int) -> T:
-        """Convolve fields into fields by a tied kernel."""
+    def tower(self, x: T) -> T:
+        """Run all residual blocks and the norm behind them."""
 
     @abstractmethod
-    def norm(self, x: T, name: str) -> T:
-        """Normalise each field over all its orientations, then clip below at zero."""
+    def head(self, x: T, name: str) -> T:
+        """Run the first layer of an output: one map per field."""
 
     @abstractmethod
     def relu(self, x: T) -> T:
         """Clip below at zero."""
 
     @abstractmethod
-    def add(self, x: T, y: T) -> T:
-        """Add maps to maps."""
-
-    @abstractmethod
     def add_to_maps(self, x: T, whole: T) -> T:
         """Add one number per map to all its points."""
-
-    @abstractmethod
-    def orient(self, whole: T) -> T:
-        """Repeat one number per field for each of the field's orientations."""
-
-    @abstractmethod
-    def merge(self, x: T) -> T:
-        """Average over orientations: one map per field, which turns as the board turns."""
 
     @abstractmethod
     def pool(self, x: T) -> T:
@@ -122,6 +97,49 @@ class Layers(ABC, Generic[T]):
     @abstractmethod
     def points(self, x: T, name: str, outputs: int) -> T:
         """Combine the maps at each point, with a bias."""
+
+
+class SeparateLayers(Layers[T]):
+    """The residual blocks one operation at a time."""
+
+    def tower(self, x: T) -> T:
+        """Run all residual blocks and the norm behind them."""
+        for i in range(self.design.blocks):
+            x = self.block(x, f"blocks.{i}", pools=self.design.pools(i))
+        return self.norm(x, "norm")
+
+    def block(self, x: T, name: str, *, pools: bool) -> T:
+        """Return a residual block's sum; some blocks add what the whole board shows."""
+        fields = self.design.fields
+        y = self.convolve(self.norm(x, f"{name}.norm1"), f"{name}.conv1", fields, 3)
+        if pools:
+            whole = self.linear(self.pool(self.merge(y)), f"{name}.pool", fields)
+            y = self.add_to_maps(y, self.orient(whole))
+        return self.add(x, self.convolve(self.norm(y, f"{name}.norm2"), f"{name}.conv2", fields, 3))
+
+    def head(self, x: T, name: str) -> T:
+        """Run the first layer of an output: one map per field."""
+        return self.merge(self.relu(self.convolve(x, name, self.design.head_fields, 1)))
+
+    @abstractmethod
+    def convolve(self, x: T, name: str, fields: int, size: int) -> T:
+        """Convolve fields into fields by a tied kernel."""
+
+    @abstractmethod
+    def norm(self, x: T, name: str) -> T:
+        """Normalise each field over all its orientations, then clip below at zero."""
+
+    @abstractmethod
+    def add(self, x: T, y: T) -> T:
+        """Add maps to maps."""
+
+    @abstractmethod
+    def orient(self, whole: T) -> T:
+        """Repeat one number per field for each of the field's orientations."""
+
+    @abstractmethod
+    def merge(self, x: T) -> T:
+        """Average over orientations: one map per field, which turns as the board turns."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +165,7 @@ class _Size:
     order: int = 1
 
 
-class _Sizes(Layers[_Size]):
+class _Sizes(SeparateLayers[_Size]):
     """Collects the weights and counts the operations of the layers."""
 
     def __init__(self, design: Design) -> None:

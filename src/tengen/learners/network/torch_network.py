@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from tengen.learners.network.group import spreading
 from tengen.learners.network.inputs import BOARD_PLANES, KOMI_PLANE, KOMI_SCALE, N_PLANES, TABLE
-from tengen.learners.network.layers import Layers, Outputs, Weight, tied_places, weights_of
+from tengen.learners.network.layers import Outputs, SeparateLayers, Weight, tied_places, weights_of
 from tengen.learners.network.settings import SCORE_SCALE, SIZE_SCALE, USUAL_SIZE, Design
 
 _MOMENTUM = 0.02
@@ -87,7 +87,7 @@ def planes_of(positions: Any, table: Tensor, width: int = N_PLANES) -> Tensor:
     return flat.view(games, positions.rows, positions.cols, width).permute(0, 3, 1, 2)
 
 
-class _TorchLayers(Layers[Tensor]):
+class _TorchLayers(SeparateLayers[Tensor]):
     """The layers as operations of PyTorch; subclasses say where the weights come from."""
 
     def kernel(self, name: str) -> Tensor:
