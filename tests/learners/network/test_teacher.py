@@ -19,7 +19,7 @@ from tengen.learners.network.distillation import (  # noqa: E402
     Shard,
     distil,
     encode_shard,
-    fit_temperature,
+    fit_temperatures,
     softened,
 )
 from tengen.learners.network.katago import (  # noqa: E402
@@ -227,11 +227,15 @@ def test_games_are_encoded_as_boards_are() -> None:
         board.play("ABCDEFGHJKLMNOPQRST"[col] + str(19 - row))
 
 
-def test_the_temperature_of_a_policy_is_found_again() -> None:
+def test_the_temperature_of_each_phase_is_found_again() -> None:
     chance = torch.Generator().manual_seed(1)
-    policy = torch.randn(4000, 20, generator=chance).mul(2).softmax(1)
-    moves = torch.multinomial(softened(policy, 1.5), 1, generator=chance)[:, 0]
-    assert fit_temperature(policy, moves) == pytest.approx(1.5, abs=0.25)
+    policy = torch.randn(8000, 20, generator=chance).mul(2).softmax(1)
+    phase = torch.arange(8000) % 3
+    true = torch.tensor([1.5, 1.0, 2.0])
+    moves = torch.multinomial(softened(policy, true[phase][:, None]), 1, generator=chance)[:, 0]
+    found = fit_temperatures(policy, moves, phase)
+    assert found[:3] == pytest.approx(true.tolist(), abs=0.25)
+    assert 1.0 < found[3] < 2.0, "a phase without moves takes the temperature of all"
 
 
 SMALL = DistillationSettings(

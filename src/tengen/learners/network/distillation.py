@@ -50,6 +50,8 @@ from tengen.models.runs import Run
 from tengen.models.settings import CheckedSettings, setting
 
 _OWNER_SCALE = 127.0
+_PHASES = (0.0, 0.02, 0.1, 0.3)
+"""Where phases of a game begin, as moves per point of the board."""
 _GRADIENT = 2.0
 _GAMES_PER_THREAD = 16
 
@@ -59,12 +61,12 @@ class DistillationSettings(CheckedSettings):
     """Everything that decides what a network learns from its teacher."""
 
     design: str = setting("judge", "Shape of the network.", choices=tuple(DESIGNS))
-    steps: int = setting(16_000, "Batches to learn from.", least=1)
+    steps: int = setting(28_000, "Batches to learn from.", least=1)
     batch: int = setting(2048, "Positions per batch.", least=1)
-    rate: float = setting(6e-3, "Learning rate, before it falls.", least=0)
+    rate: float = setting(3.5e-3, "Learning rate, before it falls.", least=0)
     decay: float = setting(1e-2, "Weight decay, times the rate.", least=0)
-    positions: int = setting(9_500_000, "Positions of people's games to label.", least=1)
-    reuse: float = setting(2.5, "Times a position is drawn before more are labelled.", least=0.1)
+    positions: int = setting(12_000_000, "Positions of people's games to label.", least=1)
+    reuse: float = setting(3.0, "Times a position is drawn before more are labelled.", least=0.1)
     chunk: int = setting(1024, "Games that are labelled together.", least=1)
     games_9x9: int = setting(16_384, "Games the teacher plays on 9x9.", least=0)
     games_13x13: int = setting(8192, "Games the teacher plays on 13x13.", least=0)
@@ -91,6 +93,7 @@ class Encoded:
     territory: NDArray[np.bool_]
     move: NDArray[np.int16]
     """The move people played, -1 where a machine did."""
+    ply: NDArray[np.int16]
     use: NDArray[np.int64]
     """Rows to learn from."""
 
@@ -144,7 +147,8 @@ def encode_shard(
         rows, cols, codes, teacher_codes, history, passes, earlier,
         (sign * shard.komi[game]).astype(np.float32), (sign * chill).astype(np.float32),
         shard.territory[game] != 0,
-        shard.moves.astype(np.int16) if people else np.full(total, -1, np.int16), use,
+        shard.moves.astype(np.int16) if people else np.full(total, -1, np.int16),
+        ply.astype(np.int16), use,
     )  # fmt: skip
 
 
@@ -174,6 +178,7 @@ class Answers:
         self.komi = room(dtype=torch.float32)
         self.territory = room(dtype=torch.bool)
         self.move = room(dtype=torch.int16)
+        self.ply = room(dtype=torch.int16)
         self.policy = room(points + 1, dtype=torch.float16)
         self.winner = room(dtype=torch.float32)
         self.lead = room(dtype=torch.float32)
@@ -211,7 +216,7 @@ class Answers:
             self.codes[rows] = put(encoded.codes)[:n]
             self.history[rows], self.passed[rows] = history[:n], passes[:n, 0]
             self.komi[rows], self.territory[rows] = komi[:n], territory[:n]
-            self.move[rows] = put(encoded.move)[:n]
+            self.move[rows], self.ply[rows] = put(encoded.move)[:n], put(encoded.ply)[:n]
             self.policy[rows] = policy[:n].half()
             self.winner[rows], self.lead[rows] = said.winner[:n], said.lead[:n]
             self.spread[rows] = said.spread[:n]
@@ -230,8 +235,13 @@ class Answers:
         )  # fmt: skip
         return batch, Targets(
             self.policy[at].float(), self.winner[at], self.lead[at], self.spread[at],
-            self.owner[at].float() / _OWNER_SCALE,
+            self.owner[at].float() / _OWNER_SCALE, self.phase(at),
         )  # fmt: skip
+
+    def phase(self, at: Tensor) -> Tensor:
+        """Return which of the phases of a game positions belong to."""
+        edges = torch.tensor(_PHASES[1:], device=at.device)
+        return torch.bucketize(self.ply[at].float() / (self.rows * self.cols), edges, right=True)
 
 
 @dataclass
@@ -243,6 +253,7 @@ class Targets:
     lead: Tensor
     spread: Tensor
     owner: Tensor
+    phase: Tensor
 
 
 def masked(logits: Tensor, codes: Tensor) -> Tensor:
@@ -252,24 +263,33 @@ def masked(logits: Tensor, codes: Tensor) -> Tensor:
     return logits.masked_fill(~legal, -1e4)
 
 
-def softened(policy: Tensor, temperature: float) -> Tensor:
-    """Return a policy at another temperature."""
+def softened(policy: Tensor, temperature: float | Tensor) -> Tensor:
+    """Return a policy at another temperature, one for all or one per row."""
     powered = policy.clamp(min=1e-7) ** (1 / temperature) * (policy > 0)
     return powered / powered.sum(1, keepdim=True)
 
 
-def fit_temperature(policy: Tensor, move: Tensor) -> float:
-    """Return the temperature at which the teacher's policy explains people's moves best."""
-    found = []
-    for step in range(26):
-        temperature = 0.5 + step * 0.1
-        chosen = softened(policy, temperature).gather(1, move[:, None])[:, 0]
-        found.append((-(chosen.clamp(min=1e-6).log()).mean().item(), temperature))
-    return min(found)[1]
+def fit_temperatures(policy: Tensor, move: Tensor, phase: Tensor) -> list[float]:
+    """Return, per phase, the temperature at which the teacher's policy explains moves best.
+
+    A phase with few moves takes the temperature of all.
+    """
+
+    def fit(chosen: Tensor) -> float:
+        found = []
+        for step in range(36):
+            temperature = 0.5 + step * 0.1
+            odds = softened(policy[chosen], temperature).gather(1, move[chosen][:, None])
+            found.append((-(odds.clamp(min=1e-6).log()).mean().item(), temperature))
+        return min(found)[1]
+
+    everywhere = fit(torch.ones_like(phase, dtype=torch.bool))
+    parts = [phase == number for number in range(len(_PHASES))]
+    return [fit(part) if int(part.sum()) >= 200 else everywhere for part in parts]
 
 
 def losses(
-    network: Network, batch: Batch, targets: Targets, table: Tensor, temperature: float,
+    network: Network, batch: Batch, targets: Targets, table: Tensor, temperatures: Tensor,
     dtype: torch.dtype,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the loss, and its parts as one detached tensor."""
@@ -278,13 +298,14 @@ def losses(
     best = -(targets.policy * F.log_softmax(output.best, 1)).sum(1).mean()
     by_people = batch.moves >= 0
     played = F.one_hot(batch.moves.clamp(min=0), targets.policy.shape[1]).float()
-    expected = torch.where(by_people[:, None], played, softened(targets.policy, temperature))
+    soft = softened(targets.policy, temperatures[targets.phase][:, None])
+    expected = torch.where(by_people[:, None], played, soft)
     people = -(expected * F.log_softmax(output.moves, 1)).sum(1).mean()
     winner = F.binary_cross_entropy_with_logits(output.winner, targets.winner)
-    lead = F.smooth_l1_loss(output.score, targets.lead, beta=4.0)
+    lead = F.smooth_l1_loss(output.score, targets.lead, beta=2.0)
     spread = (output.spread - (targets.spread / SCORE_SCALE).clamp(min=0.01).log()).square().mean()
     owner = F.binary_cross_entropy_with_logits(output.ownership, (targets.owner + 1) / 2)
-    total = best + 0.8 * people + 0.8 * winner + 0.05 * lead + 0.02 * spread + 0.5 * owner
+    total = best + people + 0.8 * winner + 0.08 * lead + 0.02 * spread + 0.5 * owner
     parts = torch.stack([best, people, winner, lead, owner]).detach()
     return total, parts
 
@@ -304,7 +325,8 @@ class Student:
         self.network = Network(design).to(device)
         self.optimizer = Both(self.network, rate, decay)
         self.table = plane_table(device)
-        self.temperature = 1.5
+        self.temperatures = torch.full((len(_PHASES),), 1.5, device=device)
+        """How much people's uncertainty softens the teacher's policy, per phase of the game."""
         self.seed, self.generator = seed, torch.Generator(device)
         self.mixed = device.type == "cuda"
         self._loss = (
@@ -352,12 +374,12 @@ class Student:
 
     def _whole_loss(
         self, batch: Batch, policy: Tensor, winner: Tensor, lead: Tensor, spread: Tensor,
-        owner: Tensor,
+        owner: Tensor, phase: Tensor,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         dtype = torch.bfloat16 if self.mixed else torch.float32
-        targets = Targets(policy, winner, lead, spread, owner)
+        targets = Targets(policy, winner, lead, spread, owner, phase)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):
-            return losses(self.network, batch, targets, self.table, self.temperature, dtype)
+            return losses(self.network, batch, targets, self.table, self.temperatures, dtype)
 
     def advance(
         self, sources: Sequence[tuple[Answers, float]], size: int, share_done: float
@@ -380,8 +402,9 @@ class Student:
         if self.mixed:
             torch.compiler.cudagraph_mark_step_begin()
         total, parts = self._loss(
-            batch, targets.policy, targets.winner, targets.lead, targets.spread, targets.owner
-        )
+            batch, targets.policy, targets.winner, targets.lead, targets.spread, targets.owner,
+            targets.phase,
+        )  # fmt: skip
         total.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), _GRADIENT)
         self.optimizer.step()
@@ -636,8 +659,13 @@ def distil(
 
         label_more()
         rows = torch.arange(0, people.count, max(1, people.count // 50_000), device=place)
-        moves = people.move[rows].long()
-        student.temperature = fit_temperature(people.policy[rows].float(), moves)
+        student.temperatures.copy_(
+            torch.tensor(
+                fit_temperatures(
+                    people.policy[rows].float(), people.move[rows].long(), people.phase(rows)
+                )
+            )
+        )
         sources = [(people, _SHARES["people"])]
         for name, side, games, plies in (
             ("9x9", 9, settings.games_9x9, 120),

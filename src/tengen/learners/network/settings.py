@@ -62,6 +62,7 @@ DESIGNS = {
     "small": Design(fields=8, blocks=9, head_fields=16),
     "large": Design(fields=16, blocks=12, head_fields=24),
     "tiny-judge": Design(fields=2, blocks=3, head_fields=4, value_hidden=16, move_outputs=2),
+    "small-judge": Design(fields=8, blocks=9, head_fields=24, move_outputs=2),
     "judge": Design(fields=16, blocks=12, head_fields=32, move_outputs=2),
     "plain-small": Design(fields=22, blocks=8, head_fields=24, symmetric=False),
     "plain-wide": Design(fields=64, blocks=9, head_fields=64, symmetric=False),
