@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board
+from tengen.board.symmetry import transform
 from tengen.contracts.checks import check_player
 from tengen.errors import SpecError
 from tengen.game.judging import dead_stones
@@ -19,7 +20,7 @@ from tengen.learners.network.learner import untrained
 from tengen.models import load_scorer
 from tengen.players import make_player
 from tengen.players.mcts import MctsPlayer
-from tengen.players.network_leaves import likely_moves
+from tengen.players.network_leaves import likely_moves, without_mirror_images
 from tengen.players.network_search import NetworkPlayer
 from tengen.players.network_tree import Exploring
 from tengen.players.tengen import TengenPlayer
@@ -269,6 +270,31 @@ def test_likely_moves_are_legal_sorted_and_fill_no_eye() -> None:
     assert (np.diff(chances) <= 0).all() and chances.sum() == pytest.approx(1.0)
     few, _ = likely_moves(board, priors / priors.sum(), width=3)
     assert len(few) == 4 and PASS in few
+
+
+@pytest.mark.parametrize("played", ["", "E5", "C3", "E3 E7", "C4 G6 F2"])
+def test_mirror_images_at_the_root_are_searched_once(played: str) -> None:
+    board = Board(9)
+    for vertex in played.split():
+        board.play(vertex)
+    moves = np.array([*(p for p in board.legal_moves if p), PASS])
+    priors = np.arange(1.0, len(moves) + 1)
+    kept, sums = without_mirror_images(board, moves, priors)
+    assert sums.sum() == pytest.approx(priors.sum())
+    assert set(kept) <= set(moves)
+    assert PASS in kept
+
+    def orbit(move: int) -> frozenset[bytes]:
+        """Return all turned boards after a move."""
+        after = board.copy()
+        after.push(int(move))
+        grids = [transform(after.grid(), k) for k in range(8)]
+        return frozenset(np.ascontiguousarray(g).tobytes() for g in grids)
+
+    assert len({orbit(m) for m in kept}) == len(kept)
+    assert {orbit(m) for m in kept} == {orbit(m) for m in moves}
+    if played == "C4 G6 F2":
+        assert (kept == moves).all(), "without symmetry all moves stay"
 
 
 def test_reports_tell_all_there_is() -> None:

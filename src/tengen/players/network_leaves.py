@@ -15,9 +15,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
-from tengen.board import PASS, Board, playouts, points_at
+from tengen.board import PASS, Board, indices_of, playouts, points_at
 from tengen.board import layout_kernels as layout
 from tengen.board.simple_kernels import is_own_eye
+from tengen.board.symmetry import elements, permutation, transform
 from tengen.game.judging import count_without, dead_stones
 from tengen.learners.network import View
 from tengen.players.network_tree import Worth
@@ -145,6 +146,30 @@ def likely_moves(
     if only is None and PASS not in moves:
         moves, chances = np.append(moves, PASS), np.append(chances, priors[-1])
     return moves.astype(np.int64), chances / max(float(chances.sum()), 1e-300)
+
+
+def without_mirror_images(
+    board: Board, moves: IntArray, priors: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """Keep one of the moves that the position's own symmetry makes equal, with their whole prior.
+
+    The one nearest to the upper right corner stays, where players begin by custom.
+    """
+    rows, cols = board.rows, board.cols
+    grid = board.grid()
+    kept = [k for k in elements(rows, cols) if np.array_equal(transform(grid, k), grid)]
+    if len(kept) == 1:
+        return moves, priors
+    row, col = np.divmod(np.arange(rows * cols + 1), cols)
+    rank = (row - col) * cols - row
+    places = indices_of(moves, rows, cols)
+    images = np.stack([permutation(rows, cols, k)[places] for k in kept])
+    orbit = images[rank[images].argmin(0), np.arange(len(moves))]
+    order = np.lexsort((rank[places], orbit))
+    begins = np.flatnonzero(np.diff(orbit[order], prepend=-1))
+    sums = np.add.reduceat(priors[order], begins)
+    likeliest = np.argsort(-sums, kind="stable")
+    return moves[order[begins]][likeliest], sums[likeliest]
 
 
 def _own_eyes(board: Board, points: IntArray) -> BoolArray:

@@ -26,7 +26,14 @@ from tengen.game.endgame import (
     only_the_count_is_left,
     points_left,
 )
-from tengen.players.network_leaves import Judge, Leaf, Network, Taste, likely_moves
+from tengen.players.network_leaves import (
+    Judge,
+    Leaf,
+    Network,
+    Taste,
+    likely_moves,
+    without_mirror_images,
+)
 from tengen.players.network_tree import Exploring, Tree
 from tengen.players.search_clock import Pace, Searching
 
@@ -240,6 +247,8 @@ class NetworkPlayer(Searching):
         if not may_pass and len(moves) > 1:
             moves, priors = moves[moves != PASS], priors[moves != PASS]
             priors = priors / max(float(priors.sum()), 1e-300)
+        if self.root_moves is None and self.noise == 0:
+            moves, priors = without_mirror_images(fresh, moves, priors)
         if self.noise > 0:
             random = rng.dirichlet(np.full(len(moves), 10.0 / len(moves)))
             priors = (1 - self.noise) * priors + self.noise * random
