@@ -148,10 +148,8 @@ class Tournament(_Strict):
 def load_tournament(path: str | Path) -> Tournament:
     """Read a tournament from a TOML file.
 
-    Raises
-    ------
-    SpecError
-        If it is not TOML or makes no sense; the message names the file and the place.
+    Raises `SpecError` if it is not TOML or makes no sense; the message names the file and the
+    place.
     """
     try:
         text = read_limited(path).decode("utf-8")
@@ -172,10 +170,7 @@ def parse_tournament(table: dict[str, Any]) -> Tournament:
     >>> parse_tournament({"players": {"a": {"spec": "random"}, "b": {"spec": "maxlib"}}}).games
     20
 
-    Raises
-    ------
-    SpecError
-        If something makes no sense; the message names the place.
+    Raises `SpecError` if something makes no sense; the message names the place.
     """
     fields = dict(table)
     players = fields.pop("players", None)
@@ -206,10 +201,7 @@ def parse_tournament(table: dict[str, Any]) -> Tournament:
 def checked(kind: type[_Model], values: dict[str, Any]) -> _Model:
     """Make a model of values, turning what is wrong with them into one line.
 
-    Raises
-    ------
-    SpecError
-        That names the first place that makes no sense.
+    Raises `SpecError` that names the first place that makes no sense.
     """
     try:
         return kind.model_validate(values)

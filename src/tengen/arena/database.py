@@ -112,12 +112,8 @@ class Database:
         Without a path it lives in memory and is gone with the process. More games and more
         players than last time are welcome; anything else must be as it was.
 
-        Raises
-        ------
-        ArenaBusyError
-            If another run writes into it.
-        TengenError
-            If the file is no results database, or holds another tournament.
+        Raises `ArenaBusyError` if another run writes into it and `TengenError` if the file is no
+        results database, or holds another tournament.
         """
         if path is None:
             database = cls(sqlite3.connect(":memory:"), "memory", None)
@@ -146,10 +142,7 @@ class Database:
     def look(cls, path: str | Path) -> Database:
         """Open a database to read it, also while a run writes into it.
 
-        Raises
-        ------
-        TengenError
-            If it is not there or no results database.
+        Raises `TengenError` if it is not there or no results database.
         """
         path = Path(path)
         if not path.is_file():
@@ -186,10 +179,7 @@ class Database:
     def add(self, game: PlayedGame) -> None:
         """Write one game and commit it: finished ones among the games, void ones apart.
 
-        Raises
-        ------
-        TengenError
-            If this game was finished already.
+        Raises `TengenError` if this game was finished already.
         """
         table = "voids" if game.is_void else "games"
         marks = ", ".join("?" * len(_COLUMNS))
@@ -233,10 +223,7 @@ class Database:
     def copy_to(self, path: str | Path) -> None:
         """Write a compact copy that can be read where nothing may be written, for shipping.
 
-        Raises
-        ------
-        TengenError
-            If the file is there already.
+        Raises `TengenError` if the file is there already.
         """
         if Path(path).exists():
             raise TengenError(f"{path}: is there already")
@@ -252,10 +239,7 @@ class Database:
     def _rows(self, query: str) -> list[Any]:
         """Return everything a query finds.
 
-        Raises
-        ------
-        TengenError
-            If the file is damaged or its tables are not ours.
+        Raises `TengenError` if the file is damaged or its tables are not ours.
         """
         try:
             return self._connection.execute(query).fetchall()
@@ -354,10 +338,7 @@ def _values(game: PlayedGame) -> tuple[object, ...]:
 def _take_lock(path: Path) -> FileLock:
     """Lock the file beside the database; the lock dies with the process that holds it.
 
-    Raises
-    ------
-    ArenaBusyError
-        If somebody else holds it.
+    Raises `ArenaBusyError` if somebody else holds it.
     """
     beside = path.with_name(path.name + ".lock")
     lock = FileLock(beside, thread_local=False)

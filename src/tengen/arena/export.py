@@ -23,10 +23,7 @@ _KINDS = ("csv", "json", "html", "sgf")
 def export_results(database: Database, kind: str) -> str:
     """Return everything in a database as text of one of the `_KINDS`.
 
-    Raises
-    ------
-    SpecError
-        If there is no such kind.
+    Raises `SpecError` if there is no such kind.
     """
     if kind == "csv":
         return _games_csv(database.games() + database.voids())

@@ -48,13 +48,8 @@ def duel(
     out
         Where the games are kept; the same call goes on with what is missing there.
 
-    Raises
-    ------
-    SpecError
-        If a spec or an option makes no sense, an object is no player, or objects are to play in
-        several processes.
-    EngineError
-        If a player keeps failing.
+    Raises `SpecError` if a spec or an option makes no sense, an object is no player, or objects are
+    to play in several processes and `EngineError` if a player keeps failing.
     """
     from tengen.players.plugins import checked_player
 
@@ -86,10 +81,7 @@ def match_settings(a: str, b: str, **options: Any) -> dict[str, Any]:
 
     The options are those of `tengen arena match`. A player that meets itself gets a second name.
 
-    Raises
-    ------
-    SpecError
-        If size or openings cannot be read, or a spec names no player.
+    Raises `SpecError` if size or openings cannot be read, or a spec names no player.
     """
     return _settings([_entrant(a), _entrant(b)], **options)
 
@@ -146,10 +138,7 @@ def parse_board_size(text: str) -> tuple[int, int]:
     >>> parse_board_size("9x13")
     (9, 13)
 
-    Raises
-    ------
-    SpecError
-        If it is none.
+    Raises `SpecError` if it is none.
     """
     found = re.fullmatch(r"\s*(\d{1,2})(?:\s*[xX]\s*(\d{1,2}))?\s*", text)
     if not found:
@@ -160,10 +149,7 @@ def parse_board_size(text: str) -> tuple[int, int]:
 def parse_sprt(text: str) -> Sprt:
     """Read a sequential test, `ELO0,ELO1`.
 
-    Raises
-    ------
-    SpecError
-        If it makes no sense.
+    Raises `SpecError` if it makes no sense.
     """
     try:
         elo0, elo1 = (float(part) for part in text.split(","))
@@ -185,10 +171,7 @@ def play_match(
 ) -> MatchResult:
     """Play what is missing of a match and return its result; without `out` games are not kept.
 
-    Raises
-    ------
-    EngineError
-        If a player keeps failing.
+    Raises `EngineError` if a player keeps failing.
     """
     test = None if sprt is None else parse_sprt(sprt)
     a, b = (entrant.name for entrant in tournament.entrants[:2])

@@ -29,10 +29,7 @@ def openings_of(
 
     Random ones differ from each other, turned and mirrored ones too, as long as there are enough.
 
-    Raises
-    ------
-    SpecError
-        If a file of openings has none for this board.
+    Raises `SpecError` if a file of openings has none for this board.
     """
     if openings.file is not None:
         known = read_openings(openings.file, openings.plies, conditions)
@@ -64,10 +61,7 @@ def read_openings(path: str, plies: int, conditions: Conditions) -> list[Opening
     Games with setup stones, handicap, passes or moves out of turn among these plies, and games
     that are shorter, are left out.
 
-    Raises
-    ------
-    SpecError
-        If none is left.
+    Raises `SpecError` if none is left.
     """
     from tengen.records import read_games
 

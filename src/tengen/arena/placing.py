@@ -73,10 +73,7 @@ class Placing:
 def shipped_ladder(size: str) -> Path:
     """Return the shipped ladder's database for a board size.
 
-    Raises
-    ------
-    SpecError
-        If there is none; the message lists those there are.
+    Raises `SpecError` if there is none; the message lists those there are.
     """
     rows, cols = parse_board_size(size)
     path = LADDERS / f"{rows}x{cols}.sqlite"
@@ -103,10 +100,7 @@ def place(
     Games are kept in `out`, if given, and not played again. Rungs that cannot play here
     are left out.
 
-    Raises
-    ------
-    SpecError
-        If the spec or the ladder makes no sense.
+    Raises `SpecError` if the spec or the ladder makes no sense.
     """
     from tengen.players import parse_spec
 
@@ -158,10 +152,7 @@ def record(placed: Placing, size: str, seed: int, path: Path) -> None:
 def recorded(path: Path = RECORD) -> list[dict[str, Any]]:
     """Return the entries of a file of ratings; none if it is missing.
 
-    Raises
-    ------
-    SpecError
-        If the file holds something else.
+    Raises `SpecError` if the file holds something else.
     """
     if not path.exists():
         return []

@@ -92,10 +92,7 @@ def fair_handicap(weaker: float, stronger: float, points: int) -> Handicap:
 def advise(weaker: int, stronger: int, size: int, path: Path = RECORD) -> Handicap:
     """Return the handicap between two levels on a square board.
 
-    Raises
-    ------
-    SpecError
-        If there is no such level, or one was not rated on this board.
+    Raises `SpecError` if there is no such level, or one was not rated on this board.
     """
     rated = level_ratings(f"{size}x{size}", path)
     for level in (weaker, stronger):

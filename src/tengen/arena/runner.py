@@ -84,12 +84,8 @@ def run_tournament(
     The first interrupt (Ctrl-C) ends the run after the games under way, the second at once.
     `enough` is asked after each game and ends the run likewise.
 
-    Raises
-    ------
-    EngineError
-        If a player keeps failing.
-    WorkerLostError
-        If one game keeps killing its workers.
+    Raises `EngineError` if a player keeps failing and `WorkerLostError` if one game keeps killing
+    its workers.
     """
     jobs = schedule(tournament) if jobs is None else jobs
     stop = _Stop(database.path, listener)

@@ -68,10 +68,7 @@ def plan_snapshots(
 
     Without `size` it is played on the run's first board size.
 
-    Raises
-    ------
-    RunError
-        If the folder holds no run of self-play, or has too few snapshots.
+    Raises `RunError` if the folder holds no run of self-play, or has too few snapshots.
     """
     rows = {row["step"]: row for row in history(run)}
     found = read_run(run)

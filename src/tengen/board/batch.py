@@ -113,10 +113,8 @@ class BatchBoard:
         last is the pass, -1 leaves a game alone), or a list of moves as people name them, where
         None leaves a game alone.
 
-        Raises
-        ------
-        IllegalMoveError
-            Naming the first game whose move is refused or too long; the other games have moved.
+        Raises `IllegalMoveError` naming the first game whose move is refused or too long; the other
+        games have moved.
         """
         indices = self._indices(moves)
         if indices.shape != (self.games,):

@@ -222,10 +222,7 @@ class Board:
     def place_handicap(self, stones: int) -> list[Point]:
         """Put handicap stones on their usual points of an empty board and give White the turn.
 
-        Raises
-        ------
-        TengenError
-            If stones are on the board, or there are no usual points for so many.
+        Raises `TengenError` if stones are on the board, or there are no usual points for so many.
         """
         points = handicap_points(self.rows, self.cols, stones)
         if self.moves or (self.state[layout.COLOUR] == BLACK).any():
@@ -239,10 +236,8 @@ class Board:
     ) -> None:
         """Replace the game by a position made of these stones, with no history.
 
-        Raises
-        ------
-        TengenError
-            If a point is named twice or off the board, or a block would have no liberty.
+        Raises `TengenError` if a point is named twice or off the board, or a block would have no
+        liberty.
         """
         grid = np.zeros((self.rows, self.cols), np.int8)
         for colour, stones in ((BLACK, black), (WHITE, white)):
@@ -290,20 +285,14 @@ class Board:
         >>> Board(9).point((4, 5))
         Point('F5', 9, 9)
 
-        Raises
-        ------
-        IllegalMoveError
-            If it is no place of this board.
+        Raises `IllegalMoveError` if it is no place of this board.
         """
         return point_of_move(move, self.rows, self.cols)
 
     def answer(self, move: Move | int) -> Point:
         """Return the point of a player's answer, which may be RESIGN or a raw number of kernels.
 
-        Raises
-        ------
-        IllegalMoveError
-            If it is no place of this board.
+        Raises `IllegalMoveError` if it is no place of this board.
         """
         if isinstance(move, (str, tuple, Point)):
             return RESIGN if move in (RESIGN, "resign") else self.point(move)
@@ -323,10 +312,7 @@ class Board:
     def play(self, move: Move, colour: Colour | None = None) -> None:
         """Play a move after checking it; two moves of one colour in a row are allowed.
 
-        Raises
-        ------
-        IllegalMoveError
-            If the rules in force forbid it; the board is unchanged.
+        Raises `IllegalMoveError` if the rules in force forbid it; the board is unchanged.
         """
         colour, point = self._side(colour), self.point(move)
         verdict = k.verdict(self.state, self._table, self._ko_rule, int(point), colour)
@@ -340,10 +326,8 @@ class Board:
     def push(self, move: int, colour: Colour | None = None) -> None:
         """Play a point or raw point without asking the rules, which may forbid it.
 
-        Raises
-        ------
-        IllegalMoveError
-            If it is neither a pass nor an empty point; the board is unchanged.
+        Raises `IllegalMoveError` if it is neither a pass nor an empty point; the board is
+        unchanged.
         """
         colour = self._side(colour)
         raw = int(move)  # kernels take long to find out what a `Point` is
@@ -362,10 +346,7 @@ class Board:
     def undo(self) -> tuple[Colour, Point]:
         """Take the last move back and return it; the game's length does not matter.
 
-        Raises
-        ------
-        IllegalMoveError
-            If no move was played.
+        Raises `IllegalMoveError` if no move was played.
         """
         if not self._keys:
             raise IllegalMoveError("there is no move to undo")
@@ -485,10 +466,7 @@ class Board:
     def block(self, move: Move) -> Block:
         """Return the block of stones at a point.
 
-        Raises
-        ------
-        TengenError
-            If no stone is there.
+        Raises `TengenError` if no stone is there.
         """
         point = int(self.point(move))
         state = k.copied(self.state)

@@ -57,10 +57,7 @@ class Point(int):
     def __new__(cls, name: str, rows: int, cols: int | None = None) -> Point:
         """Return the point that a GTP vertex names; the same object for the same place.
 
-        Raises
-        ------
-        TengenError
-            If the text is no vertex of this board.
+        Raises `TengenError` if the text is no vertex of this board.
         """
         cols = rows if cols is None else cols
         return parse_gtp(name, rows, cols)
@@ -134,10 +131,7 @@ def places(rows: int, cols: int) -> tuple[Point | None, ...]:
 def point_from(raw: int, rows: int, cols: int) -> Point:
     """Return the point that has this raw number.
 
-    Raises
-    ------
-    TengenError
-        If no place of the board has it.
+    Raises `TengenError` if no place of the board has it.
     """
     if raw == RESIGN:
         return RESIGN
@@ -151,11 +145,8 @@ def point_from(raw: int, rows: int, cols: int) -> Point:
 def point_of_move(move: Move, rows: int, cols: int) -> Point:
     """Return the point that a move names: a GTP vertex, (row, column) or a point of this board.
 
-    Raises
-    ------
-    IllegalMoveError
-        If it names no place of this board; a plain number never does, since raw points and
-        row-major indices are both numbers.
+    Raises `IllegalMoveError` if it names no place of this board; a plain number never does, since
+    raw points and row-major indices are both numbers.
     """
     if isinstance(move, Point):
         if move is PASS or (move.rows, move.cols) == (rows, cols):
@@ -187,10 +178,7 @@ def _is_whole(number: object) -> bool:
 def colour_of(value: object) -> Colour:
     """Return a side's colour after checking it.
 
-    Raises
-    ------
-    IllegalMoveError
-        If it is neither BLACK (1) nor WHITE (2); True is not taken for 1.
+    Raises `IllegalMoveError` if it is neither BLACK (1) nor WHITE (2); True is not taken for 1.
     """
     if _is_whole(value) and value in (BLACK, WHITE):
         return int(value)
@@ -200,10 +188,7 @@ def colour_of(value: object) -> Colour:
 def count_of(what: str, value: object, most: int | None = None) -> int:
     """Return a number of things, 0 or more, after checking it.
 
-    Raises
-    ------
-    TengenError
-        If it is not a whole number in this range; `what` begins the message.
+    Raises `TengenError` if it is not a whole number in this range; `what` begins the message.
     """
     if _is_whole(value) and value >= 0 and (most is None or value <= most):  # type: ignore[operator]
         return int(value)  # type: ignore[call-overload, no-any-return]
@@ -214,10 +199,7 @@ def count_of(what: str, value: object, most: int | None = None) -> int:
 def board_size(rows: object, cols: object = None) -> tuple[int, int]:
     """Return the (rows, columns) of a board after checking them; a square if only rows are given.
 
-    Raises
-    ------
-    TengenError
-        If they are not whole numbers from 2 to 25.
+    Raises `TengenError` if they are not whole numbers from 2 to 25.
     """
     cols = rows if cols is None else cols
     if not (_is_whole(rows) and _is_whole(cols)):
@@ -288,10 +270,7 @@ def parse_gtp(vertex: str, rows: int, cols: int) -> Point:
     >>> parse_gtp("j9", 9, 9), parse_gtp("PASS", 9, 9)
     (Point('J9', 9, 9), PASS)
 
-    Raises
-    ------
-    TengenError
-        If the text is no vertex of this board.
+    Raises `TengenError` if the text is no vertex of this board.
     """
     text = vertex.strip().upper()
     if text == "PASS":
@@ -324,10 +303,7 @@ def format_gtp(point: int, rows: int, cols: int) -> str:
 def parse_sgf(text: str, rows: int, cols: int) -> Point:
     """Return the point an SGF value names; empty is a pass, and `tt` where it is off the board.
 
-    Raises
-    ------
-    TengenError
-        If the text is no point of this board.
+    Raises `TengenError` if the text is no point of this board.
     """
     if text == "" or (text == "tt" and rows <= 19 and cols <= 19):
         return PASS

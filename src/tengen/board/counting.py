@@ -297,10 +297,7 @@ def overruled(
 ) -> BoolArray:
     """Return a mask of dead stones in which the blocks at some vertices are dead, at others alive.
 
-    Raises
-    ------
-    TengenError
-        If there is no stone at a vertex, or a block is called both.
+    Raises `TengenError` if there is no stone at a vertex, or a block is called both.
     """
     result, judged = mask.copy(), dict[int, bool]()
     for vertices, verdict in ((dead, True), (alive, False)):

@@ -28,10 +28,7 @@ def parse_ascii(picture: str) -> NDArray[np.int8]:
 
     Lines may carry row numbers at either end and the letters of the columns above or below.
 
-    Raises
-    ------
-    TengenError
-        If a line has an unknown character or another length than the first.
+    Raises `TengenError` if a line has an unknown character or another length than the first.
     """
     rows: list[list[int]] = []
     for number, line in enumerate(picture.strip("\n").splitlines(), 1):

@@ -47,10 +47,7 @@ class Rules:
     def of(cls, rules: Rules | str) -> Rules:
         """Return rules as they are, or the preset of a name.
 
-        Raises
-        ------
-        TengenError
-            If it is neither.
+        Raises `TengenError` if it is neither.
         """
         if isinstance(rules, str):
             return cls.preset(rules)
@@ -62,10 +59,7 @@ class Rules:
     def preset(cls, name: str) -> Rules:
         """Return the rules of this name, with the spellings found in game records.
 
-        Raises
-        ------
-        TengenError
-            If no rules go by this name.
+        Raises `TengenError` if no rules go by this name.
         """
         key = name.strip().lower().replace("-", "_").replace(" ", "_")
         key = _ALIASES.get(key, key)
@@ -86,10 +80,7 @@ class Rules:
     def komi_or(self, komi: object) -> float:
         """Return a komi after checking it, the usual one for None.
 
-        Raises
-        ------
-        TengenError
-            If it is not a number of points.
+        Raises `TengenError` if it is not a number of points.
         """
         try:
             points = self.komi if komi is None else float(komi)  # type: ignore[arg-type]
@@ -134,10 +125,7 @@ HANDICAP_KOMI = 0.5
 def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:
     """Return the usual points for handicap stones (GTP's fixed handicap).
 
-    Raises
-    ------
-    TengenError
-        If boards of this size have no usual points for so many stones.
+    Raises `TengenError` if boards of this size have no usual points for so many stones.
     """
     odd = rows % 2 and cols % 2
     most = 0 if min(rows, cols) < 7 else 9 if odd and min(rows, cols) >= 9 else 4

@@ -133,10 +133,7 @@ def explore(
     A policy tells the probability of a move (in a corner: among the corner's moves), an evaluator
     the points for Black after it. At most `limit` moves are told; shares are of all.
 
-    Raises
-    ------
-    TengenError
-        If a corner is asked for and the moves are not in one.
+    Raises `TengenError` if a corner is asked for and the moves are not in one.
     """
     where = corner_of(board) if corner else None
     folded = fold(board, where)

@@ -156,10 +156,7 @@ def build(
     Needs about 8 kB of memory a game. `on_games` hears how many games each step read, `on_fault`
     of every game that is left out, cut or mended.
 
-    Raises
-    ------
-    TengenError
-        If no game could be read.
+    Raises `TengenError` if no game could be read.
     """
     names = [str(path) for path in paths]
     stamp = stamp_of(names)

@@ -75,10 +75,7 @@ def geometry(rows: int, cols: int) -> Geometry:
 def corner_of(board: Board) -> int:
     """Return the corner that holds all moves of a board; the top right one without any.
 
-    Raises
-    ------
-    TengenError
-        If moves lie in several corners or on middle lines.
+    Raises `TengenError` if moves lie in several corners or on middle lines.
     """
     tables = geometry(board.rows, board.cols)
     played = [point for _, point in board.moves if point]

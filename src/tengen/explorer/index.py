@@ -134,10 +134,7 @@ class Openings:
 def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int, int]:
     """Return an index's arrays, what it says of itself, and the lengths of header and file.
 
-    Raises
-    ------
-    OpeningsError
-        If the file is no index.
+    Raises `OpeningsError` if the file is no index.
     """
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -157,10 +154,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int, int]:
 def open_index(path: str | Path) -> Openings:
     """Open an index for questions.
 
-    Raises
-    ------
-    TengenError
-        If the file is no index, damaged, or of another version.
+    Raises `TengenError` if the file is no index, damaged, or of another version.
     """
     path = Path(path)
     entries, told, length, total = read_header(path)

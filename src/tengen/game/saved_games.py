@@ -66,10 +66,7 @@ def save(game: LocalGame, path: Path) -> None:
 def read_saved(path: Path) -> tuple[Session, str]:
     """Read a game that `save` wrote; return it with the player's spec.
 
-    Raises
-    ------
-    TengenError
-        If it is another record, or its game is over.
+    Raises `TengenError` if it is another record, or its game is over.
     """
     record = read_game(path)
     told = record.tree.nodes[0].get(_PROPERTY)
@@ -90,10 +87,7 @@ def read_saved(path: Path) -> tuple[Session, str]:
 def latest(folder: Path) -> Path:
     """Return the newest game in a folder that is not over.
 
-    Raises
-    ------
-    TengenError
-        If there is none.
+    Raises `TengenError` if there is none.
     """
     for path in sorted(folder.glob("*.sgf"), key=lambda path: -path.stat().st_mtime):
         try:

@@ -89,10 +89,7 @@ class Session:
     def play(self, move: int | str, now: float = 0.0) -> None:
         """Play a move, a pass or a resignation of the side to move; text is a GTP vertex.
 
-        Raises
-        ------
-        IllegalMoveError
-            If the rules forbid it, or the game is over.
+        Raises `IllegalMoveError` if the rules forbid it, or the game is over.
         """
         turn = self.board.turn
         if isinstance(move, str):
@@ -121,10 +118,7 @@ class Session:
     def undo(self, now: float = 0.0) -> None:
         """Take back the person's last move and what followed, or only the end of the game.
 
-        Raises
-        ------
-        IllegalMoveError
-            If there is no such move.
+        Raises `IllegalMoveError` if there is no such move.
         """
         ended_it = self.human and self.human in (self.resigned, self.timed_out)
         if not (self.stopped or ended_it):
@@ -152,10 +146,7 @@ class Session:
     def toggle(self, vertex: str) -> None:
         """Change a block from dead to alive or back.
 
-        Raises
-        ------
-        IllegalMoveError
-            Before the game is counted, and where no stone is.
+        Raises `IllegalMoveError` before the game is counted, and where no stone is.
         """
         if not self.is_counting or self.dead is None:
             raise IllegalMoveError("stones are taken off after both sides have passed")

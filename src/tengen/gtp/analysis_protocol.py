@@ -190,10 +190,7 @@ class Query:
 def parse_query(value: Mapping[str, Any]) -> Query:
     """Read a query.
 
-    Raises
-    ------
-    QueryError
-        With the name of the wrong field.
+    Raises `QueryError` with the name of the wrong field.
     """
     try:
         fields = QueryFields.model_validate(value)

@@ -278,10 +278,7 @@ class Client:
     ) -> Self:
         """Start an engine and ask for its name, version and commands.
 
-        Raises
-        ------
-        EngineFault
-            If it does not start, or not in time.
+        Raises `EngineFault` if it does not start, or not in time.
         """
         client = cls(Channel(command, cwd=cwd, env=env), limits=limits)
         try:
@@ -308,12 +305,8 @@ class Client:
     def command(self, name: str, *args: object, timeout: float | None = None) -> str:
         """Send a command and return the text of its answer.
 
-        Raises
-        ------
-        EngineRefusal
-            If the engine answers with a failure; it stays usable.
-        EngineFault
-            For anything worse; the engine is ended.
+        Raises `EngineRefusal` if the engine answers with a failure; it stays usable and
+        `EngineFault` for anything worse; the engine is ended.
         """
         limit = self.limits.command if timeout is None else timeout
         line = " ".join([name, *map(str, args)])

@@ -412,10 +412,7 @@ def kata_rules(rules: Rules) -> dict[str, object]:
 def rule_change(key: str, value: object) -> dict[str, object]:
     """Translate one of KataGo's rules.
 
-    Raises
-    ------
-    GtpFailure
-        For a rule that the board does not support.
+    Raises `GtpFailure` for a rule that the board does not support.
     """
     word = str(value).upper()
     match key, word:

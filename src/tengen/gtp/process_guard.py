@@ -31,10 +31,7 @@ def start_guarded(
 
     The guard leads a group of processes with the program in it, and ends as the program ended.
 
-    Raises
-    ------
-    OSError
-        If the program cannot be started.
+    Raises `OSError` if the program cannot be started.
     """
     held, leash = os.pipe()
     told, news = os.pipe()

@@ -34,10 +34,7 @@ class RemoteGame:
     def sync(self, board: Board) -> None:
         """Bring the engine's board to the position and game of ours.
 
-        Raises
-        ------
-        EngineFault
-            If the engine refuses what it must accept, or fails.
+        Raises `EngineFault` if the engine refuses what it must accept, or fails.
         """
         start = repr(start_of(board, komi=0.0))
         pairs = zip(self._moves, board.moves, strict=False)
@@ -62,10 +59,7 @@ class RemoteGame:
 
         A seed makes engines repeatable that support set_random_seed.
 
-        Raises
-        ------
-        EngineFault
-            For an illegal move, nonsense, or any failure.
+        Raises `EngineFault` for an illegal move, nonsense, or any failure.
         """
         self.sync(board)
         if seed is not None and self.client.known("set_random_seed"):

@@ -56,10 +56,7 @@ class AnalysisOptions:
 def parse_options(args: Sequence[str]) -> AnalysisOptions:
     """Read `[colour] [interval] (key value)*` in any order.
 
-    Raises
-    ------
-    GtpFailure
-        For unknown keys (programs probe for what is supported) and wrong values.
+    Raises `GtpFailure` for unknown keys (programs probe for what is supported) and wrong values.
     """
     found: dict[str, object] = {}
     words = iter(args)

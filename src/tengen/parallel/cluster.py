@@ -93,10 +93,7 @@ def _connect(address: str) -> Any:
 def _knock(address: str) -> None:
     """Look whether a cluster answers at a host's port.
 
-    Raises
-    ------
-    TengenError
-        If it does not, or the address makes no sense.
+    Raises `TengenError` if it does not, or the address makes no sense.
     """
     if address in ("auto", "local"):
         return
@@ -130,10 +127,7 @@ def _count_loss(
     A worker that ends may be the job's fault; the end of a node, with the results that it keeps,
     or a lack of memory on it mostly is another's.
 
-    Raises
-    ------
-    WorkerLostError
-        If it was lost too often, or Ray has another trouble with it.
+    Raises `WorkerLostError` if it was lost too often, or Ray has another trouble with it.
     """
     if isinstance(trouble, errors.WorkerCrashedError):
         what, most = "workers", retries

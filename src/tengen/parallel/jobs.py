@@ -61,10 +61,7 @@ def map_jobs(
     `jobs` may be endless: it is read only a little ahead. Closing the iterator, or an interrupt,
     ends the workers at once. With processes or Ray, functions must be importable by name.
 
-    Raises
-    ------
-    WorkerLostError
-        When one job lost `retries` + 1 workers.
+    Raises `WorkerLostError` when one job lost `retries` + 1 workers.
 
     >>> list(map_jobs(abs, [-1, -2]))
     [1, 2]

@@ -111,10 +111,7 @@ POLICIES: dict[str, Callable[[], Policy]] = {"uniform": _UniformPolicy, "static"
 def make_evaluator(name: str) -> Evaluator:
     """Return the built-in evaluator, the class or the model of this name.
 
-    Raises
-    ------
-    SpecError
-        If there is none, or the model does not evaluate positions.
+    Raises `SpecError` if there is none, or the model does not evaluate positions.
     """
     return _find(name, EVALUATORS, make_plugged_evaluator, load_evaluator)
 
@@ -122,10 +119,7 @@ def make_evaluator(name: str) -> Evaluator:
 def make_policy(name: str) -> Policy:
     """Return the built-in policy, the class or the model of this name.
 
-    Raises
-    ------
-    SpecError
-        If there is none, or the model predicts no moves.
+    Raises `SpecError` if there is none, or the model predicts no moves.
     """
     return _find(name, POLICIES, make_plugged_policy, load_policy)
 
@@ -135,10 +129,7 @@ def make_network(name: str, *, shared: bool = False) -> Network:
 
     With `shared`, return the one instance of this process.
 
-    Raises
-    ------
-    SpecError
-        If there is none, or the model is of another kind.
+    Raises `SpecError` if there is none, or the model is of another kind.
     """
     try:
         found = load_learner(name, shared=shared)

@@ -55,10 +55,7 @@ class ExternalPlayer:
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Return the engine's move, checked against our rules.
 
-        Raises
-        ------
-        EngineFault
-            If it crashes, hangs, answers nonsense or plays illegally.
+        Raises `EngineFault` if it crashes, hangs, answers nonsense or plays illegally.
         """
         return self._running().genmove(board, seed=int(rng.integers(1, 2**30)))
 

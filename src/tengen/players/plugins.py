@@ -62,10 +62,7 @@ def installed_kinds() -> dict[str, PlayerKind]:
 def make_plugged_player(target: str, rest: str, spec: str) -> Player:
     """Make a player of a class `package.module:Class` with options `key=value,...`.
 
-    Raises
-    ------
-    SpecError
-        If it does not import, takes other options, fails or cannot choose moves.
+    Raises `SpecError` if it does not import, takes other options, fails or cannot choose moves.
     """
     made = _make(target, rest, "player", spec)
     try:
@@ -106,10 +103,7 @@ def checked_player(player: Player, label: str) -> Player:
 
     Plain numbers are refused: nobody can tell whether they are raw points or row-major indices.
 
-    Raises
-    ------
-    SpecError
-        If it cannot choose moves.
+    Raises `SpecError` if it cannot choose moves.
     """
     if not callable(getattr(player, "choose", None)):
         raise SpecError(f"{label}: a player needs a method choose(board, rng)")
@@ -141,10 +135,7 @@ def split_target(text: str, spec: str) -> tuple[str, str]:
 def find(target: str, spec: str) -> Callable[..., object]:
     """Return the class or function `package.module:Class`, importing its module.
 
-    Raises
-    ------
-    SpecError
-        If the module or the name in it cannot be had.
+    Raises `SpecError` if the module or the name in it cannot be had.
     """
     place, _, name = target.rpartition(":")
     try:

@@ -36,10 +36,7 @@ def make_player(spec: str) -> Player:
     >>> make_player("random").name
     'random'
 
-    Raises
-    ------
-    SpecError
-        For an unknown name, key or value; the message lists what exists.
+    Raises `SpecError` for an unknown name, key or value; the message lists what exists.
     """
     name, rest = _split_name(spec)
     if (plugged := _plugged(name, rest, spec)) is not None:
@@ -65,10 +62,7 @@ def _plugged(
 ) -> tuple[str, str] | None:
     """Return the class and the options of a player that is not ours; None for one of ours.
 
-    Raises
-    ------
-    SpecError
-        If nobody has a player of this name.
+    Raises `SpecError` if nobody has a player of this name.
     """
     from tengen.players import plugins
 
@@ -97,10 +91,7 @@ def make_expert(spec: str = "builtin") -> Expert:
 
     `static` plays in one kernel; `static:resign=no` move by move, as every other player.
 
-    Raises
-    ------
-    SpecError
-        For anything else.
+    Raises `SpecError` for anything else.
     """
     name, rest = _split_name(spec)
     if name == "builtin":

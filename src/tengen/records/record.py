@@ -263,12 +263,8 @@ def rules_named(name: str, otherwise: Rules | str = "japanese") -> Rules:
 def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None = None) -> Board:
     """Return the position before move number `move` (from 1), or the final one.
 
-    Raises
-    ------
-    RecordError
-        If the game has no such move.
-    IllegalMoveError
-        If a move before it breaks the rules; the message names file, game and move.
+    Raises `RecordError` if the game has no such move and `IllegalMoveError` if a move before it
+    breaks the rules; the message names file, game and move.
     """
     last = len(record.moves) + 1
     if move is not None and not 1 <= move <= last:
@@ -281,10 +277,8 @@ def positions(record: GameRecord, *, rules: Rules | None = None) -> Iterator[tup
 
     Every board is a copy of its own, to keep or to change.
 
-    Raises
-    ------
-    IllegalMoveError
-        At a move that breaks the rules; the message names file, game and move.
+    Raises `IllegalMoveError` at a move that breaks the rules; the message names file, game and
+    move.
     """
     for board, move in zip(_replayed(record, rules), record.moves, strict=False):
         yield board.copy(), move

@@ -48,12 +48,8 @@ def write(
     `.sgf` a collection, `.txt` the one-line form (19x19 without setup only), `.npz` arrays, a
     folder one file each, `-` SGF on standard output. With a seed the order is by chance.
 
-    Raises
-    ------
-    RecordError
-        If the name tells no form.
-    TengenError
-        If what would be written over is read.
+    Raises `RecordError` if the name tells no form and `TengenError` if what would be written over
+    is read.
     """
     if not out:
         raise RecordError("the name of what to write is empty")
@@ -87,10 +83,7 @@ def _fits_a_line(record: GameRecord) -> bool:
 def load_arrays(path: str | Path) -> GameArrays:
     """Read arrays written as `.npz`; nothing in it is executed.
 
-    Raises
-    ------
-    RecordError
-        If the file is not such a collection.
+    Raises `RecordError` if the file is not such a collection.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

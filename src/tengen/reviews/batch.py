@@ -69,13 +69,9 @@ def review_library(
     `unread` lists what could not be read, for the index page and the summary; games with an illegal
     move join it. `on_game` gets the title of each game when it is done, or was done before.
 
-    Raises
-    ------
-    RunError
-        If the folder holds reviews and `resume` is not given, or reviews with other settings or of
-        other games, or if another process uses it.
-    TengenError
-        If no game could be reviewed.
+    Raises `RunError` if the folder holds reviews and `resume` is not given, or reviews with other
+    settings or of other games, or if another process uses it and `TengenError` if no game could be
+    reviewed.
     """
     with _claimed(folder, settings, resume):
         values: dict[int, dict[str, Any]] = {}

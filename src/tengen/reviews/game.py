@@ -254,10 +254,8 @@ class Reviewer:
 def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     """Load the network for a board and make the player that searches.
 
-    Raises
-    ------
-    SpecError
-        If a quick review is wanted and no network fits, or if the player cannot analyse.
+    Raises `SpecError` if a quick review is wanted and no network fits, or if the player cannot
+    analyse.
     """
     from tengen.contracts.protocols import limit_visits
     from tengen.models import has_model, load_policy
@@ -306,10 +304,7 @@ def review_game(
     `on_step` gets the stage, the steps done and their total; `on_first` the review after the first
     pass, if a search follows.
 
-    Raises
-    ------
-    IllegalMoveError
-        If the record has an illegal move; the message names it.
+    Raises `IllegalMoveError` if the record has an illegal move; the message names it.
     """
     found: dict[int, Position] = {}
     for stage, number, position, steps in evaluate(record, reviewer, seed=seed):
