@@ -78,7 +78,7 @@ def test_match_resumes_and_ends_early(capsys, tmp_path) -> None:
     ("arguments", "message"),
     [
         (["match", "maxlib", "nobody"], "nobody"),
-        (["match", "maxlib", "random", "--size", "x"], "--size x"),
+        (["match", "maxlib", "random", "--size", "x"], "x: not a board size"),
         (["match", "maxlib", "random", "--size", "1"], "conditions.rows"),
         (["match", "maxlib", "random", "--rules", "chess"], "chess"),
         (["match", "maxlib", "random", "--judge", "me"], "judge"),

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import math
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import get_args
+
+import pytest
+from rich.console import Console
+
+from tengen.arena import Database, results_of
+from tengen.arena.config import Entrant
 from tengen.arena.database import GameRow
-from tengen.arena.ratings import PairScore
-from tengen.arena.results import pair_scores
+from tengen.arena.display import LiveTable
+from tengen.arena.export import export_results, results_value, standings_table
+from tengen.arena.game import PlayedGame, Reason, void_game
+from tengen.arena.placing import Placing, is_installed, record, recorded
+from tengen.arena.ranks import ELO_A_RANK, Handicap, advise, fair_handicap, level_ratings, rank_of
+from tengen.arena.ratings import PairScore, Sprt, SprtVerdict
+from tengen.arena.results import MatchResult, Standing, pair_scores
+from tengen.arena.runner import lend_players, run_tournament
+from tengen.arena.schedule import schedule
+from tengen.board import PASS, Board
+from tengen.errors import EngineError, SpecError
 
 
 def row(a: str, b: str, winner: str | None) -> GameRow:
@@ -17,3 +40,188 @@ def test_every_pairing_is_counted_from_the_first_players_side() -> None:
     rows = [row("x", "y", "x"), row("x", "y", "y"), row("x", "y", "x"), row("x", "z", None)]
     assert pair_scores(rows) == [PairScore("x", "y", 2, 1, 0), PairScore("x", "z", 0, 0, 1)]
     assert pair_scores([]) == []
+
+
+class Passer:
+    """Pass, always."""
+
+    name = "passer"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def choose(self, board: Board, rng: object) -> int:
+        self.asked += 1
+        return PASS
+
+
+def test_a_sequential_test_stops_at_the_bound_it_crosses() -> None:
+    test = Sprt(0, 100)
+    low, high = test.bounds
+    assert low < 0 < high and math.isclose(low, -high)
+    won, lost = test.verdict([1.0] * 50), test.verdict([0.0] * 50)
+    assert (won.answer, lost.answer) == ("elo1", "elo0")
+    assert won.llr >= high > test.llr(won.games - 1, 0)
+    assert test.verdict([1.0, 0.0]) == SprtVerdict("undecided", test.llr(1, 1), 2)
+
+
+def test_a_standing_counts_time_over_its_own_plies() -> None:
+    standing = Standing("a", wins=3, losses=1, draws=2, seconds=6.0, plies=4)
+    assert (standing.games, standing.seconds_per_move) == (6, 1.5)
+    assert standing.interval[0] < standing.rate == 4 / 6 < standing.interval[1]
+    assert Standing("b").seconds_per_move == 0.0 and math.isnan(Standing("b").rate)
+
+
+def test_a_match_tells_who_is_stronger_and_how_surely() -> None:
+    rest = (0, 0, 0, 5, (4, 5), (4, 5))
+    match, even = (MatchResult("a", "b", 10, won, 10 - won, 0, *rest) for won in (8, 5))
+    assert even.superiority == 0.5 < 0.9 < match.superiority < 1
+    assert match.value()["superiority"] == match.superiority
+    assert match.win_rate_a == 0.8
+
+
+def test_a_rank_is_a_stone_on_the_full_board() -> None:
+    assert fair_handicap(1000, 1000 + 4 * ELO_A_RANK, 361) == Handicap(4, 0.5)
+    assert fair_handicap(1000 + 40 * ELO_A_RANK, 1000, 361) == Handicap(9, 0.5)
+    assert str(Handicap()) == "even" and str(Handicap(2, 0.5)) == "2 stones, komi 0.5"
+
+
+def test_a_game_that_cannot_begin_is_void_by_the_fault_of_who_is_missing(job) -> None:
+    game = void_game(job(), 2, EngineError("not there"))
+    assert isinstance(game, PlayedGame) and game.is_void and game.moves == []
+    assert game.reason == "failure" and game.reason in get_args(Reason)
+    assert (game.fault, game.detail) == (job().white.name, "White, move 1: not there")
+
+
+def test_lent_players_play_for_their_names_alone_and_only_then(tournament) -> None:
+    plan = tournament(games=2)
+    lent = {entrant.name: Passer() for entrant in plan.entrants}
+    with Database.open(None, plan) as database, lend_players(lent):
+        jobs = schedule(plan)[:2]
+        summary = run_tournament(plan, database, jobs=jobs)
+        assert (summary.played, summary.left) == (2, 0)
+        assert sum(player.asked for player in lent.values()) >= 4
+        assert run_tournament(plan, database, jobs=jobs).played == 0  # they are there
+        results = results_of(database)
+        value, (head, rows) = results_value(results), standings_table(results)
+        assert value["games"] + value["duplicates"] == 2
+        assert [row[0].rstrip("*") for row in rows] == [s["player"] for s in value["standings"]]
+        assert all(len(row) == len(head) for row in rows)
+        table = list(csv.DictReader(io.StringIO(export_results(database, "csv"))))
+        assert len(table) == 2 == export_results(database, "sgf").count("(;")
+        assert len(json.loads(export_results(database, "json"))["games"]) == 2
+        assert export_results(database, "html").startswith("<!")
+        with pytest.raises(SpecError, match="csv, json, html, sgf"):
+            export_results(database, "pdf")
+
+
+@pytest.mark.parametrize(
+    ("spec", "there"),
+    [
+        ("random", True),
+        ("gtp:sh -c true", True),
+        ("gtp:no-such-engine --fast", False),
+        ("gtp:", False),
+    ],
+)
+def test_an_engine_is_there_or_not(spec: str, there: bool) -> None:
+    assert is_installed(Entrant(name="somebody", spec=spec)) == there
+
+
+def test_games_under_way_are_listed_until_they_end() -> None:
+    table = LiveTable(["a", "b"], [], quiet=True)
+    table.begin(4, 0)
+    table.handed_out(SimpleNamespace(key=("a", "b", 2)))  # type: ignore[arg-type]
+    console = Console(file=StringIO(), width=120)
+    console.print(table._draw())
+    assert "game 3 of a - b" in console.file.getvalue()  # type: ignore[attr-defined]
+    sides = SimpleNamespace(black=SimpleNamespace(name="a"), white=SimpleNamespace(name="b"))
+    ended = SimpleNamespace(
+        key=("a", "b", 2), is_void=True, job=sides, detail="lost", fault="a", result="Void"
+    )
+    table.finished(ended)  # type: ignore[arg-type]
+    console = Console(file=StringIO(), width=120)
+    console.print(table._draw())
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "game 3 of a - b" not in text and "0/4 games" in text
+
+
+@pytest.mark.parametrize(
+    ("elo", "rank"),
+    [
+        (1800, "9 kyu"),
+        (1849, "9 kyu"),
+        (1851, "8 kyu"),
+        (2600, "1 kyu"),
+        (2700, "1 dan"),
+        (3500, "9 dan"),
+        (9000, "9 dan"),
+        (-300, "30 kyu"),
+        (-2000, "30 kyu"),
+    ],
+)
+def test_ranks(elo: float, rank: str) -> None:
+    assert rank_of(elo) == rank
+
+
+@pytest.mark.parametrize(
+    ("apart", "lines", "words"),
+    [
+        (0, 19, "even"),
+        (40, 19, "even"),
+        (100, 19, "no stones, komi 0.5"),
+        (-200, 19, "2 stones, komi 0.5"),
+        (600, 19, "6 stones, komi 0.5"),
+        (5000, 19, "9 stones, komi 0.5"),
+        (600, 13, "3 stones, komi 0.5"),
+        (600, 9, "no stones, komi 0.5"),
+    ],
+)
+def test_a_stone_is_worth_more_on_a_small_board(apart: float, lines: int, words: str) -> None:
+    assert str(fair_handicap(1000, 1000 + apart, lines * lines)) == words
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    def entry(level: int, elo: float, size: str) -> dict[str, object]:
+        interval = [elo - 50, elo + 50]
+        name = f"tengen:level={level}"
+        return {"player": name, "size": size, "elo": elo, "interval": interval, "games": 10}
+
+    path = tmp_path / "ratings.json"
+    rows = [entry(1, 500.0, "9x9"), entry(2, 1410.0, "9x9"), entry(2, 1300.0, "19x19")]
+    path.write_text(json.dumps([*rows, {**entry(3, 1.0, "9x9"), "player": "static"}]))
+    return path
+
+
+def test_levels_that_were_rated(ratings: Path) -> None:
+    found = level_ratings("9x9", ratings)
+    assert list(found) == [1, 2] and found[2].rank == "13 kyu" and found[2].games == 10
+    assert found[1].interval == (450.0, 550.0)
+    assert level_ratings("13x13", ratings) == {}
+
+
+def test_advice_between_levels(ratings: Path) -> None:
+    assert str(advise(1, 2, 9, ratings)) == "2 stones, komi 0.5"
+    with pytest.raises(SpecError, match="level 1 is not rated on 19x19"):
+        advise(1, 2, 19, ratings)
+    with pytest.raises(SpecError, match="no level 77"):
+        advise(1, 77, 9, ratings)
+
+
+def test_a_new_rating_takes_the_place_of_the_old(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.json"
+    assert recorded(path) == []
+    record(Placing("static", 100.0, (50.0, 150.0)), "9", 1, path)
+    record(Placing("maxlib", 900.0, (850.0, 950.0)), "9", 1, path)
+    record(Placing("static", 120.0, (60.0, 160.0)), "9", 2, path)
+    record(Placing("static", 1.0, (0.0, 2.0)), "13", 2, path)
+    found = [(e["size"], e["player"], e["elo"]) for e in recorded(path)]
+    assert found == [("13x13", "static", 1.0), ("9x9", "maxlib", 900.0), ("9x9", "static", 120.0)]
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.json"
+    path.write_text('[{"player": "x"}]')
+    with pytest.raises(SpecError, match=r"ratings\.json"):
+        recorded(path)

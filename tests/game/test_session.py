@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, PASS, RESIGN, Board, parse_gtp
-from tengen.errors import IllegalMoveError
+from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.game.clock import Clock
+from tengen.game.saved_games import default_folder, new_place, read_saved, refuse_other, save
 from tengen.game.session import LocalGame
 from tengen.players import make_player
 from tengen.records import read_game
@@ -115,3 +116,116 @@ def test_a_machine_plays_on_after_a_pass_in_an_open_game_and_accepts_one_that_en
         game.act(PASS)
         assert (game.answer() == PASS) is over
         assert game.is_counting is over
+
+
+def game(board: Board, clock: Clock | None = None) -> LocalGame:
+    return LocalGame(board, 1, 3, clock or Clock(), player=make_player("random"))
+
+
+def test_games_are_kept_in_the_users_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert default_folder().parts[-2:] == ("tengen", "games")
+
+
+def test_two_games_of_one_second_get_two_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.strftime", lambda form: "2026-01-02-030405")
+    found = []
+    for _ in range(3):
+        found.append(new_place(tmp_path, Board(9, 13)))
+        found[-1].touch()
+    stem = "2026-01-02-030405-9x13"
+    assert [place.name for place in found] == [f"{stem}.sgf", f"{stem}-2.sgf", f"{stem}-3.sgf"]
+
+
+def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
+    refuse_other(tmp_path / "game.sgf")
+    (tmp_path / "game.sgf").write_text("(;SZ[9])")
+    with pytest.raises(TengenError, match="is there already; name another file"):
+        refuse_other(tmp_path / "game.sgf")
+
+
+def test_a_record_of_somebody_else_is_no_saved_game(tmp_path: Path) -> None:
+    (tmp_path / "game.sgf").write_text("(;SZ[9];B[ee])")
+    with pytest.raises(TengenError, match=r"game\.sgf"):
+        read_saved(tmp_path / "game.sgf")
+
+
+def test_an_illegal_move_is_told_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    save(game(Board(9, moves="B E5")), path)
+    path.write_text(path.read_text().replace(";B[ee]", ";B[ee];W[ee]"))
+    with pytest.raises(IllegalMoveError, match="E5 at move 2: the point is taken"):
+        read_saved(path)
+
+
+def test_a_damaged_clock_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    save(game(Board(9), Clock.fischer(60.0, 5.0)), path)
+    assert read_saved(path)[0].clock == Clock.fischer(60.0, 5.0)
+    text = path.read_text()
+    assert '"left": {"1": 60.0, "2": 60.0}' in text
+    path.write_text(text.replace('{"1": 60.0, "2": 60.0}', "[60\\]"))
+    with pytest.raises(RecordError, match="XT is damaged"):
+        read_saved(path)
+
+
+def test_without_limits_there_is_no_budget() -> None:
+    assert Clock().budget(1, 81, 0) is None
+    # GTP: a period with no stones means no limit.
+    assert Clock.settings(0, 1, 0).budget(1, 81, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("main", "period", "stones"),
+    [(300, 0, 0), (10, 0, 0), (60, 30, 5), (0, 30, 5), (60, 5, 1), (0, 5, 1), (1, 0, 0)],
+)
+@pytest.mark.parametrize("points", [81, 361])
+def test_a_player_that_uses_its_budget_never_loses_on_time(
+    main: float, period: float, stones: int, points: int
+) -> None:
+    clock = Clock.settings(main, period, stones)
+    side = clock.sides[1]
+    for ply in range(0, 2 * points, 2):
+        budget = clock.budget(1, points, ply)
+        assert budget is not None and budget > 0
+        side = clock.sides[1]
+        available = side.left + (period if side.stones == 0 and stones else 0.0)
+        # Only the shortest time of all may exceed what is left: absolute time runs out some day.
+        assert budget <= max(available, 0.0101)
+        clock.spend(1, budget)
+    if not stones:
+        assert side.left >= 0
+
+
+def test_no_clock_makes_a_move_last_for_ever() -> None:
+    clock = Clock.settings(1e20, 0, 0)
+    assert clock.budget(1, 361, 0) == 600
+    clock.set_left(1, 1e20, 1)
+    assert clock.budget(1, 361, 0) == 600
+
+
+def test_a_program_knows_better_than_our_count() -> None:
+    clock = Clock.settings(600, 0, 0)
+    before = clock.budget(2, 361, 0)
+    clock.set_left(2, 10.0, 0)
+    after = clock.budget(2, 361, 0)
+    assert before is not None and after is not None and after < before / 10
+    clock.set_left(2, 25.0, 5)
+    assert clock.budget(2, 361, 0) == pytest.approx(4.6)
+    clock.restart()
+    assert clock.budget(2, 361, 0) == before
+
+
+def test_fischers_clock_gives_time_back() -> None:
+    clock = Clock.fischer(30, 5)
+    for ply in range(0, 400, 2):
+        budget = clock.budget(1, 361, ply)
+        assert budget is not None and 0 < budget < clock.sides[1].left
+        clock.spend(1, budget)
+    assert clock.sides[1].left >= 5
+    assert budget > 3  # the increment is used, not hoarded

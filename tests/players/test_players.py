@@ -1,19 +1,37 @@
 """Every built-in player keeps the contract, and each does what its name says."""
 
+from __future__ import annotations
+
+import pickle
+import sys
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from tests.needs import need
 
 from tengen.arrays import FloatArray
-from tengen.board import BLACK, PASS, WHITE, Board, Rules, index_of
+from tengen.board import BLACK, PASS, WHITE, Board, Rules, index_of, parse_gtp, playouts
+from tengen.board.counting import count_board
 from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, is_own_eye, liberty_balance
-from tengen.contracts import TimedPlayer, check_evaluator, check_player, check_policy
-from tengen.players import PLAYERS, make_player
+from tengen.contracts import (
+    Analyser,
+    Explainer,
+    TimedPlayer,
+    check_evaluator,
+    check_player,
+    check_policy,
+)
+from tengen.errors import EngineError, SpecError
+from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
+from tengen.learners.network import inputs
+from tengen.models import load_evaluator
+from tengen.players import PLAYERS, make_expert, make_player
 from tengen.players.alphabeta import AlphaBetaPlayer, Search
 from tengen.players.evaluators import EVALUATORS, POLICIES, AreaEvaluator, make_policy
+from tengen.players.external import ExternalPlayer
 from tengen.players.mcts import MctsPlayer
-from tengen.players.simple import GreedyPlayer, SamplePlayer
+from tengen.players.simple import GreedyPlayer, SamplePlayer, finish_score
 
 SPECS = [
     "random",
@@ -237,3 +255,187 @@ def test_a_narrowed_player_looks_at_nothing_else() -> None:
     assert {c.move for c in report.candidates} <= wanted
     assert sum(c.visits for c in report.candidates) >= 78
     assert report.choice in wanted
+
+
+_SIDE = 9
+
+
+def settled(size: int = _SIDE, **options: object) -> Board:
+    """Return a board of two groups with two eyes each and nothing else: Black has four columns."""
+    rows = [list("X" * 4 + "O" * (size - 4)) for _ in range(size)]
+    rows[0][0] = rows[-1][0] = rows[1][-1] = rows[-2][-1] = "."
+    return Board.from_ascii("\n".join(map("".join, rows)), **options)  # type: ignore[arg-type]
+
+
+def verdicts(board: Board) -> dict[str, float]:
+    """Ask all who need no model what a settled board is worth."""
+    found = {
+        "area": board.area_score(),
+        "count": count_board(board, None).score,
+        "as it stands": score_as_it_stands(board),
+        "judgement": estimate_by_playouts(board).score,
+        "finish": finish_score(board),
+    }
+    for kind in ("light", "heavy"):
+        found[kind] = playouts(board, 8, kind=kind).mean_score  # type: ignore[arg-type]
+    for name in ("builtin", "static", "static:resign=no"):
+        found[f"expert {name}"] = float(make_expert(name).finish([board], [1])[0])
+    for name, make in EVALUATORS.items():
+        found[f"evaluator {name}"] = float(make().values([board])[0])
+    player = make_player("mcts:playouts=16")
+    *_, report = player.analyse(board, np.random.default_rng(1), limited=True)  # type: ignore[attr-defined]
+    found["search"] = report.score
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rules", "handicap", "bonus"),
+    [("chinese", 4, 11.5), ("aga", 4, 10.5), ("chinese", 0, 7.5), ("cgos", 4, 7.5)],
+)
+def test_all_judges_agree_on_a_settled_board(rules: str, handicap: int, bonus: float) -> None:
+    board = settled(rules=rules, handicap=handicap)
+    assert board.white_bonus == bonus
+    found = verdicts(board)
+    assert found == dict.fromkeys(found, 36 - 45 - bonus)
+
+
+def test_territory_is_counted_without_compensation() -> None:
+    board = Board(9, rules=Rules(scoring="territory", handicap_bonus="n"), komi=0.5, handicap=4)
+    assert board.white_bonus == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("evolved-spatial-13x13", 13),
+        ("isn-9x9", 9),
+        ("isn-best", 9),
+        ("scorer", 9),
+        ("td-best-9x9", 9),
+        ("zero-9x9", 9),
+    ],
+)
+def test_models_take_compensation_for_komi(name: str, size: int) -> None:
+    model = load_evaluator(name)
+    given = settled(size, rules="chinese", komi=0.5, handicap=4)
+    same = settled(size, rules="chinese", komi=4.5)
+    even = settled(size, rules="chinese", komi=0.5)
+    a, b, c = model.values([given, same, even])
+    assert a == b < c
+    rate = getattr(model, "move_scores", None)
+    if rate is not None:
+        assert np.array_equal(rate(given), rate(same))
+
+
+def test_a_network_is_told_all_that_white_gets() -> None:
+    boards = [settled(rules="chinese", komi=0.5, handicap=4, to_play=side) for side in (1, 2)]
+    assert inputs.of_boards(boards).komi.tolist() == [-4.5, 4.5]
+
+
+def test_another_handicap_is_another_game() -> None:
+    board = settled(rules="chinese", handicap=4)
+    assert board.continues(board.copy())
+    assert not board.continues(settled(rules="chinese"))
+
+
+class Taste:
+    """Like points more the later they come, with a great liking for the centre."""
+
+    def priors(self, board: Board) -> np.ndarray:
+        weights = np.arange(1.0, board.rows * board.cols + 2)
+        weights[12] = 1000.0
+        weights[~board.legal_mask()] = 0
+        return weights / weights.sum()
+
+
+class Nothing:
+    """Judge every position as even."""
+
+    def values(self, boards: list[Board]) -> np.ndarray:
+        return np.zeros(len(boards))
+
+
+@pytest.mark.parametrize(
+    "player",
+    [SamplePlayer(model=Taste(), temperature=0), GreedyPlayer(policy=Taste())],
+    ids=["sample", "greedy"],
+)
+def test_the_likeliest_moves_are_reported_best_first(player: SamplePlayer) -> None:
+    assert isinstance(player, Analyser) and isinstance(player, Explainer)
+    board = Board(5)
+    reports = list(player.analyse(board, np.random.default_rng(0)))
+    assert len(reports) == 1
+    found = reports[0].candidates
+    assert len(found) == 20
+    centre = parse_gtp("C3", 5, 5)
+    assert found[0].move == reports[0].choice == centre
+    chances = [candidate.prior for candidate in found]
+    assert chances == sorted(chances, reverse=True)
+    # The pass has no share: 1 to 25 without the centre's 13, and the centre's 1000.
+    assert found[0].prior == pytest.approx(1000 / (25 * 13 - 13 + 1000))
+    assert found[0].visits == round(10_000 * found[0].prior)
+    words = player.explain(board, centre)
+    assert words.startswith("C3: number 1 of the policy, 76.2")
+    assert player.explain(board, PASS) == ""
+
+
+def test_without_a_policy_the_choice_alone_is_reported() -> None:
+    player = GreedyPlayer(model=Nothing())
+    board = Board(5)
+    (report,) = player.analyse(board, np.random.default_rng(0))
+    assert [candidate.move for candidate in report.candidates] == [report.choice]
+    assert 0 <= index_of(report.choice, 5, 5) < 25
+    assert player.explain(board, report.choice) == ""
+
+
+ENGINE = f"{sys.executable} -c 'from tengen.cli import main; main()' gtp --player random --seed 1"
+
+
+def test_an_engine_plays_and_follows_another_game() -> None:
+    player = make_player(f"gtp:{ENGINE}")
+    assert isinstance(player, ExternalPlayer)
+    rng = np.random.default_rng(0)
+    try:
+        board = Board(5)
+        for _ in range(4):
+            move = player.choose(board, rng)
+            assert board.is_legal(move)
+            board.play(move)
+        other = Board(7, moves="B C3 W D4")
+        assert other.is_legal(player.choose(other, rng))
+        assert player.version
+    finally:
+        player.close()
+
+
+def test_a_missing_engine_is_named() -> None:
+    player = make_player("gtp:no-such-engine-anywhere --mode gtp")
+    with pytest.raises(EngineError, match="no-such-engine-anywhere"):
+        player.choose(Board(5), np.random.default_rng(0))
+
+
+def test_it_travels_without_its_process() -> None:
+    player = ExternalPlayer(command="x")
+    assert pickle.loads(pickle.dumps(player)).command == "x"
+
+
+def test_gnu_go_repeats_itself_with_the_same_generator() -> None:
+    need("gnugo")
+    player = make_player("gtp:gnugo --mode gtp --level 0 --chinese-rules --never-resign")
+    try:
+        games = []
+        for _ in range(2):
+            board, rng = Board(5), np.random.default_rng(3)
+            while not board.is_over and len(board.moves) < 30:
+                board.play(player.choose(board, rng))
+            games.append(board.moves)
+        assert games[0] == games[1]
+        assert games[0][-1][1] == PASS
+    finally:
+        assert isinstance(player, ExternalPlayer)
+        player.close()
+
+
+def test_a_quotation_without_an_end_is_told_at_once() -> None:
+    with pytest.raises(SpecError, match="no closing quotation"):
+        make_player('gtp:"gnugo')

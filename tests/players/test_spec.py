@@ -1,14 +1,37 @@
+"""Classes of one's own as players, evaluators and policies, and what is told if they are wrong."""
+
+from __future__ import annotations
+
+import importlib.metadata
 import json
 import subprocess
 import sys
+import types
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from tengen.board import Board
-from tengen.errors import SpecError
+from tengen.arena import duel
+from tengen.board import PASS, RESIGN, Board
+from tengen.cli import players
+from tengen.contracts.checks import check_evaluator, check_player, check_policy
+from tengen.errors import SpecError, TengenError
 from tengen.players import PLAYERS, make_expert, make_player, parse_spec
+from tengen.players.evaluators import make_evaluator, make_policy
+from tengen.players.kinds import PLAIN_READERS, Option
+from tengen.players.plugins import (
+    PREFIX,
+    checked_player,
+    installed_kinds,
+    installed_players,
+    make_plugged_evaluator,
+    make_plugged_player,
+    make_plugged_policy,
+    split_target,
+)
 from tengen.players.simple import OpeningPlayer, RandomPlayer
 
 
@@ -149,3 +172,275 @@ def test_options_are_split_at_commas_outside_quotes_and_a_player_takes_the_rest(
             split_options(kind, wrong, "walk:" + wrong)
     with pytest.raises(SpecError, match=r"walk needs steps=\.\.\. \(how far\)"):
         read_options(kind, "title=x", "walk:title=x", readers)
+
+
+MODULE = '''
+from dataclasses import dataclass
+
+import numpy as np
+
+CONSTANT = 3
+
+
+class First:
+    """Play the first legal move after `skip` others."""
+
+    def __init__(self, skip: int = 0, *, resign=False, word: str = "x"):
+        self.skip, self.resign, self.word = skip, resign, word
+
+    def choose(self, board, rng):
+        if self.resign:
+            return "resign"
+        return list(board.legal_moves)[self.skip % len(board.legal_moves)]
+
+
+@dataclass(frozen=True)
+class Frozen:
+    share: float = 0.5
+
+    def choose(self, board, rng):
+        return (0, 0) if "A9" in board.legal_moves else "pass"
+
+
+class Slots:
+    __slots__ = ("name",)
+
+    def choose(self, board, rng):
+        return board.point("pass")
+
+
+class Numbers:
+    def choose(self, board, rng):
+        return 41
+
+
+class Broken:
+    def choose(self, board, rng):
+        return 1 / 0
+
+
+class Refuses:
+    def __init__(self):
+        raise RuntimeError("not today")
+
+
+class Area:
+    def values(self, boards):
+        return [board.area_score() for board in boards]
+
+    def priors(self, board):
+        return board.legal_mask() / board.legal_mask().sum()
+
+
+class BadShapes:
+    def values(self, boards):
+        return np.zeros(3)
+
+    def priors(self, board):
+        return np.full(7, np.nan)
+
+
+def made(share: float):
+    return Frozen(share)
+'''
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "plugged_in_a_test.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "plugged_in_a_test", raising=False)
+    return "python:plugged_in_a_test"
+
+
+def choice(spec: str, board: Board | None = None) -> str:
+    return str(make_player(spec).choose(board or Board(9), np.random.default_rng(1)))
+
+
+def test_a_class_with_options_is_a_player(module: str) -> None:
+    assert choice(f"{module}:First") == "A9"
+    assert choice(f"{module}:First:skip=2") == "C9"
+    assert choice(f"{module}:First:resign=yes,word=a b") == "resign"
+    assert choice(f"{module}:Frozen:share=0.25") == choice(f"{module}:made:share=1") == "A9"
+    assert choice(f"{module}:Slots") == "pass"
+    assert make_player(f"{module}:First:skip=2").name == f"{module}:First:skip=2"
+    assert choice("python:plugged_in_a_test.py:First:skip=1") == "B9"
+    check_player(make_player(f"{module}:First"), boards=[Board(9), Board(5, moves="B C3")])
+
+
+def test_a_class_goes_anywhere_a_spec_goes(module: str) -> None:
+    assert choice(f"greedy:model={module}:Area")
+    assert choice(f"sample:model={module}:Area,temperature=1")
+    assert choice(f"opening:model={module}:Area,moves=0,then={module}:First:skip=3") == "D9"
+    assert len(make_expert(f"{module}:Frozen").finish([Board(5)], [1])) == 1
+    check_evaluator(make_evaluator(f"{module}:Area"), boards=[Board(9), Board(5, moves="B C3")])
+    check_policy(make_policy(f"{module}:Area"), boards=[Board(9)])
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("", "write python:package.module:Class"),
+        (":Nobody", "plugged_in_a_test has no Nobody"),
+        (":CONSTANT", "is no class"),
+        (":Area", "no method choose"),
+        (":Refuses", "making it failed: RuntimeError: not today"),
+        (":First:skip=x", "skip: 'x' is no whole number"),
+        (":First:jump=1", "no option of .*'jump'.*skip, resign, word"),
+        (":made", "needs share"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(module: str, end: str, told: str) -> None:
+    with pytest.raises(SpecError, match=told) as failure:
+        make_player(module + end)
+    assert "\n" not in str(failure.value) and "plugged_in_a_test" in str(failure.value)
+
+
+def test_modules_that_do_not_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "half_a_module.py").write_text("def (")
+    for spec, told in (
+        ("python:no.such.module:Player", "ModuleNotFoundError"),
+        ("python:half_a_module:Player", "SyntaxError"),
+        ("python:nowhere.py:Player", "FileNotFoundError"),
+    ):
+        for read in (make_player, parse_spec):
+            with pytest.raises(SpecError, match=told):
+                read(spec)
+
+
+def test_broken_contracts_name_the_plug_in(module: str) -> None:
+    with pytest.raises(SpecError, match="Numbers: choose: the plain number 41 names no move"):
+        choice(f"{module}:Numbers")
+    with pytest.raises(SpecError, match="Broken: choose failed: ZeroDivisionError"):
+        choice(f"{module}:Broken")
+    with pytest.raises(SpecError, match=r"BadShapes: values have shape \(3,\), not \(1,\)"):
+        make_evaluator(f"{module}:BadShapes").values([Board(9)])
+    with pytest.raises(SpecError, match=r"BadShapes: priors have shape \(7,\), not \(82,\)"):
+        make_policy(f"{module}:BadShapes").priors(Board(9))
+
+
+def test_packages_name_their_players(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = importlib.metadata.EntryPoint("first", "plugged_in_a_test:First", "tengen.players")
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
+    assert choice("first:skip=1") == "B9" and parse_spec("first")[0] == "first"
+    with pytest.raises(SpecError, match="there is no player 'frist'; did you mean 'first'"):
+        make_player("frist")
+
+
+def test_installed_players_are_listed_and_broken_ones_say_why(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = [
+        importlib.metadata.EntryPoint(name, f"plugged_in_a_test:{target}", "tengen.players")
+        for name, target in (("first", "First"), ("lost", "Nobody"), ("random", "First"))
+    ]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
+    kinds = installed_kinds()
+    assert list(kinds) == ["first", "lost"]  # our own `random` is not theirs to replace
+    assert [(option.name, option.kind) for option in kinds["first"].options] == [
+        ("skip", "int"), ("resign", "bool"), ("word", "text"),
+    ]  # fmt: skip
+    assert kinds["first"].help == "Play the first legal move after `skip` others."
+    assert "plugged_in_a_test has no Nobody" in kinds["lost"].help
+    listed = json.loads(CliRunner().invoke(players.app, ["--json"]).stdout)
+    assert [row["name"] for row in listed][-2:] == ["first", "lost"]
+    told = CliRunner().invoke(players.app, ["first"]).stdout
+    assert "first" in told and "skip" in told
+
+
+def test_objects_play_in_the_arena(tmp_path: Path) -> None:
+    class Passes:
+        name = "passes"
+
+        def choose(self, board: Board, rng: np.random.Generator) -> object:
+            return PASS
+
+    class Resigns(Passes):
+        def choose(self, board: Board, rng: np.random.Generator) -> object:
+            return RESIGN
+
+    result = duel(Passes(), "random", games=4, size=5, openings=2, seed=3)
+    assert (result.a, result.b, result.games) == ("passes", "random", 4)
+    assert result.win_rate_a is not None and result.win_rate_a < 0.5
+    same = duel(Resigns(), Passes(), games=2, size=5)
+    assert (same.a, same.b, same.wins_b) == ("passes", "passes (2)", 2)
+    with pytest.raises(SpecError, match="an object plays in one process"):
+        duel(Passes(), "random", workers=2)
+    with pytest.raises(SpecError, match="needs a method choose"):
+        duel(object(), "random")  # type: ignore[arg-type]
+    with pytest.raises(TengenError):
+        duel("random", "nobody")
+
+
+def test_a_plug_in_from_the_command_line(module: str) -> None:
+    command = [sys.executable, "-m", "tengen", "arena", "match", f"{module}:First", "random"]
+    done = subprocess.run(
+        [*command, "--games", "2", "--size", "5", "--json"], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and json.loads(done.stdout)["games"] == 2
+    command[5] = f"{module}:Nobody"
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and "has no Nobody" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_plain_options_are_read_or_refused() -> None:
+    option = Option("x", "choice", "", choices=("a", "b"))
+    assert PLAIN_READERS["int"]("7", option) == 7 and PLAIN_READERS["bool"]("off", option) is False
+    assert PLAIN_READERS["choice"]("b", option) == "b"
+    for kind in ("int", "float", "bool", "choice"):
+        with pytest.raises(SpecError):
+            PLAIN_READERS[kind]("seven?", option)
+
+
+class Own:
+    """A player, an evaluator and a policy of somebody's own."""
+
+    def __init__(self, answer: str = "pass") -> None:
+        self.answer = answer
+
+    def choose(self, board: Board, rng: object) -> object:
+        return 7 if self.answer == "seven" else self.answer
+
+    def values(self, boards: list[Board]) -> list[float]:
+        return [1.5] * len(boards)
+
+    def priors(self, board: Board) -> list[float]:
+        return [float(self.answer != "zero")] * (board.rows * board.cols + 1)
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch) -> str:
+    module = types.ModuleType("own_parts")
+    Own.__module__ = "own_parts"
+    module.Own = Own  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "own_parts", module)
+    return "own_parts:Own"
+
+
+def test_plugged_classes_are_checked_at_every_answer(own: str) -> None:
+    board, rng = Board(3), np.random.default_rng(1)
+    for answer, move in (("pass", PASS), ("resign", RESIGN), ("B2", board.point("B2"))):
+        assert (
+            make_plugged_player(own, f"answer={answer}", "mine").choose(
+                board, np.random.default_rng(1)
+            )
+            == move
+        )
+    with pytest.raises(SpecError, match="mine: choose"):
+        make_plugged_player(own, "answer=seven", "mine").choose(board, rng)
+    assert make_plugged_evaluator(PREFIX + own).values([board, board]).tolist() == [1.5, 1.5]
+    assert make_plugged_policy(PREFIX + own).priors(board).sum() == 10
+    with pytest.raises(SpecError, match="no probabilities"):
+        make_plugged_policy(f"{PREFIX}{own}:answer=zero").priors(board)
+    with pytest.raises(SpecError, match="needs a method choose"):
+        checked_player(object(), "mine")  # type: ignore[arg-type]
+    assert checked_player(Own(), "mine").choose(board, rng) == PASS  # type: ignore[arg-type]
+
+
+def test_a_target_has_a_module_and_a_class() -> None:
+    assert split_target("a.b:C:x=1", "s") == ("a.b:C", "x=1")
+    with pytest.raises(SpecError, match=PREFIX):
+        split_target("only.a.module", "s")
+    assert all(":" in target for target in installed_players().values())

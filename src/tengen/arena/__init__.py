@@ -1,8 +1,7 @@
-"""Who wins, and how surely: matches, tournaments, ratings and the results database.
+"""Matches, tournaments, ratings and the results database.
 
-`duel` plays a match in one call. `load_tournament` reads a TOML file, `Database.open` makes the
-file of results, `run_tournament` plays what is missing, `results_of` makes the tables. Nothing
-here knows how a player finds a move.
+`duel` plays a match in one call. `load_tournament` reads a TOML file, `Database.open` opens the
+file of results, `run_tournament` plays the missing games, `results_of` makes the tables.
 """
 
 from tengen.arena.config import (

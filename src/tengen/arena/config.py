@@ -1,7 +1,7 @@
-"""Say what a tournament is: who plays whom, under which conditions; play nothing.
+"""The settings of a tournament: who plays whom, under which conditions.
 
-A tournament comes from a TOML file or from the arguments of `tengen arena match`. It is written
-into the database with the first game, and a later run on that database must agree with it.
+They come from a TOML file or from the arguments of `tengen arena match`. They are written into the
+database with the first game, and a later run on that database must agree with them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DEFAULT_OPENING_PLIES = 4
 
 
 class _Strict(BaseModel):
-    """A frozen table of a configuration that refuses names it does not know."""
+    """A frozen table of settings that refuses unknown names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,21 +44,21 @@ class Entrant(_Strict):
     name: str = Field(min_length=1, max_length=1000)
     spec: str = Field(min_length=1)
     elo: float | None = Field(default=None, allow_inf_nan=False)
-    """The known rating of an anchor; the scale is shifted so that anchors stand there."""
+    """The known rating of an anchor, to which the scale is shifted."""
     restart: bool = False
-    """Make the player anew for every game (an engine that does not forget its last game)."""
+    """Restart the player for every game (for an engine that does not forget its last game)."""
 
 
 class Conditions(_Strict):
-    """What all games of a tournament have in common, except who plays and how it opens."""
+    """The conditions of all games of a tournament."""
 
     rows: int = Field(default=9, ge=2, le=_MAX_SIZE)
     cols: int = Field(default=9, ge=2, le=_MAX_SIZE)
     komi: float = Field(default=7.5, allow_inf_nan=False)
     rules: str = "cgos"
     judge: Judge = "auto"
-    """Who counts: every stone alive (Tromp-Taylor) or the learned scorer; `auto` takes the
-    scorer only under territory rules, which cannot be counted without knowing what is dead."""
+    """How games are counted: all stones alive (Tromp-Taylor) or by the learned scorer; `auto` uses
+    the scorer only under territory rules, which need the dead stones."""
     max_plies: int | None = Field(default=None, ge=1)
     """Plies after which a game is counted as it stands; 3 x points by default."""
     move_seconds: float | None = Field(default=None, gt=0)
@@ -79,14 +79,14 @@ class Conditions(_Strict):
 
     @property
     def counter(self) -> Literal["tromp-taylor", "scorer"]:
-        """Who counts the games."""
+        """How games are counted."""
         if self.judge == "auto":
             return "scorer" if Rules.preset(self.rules).scoring == "territory" else "tromp-taylor"
         return self.judge
 
 
 class Openings(_Strict):
-    """How games begin before the players take over."""
+    """The first plies of games, before the players take over."""
 
     plies: int = Field(default=_DEFAULT_OPENING_PLIES, ge=0, le=200)
     """Plies of each opening: random ones, or the first of each record of `file`."""
@@ -95,23 +95,23 @@ class Openings(_Strict):
 
 
 class Tournament(_Strict):
-    """A whole tournament: kind, number of games, seed, conditions, openings and entrants."""
+    """A tournament."""
 
     kind: Kind = "match"
     games: int = Field(default=20, ge=1)
-    """Games of each pairing; colours alternate, two games to an opening."""
+    """Games per pairing; colours alternate, two games per opening."""
     seed: int = Field(default=0, ge=0, lt=2**63)
     conditions: Conditions = Conditions()
     openings: Openings = Openings()
     entrants: tuple[Entrant, ...] = Field(min_length=2)
     challengers: tuple[str, ...] = ()
-    """In a gauntlet: those who meet all others, and not each other."""
+    """In a gauntlet: those who play all others, but not each other."""
     reach: int = Field(default=1, ge=1)
     """In a ladder: how many rungs up and down everyone plays."""
     pairs: tuple[tuple[str, str], ...] = ()
-    """Pairings to play besides those of the kind; the kind `pairs` has no others."""
+    """Further pairings; the kind `pairs` has no others."""
     max_failures: int = Field(default=3, ge=1)
-    """Void games in a row through one player's fault after which the tournament stops."""
+    """Void games in a row by one player's fault after which the tournament stops."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -161,9 +161,9 @@ def load_tournament(path: str | Path) -> Tournament:
 
 
 def parse_tournament(table: dict[str, Any]) -> Tournament:
-    """Make a tournament of the tables of a TOML file.
+    """Make a tournament from the tables of a TOML file.
 
-    At the top stand `kind`, `games`, `seed`, `size` (9 or [rows, columns]), `komi`, `rules`,
+    At the top are `kind`, `games`, `seed`, `size` (9 or [rows, columns]), `komi`, `rules`,
     `judge`, `openings` (plies, or a table with `file` and `plies`) and so on; below, one table
     `[players.NAME]` with `spec` for everyone.
 
@@ -199,10 +199,7 @@ def parse_tournament(table: dict[str, Any]) -> Tournament:
 
 
 def checked(kind: type[_Model], values: dict[str, Any]) -> _Model:
-    """Make a model of values, turning what is wrong with them into one line.
-
-    Raises `SpecError` that names the first place that makes no sense.
-    """
+    """Validate values; raise `SpecError` in one line that names the first wrong place."""
     try:
         return kind.model_validate(values)
     except ValidationError as wrong:

@@ -1,9 +1,8 @@
-"""Keep finished games in one SQLite file, each committed by itself; compute nothing about them.
+"""Results databases: one SQLite file per tournament, each finished game a committed row.
 
-A file holds one tournament. `meta` has the format's version and the tournament as JSON, `players`
-who takes part, `games` one row for every finished game and `voids` the games that have to be
-played again. One process may write at a time: a lock on a file beside the database, which the
-system releases even when its owner is killed.
+`meta` has the format's version and the tournament as JSON, `players` the entrants, `games` the
+finished games and `voids` the games that have to be played again. One process may write at a time:
+it locks a file beside the database, and the system releases that lock even when it is killed.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -30,37 +29,6 @@ from tengen.files import neighbour
 _FORMAT = 1
 """Version of the tables; a file of another version is refused."""
 
-_COLUMNS = (
-    ("a", "TEXT NOT NULL"),
-    ("b", "TEXT NOT NULL"),
-    ("number", "INTEGER NOT NULL"),
-    ("black", "TEXT NOT NULL"),
-    ("white", "TEXT NOT NULL"),
-    ("result", "TEXT NOT NULL"),
-    ("winner", "TEXT"),
-    ("reason", "TEXT NOT NULL"),
-    ("fault", "TEXT"),
-    ("detail", "TEXT"),
-    ("seed", "INTEGER NOT NULL"),
-    ("opening", "INTEGER NOT NULL"),
-    ("moves", "TEXT NOT NULL"),
-    ("plies", "INTEGER NOT NULL"),
-    ("seconds_black", "REAL NOT NULL"),
-    ("seconds_white", "REAL NOT NULL"),
-    ("seconds", "REAL NOT NULL"),
-    ("started", "TEXT NOT NULL"),
-    ("versions", "TEXT NOT NULL"),
-    ("sgf", "TEXT NOT NULL"),
-)
-_DEFINED = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS)
-_NAMES = ", ".join(name for name, _ in _COLUMNS)
-_SCHEMA = f"""
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS players (name TEXT PRIMARY KEY, spec TEXT NOT NULL, elo REAL);
-CREATE TABLE IF NOT EXISTS games ({_DEFINED}, PRIMARY KEY (a, b, number));
-CREATE TABLE IF NOT EXISTS voids (id INTEGER PRIMARY KEY, {_DEFINED});
-"""
-
 
 class ArenaBusyError(TengenError):
     """Another run is writing into this database."""
@@ -68,7 +36,7 @@ class ArenaBusyError(TengenError):
 
 @dataclass(frozen=True)
 class GameRow:
-    """One finished game as the tables see it."""
+    """One finished game."""
 
     a: str
     b: str
@@ -98,6 +66,42 @@ class GameRow:
         """Which game of the tournament it is."""
         return self.a, self.b, self.number
 
+    @classmethod
+    def of(cls, game: PlayedGame) -> GameRow:
+        """Return the row of a game."""
+        job = game.job
+        return cls(
+            *job.key,
+            black=job.black.name,
+            white=job.white.name,
+            result=str(game.result),
+            winner=winner_name(game),
+            reason=game.reason,
+            fault=game.fault or None,
+            detail=game.detail or None,
+            seed=job.seed,
+            opening=len(job.opening),
+            moves=game.vertices,
+            plies=len(game.moves),
+            seconds_black=game.seconds[1],
+            seconds_white=game.seconds[2],
+            seconds=game.wall,
+            started=game.started,
+            versions=json.dumps(game.versions),
+            sgf=game.sgf(),
+        )
+
+
+_TYPES = {"str": "TEXT NOT NULL", "int": "INTEGER NOT NULL", "float": "REAL NOT NULL"}
+_NAMES = ", ".join(f.name for f in fields(GameRow))
+_DEFINED = ", ".join(f"{f.name} {_TYPES.get(str(f.type), 'TEXT')}" for f in fields(GameRow))
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS players (name TEXT PRIMARY KEY, spec TEXT NOT NULL, elo REAL);
+CREATE TABLE IF NOT EXISTS games ({_DEFINED}, PRIMARY KEY (a, b, number));
+CREATE TABLE IF NOT EXISTS voids (id INTEGER PRIMARY KEY, {_DEFINED});
+"""
+
 
 class Database:
     """A results database: open for writing with `open`, for looking with `look`."""
@@ -109,8 +113,8 @@ class Database:
     def open(cls, path: str | Path | None, tournament: Tournament) -> Database:
         """Open a database to write this tournament's games, making it where there is none.
 
-        Without a path it lives in memory and is gone with the process. More games and more
-        players than last time are welcome; anything else must be as it was.
+        Without a path it lives in memory. A later run may have more games and more players;
+        everything else must be the same.
 
         Raises `ArenaBusyError` if another run writes into it and `TengenError` if the file is no
         results database, or holds another tournament.
@@ -147,14 +151,13 @@ class Database:
         path = Path(path)
         if not path.is_file():
             raise TengenError(f"{path}: no such results database")
-        # Where nothing may be written beside it (a shipped ladder), SQLite must be told that
-        # nobody else writes either.
+        # Where nothing may be written beside it (a shipped ladder), it must be opened as immutable.
         frozen = not os.access(path.parent, os.W_OK) or not os.access(path, os.W_OK)
         mode = "mode=ro&immutable=1" if frozen else "mode=rw"
         try:
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=30)
             database = cls(connection, str(path), None)
-            # Not opened as read-only: the last reader could not tidy up the log beside the file.
+            # Not opened as read-only, so that the last reader can remove the log beside the file.
             connection.execute("PRAGMA query_only=ON")
             database._check_format()
         except sqlite3.DatabaseError as failure:
@@ -181,13 +184,11 @@ class Database:
 
         Raises `TengenError` if this game was finished already.
         """
-        table = "voids" if game.is_void else "games"
-        marks = ", ".join("?" * len(_COLUMNS))
+        table, row = "voids" if game.is_void else "games", astuple(GameRow.of(game))
+        marks = ", ".join("?" * len(row))
         try:
             with self._connection:
-                self._connection.execute(
-                    f"INSERT INTO {table} ({_NAMES}) VALUES ({marks})", _values(game)
-                )
+                self._connection.execute(f"INSERT INTO {table} ({_NAMES}) VALUES ({marks})", row)
         except sqlite3.IntegrityError:
             raise TengenError(f"{self.path}: game {game.key} is there already") from None
         except sqlite3.Error as failure:
@@ -308,31 +309,6 @@ def _joined(old: Tournament, new: Tournament, path: str) -> Tournament:
         return new
     kind = "round-robin" if new.kind == "match" else new.kind
     return new.model_copy(update={"kind": kind, "entrants": (*new.entrants, *extra)})
-
-
-def _values(game: PlayedGame) -> tuple[object, ...]:
-    """Return one game's row, in the order of the columns."""
-    job = game.job
-    return (
-        *job.key,
-        job.black.name,
-        job.white.name,
-        str(game.result),
-        winner_name(game),
-        game.reason,
-        game.fault or None,
-        game.detail or None,
-        job.seed,
-        len(job.opening),
-        game.vertices,
-        len(game.moves),
-        game.seconds[1],
-        game.seconds[2],
-        game.wall,
-        game.started,
-        json.dumps(game.versions),
-        game.sgf(),
-    )
 
 
 def _take_lock(path: Path) -> FileLock:

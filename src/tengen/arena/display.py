@@ -1,4 +1,4 @@
-"""Show a running tournament on the terminal: table, games under way, time left; decide nothing."""
+"""A running tournament on the terminal: table, games in progress, time left."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tengen.arena.game import PlayedGame, winner_name
 from tengen.arena.ratings import win_rate
+from tengen.arena.runner import Listener
 from tengen.sanitize import for_rich, printable
 from tengen.statistics import wilson
 
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 _LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 _SHOWN = 8
-"""Games under way that are listed."""
+"""Games in progress to list."""
 
 
-class LiveTable:
+class LiveTable(Listener):
     """A table that follows a run: on a terminal it redraws itself, elsewhere it writes lines."""
 
     def __init__(self, names: Sequence[str], rows: Sequence[GameRow], *, quiet: bool) -> None:
@@ -53,18 +54,18 @@ class LiveTable:
             self._live.stop()
 
     def begin(self, total: int, done: int) -> None:
-        """Hear that `done` of `total` games are there already."""
+        """Show that `done` of `total` games are finished already."""
         self.total, self.done = total, done
         self._start = time.monotonic()
         if done:
-            self._say(f"{done} of {total} games are there already")
+            self._say(f"{done} of {total} games are finished already")
 
     def handed_out(self, job: GameJob) -> None:
-        """Hear that a worker was given a game, to play now or next."""
+        """Show a game that a worker was given."""
         self.under_way[job.key] = time.monotonic()
 
     def finished(self, game: PlayedGame) -> None:
-        """Hear of one game, after it was written."""
+        """Count one game."""
         self.under_way.pop(game.key, None)
         black, white = game.job.black.name, game.job.white.name
         if game.is_void:
@@ -81,8 +82,8 @@ class LiveTable:
             self._say(self.headline())
 
     def stopping(self) -> None:
-        """Hear that the run ends after the games under way."""
-        self._say("stopping after the games under way")
+        """Show that the run ends after the games in progress."""
+        self._say("stopping after the games in progress")
 
     def headline(self) -> str:
         """Return games done and time left in a line."""
@@ -90,7 +91,7 @@ class LiveTable:
         text = f"{self.done}/{self.total} games"
         if self.new:
             seconds = (time.monotonic() - self._start) / self.new
-            text += f", {seconds:.2g} s a game, {_duration(left * seconds)} left"
+            text += f", {seconds:.2g} s per game, {_duration(left * seconds)} left"
         return text + (f", {self.voids} void" if self.voids else "")
 
     def _count(self, black: str, white: str, winner: str | None) -> None:
@@ -112,7 +113,9 @@ class LiveTable:
         )
         for column in ("player", "games", "won", "lost", "drawn", "rate", "95 %"):
             sheet.add_column(column, justify="left" if column == "player" else "right")
-        order = sorted(self.scores.items(), key=lambda entry: -_rate_or_zero(entry[1]))
+        order = sorted(
+            self.scores.items(), key=lambda entry: -win_rate(*entry[1]) if any(entry[1]) else 0.0
+        )
         for name, (won, lost, drawn) in order:
             games = won + lost + drawn
             low, high = wilson(won + drawn / 2, games)
@@ -125,15 +128,11 @@ class LiveTable:
         ]
         if not waiting:
             return sheet
-        return Group(sheet, "With the workers: " + for_rich("; ".join(waiting)))
-
-
-def _rate_or_zero(score: list[int]) -> float:
-    return win_rate(*score) if sum(score) else 0.0
+        return Group(sheet, "In progress: " + for_rich("; ".join(waiting)))
 
 
 def _duration(seconds: float) -> str:
-    """Write a duration for people."""
+    """Format a duration."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -1,4 +1,4 @@
-"""Write results for others: tables for the terminal, CSV, JSON, SGF and one HTML page."""
+"""Results as tables for the terminal, CSV, JSON, SGF and one HTML page."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def export_results(database: Database, kind: str) -> str:
 
 
 def _games_csv(rows: list[GameRow]) -> str:
-    """Write one line a game, without its SGF; void games have the result `Void`."""
+    """Return one line per game, without its SGF; void games have the result `Void`."""
     fields = [f.name for f in dataclasses.fields(GameRow) if f.name != "sgf"]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -51,12 +51,12 @@ def _games_csv(rows: list[GameRow]) -> str:
 
 
 def _game_value(row: GameRow) -> dict[str, Any]:
-    """Return one game as JSON has it."""
+    """Return one game for JSON."""
     return {**dataclasses.asdict(row), "versions": json.loads(row.versions)}
 
 
 def results_value(results: Results) -> dict[str, Any]:
-    """Return the tables of a tournament as JSON has them."""
+    """Return the tables of a tournament for JSON."""
     return {
         "tournament": results.tournament.model_dump(),
         "games": len(results.unique),
@@ -144,7 +144,7 @@ def cross_table(results: Results) -> _Sheet:
 
 
 def _html_page(results: Results) -> str:
-    """Write the tables as one HTML page that needs nothing else."""
+    """Return the tables as one self-contained HTML page."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(loader=PackageLoader("tengen.arena", "."), autoescape=True)

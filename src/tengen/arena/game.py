@@ -1,9 +1,8 @@
-"""Play one game between two players and tell how it ended and whose fault that was.
+"""One game between two players: how it ended and whose fault that was.
 
-The referee knows the rules, the clock and who counts. It does not know schedules or databases. A
-player that plays an illegal move or exceeds the time limit loses the game. A player that fails
-(an engine that crashed, an exception) makes the game void, since nothing is learned from it about
-strength; void games are played again.
+A player that plays an illegal move or exceeds the time limit loses the game. A player that fails
+(an engine that crashed, an exception) makes the game void, since that says nothing about strength;
+void games are played again.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -33,18 +32,18 @@ _REASON_WORDS: dict[Reason, str] = {
     "resign": "resignation",
     "length": "stopped at the limit of plies and counted",
     "illegal": "illegal move",
-    "answer": "an answer that makes no sense",
+    "answer": "invalid answer",
     "time": "time limit exceeded",
     "failure": "a player failed; the game is void",
 }
 
-_WORTH_TELLING = 0.01
-"""Seconds from which the time of a move is written into the record."""
+_SHORTEST_SHOWN = 0.01
+"""Moves that took fewer seconds have no time in the record."""
 
 
 @dataclass
 class PlayedGame:
-    """How one game went; what is written into the database."""
+    """A game that was played, as it is written into the database."""
 
     job: GameJob
     result: Result
@@ -54,9 +53,8 @@ class PlayedGame:
     fault: str = ""
     """Name of the player whose fault ended the game, if any."""
     detail: str = ""
-    """What exactly the fault was."""
     seconds: dict[int, float] = field(default_factory=lambda: {BLACK: 0.0, WHITE: 0.0})
-    """Seconds that each colour took for its moves."""
+    """Seconds that each colour used."""
     move_seconds: list[float] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     started: str = ""
@@ -80,7 +78,7 @@ class PlayedGame:
         return " ".join(format_gtp(point, rows, cols) for _, point in self.moves)
 
     def sgf(self) -> str:
-        """Write the game as SGF, with all that is needed to play it again."""
+        """Return the game as SGF, with everything needed to repeat it."""
         job, conditions = self.job, self.job.conditions
         record = GameRecord(
             rows=conditions.rows,
@@ -104,12 +102,12 @@ class PlayedGame:
         nodes[0].update({name: [format_text(text)] for name, text in texts.items()})
         first_own = len(nodes) - len(self.move_seconds)
         for node, seconds in zip(nodes[first_own:], self.move_seconds, strict=True):
-            if seconds >= _WORTH_TELLING:
+            if seconds >= _SHORTEST_SHOWN:
                 node["C"] = [format_text(f"{seconds:.2f} s")]
         return record.sgf().decode("utf-8")
 
     def _remarks(self) -> str:
-        """Say in the record who played, with what, and how it ended."""
+        """Describe players, versions and the end of the game."""
         job = self.job
         lines = [
             f"{COLOUR_NAMES[colour]}: {entrant.name} ({self.versions.get(entrant.name, '?')}), "
@@ -133,51 +131,39 @@ def play_game(
     scorer: ScoreEstimator | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> PlayedGame:
-    """Play the game of a job between two players that are there already.
+    """Play the game of a job between two players.
 
-    Every player draws from a generator of its own, seeded by the job, so that the same players
-    with the same job play the same game. `scorer` counts where the conditions ask for it.
+    Each player gets a generator of its own, seeded by the job, so that the same players with the
+    same job play the same game. `scorer` counts where the conditions ask for it.
     """
-    board = Board(
-        job.conditions.rows,
-        job.conditions.cols,
-        rules=job.conditions.rules,
-        komi=job.conditions.komi,
-    )
-    for point in job.opening:
-        board.play(board.answer(point))
-    game = PlayedGame(job, Result("void"), "failure", board.moves)
-    game.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    referee = _Referee(job, {BLACK: black, WHITE: white}, clock)
     start = clock()
-    _Referee(game, board, {BLACK: black, WHITE: white}, clock).play(scorer)
-    game.wall = clock() - start
-    return game
+    referee.play(scorer)
+    referee.game.wall = clock() - start
+    return referee.game
 
 
 def void_game(job: GameJob, colour: int, failure: Exception) -> PlayedGame:
-    """Return the game of a job that could not begin because one side was not there."""
-    board = Board(job.conditions.rows, job.conditions.cols)
-    game = PlayedGame(job, Result("void"), "failure", board.moves)
-    game.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    _Referee(game, board, {}, time.perf_counter).fail(colour, failure)
-    return game
+    """Return the game of a job that could not begin because one player is missing."""
+    referee = _Referee(replace(job, opening=()), {}, time.perf_counter)
+    referee.fail(colour, failure)
+    return replace(referee.game, job=job)
 
 
 class _Referee:
-    """Ask the players in turn, check what they say and end the game."""
+    """Ask the players in turn, check their moves and end the game."""
 
     def __init__(
-        self,
-        game: PlayedGame,
-        board: Board,
-        players: dict[int, Player],
-        clock: Callable[[], float],
+        self, job: GameJob, players: dict[int, Player], clock: Callable[[], float]
     ) -> None:
-        self.game, self.board, self.players, self.clock = game, board, players, clock
-        self.conditions = game.job.conditions
-        self.generators = {
-            colour: np.random.default_rng([game.job.seed, colour]) for colour in players
-        }
+        self.players, self.clock, self.conditions = players, clock, job.conditions
+        rows, cols, komi = job.conditions.rows, job.conditions.cols, job.conditions.komi
+        self.board = Board(rows, cols, rules=job.conditions.rules, komi=komi)
+        for point in job.opening:
+            self.board.play(self.board.answer(point))
+        self.game = PlayedGame(job, Result("void"), "failure", self.board.moves)
+        self.game.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        self.generators = {colour: np.random.default_rng([job.seed, colour]) for colour in players}
 
     def play(self, scorer: ScoreEstimator | None) -> None:
         """Play until the game is over."""
@@ -192,7 +178,7 @@ class _Referee:
         self._count("passes", scorer)
 
     def _greet(self) -> bool:
-        """Tell the players that a game begins; False when one is not up to it."""
+        """Announce the game to the players; return False when one fails."""
         for colour, player in self.players.items():
             entrant = self.game.job.black if colour == BLACK else self.game.job.white
             try:
@@ -206,7 +192,7 @@ class _Referee:
         return True
 
     def _ply(self) -> bool:
-        """Let the side to move play; False when that ended the game."""
+        """Let the side to move play; return False when that ended the game."""
         colour = self.board.turn
         start = self.clock()
         try:
@@ -236,7 +222,7 @@ class _Referee:
         """End the game by counting it."""
         if self.conditions.counter == "scorer":
             if scorer is None:
-                raise TengenError("the learned scorer is to count this game, but there is none")
+                raise TengenError("the learned scorer must count this game, but there is none")
             score = float(scorer.score(self.board.copy()).score)
         else:
             score = self.board.area_score()
@@ -247,10 +233,9 @@ class _Referee:
             self._end(reason, Result("score", winner, abs(score)))
 
     def fail(self, colour: int, failure: Exception) -> None:
-        """Void the game, or give it to the other side, by what went wrong."""
-        text = str(failure)
-        if not isinstance(failure, EngineError):
-            text = f"{type(failure).__name__}: {failure}"
+        """End the game by a player's failure: void, or lost."""
+        engine = isinstance(failure, EngineError)
+        text = str(failure) if engine else f"{type(failure).__name__}: {failure}"
         lost = _lost_by(failure)
         if lost is not None:
             self._lose(colour, lost, text)
@@ -274,11 +259,10 @@ class _Referee:
 
 
 def _lost_by(failure: Exception) -> Reason | None:
-    """Tell how a player lost by its failure; None when the game is void.
+    """Return how a player lost by its failure; None when the game is void.
 
-    What an engine would do again (an illegal move, nonsense, refusing a legal move, thinking too
-    long) loses. What may be an accident (a crash) or a wrong set-up (a size it does not know) does
-    not.
+    A failure that would happen again (an illegal move, nonsense, a refused legal move, too much
+    time) loses; what may be an accident (a crash) or a wrong set-up (an unsupported size) does not.
     """
     match failure:
         case EngineIllegalMove():

@@ -114,7 +114,7 @@ def _settings(
     if plies == "none" or plies.isdigit():
         opening = {"plies": 0 if plies == "none" else int(plies)}
     elif not Path(openings).exists():
-        raise SpecError(f"--openings {openings}: neither a number of plies nor a file")
+        raise SpecError(f"openings {openings}: neither a number of plies nor a file")
     return {
         "kind": "match",
         "games": games,
@@ -142,7 +142,7 @@ def parse_board_size(text: str) -> tuple[int, int]:
     """
     found = re.fullmatch(r"\s*(\d{1,2})(?:\s*[xX]\s*(\d{1,2}))?\s*", text)
     if not found:
-        raise SpecError(f"--size {text}: no size of a board; write 9, or 9x13")
+        raise SpecError(f"{text}: not a board size such as 9 or 9x13")
     return int(found[1]), int(found[2] or found[1])
 
 
@@ -154,9 +154,9 @@ def parse_sprt(text: str) -> Sprt:
     try:
         elo0, elo1 = (float(part) for part in text.split(","))
     except ValueError:
-        raise SpecError(f"--sprt {text}: write two Elo differences, as in 0,50") from None
+        raise SpecError(f"sprt {text}: not two Elo differences such as 0,50") from None
     if not elo0 < elo1:
-        raise SpecError(f"--sprt {text}: the first difference must be the smaller one")
+        raise SpecError(f"sprt {text}: the first difference must be the smaller one")
     return Sprt(elo0, elo1)
 
 

@@ -1,7 +1,7 @@
-"""Make the first moves of games, so that deterministic players do not repeat a game.
+"""The first moves of games, so that deterministic players do not repeat a game.
 
-Every opening is played twice, with colours changed, so that it need not be fair. An opening is a
-tuple of points, Black first. Whether it is a good opening is not asked.
+An opening is a tuple of points, Black first. Each is played twice, with colours changed, so that it
+need not be fair.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from tengen.errors import SpecError, TengenError
 
 Opening = tuple[int, ...]
 
-# Draws of a random opening before one that was there already is taken after all: small boards
-# have too few.
+# Draws of a random opening before a repetition is accepted: small boards have few.
 _TRIES = 50
 
 
@@ -27,7 +26,7 @@ def openings_of(
 ) -> list[Opening]:
     """Return `count` openings; a longer list begins like a shorter one.
 
-    Random ones differ from each other, turned and mirrored ones too, as long as there are enough.
+    Random ones differ from each other, also by symmetry, as long as there are enough.
 
     Raises `SpecError` if a file of openings has none for this board.
     """
@@ -45,7 +44,7 @@ def random_openings(plies: int, conditions: Conditions, *, count: int, seed: int
     seen: set[bytes] = set()
     for _ in range(count):
         for _ in range(_TRIES):
-            board = _random_board(plies, conditions, rng)
+            board = play_random(_empty(conditions), plies, rng)
             picture = canonical(board)
             if picture not in seen:
                 break
@@ -56,10 +55,9 @@ def random_openings(plies: int, conditions: Conditions, *, count: int, seed: int
 
 @lru_cache(maxsize=8)
 def read_openings(path: str, plies: int, conditions: Conditions) -> list[Opening]:
-    """Take the first plies of every game of a file that fits the board, each opening once.
+    """Return the first plies of every game of a file that fits the board, each opening once.
 
-    Games with setup stones, handicap, passes or moves out of turn among these plies, and games
-    that are shorter, are left out.
+    Shorter games and games with setup stones, passes or moves out of turn are left out.
 
     Raises `SpecError` if none is left.
     """
@@ -70,10 +68,8 @@ def read_openings(path: str, plies: int, conditions: Conditions) -> list[Opening
         if (record.rows, record.cols) != (conditions.rows, conditions.cols) or record.setup:
             continue
         moves = record.moves[:plies]
-        turns = [colour for colour, _ in moves] == [BLACK, WHITE] * (plies // 2) + [BLACK] * (
-            plies % 2
-        )
-        if not turns or any(point == PASS for _, point in moves):
+        colours = ([BLACK, WHITE] * plies)[:plies]
+        if [c for c, _ in moves] != colours or any(point == PASS for _, point in moves):
             continue
         board = _empty(conditions)
         try:
@@ -90,7 +86,7 @@ def read_openings(path: str, plies: int, conditions: Conditions) -> list[Opening
 
 
 def canonical(board: Board) -> bytes:
-    """Return a picture of the stones that is the same for all turned and mirrored boards."""
+    """Return bytes of the stones that are the same for all turned and mirrored boards."""
     grid = board.grid()
     pictures = (transform(grid, element) for element in elements(board.rows, board.cols))
     return min(np.ascontiguousarray(picture).tobytes() for picture in pictures)
@@ -98,7 +94,3 @@ def canonical(board: Board) -> bytes:
 
 def _empty(conditions: Conditions) -> Board:
     return Board(conditions.rows, conditions.cols, rules=conditions.rules, komi=conditions.komi)
-
-
-def _random_board(plies: int, conditions: Conditions, rng: np.random.Generator) -> Board:
-    return play_random(_empty(conditions), plies, rng)

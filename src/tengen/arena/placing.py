@@ -1,8 +1,8 @@
-"""Place a new player on a ladder of rated ones by playing a few rungs near its strength.
+"""Rate a new player on a ladder of rated players by games against rungs near its strength.
 
-A ladder is a results database whose anchors fix the scale; shipped ones lie in `ladders`. The new
+A ladder is a results database whose anchors fix the scale; shipped ones are in `ladders`. The new
 player starts in the middle, and every few games go to the rung nearest to its rating so far. At the
-end everybody is rated again from all games together, the ladder's and the new ones.
+end everybody is rated from all games together, the ladder's and the new ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BLOCK = 4
 """Games against one rung before the next rung is chosen; two openings, both colours."""
 LADDERS = Path(__file__).parent / "ladders"
 RECORD = LADDERS / "ratings.json"
-"""What shipped players scored on the shipped ladders; see `record`."""
+"""Ratings of shipped players on the shipped ladders; see `record`."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Placing:
     elo: float
     interval: tuple[float, float]
     rungs: list[tuple[PairScore, float]] = field(default_factory=list)
-    """What it did against each rung, with the rung's Elo; strongest first."""
+    """Its score against each rung, with the rung's Elo; strongest first."""
     stopped: bool = False
 
     @property
@@ -79,7 +79,7 @@ def shipped_ladder(size: str) -> Path:
     path = LADDERS / f"{rows}x{cols}.sqlite"
     if not path.exists():
         known = ", ".join(sorted(p.stem for p in LADDERS.glob("*.sqlite"))) or "none"
-        raise SpecError(f"no ladder for {rows}x{cols} (there are: {known}); give one by --ladder")
+        raise SpecError(f"no ladder for {rows}x{cols} (there are: {known}); name a ladder")
     return path
 
 
@@ -137,7 +137,7 @@ def place(
 
 
 def record(placed: Placing, size: str, seed: int, path: Path) -> None:
-    """Write where a player stands into a file of ratings, in place of what stood there of it."""
+    """Write a player's rating into a file of ratings, replacing its old one."""
     rows, cols = parse_board_size(size)
     entry = {**placed.value(), "size": f"{rows}x{cols}", "seed": seed, "version": __version__}
     others = [
@@ -190,7 +190,7 @@ def _rate(
 def _next_rung(
     newcomer: Entrant, rungs: list[Entrant], taken: dict[str, int], ratings: dict[str, Rating]
 ) -> str:
-    """Choose the rung that tells most: near in strength, and not played much already."""
+    """Choose the most informative rung: near in strength, and not played much already."""
     order = sorted(rungs, key=lambda rung: ratings[rung.name].elo if rung.name in ratings else 0.0)
     if newcomer.name not in ratings:
         return order[len(order) // 2].name

@@ -1,8 +1,7 @@
-"""Say what a rating means to people: an approximate kyu or dan, and a fair handicap; play nothing.
+"""Approximate kyu and dan ranks of ratings, and fair handicaps.
 
-GNU Go 3.8 at level 10, which stands at 1800 on all ladders, is commonly put at 8 to 10 kyu; here it
-is 9 kyu, and every 100 Elo are one rank. That is a rule of thumb: it was measured against nobody
-with a rank, it is less sure the farther from 9 kyu, and one map serves all boards.
+GNU Go 3.8 at level 10, at 1800 Elo on all ladders, is commonly put at 8 to 10 kyu; here it is 9 kyu
+and 100 Elo are one rank. This rule of thumb was measured against nobody with a rank.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ ELO_A_RANK = 100.0
 _WEAKEST_KYU, _STRONGEST_DAN = 30, 9
 _MOST_STONES = 9
 _FULL_BOARD = 19 * 19
-"""On so many points one rank is one stone; on smaller boards a stone is worth more ranks."""
+"""Points of a board on which one rank is one stone; on smaller boards a stone is worth more."""
 
 
 def rank_of(elo: float) -> str:
@@ -38,7 +37,7 @@ def rank_of(elo: float) -> str:
 
 @dataclass(frozen=True)
 class LevelRating:
-    """What a level was measured to be on a board."""
+    """The measured rating of a level on a board."""
 
     level: int
     elo: float
@@ -47,12 +46,12 @@ class LevelRating:
 
     @property
     def rank(self) -> str:
-        """About what rank that is."""
+        """The approximate rank."""
         return rank_of(self.elo)
 
 
 def level_ratings(size: str, path: Path = RECORD) -> dict[int, LevelRating]:
-    """Return the levels that were rated on a board such as `9x9`, by number."""
+    """Return the ratings of levels on a board such as `9x9`."""
     rated = {entry["player"]: entry for entry in recorded(path) if entry["size"] == size}
     return {
         level: LevelRating(level, entry["elo"], (entry["interval"][0], entry["interval"][1]), games)
@@ -63,7 +62,7 @@ def level_ratings(size: str, path: Path = RECORD) -> dict[int, LevelRating]:
 
 @dataclass(frozen=True)
 class Handicap:
-    """What the weaker side, Black, is given; `stones` is 0 or 2 to 9, `komi` None for the usual."""
+    """Handicap for Black, the weaker side: `stones` 0 or 2 to 9, `komi` None for the usual."""
 
     stones: int = 0
     komi: float | None = None
@@ -75,10 +74,10 @@ class Handicap:
 
 
 def fair_handicap(weaker: float, stronger: float, points: int) -> Handicap:
-    """Return the handicap that makes a game of two ratings even on a board of so many points.
+    """Return the handicap that makes a game between two ratings even on a board of `points` points.
 
-    A rank is a stone on 19x19 and less on smaller boards, in proportion to their points. Half a
-    point of komi is the first stone, since Black then only moves first.
+    A rank is a stone on 19x19, and less on smaller boards in proportion to their points. Half a
+    point of komi counts as the first stone, since Black then only moves first.
 
     >>> str(fair_handicap(1500, 1800, 19 * 19)), str(fair_handicap(1500, 1800, 9 * 9))
     ('3 stones, komi 0.5', 'no stones, komi 0.5')

@@ -1,4 +1,4 @@
-"""Say how strong players are from who beat whom; know no games, only counts.
+"""Ratings and tests from counts of wins.
 
 Ratings are Bradley-Terry strengths on the Elo scale: 400 points are odds of 10 to 1. A small
 Gaussian prior (`ALPHA`) keeps them finite when somebody won everything. Draws count half a win for
@@ -26,7 +26,7 @@ _RESAMPLES = 400
 
 @dataclass(frozen=True)
 class PairScore:
-    """What two players did against each other; `wins` are the first one's."""
+    """The score of two players against each other; `wins` are the first one's."""
 
     first: str
     second: str
@@ -59,7 +59,7 @@ def win_rate(wins: float, losses: float, draws: float) -> float:
 
 
 def likelihood_of_superiority(wins: int, losses: int) -> float:
-    """Return the probability that the first is the stronger, given a flat prior; draws say nothing.
+    """Return the probability that the first is stronger, given a flat prior; draws do not count.
 
     >>> likelihood_of_superiority(5, 5)
     0.5
@@ -82,10 +82,10 @@ def rate(
 ) -> list[Rating]:
     """Rate everyone on one scale, best first.
 
-    With one anchor the scale is shifted so that it stands where it is said to; with several, so
-    that they do on average; without, so that the mean is 0. The intervals come from tournaments
-    resampled pairing by pairing, each shifted likewise, so that a single anchor has none. Players
-    that no chain of games connects are compared by the prior alone, which says nothing.
+    The scale is shifted so that the anchors have their given ratings on average, or without anchors
+    so that the mean is 0. The intervals come from tournaments resampled pairing by pairing, each
+    shifted likewise, so that a single anchor has none. Players that no chain of games connects are
+    compared by the prior alone, which is meaningless.
     """
     names = sorted({name for score in scores for name in (score.first, score.second)})
     if not names:
@@ -102,8 +102,8 @@ def rate(
         if anchors:
             samples[number] = _shifted(sample, index, anchors)
         else:
-            # Lay it over the estimate by those about whom much is known: by the mean, one player
-            # that never won, whose rating is a guess, would move all others.
+            # Align it with the estimate, weighted by information: in a plain mean one player that
+            # never won would move all others.
             offset = float(np.average(centre - sample, weights=information))
             samples[number] = sample + offset
     low, high = np.quantile(samples, [0.025, 0.975], axis=0) if resamples else (centre, centre)
@@ -126,8 +126,8 @@ def fit_elo(wins: FloatArray, *, alpha: float = ALPHA) -> FloatArray:
     import choix
 
     start = _fit_weighted(wins, alpha)
-    # choix takes single comparisons without weights: a win is given twice and a draw once each
-    # way; so the prior is doubled too.
+    # choix takes comparisons without weights: a win counts twice, a draw once each way, and the
+    # prior is doubled too.
     doubled = np.rint(2 * wins).astype(int)
     data = [
         (int(i), int(j)) for i, j in np.argwhere(doubled > 0) for _ in range(int(doubled[i, j]))
@@ -140,7 +140,7 @@ def fit_elo(wins: FloatArray, *, alpha: float = ALPHA) -> FloatArray:
 
 
 def expected_score(difference: float) -> float:
-    """Return the expected share of points of a player that is so many Elo points stronger.
+    """Return the expected share of points of a player with this advantage in Elo.
 
     >>> round(expected_score(400), 3)
     0.909
@@ -239,10 +239,9 @@ class Sprt:
         return won * math.log(p1 / p0) + lost * math.log((1 - p1) / (1 - p0))
 
     def verdict(self, points: Sequence[float]) -> SprtVerdict:
-        """Go through the first player's points game by game and stop at the first decision.
+        """Go through the first player's points game by game up to the first decision.
 
-        Give games in the order of the schedule, not as they end: games that end early are not a
-        fair sample of all.
+        Games must be in the order of the schedule: those that end early are no fair sample.
         """
         low, high = self.bounds
         llr = 0.0
@@ -257,7 +256,7 @@ class Sprt:
 
 @dataclass(frozen=True)
 class SprtVerdict:
-    """What a sequential test says after so many games."""
+    """The result of a sequential test after some games."""
 
     answer: Literal["elo0", "elo1", "undecided"]
     llr: float

@@ -1,13 +1,13 @@
-"""Turn the rows of a database into tables: who beat whom, by colour, how surely; print nothing.
+"""Tables made from the rows of a database: who beat whom, by colour, how surely.
 
 A game that repeats another one, move by move between the same players with the same colours,
-says nothing new: it counts once, and the tables say how many were left out.
+counts once, and the tables say how many were left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tengen.arena.config import Tournament
@@ -26,7 +26,7 @@ from tengen.statistics import wilson
 
 @dataclass
 class Standing:
-    """What one player did in a tournament, duplicates left out."""
+    """One player's results in a tournament, without duplicates."""
 
     name: str
     wins: int = 0
@@ -38,11 +38,11 @@ class Standing:
     games_white: int = 0
     seconds: float = 0.0
     plies: int = 0
-    """Plies it played itself, for the time of a move."""
+    """Plies that it played itself."""
     faults: int = 0
-    """Games it lost by a fault."""
+    """Games lost by a fault."""
     voids: int = 0
-    """Games that are void through its fault."""
+    """Games void by its fault."""
     rating: Rating | None = None
 
     @property
@@ -62,7 +62,7 @@ class Standing:
 
     @property
     def seconds_per_move(self) -> float:
-        """Mean time of a move."""
+        """Mean seconds per move."""
         return self.seconds / self.plies if self.plies else 0.0
 
 
@@ -74,12 +74,12 @@ class Results:
     rows: list[GameRow]
     """All finished games."""
     unique: list[GameRow]
-    """Those that repeat no other."""
+    """Finished games without repetitions."""
     voids: list[GameRow]
     standings: list[Standing] = field(default_factory=list)
     """Best first."""
     cross: dict[tuple[str, str], PairScore] = field(default_factory=dict)
-    """What the first of two did against the second; every pairing stands both ways."""
+    """Scores of the first against the second, both ways round."""
 
     @property
     def duplicates(self) -> int:
@@ -115,79 +115,43 @@ def pair_scores(rows: Sequence[GameRow]) -> list[PairScore]:
 
 def results_of(database: Database, *, resamples: int | None = None, seed: int = 0) -> Results:
     """Make all tables of a database; `resamples=0` saves the time for intervals of ratings."""
-    tournament = database.tournament
-    return _tabulate(tournament, database.games(), database.voids(), resamples=resamples, seed=seed)
-
-
-def _tabulate(
-    tournament: Tournament,
-    rows: list[GameRow],
-    voids: list[GameRow],
-    *,
-    resamples: int | None = None,
-    seed: int = 0,
-) -> Results:
-    """Make all tables of a list of games."""
+    tournament, rows, voids = database.tournament, database.games(), database.voids()
     results = Results(tournament, rows, unique_games(rows), voids)
     scores = pair_scores(results.unique)
     options: dict[str, Any] = {} if resamples is None else {"resamples": resamples}
     ratings = rate(scores, anchors=tournament.anchors, seed=seed, **options)
     for score in scores:
-        results.cross[score.first, score.second] = _add(
-            results.cross.get((score.first, score.second)), score
-        )
         back = PairScore(score.second, score.first, score.losses, score.wins, score.draws)
-        results.cross[back.first, back.second] = _add(
-            results.cross.get((back.first, back.second)), back
-        )
+        for each in (score, back):
+            key = each.first, each.second
+            before = results.cross.get(key, PairScore(*key, 0, 0))
+            wins, losses = before.wins + each.wins, before.losses + each.losses
+            results.cross[key] = PairScore(*key, wins, losses, before.draws + each.draws)
     standings = {entrant.name: Standing(entrant.name) for entrant in tournament.entrants}
     for row in results.unique:
         _count_game(standings, row)
-    for row in rows:
-        if row.fault in standings:
-            standings[row.fault].faults += 1
-    for row in voids:
-        if row.fault in standings:
-            standings[row.fault].voids += 1
+    for name, standing in standings.items():
+        standing.faults = sum(row.fault == name for row in rows)
+        standing.voids = sum(row.fault == name for row in voids)
     for rating in ratings:
         standings[rating.name].rating = rating
-    results.standings = sorted(standings.values(), key=_rank)
-    return results
-
-
-def _rank(standing: Standing) -> tuple[float, str]:
-    return (-standing.rating.elo if standing.rating else float("inf"), standing.name)
-
-
-def _add(before: PairScore | None, score: PairScore) -> PairScore:
-    """Add up what two players did in pairings named either way round."""
-    if before is None:
-        return score
-    return PairScore(
-        score.first,
-        score.second,
-        before.wins + score.wins,
-        before.losses + score.losses,
-        before.draws + score.draws,
+    results.standings = sorted(
+        standings.values(), key=lambda s: (-s.rating.elo if s.rating else float("inf"), s.name)
     )
+    return results
 
 
 def _count_game(standings: Mapping[str, Standing], row: GameRow) -> None:
     """Add one game to the standings of its two players."""
     black, white = standings[row.black], standings[row.white]
+    for standing in (black, white):
+        standing.wins += row.winner == standing.name
+        standing.draws += row.winner is None
+        standing.losses += row.winner not in (standing.name, None)
     black.games_black += 1
     white.games_white += 1
-    if row.winner is None:
-        black.draws += 1
-        white.draws += 1
-    elif row.winner == row.black:
-        black.wins += 1
-        black.wins_black += 1
-        white.losses += 1
-    else:
-        white.wins += 1
-        white.wins_white += 1
-        black.losses += 1
+    black.wins_black += row.winner == row.black
+    white.wins_white += row.winner == row.white
     own = row.plies - row.opening
     black_first = row.opening % 2 == 0
     black.plies += (own + black_first) // 2
@@ -237,29 +201,13 @@ class MatchResult:
 
     def value(self) -> dict[str, Any]:
         """Return what `arena match --json` prints."""
-        value: dict[str, Any] = {
-            "a": self.a,
-            "b": self.b,
-            "games": self.games,
-            "wins_a": self.wins_a,
-            "wins_b": self.wins_b,
-            "draws": self.draws,
-            "win_rate_a": self.win_rate_a,
-            "interval": list(self.interval),
-            "duplicates": self.duplicates,
-            "faults": self.faults,
-            "left": self.left,
-            "a_black": {"wins": self.a_black[0], "games": self.a_black[1]},
-            "a_white": {"wins": self.a_white[0], "games": self.a_white[1]},
-            "superiority": self.superiority,
-        }
-        if self.sprt is not None:
-            value["sprt"] = {
-                "answer": self.sprt.answer,
-                "llr": self.sprt.llr,
-                "games": self.sprt.games,
-            }
-        return value
+        names = ("a", "b", "games", "wins_a", "wins_b", "draws", "win_rate_a", "interval")
+        names += ("duplicates", "faults", "left", "a_black", "a_white", "superiority")
+        value: dict[str, Any] = {name: getattr(self, name) for name in names}
+        value["interval"] = list(self.interval)
+        for name in ("a_black", "a_white"):
+            value[name] = dict(zip(("wins", "games"), value[name], strict=True))
+        return value if self.sprt is None else value | {"sprt": asdict(self.sprt)}
 
 
 def match_result(
@@ -297,17 +245,18 @@ def match_result(
 
 
 def points_in_order(name: str, rows: Sequence[GameRow]) -> list[float]:
-    """Return a player's points game by game, up to the first pair of games that is not complete.
+    """Return a player's points game by game, up to the first incomplete pair of games.
 
-    In a sequential test a game that is still going on must not be overtaken by a shorter one.
+    In a sequential test a longer game must not be overtaken by a shorter one.
     """
     by_number = {row.number: row for row in rows}
-    points = []
-    seen = {row.key for row in unique_games(rows)}
-    number = 0
-    while number in by_number and number + 1 in by_number:
-        for row in (by_number[number], by_number[number + 1]):
-            if row.key in seen:
-                points.append(0.5 if row.winner is None else float(row.winner == name))
-        number += 2
-    return points
+    complete = 0
+    while complete in by_number and complete + 1 in by_number:
+        complete += 2
+    unique = {row.key for row in unique_games(rows)}
+    found = [by_number[number] for number in range(complete)]
+    return [
+        0.5 if row.winner is None else float(row.winner == name)
+        for row in found
+        if row.key in unique
+    ]

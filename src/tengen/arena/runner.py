@@ -1,7 +1,7 @@
 """Play the missing games of a tournament and write each into the database as it ends.
 
-Workers play and know no database; this process writes and plays nothing. What was written is
-never played again. Void games are, until one player has failed too often in a row.
+Workers play; this process writes. Games that were written are never played again; void games are,
+until one player has failed too often in a row.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import atexit
 import contextlib
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Protocol
 
 from tengen.arena.config import Conditions, Entrant, Tournament
 from tengen.arena.database import Database
@@ -26,25 +26,27 @@ from tengen.errors import EngineError, TengenError
 from tengen.gtp.client import Limits
 from tengen.parallel import map_jobs
 
-# Workers that one game may lose before the run stops: a worker killed by accident is not the
-# game's fault, so this is generous.
+# Workers that one game may lose before the run stops; generous, since accidents happen.
 _RETRIES = 10
 
 
-class Listener(Protocol):
-    """Somebody who watches a run."""
+class Listener:
+    """Called during a run; a subclass shows its progress."""
 
     def begin(self, total: int, done: int) -> None:
-        """Hear that `done` of `total` games are there already."""
+        """Begin a run of `total` games, of which `done` are finished already."""
 
     def handed_out(self, job: GameJob) -> None:
-        """Hear that a worker was given a game, to play now or next."""
+        """Note that a worker was given a game, to play now or next."""
 
     def finished(self, game: PlayedGame) -> None:
-        """Hear of one game, after it was written."""
+        """Note one game, after it was written."""
 
     def stopping(self) -> None:
-        """Hear that the run ends after the games under way."""
+        """Note that the run ends after the games in progress."""
+
+
+_SILENT = Listener()
 
 
 @dataclass(frozen=True)
@@ -75,14 +77,14 @@ def run_tournament(
     *,
     workers: int = 1,
     ray: str | None = None,
-    listener: Listener | None = None,
+    listener: Listener = _SILENT,
     enough: Callable[[PlayedGame], bool] | None = None,
     jobs: list[GameJob] | None = None,
 ) -> Summary:
     """Play all games of the tournament, or some of its `jobs`, that are not in the database yet.
 
-    The first interrupt (Ctrl-C) ends the run after the games under way, the second at once.
-    `enough` is asked after each game and ends the run likewise.
+    The first interrupt (Ctrl-C) ends the run after the games in progress, the second at once;
+    `enough`, called after each game, ends it like the first.
 
     Raises `EngineError` if a player keeps failing and `WorkerLostError` if one game keeps killing
     its workers.
@@ -93,9 +95,8 @@ def run_tournament(
     wanted = {job.key for job in jobs}
     played = 0
     before = len(wanted & database.finished())
-    if listener is not None:
-        listener.begin(len(jobs), before)
-    with stop, _told_what_is_there(database):
+    listener.begin(len(jobs), before)
+    with stop, _note_what_is_kept(database):
         while missing := _missing(jobs, database.finished()):
             results = map_jobs(
                 _play_job,
@@ -111,8 +112,7 @@ def run_tournament(
                         continue
                     database.add(game)
                     played += not game.is_void
-                    if listener is not None:
-                        listener.finished(game)
+                    listener.finished(game)
                     failures.note(game)
                     if enough is not None and not game.is_void and enough(game):
                         stop.ask()
@@ -123,8 +123,8 @@ def run_tournament(
 
 
 @contextlib.contextmanager
-def _told_what_is_there(database: Database) -> Iterator[None]:
-    """Tell an interrupted user what was kept."""
+def _note_what_is_kept(database: Database) -> Iterator[None]:
+    """Add to an interrupt what was kept."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -139,23 +139,23 @@ def _missing(jobs: list[GameJob], finished: set[GameKey]) -> list[GameJob]:
 
 
 class _Failures:
-    """Count void games in a row by player, and by game; raise when it gets too many."""
+    """Count void games in a row by player and by game; raise when there are too many."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.by_player: dict[str, int] = {}
-        self.by_game: dict[GameKey, int] = {}
+        self.by_player: Counter[str] = Counter()
+        self.by_game: Counter[GameKey] = Counter()
 
     def note(self, game: PlayedGame) -> None:
-        """Take notice of how a game ended."""
+        """Count a game."""
         if not game.is_void:
             for entrant in (game.job.black, game.job.white):
                 self.by_player[entrant.name] = 0
             return
-        self.by_player[game.fault] = self.by_player.get(game.fault, 0) + 1
-        self.by_game[game.key] = self.by_game.get(game.key, 0) + 1
-        if self.by_player[game.fault] >= self.limit or self.by_game[game.key] >= self.limit:
-            times = max(self.by_player[game.fault], self.by_game[game.key])
+        self.by_player[game.fault] += 1
+        self.by_game[game.key] += 1
+        times = max(self.by_player[game.fault], self.by_game[game.key])
+        if times >= self.limit:
             raise EngineError(
                 f"stopped: {game.fault} failed {times} times in a row; the last time in game "
                 f"{game.key[2] + 1} of {game.key[0]} - {game.key[1]}: {game.detail}"
@@ -163,9 +163,9 @@ class _Failures:
 
 
 class _Stop:
-    """Turn the first Ctrl-C, or a file beside the database, into a wish to stop."""
+    """Stop the run at the first Ctrl-C, or when a file beside the database appears."""
 
-    def __init__(self, path: str, listener: Listener | None) -> None:
+    def __init__(self, path: str, listener: Listener) -> None:
         self.file = None if path == "memory" else Path(path + ".stop")
         self.listener = listener
         self._asked = False
@@ -173,7 +173,7 @@ class _Stop:
 
     @property
     def asked(self) -> bool:
-        """Whether no further game is to begin."""
+        """Whether no further game may begin."""
         if not self._asked and self.file is not None and self.file.exists():
             self.ask()
         return self._asked
@@ -184,18 +184,16 @@ class _Stop:
             return
         self._asked = True
         if self.file is not None:
-            # Workers hold a game or two besides the one they play; the file tells them.
+            # For workers, which hold a game or two besides the one they play.
             self.file.touch()
-        if self.listener is not None:
-            self.listener.stopping()
+        self.listener.stopping()
 
     def until(self, jobs: list[GameJob]) -> Iterator[_WorkerJob]:
-        """Yield jobs until somebody wants to stop."""
+        """Yield jobs until the run is to stop."""
         for job in jobs:
             if self.asked:
                 return
-            if self.listener is not None:
-                self.listener.handed_out(job)
+            self.listener.handed_out(job)
             yield _WorkerJob(job, None if self.file is None else str(self.file))
 
     def __enter__(self) -> _Stop:
@@ -225,14 +223,14 @@ _scorer: list[ScoreEstimator] = []
 
 
 def _play_job(work: _WorkerJob) -> PlayedGame | None:
-    """Play one game in a worker, which keeps its players for the next; None when told to stop."""
+    """Play one game in a worker, which keeps its players for the next; None after a stop."""
     if work.stop_file is not None and Path(work.stop_file).exists():
         return None
     job = work.job
     if not _players:
         atexit.register(_close_players)
-    # The first of a pairing sits on chair 0 in both games, so that it keeps its process; and an
-    # engine that meets itself under two names is two processes.
+    # The first of a pairing keeps its process in both games; an engine that plays itself under
+    # two names has two.
     chairs = {job.key[0]: 0, job.key[1]: 1}
     entrants = (job.black, job.white)
     seated = []
@@ -250,7 +248,7 @@ def _play_job(work: _WorkerJob) -> PlayedGame | None:
 
 @contextlib.contextmanager
 def lend_players(players: Mapping[str, Player]) -> Iterator[None]:
-    """Let entrants of these names be played by objects of this process, in one process."""
+    """Use these objects as the players of entrants of these names, in this process."""
     _lent.update(players)
     try:
         yield
@@ -260,13 +258,13 @@ def lend_players(players: Mapping[str, Player]) -> Iterator[None]:
 
 
 def _close_players() -> None:
-    """End all engines that this process keeps."""
+    """End all engines of this process."""
     for entrant, chair in list(_players):
         _dismiss(entrant, chair)
 
 
 def _player(entrant: Entrant, chair: int, conditions: Conditions) -> Player:
-    """Return the player on this chair, made anew when there is none."""
+    """Return the player on this chair, made if there is none."""
     from tengen.players import make_player
     from tengen.players.external import ExternalPlayer
 
@@ -276,7 +274,7 @@ def _player(entrant: Entrant, chair: int, conditions: Conditions) -> Player:
     if key not in _players:
         player = make_player(entrant.spec)
         if isinstance(player, ExternalPlayer) and conditions.move_seconds is not None:
-            # An engine that hangs is ended; one that is only late is told so by the referee.
+            # Only an engine that hangs is ended here; the referee deals with one that is late.
             player.limits = Limits(move=2 * conditions.move_seconds + 1)
         _players[key] = player
     return _players[key]
@@ -291,7 +289,7 @@ def _dismiss(entrant: Entrant, chair: int) -> None:
 
 
 def _the_scorer(job: GameJob) -> ScoreEstimator | None:
-    """Return the learned scorer where it is to count."""
+    """Return the learned scorer if it counts this game."""
     if job.conditions.counter != "scorer":
         return None
     if not _scorer:
@@ -303,7 +301,7 @@ def _the_scorer(job: GameJob) -> ScoreEstimator | None:
 
 @contextlib.contextmanager
 def _players_closed() -> Iterator[None]:
-    """End the engines of this process, where games were played in it, after a block."""
+    """End the engines of this process after a block."""
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
-"""Turn a tournament into a list of games, each with its seed; play nothing.
+"""The games of a tournament, each with its seed.
 
-A game is known by its pairing and its number there. Seeds follow from the tournament's seed, the
-names of the two players and the number, so that more games or more players leave the others alone.
+A game is identified by its pairing and its number. Its seed follows from the tournament's seed, the
+two names and the number, so that more games or more players do not change the others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GameKey = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class GameJob:
-    """All that is needed to play one game, wherever that happens."""
+    """Everything needed to play one game anywhere."""
 
     key: GameKey
     black: Entrant

@@ -115,7 +115,9 @@ def rate_snapshots(
 ) -> list[SnapshotRating]:
     """Play the missing games; return the snapshots in order of time, then the anchors."""
     with Database.open(out, plan.tournament) as database:
-        run_tournament(plan.tournament, database, workers=workers, ray=ray, listener=listener)
+        run_tournament(
+            plan.tournament, database, workers=workers, ray=ray, listener=listener or Listener()
+        )
         standings = {standing.name: standing for standing in results_of(database).standings}
     found = []
     for entrant in plan.tournament.entrants:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tengen.errors import SpecError, unknown
@@ -12,18 +12,17 @@ from tengen.errors import SpecError, unknown
 
 @dataclass(frozen=True)
 class Option:
-    """One key that a player's spec may have.
-
-    `kind` is one of the names in `_READERS` of `spec`; `default` describes what happens without the
-    option; `least` is a lower bound of numbers.
-    """
+    """One key of a player's spec."""
 
     name: str
     kind: str
+    """How its text is read: a key of `_READERS` of `spec`."""
     help: str
     default: str = ""
-    required: bool = False
+    """What happens without the option, in words."""
     least: float = -math.inf
+    """Lower bound of a number."""
+    required: bool = False
     choices: tuple[str, ...] = ()
     parameter: str = ""
     """The argument of the player's class, if its name differs."""
@@ -54,7 +53,7 @@ class PlayerKind:
 
 
 def gnugo(level: int = 10) -> str:
-    """Return the spec of GNU Go as all matches here play it: area rules, dead stones taken.
+    """Return the spec of GNU Go for matches: area rules, dead stones captured.
 
     >>> gnugo(1)
     'gtp:gnugo --mode gtp --level 1 --chinese-rules --positional-superko --capture-all-dead'
@@ -63,213 +62,154 @@ def gnugo(level: int = 10) -> str:
     return f"gtp:gnugo --mode gtp --level {level} {rules}"
 
 
-_MODEL = Option("model", "evaluator", "who judges positions: a model, `playouts`, `static`, `area`")
-_POLICY = Option("policy", "policy", "who proposes moves: a model, `static`, `uniform`")
+_MODEL = Option("model", "evaluator", "evaluates positions: a model, `playouts`, `static`, `area`")
+_POLICY = Option("policy", "policy", "proposes moves: a model, `static`, `uniform`")
+_WIDTH = "consider only this many moves, the best of the policy or else of the model"
+_TIMES = ("wall", "processor")
 _CLOCK = Option(
-    "clock",
-    "choice",
-    "what seconds count; other programs do not shorten the processor's",
-    "wall",
-    choices=("wall", "processor"),
+    "clock", "choice", "`processor` counts only this program's time", "wall", choices=_TIMES
 )
-_RESIGN = Option("resign", "bool", "resign when the game is hopeless", "no")
+_SECONDS = Option("seconds", "float", "seconds per move instead", "no clock", 0)
+_HOPELESS = Option("resign", "bool", "resign when the game is hopeless", "no")
+_RESIGN = Option("resign", "float", "win rate below which it resigns", "0.02", 0)
+_AVERAGES = ("block", "stone")
 
-PLAYERS: dict[str, PlayerKind] = {
-    kind.name: kind
-    for kind in (
-        PlayerKind(
-            "random",
-            "simple:RandomPlayer",
-            "Uniformly random legal moves that fill no own eye.",
-            (Option("fill_eyes", "bool", "play into own eyes too", "no"),),
-            "random",
+_TABLE = (
+    PlayerKind(
+        "random",
+        "simple:RandomPlayer",
+        "Uniformly random legal moves that fill no own eye.",
+        (Option("fill_eyes", "bool", "play into own eyes too", "no"),),
+        "random",
+    ),
+    PlayerKind(
+        "maxlib",
+        "simple:MaxlibPlayer",
+        "The move that makes own blocks' average liberties exceed the enemy's the most.",
+        (Option("average", "choice", "average per block or stone", "block", choices=_AVERAGES),),
+        "maxlib",
+    ),
+    PlayerKind(
+        "static",
+        "simple:StaticPlayer",
+        "Rules of one ply: captures, ladders, cuts, shape, influence. Deterministic, fast.",
+        (_HOPELESS,),
+        "static",
+    ),
+    PlayerKind(
+        "sample",
+        "simple:SamplePlayer",
+        "A move drawn from a policy.",
+        (
+            Option("model", "policy", _POLICY.help, required=True),
+            Option("temperature", "float", "below 1: likely moves become more frequent", "1", 0),
         ),
-        PlayerKind(
-            "maxlib",
-            "simple:MaxlibPlayer",
-            "The move that makes own blocks' average liberties exceed the enemy's the most.",
-            (
-                Option(
-                    "average",
-                    "choice",
-                    "one vote a block or a stone",
-                    "block",
-                    choices=("block", "stone"),
-                ),
-            ),
-            "maxlib",
+        "sample:model=tengen-small",
+    ),
+    PlayerKind(
+        "greedy",
+        "simple:GreedyPlayer",
+        "The best move by a model after one ply, or a policy's likeliest move.",
+        (
+            _MODEL,
+            _POLICY,
+            Option("temperature", "float", "points; above 0: Boltzmann sampling", "0", 0),
+            Option("width", "int", _WIDTH, "8", 1),
+            _HOPELESS,
         ),
-        PlayerKind(
-            "static",
-            "simple:StaticPlayer",
-            "Rules of one ply: captures, ladders, cuts, shape, influence. Deterministic, fast.",
-            (_RESIGN,),
-            "static",
+        "greedy:model=isn-9x9",
+    ),
+    PlayerKind(
+        "alphabeta",
+        "alphabeta:AlphaBetaPlayer",
+        "Search to a depth with a model at the leaves.",
+        (
+            _MODEL,
+            _POLICY,
+            Option("depth", "int", "plies", "3, or unlimited with seconds", 1),
+            Option("width", "int", _WIDTH, "8 with a policy, else all", 1),
+            Option("seconds", "float", "deepen for so many seconds", "no clock", 0),
+            _HOPELESS,
         ),
-        PlayerKind(
-            "sample",
-            "simple:SamplePlayer",
-            "A move drawn from a policy.",
-            (
-                Option("model", "policy", _POLICY.help, required=True),
-                Option("temperature", "float", "below 1: rather the likely moves", "1", least=0.0),
-            ),
-            "sample:model=tengen-small",
+        "alphabeta:model=isn-9x9,policy=tengen-small,depth=5,width=8",
+    ),
+    PlayerKind(
+        "mcts",
+        "mcts:MctsPlayer",
+        "Monte Carlo tree search with RAVE, heavy playouts, priors and leaf values.",
+        (
+            Option("playouts", "int", "playouts per move", "1000", 1),
+            _SECONDS,
+            _POLICY,
+            replace(_MODEL, parameter="evaluator"),
+            Option("scale", "float", "points for a win rate of 73 %", "from its card, or 8", 0),
+            Option("threads", "int", "trees grown in parallel", "1", 1),
+            _CLOCK,
+            replace(_RESIGN, default="0.03"),
         ),
-        PlayerKind(
-            "greedy",
-            "simple:GreedyPlayer",
-            "The best move by a model after one ply, or a policy's likeliest move.",
-            (
-                _MODEL,
-                _POLICY,
-                Option(
-                    "temperature", "float", "points; above 0: Boltzmann sampling", "0", least=0.0
-                ),
-                Option(
-                    "width",
-                    "int",
-                    "with model and policy: only its best so many moves",
-                    "8",
-                    least=1,
-                ),
-                _RESIGN,
-            ),
-            "greedy:model=isn-9x9",
+        "mcts:playouts=2000",
+    ),
+    PlayerKind(
+        "search",
+        "network_search:NetworkPlayer",
+        "Tree search with a network that evaluates positions and proposes moves.",
+        (
+            Option("model", "network", "the network", required=True, parameter="network"),
+            Option("visits", "int", "positions to evaluate per move", "400", 1),
+            _SECONDS,
+            _CLOCK,
+            Option("threads", "int", "parts of a batch evaluated in parallel", "1", 1),
+            Option("batch", "int", "positions per batch", "by board size", 1),
+            Option("temperature", "float", "above 0: varies moves of the opening", "0", 0),
+            Option("noise", "float", "share of random priors at the root", "0", 0),
+            Option("playouts", "int", "playouts per leaf", "0", 0, parameter="playouts_a_leaf"),
+            Option("mix", "float", "share of their result in the evaluation, 0 to 1", "0", 0),
+            Option("explore", "float", "weight of the priors", "1", 0),
+            Option("urgency", "float", "penalty of moves without visits", "0.2", 0),
+            Option("share", "float", "share of the score", "0.1", 0, parameter="score_share"),
+            _RESIGN,
         ),
-        PlayerKind(
-            "alphabeta",
-            "alphabeta:AlphaBetaPlayer",
-            "Search to a depth with a model at the leaves.",
-            (
-                _MODEL,
-                _POLICY,
-                Option("depth", "int", "plies", "3, or unlimited with seconds", least=1),
-                Option(
-                    "width",
-                    "int",
-                    "search only the best so many moves of the policy, or of the model itself",
-                    "8 with a policy, else all",
-                    least=1,
-                ),
-                Option("seconds", "float", "deepen for so long", "no clock", least=0.0),
-                _RESIGN,
-            ),
-            "alphabeta:model=isn-9x9,policy=tengen-small,depth=5,width=8",
+        "search:model=tengen-small,visits=400",
+    ),
+    PlayerKind(
+        "tengen",
+        "tengen:TengenPlayer",
+        "The strongest for the board: search with the network, or by playouts; 10 levels.",
+        (
+            Option("level", "int", "1 (beginner) to 10; never blunders on purpose", least=1),
+            Option("visits", "int", "positions to evaluate per move", "200; 64 on 19x19", 1),
+            _SECONDS,
+            Option("threads", "int", "positions evaluated in parallel", "1", 1),
+            _CLOCK,
+            _RESIGN,
         ),
-        PlayerKind(
-            "mcts",
-            "mcts:MctsPlayer",
-            "Monte Carlo tree search with RAVE, heavy playouts, priors and leaf values.",
-            (
-                Option("playouts", "int", "playouts a move", "1000", least=1),
-                Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
-                _POLICY,
-                Option("model", "evaluator", _MODEL.help, parameter="evaluator"),
-                Option(
-                    "scale",
-                    "float",
-                    "points of the model's values that turn even chances into 73 %",
-                    "as its card says, or 8",
-                    least=0.0,
-                ),
-                Option("threads", "int", "trees side by side", "1", least=1),
-                _CLOCK,
-                Option("resign", "float", "win rate below which it resigns", "0.03", least=0.0),
-            ),
-            "mcts:playouts=2000",
+        "tengen:level=5",
+    ),
+    PlayerKind(
+        "opening",
+        "simple:OpeningPlayer",
+        "A learned opening for the first plies, then another player.",
+        (
+            Option("model", "evaluator", "evaluates the opening", required=True),
+            Option("moves", "int", "plies of the opening", "the model's, or 1/4 of the points", 0),
+            Option("then", "player", "who plays on; takes the rest of the spec", "mcts"),
         ),
-        PlayerKind(
-            "search",
-            "network_search:NetworkPlayer",
-            "Tree search around a network that judges positions and proposes moves.",
-            (
-                Option("model", "network", "the network", required=True, parameter="network"),
-                Option("visits", "int", "positions to look at for a move", "400", least=1),
-                Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
-                _CLOCK,
-                Option("threads", "int", "parts of a batch judged side by side", "1", least=1),
-                Option("batch", "int", "positions judged at once", "by board size", least=1),
-                Option(
-                    "temperature",
-                    "float",
-                    "above 0: early moves are drawn among those as good as the best",
-                    "0",
-                    least=0.0,
-                ),
-                Option("noise", "float", "share of chance at the root", "0", least=0.0),
-                Option(
-                    "playouts",
-                    "int",
-                    "playouts from every position, beside the network",
-                    "0",
-                    least=0,
-                    parameter="playouts_a_leaf",
-                ),
-                Option("mix", "float", "their share in what it is worth, 0 to 1", "0", least=0.0),
-                Option("explore", "float", "weight of a move's likelihood", "1", least=0.0),
-                Option("urgency", "float", "how much worse untried moves seem", "0.2", least=0.0),
-                Option(
-                    "share",
-                    "float",
-                    "share of the score beside winning, 0 to 1",
-                    "0.1",
-                    least=0.0,
-                    parameter="score_share",
-                ),
-                Option("resign", "float", "win rate below which it resigns", "0.02", least=0.0),
-            ),
-            "search:model=tengen-small,visits=400",
-        ),
-        PlayerKind(
-            "tengen",
-            "tengen:TengenPlayer",
-            "The strongest for the board: search around the network, or by playouts; 10 levels.",
-            (
-                Option("level", "int", "1 (beginner) to 10; never blunders on purpose", least=1),
-                Option(
-                    "visits", "int", "positions to look at for a move", "200; 64 on 19x19", least=1
-                ),
-                Option("seconds", "float", "seconds a move instead", "no clock", least=0.0),
-                Option("threads", "int", "positions judged side by side", "1", least=1),
-                _CLOCK,
-                Option("resign", "float", "win rate below which it resigns", "0.02", least=0.0),
-            ),
-            "tengen:level=5",
-        ),
-        PlayerKind(
-            "opening",
-            "simple:OpeningPlayer",
-            "A learned opening for the first plies, then another player.",
-            (
-                Option("model", "evaluator", "who judges the opening", required=True),
-                Option(
-                    "moves",
-                    "int",
-                    "plies of the game that count as opening",
-                    "as the model says, else a quarter of the points",
-                    least=0,
-                ),
-                Option("then", "player", "who plays on; takes the rest of the spec", "mcts"),
-            ),
-            "opening:model=td-best-9x9,then=mcts:playouts=500",
-        ),
-        PlayerKind(
-            "gtp",
-            "external:ExternalPlayer",
-            "Any GTP engine; the rest of the spec is its command line.",
-            (),
-            gnugo(10),
-        ),
-        PlayerKind(
-            "python",
-            "plugins:make_plugged_player",
-            "A class of your own with `choose(board, rng)`, from a module or a file.py.",
-            (),
-            "python:tengen.players.simple:RandomPlayer:fill_eyes=no",
-        ),
-    )
-}
+        "opening:model=td-best-9x9,then=mcts:playouts=500",
+    ),
+    PlayerKind(
+        "gtp",
+        "external:ExternalPlayer",
+        "Any GTP engine; the rest of the spec is its command line.",
+        example=gnugo(10),
+    ),
+    PlayerKind(
+        "python",
+        "plugins:make_plugged_player",
+        "A class of your own with `choose(board, rng)`, from a module or a file.py.",
+        example="python:tengen.players.simple:RandomPlayer:fill_eyes=no",
+    ),
+)
+PLAYERS: dict[str, PlayerKind] = {kind.name: kind for kind in _TABLE}
 
 
 # ----- Reading options -----
@@ -327,25 +267,14 @@ def split_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, str]:
     return found
 
 
-def _read_int(text: str, option: Option) -> int:
+def _read_number(text: str, option: Option) -> float:
+    whole = option.kind == "int"
     try:
-        value = int(text)
+        value: float = int(text) if whole else float(text)
     except ValueError:
-        raise SpecError(f"{text!r} is no whole number") from None
-    return int(_at_least(value, option))
-
-
-def _read_float(text: str, option: Option) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise SpecError(f"{text!r} is no number") from None
+        raise SpecError(f"{text!r} is no {'whole ' if whole else ''}number") from None
     if not math.isfinite(value):
         raise SpecError(f"{text!r} is no finite number")
-    return _at_least(value, option)
-
-
-def _at_least(value: float, option: Option) -> float:
     if value < option.least:
         raise SpecError(f"{value} is less than {option.least:g}")
     return value
@@ -366,8 +295,8 @@ def _read_choice(text: str, option: Option) -> str:
 
 
 PLAIN_READERS: dict[str, Reader] = {
-    "int": _read_int,
-    "float": _read_float,
+    "int": _read_number,
+    "float": _read_number,
     "bool": _read_bool,
     "choice": _read_choice,
     "text": lambda text, option: text,

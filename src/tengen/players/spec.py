@@ -1,11 +1,11 @@
-"""Make players and experts from spec strings such as `mcts:playouts=500`; know no way of playing.
+"""Players and experts from spec strings such as `mcts:playouts=500`.
 
 A spec is `NAME` or `NAME:key=value,...`. After `gtp:` the rest is a command line. An option that
 names another player (`then=`) takes the rest of the string, so it comes last:
 `opening:model=td-best-9x9,moves=15,then=mcts:playouts=500`. A value may be put in double quotes
-to hold a comma: `greedy:model="a,b.safetensors"`. `kinds` has the table of our players; a module
-is imported only when one of its players is made. `options` reads the text of options.
-`python:package.module:Class` and the players of installed packages are `plugins`.
+to hold a comma: `greedy:model="a,b.safetensors"`. `kinds` has the table of players; a module is
+imported only when one of its players is made. `plugins` makes `python:package.module:Class` and the
+players of installed packages.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _BUILTIN = PlayerKind(
     "builtin",
     "expert:BuiltinExpert",
     "Finish games by static play and playouts in milliseconds.",
-    (Option("playouts", "int", "playouts a game", "by board size", least=1),),
+    (Option("playouts", "int", "playouts per game", "by board size", least=1),),
 )
 
 
@@ -137,29 +137,18 @@ def _split_name(spec: str) -> tuple[str, str]:
     return name.strip().lower(), rest
 
 
-def _read_evaluator(text: str, option: Option) -> object:
-    from tengen.players.evaluators import make_evaluator
+def _model_reader(maker: str) -> Reader:
+    def read(text: str, option: Option) -> object:
+        return getattr(importlib.import_module(f"{_HERE}.evaluators"), maker)(text)
 
-    return make_evaluator(text)
-
-
-def _read_policy(text: str, option: Option) -> object:
-    from tengen.players.evaluators import make_policy
-
-    return make_policy(text)
-
-
-def _read_network(text: str, option: Option) -> object:
-    from tengen.players.evaluators import make_network
-
-    return make_network(text)
+    return read
 
 
 _READERS: dict[str, Reader] = {
     **PLAIN_READERS,
-    "evaluator": _read_evaluator,
-    "policy": _read_policy,
-    "network": _read_network,
+    "evaluator": _model_reader("make_evaluator"),
+    "policy": _model_reader("make_policy"),
+    "network": _model_reader("make_network"),
     "player": lambda text, option: make_player(text),
 }
 """How the text of an option of each kind is read; raises `SpecError`."""
