@@ -1,53 +1,28 @@
-"""Small pieces of work that together use the kernels, for running with the JIT on and off.
+"""Small pieces of work that use the kernels, for running with the JIT on and off.
 
     python tests/scenarios_for_jit.py NAME
 
-prints one JSON object: `answers`, the numbers that came out, and `used` and `all`, the names of the
-kernels that were called and that were imported (only known with NUMBA_DISABLE_JIT=1).
+prints the answers as JSON.
 """
 
 from __future__ import annotations
 
-import functools
 import json
-import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import tengen.jit
+from tengen.board import BatchBoard, Board, play_random, playouts
+from tengen.records import GameArrays, GameRecord
+from tengen.records.arrays import from_records
 
-OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-ALL: set[str] = set()
-USED: set[str] = set()
-
-
-def record(function: Any) -> Any:
-    """Stand in for the decorator of kernels: note who is called."""
-    name = f"{function.__module__.removeprefix('tengen.')}.{function.__name__}"
-    ALL.add(name)
-
-    @functools.wraps(function)
-    def call(*arguments: Any, **named: Any) -> Any:
-        USED.add(name)
-        return function(*arguments, **named)
-
-    return call
-
-
-if OFF:
-    tengen.jit.kernel = tengen.jit.inner_kernel = tengen.jit.hot_kernel = record
-    warnings.simplefilter("ignore", RuntimeWarning)  # unsigned words wrap around by design
-
-# Only now: modules with kernels take their decorator when they are imported.
-from tengen.board import BatchBoard, Board, play_random, playouts  # noqa: E402
-from tengen.records import GameArrays, GameRecord  # noqa: E402
-from tengen.records.arrays import from_records  # noqa: E402
+# Unsigned words wrap around by design, which NumPy reports when the JIT is off.
+warnings.simplefilter("ignore", RuntimeWarning)
 
 
 def boards(*sizes: tuple[int, int], seed: int = 1, share: float = 0.6) -> list[Board]:
@@ -305,25 +280,6 @@ def explorer() -> list[Any]:
     return answers
 
 
-SCENARIOS: dict[str, Callable[[], list[Any]]] = {
-    f.__name__: f
-    for f in (
-        board,
-        counting,
-        records,
-        players,
-        move_prediction,
-        scoring,
-        symmetry_network,
-        opening_td,
-        opening_evolution,
-        network,
-        self_play,
-        explorer,
-    )
-}
-
-
 def plain(value: Any) -> Any:
     """Turn an answer into JSON."""
     if isinstance(value, np.ndarray | np.generic):
@@ -334,5 +290,4 @@ def plain(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    found = plain(SCENARIOS[sys.argv[1]]())
-    print(json.dumps({"answers": found, "used": sorted(USED), "all": sorted(ALL)}))
+    print(json.dumps(plain(globals()[sys.argv[1]]())))

@@ -201,7 +201,16 @@ class MatchResult:
 
     def value(self) -> dict[str, Any]:
         """Return what `arena match --json` prints."""
-        names = ("a", "b", "games", "wins_a", "wins_b", "draws", "win_rate_a", "interval")
+        names: tuple[str, ...] = (
+            "a",
+            "b",
+            "games",
+            "wins_a",
+            "wins_b",
+            "draws",
+            "win_rate_a",
+            "interval",
+        )
         names += ("duplicates", "faults", "left", "a_black", "a_white", "superiority")
         value: dict[str, Any] = {name: getattr(self, name) for name in names}
         value["interval"] = list(self.interval)
