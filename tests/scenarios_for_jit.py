@@ -136,7 +136,7 @@ def records() -> list[Any]:
 def players() -> list[Any]:
     from tengen.game.endgame import cleanup_move
     from tengen.players.expert import BuiltinExpert
-    from tengen.players.mcts import MctsPlayer, Tree
+    from tengen.players.mcts import MctsPlayer, PlayoutTree
     from tengen.players.simple import finish_score, static_move_values
     from tengen.players.spec import make_player
 
@@ -147,7 +147,7 @@ def players() -> list[Any]:
         answers += [finish_score(position), np.nan_to_num(static_move_values(position))]
         answers.append(BuiltinExpert(playouts=4).finish([position], [1]))
         answers.append(cleanup_move(position))
-    tree = Tree.grow(Board(4), 2000, seed=1)
+    tree = PlayoutTree.grow(Board(4), 2000, seed=1)
     MctsPlayer()._advance(tree, 40)
     later = Board(4)
     later.play(later.answer(int(tree.children()[0][0, 0])))

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from tengen.arrays import FloatArray
     from tengen.board import Board
-    from tengen.records.bulk import Batch
+    from tengen.records.bulk import GameBatch
 
 _GAME = "B C3 W C2 B B2 W D3"
 
@@ -55,7 +55,7 @@ def _explorer() -> None:
     building.finish(1)
 
 
-def _batch() -> Batch:
+def _batch() -> GameBatch:
     from tengen.records import bulk
 
     [batch] = bulk.read_batches(io.BytesIO(b"(;SZ[9]AB[aa];W[ee];B[])"), "warming", print)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tengen.arena import load_tournament, pairings, schedule
-from tengen.arena.config import Conditions, Openings
+from tengen.arena.config import Conditions, OpeningSettings
 from tengen.arena.match import match_settings, parse_board_size, parse_sprt
 from tengen.arena.openings import canonical, openings_of, random_openings, read_openings
 from tengen.arena.placing import LADDERS
@@ -85,7 +85,7 @@ def test_openings_from_a_file(tmp_path) -> None:
     )
     conditions = Conditions(rows=5, cols=5)
     assert len(read_openings(str(path), 2, conditions)) == 2
-    listed = openings_of(Openings(plies=2, file=str(path)), conditions, count=5, seed=1)
+    listed = openings_of(OpeningSettings(plies=2, file=str(path)), conditions, count=5, seed=1)
     assert len(listed) == 5
     assert len(set(listed)) == 2
     with pytest.raises(SpecError, match="no opening of 9 plies"):

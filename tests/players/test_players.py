@@ -27,7 +27,7 @@ from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
 from tengen.learners.network import inputs
 from tengen.models import load_evaluator
 from tengen.players import PLAYERS, make_expert, make_player
-from tengen.players.alphabeta import AlphaBetaPlayer, Search
+from tengen.players.alphabeta import AlphaBetaPlayer, AlphaBetaSearch
 from tengen.players.evaluators import EVALUATORS, POLICIES, AreaEvaluator, make_policy
 from tengen.players.external import ExternalPlayer
 from tengen.players.mcts import MctsPlayer
@@ -194,8 +194,8 @@ def test_the_widths_shown_are_those_in_force() -> None:
     model, policy = Counting(), make_policy("static")
     GreedyPlayer(model=model, policy=policy).choose(Board(9), np.random.default_rng(0))
     assert model.asked == 8
-    assert len(Search(model, policy, None).moves(Board(9))) == 8
-    assert len(Search(model, None, None).moves(Board(9))) == 81
+    assert len(AlphaBetaSearch(model, policy, None).moves(Board(9))) == 8
+    assert len(AlphaBetaSearch(model, None, None).moves(Board(9))) == 81
 
 
 def test_alphabeta_keeps_to_the_clock() -> None:

@@ -13,9 +13,9 @@ from tengen.game.endgame import candidates
 from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.players import make_player
 from tengen.players import mcts_kernels as k
-from tengen.players.alphabeta import AlphaBetaPlayer, Entry, Search
+from tengen.players.alphabeta import AlphaBetaPlayer, AlphaBetaSearch, TableEntry
 from tengen.players.network_leaves import Leaf, Taste
-from tengen.players.network_tree import Exploring, Tree, Worth
+from tengen.players.network_tree import Exploring, NetworkTree, Worth
 from tengen.players.search_clock import Pace, Searching
 from tengen.players.simple import scores_after, values_after
 
@@ -25,7 +25,7 @@ def rng() -> np.random.Generator:
 
 
 def test_a_way_that_is_given_up_leaves_no_trace_and_nodes_know_their_branch() -> None:
-    tree, nobody = Tree(4, 1), np.zeros(4)
+    tree, nobody = NetworkTree(4, 1), np.zeros(4)
     even = Worth(0.0, 0.5, 0.0, 0.0)
     for _ in range(3):
         path = tree.descend(Exploring())
@@ -71,10 +71,10 @@ def test_alpha_beta_remembers_what_it_found() -> None:
             return np.array([float(board["A1"] == 1) for board in boards])
 
     board = Board(3, moves="B B2 W C3")
-    search = Search(Corner(), None, None)  # type: ignore[arg-type]
+    search = AlphaBetaSearch(Corner(), None, None)  # type: ignore[arg-type]
     value, move = search.value(board, 1, -9.0, 9.0)
     assert (value, str(board.answer(move))) == (1.0, "A1")
-    assert list(search.seen.values()) == [Entry(1, 1.0, 0, move)]
+    assert list(search.seen.values()) == [TableEntry(1, 1.0, 0, move)]
     asked = search.nodes
     assert search.value(board, 1, -9.0, 9.0) == (value, move) and search.nodes == asked + 1
 

@@ -16,8 +16,8 @@ from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.records import Corpus, GameArrays, GameRecord, Result, arrays, loads, read_games, writer
 from tengen.records.arrays import from_records
 from tengen.records.corpus import (
+    CollectionSummary,
     PackedGame,
-    Summary,
     check,
     last_positions,
     packed_games,
@@ -224,7 +224,7 @@ def test_arrays_that_are_none_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_summary_counts_sizes_and_results(tmp_path: Path) -> None:
-    summary = Summary()
+    summary = CollectionSummary()
     summary.add(from_records([GameRecord(9, 13, moves=[(BLACK, PASS)]), GameRecord(9, 9)]))
     assert (summary.games, summary.moves) == (2, 1)
     assert summary.sizes == {"9x13": 1, "9x9": 1} and summary.results == {"?": 2}

@@ -8,7 +8,7 @@ from tengen.board import Board, play_random
 from tengen.records import GameRecord, sgf_grammar
 from tengen.records import kernels as k
 from tengen.records.arrays import from_records
-from tengen.records.bulk import EXACT_BATCH, Batch
+from tengen.records.bulk import EXACT_BATCH, GameBatch
 from tengen.records.encodings import LEAD_BYTES
 from tengen.records.sgf_grammar import LOOKAHEAD, TOO_LONG, Patterns, parse_game, shifted
 
@@ -82,7 +82,7 @@ def test_a_game_has_one_hash_in_every_orientation() -> None:
 def test_a_batch_makes_records_of_its_games_and_of_some_of_them() -> None:
     records = [GameRecord(rows=n, cols=n) for n in (5, 7, 9)]
     nothing = np.zeros((3, 2), np.int64)
-    batch = Batch(from_records(records), b"", nothing, np.zeros(3, np.bool_), 0, records)
+    batch = GameBatch(from_records(records), b"", nothing, np.zeros(3, np.bool_), 0, records)
     assert batch.where(np.ones(3, np.bool_)) is batch
     some = batch.where(np.array([True, False, True]))
     assert [record.rows for record in some.records()] == [5, 9] == some.arrays.rows.tolist()

@@ -7,7 +7,7 @@ file of results, `run_tournament` plays the missing games, `results_of` makes th
 from tengen.arena.config import (
     Conditions,
     Entrant,
-    Openings,
+    OpeningSettings,
     Tournament,
     load_tournament,
     parse_tournament,
@@ -17,7 +17,7 @@ from tengen.arena.game import PlayedGame, play_game
 from tengen.arena.match import duel
 from tengen.arena.ratings import PairScore, Rating, Sprt, rate
 from tengen.arena.results import MatchResult, Results, match_result, results_of
-from tengen.arena.runner import Summary, run_tournament
+from tengen.arena.runner import RunSummary, run_tournament
 from tengen.arena.schedule import GameJob, pairings, schedule
 
 __all__ = [
@@ -28,13 +28,13 @@ __all__ = [
     "GameJob",
     "GameRow",
     "MatchResult",
-    "Openings",
+    "OpeningSettings",
     "PairScore",
     "PlayedGame",
     "Rating",
     "Results",
+    "RunSummary",
     "Sprt",
-    "Summary",
     "Tournament",
     "duel",
     "load_tournament",

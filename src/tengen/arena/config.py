@@ -85,7 +85,7 @@ class Conditions(_Strict):
         return self.judge
 
 
-class Openings(_Strict):
+class OpeningSettings(_Strict):
     """The first plies of games, before the players take over."""
 
     plies: int = Field(default=_DEFAULT_OPENING_PLIES, ge=0, le=200)
@@ -102,7 +102,7 @@ class Tournament(_Strict):
     """Games per pairing; colours alternate, two games per opening."""
     seed: int = Field(default=0, ge=0, lt=2**63)
     conditions: Conditions = Conditions()
-    openings: Openings = Openings()
+    openings: OpeningSettings = OpeningSettings()
     entrants: tuple[Entrant, ...] = Field(min_length=2)
     challengers: tuple[str, ...] = ()
     """In a gauntlet: those who play all others, but not each other."""

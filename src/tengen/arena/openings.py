@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tengen.arena.config import Conditions, Openings
+from tengen.arena.config import Conditions, OpeningSettings
 from tengen.board import BLACK, PASS, WHITE, Board, play_random
 from tengen.board.symmetry import elements, transform
 from tengen.errors import SpecError, TengenError
@@ -22,7 +22,7 @@ _TRIES = 50
 
 
 def openings_of(
-    openings: Openings, conditions: Conditions, *, count: int, seed: int
+    openings: OpeningSettings, conditions: Conditions, *, count: int, seed: int
 ) -> list[Opening]:
     """Return `count` openings; a longer list begins like a shorter one.
 

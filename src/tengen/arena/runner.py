@@ -50,7 +50,7 @@ _SILENT = Listener()
 
 
 @dataclass(frozen=True)
-class Summary:
+class RunSummary:
     """How a run ended."""
 
     total: int
@@ -80,7 +80,7 @@ def run_tournament(
     listener: Listener = _SILENT,
     enough: Callable[[PlayedGame], bool] | None = None,
     jobs: list[GameJob] | None = None,
-) -> Summary:
+) -> RunSummary:
     """Play all games of the tournament, or some of its `jobs`, that are not in the database yet.
 
     The first interrupt (Ctrl-C) ends the run after the games in progress, the second at once;
@@ -119,7 +119,7 @@ def run_tournament(
             if stop.asked:
                 break
     left = len(_missing(jobs, database.finished()))
-    return Summary(len(jobs), played, left, stop.asked)
+    return RunSummary(len(jobs), played, left, stop.asked)
 
 
 @contextlib.contextmanager

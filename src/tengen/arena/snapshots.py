@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.arena import Database, Entrant, Tournament, results_of, run_tournament
-from tengen.arena.config import Conditions, Openings
+from tengen.arena.config import Conditions, OpeningSettings
 from tengen.arena.database import reading
 from tengen.arena.placing import LADDERS
 from tengen.arena.runner import Listener
@@ -98,7 +98,7 @@ def plan_snapshots(
         games=games,
         seed=seed,
         conditions=Conditions(rows=lines, cols=lines),
-        openings=Openings(),
+        openings=OpeningSettings(),
         entrants=(*entrants, *fixed),
         pairs=(*neighbours, *met),
     )

@@ -46,7 +46,7 @@ class TimedPlayer(Player, Protocol):
         ...
 
 
-class Asked(TypedDict, total=False):
+class AnalyseOptions(TypedDict, total=False):
     """What `Analyser.analyse` takes by name, for those who hand it on to another."""
 
     interval: float

@@ -36,7 +36,7 @@ from tengen.files import TEMPORARY, write_atomic
 from tengen.models.store import pack
 from tengen.records import Corpus, Fault
 from tengen.records.arrays import GameArrays
-from tengen.records.bulk import Batch
+from tengen.records.bulk import GameBatch
 
 PLIES = 60
 """Moves of each game that are indexed unless somebody says otherwise."""
@@ -62,7 +62,7 @@ class Building:
     _origins: list[NDArray[np.int32]] = field(default_factory=list)
     _files: dict[str, int] = field(default_factory=dict)
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: GameBatch) -> None:
         """Follow some games."""
         if batch.exact is not None:
             edited = np.array([bool(record.edits) for record in batch.exact])
@@ -227,7 +227,7 @@ def _sweep(target: Path) -> None:
                 left.unlink()
 
 
-def _dates_of(batch: Batch) -> NDArray[np.int32]:
+def _dates_of(batch: GameBatch) -> NDArray[np.int32]:
     """Return the dates that a batch's games tell, 0 for those that tell none."""
     dates = np.zeros(len(batch.arrays), np.int64)
     raw, spans = batch.raw, batch.spans

@@ -228,7 +228,7 @@ def serve(
     place for slow preparations. GoGui's `# interrupt` stops the commands before it, also those that
     have not begun; so does the end of input without `quit`.
     """
-    reader = _Reader(source)
+    reader = _LineReader(source)
     inbox = reader.inbox
     threading.Thread(target=reader.read, daemon=True).start()
 
@@ -257,7 +257,7 @@ def serve(
             return  # nobody listens any more
 
 
-class _Reader:
+class _LineReader:
     """Reads ahead, in a thread of its own."""
 
     def __init__(self, source: BinaryIO) -> None:

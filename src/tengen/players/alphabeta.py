@@ -1,8 +1,7 @@
-"""Search to a depth with a model at the leaves: negamax with alpha-beta, best moves first.
+"""Alpha-beta search to a depth with a model at the leaves, best moves first.
 
-Leaves are judged in batches: all children of a node at depth one go to the evaluator at once.
-Within the tree the positions' values are kept by hash, so that other orders of the same moves are
-free.
+All children of a node at depth one are evaluated in one batch. Values of positions are kept by
+hash, so that transpositions are free.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ class _OutOfTime(Exception):
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What is known of a position: searched how deep, a bound on its value, the best move."""
+class TableEntry:
+    """A position in the table: depth searched, a bound on its value, the best move."""
 
     depth: int
     value: float
@@ -42,14 +41,14 @@ class Entry:
 
 
 @dataclass
-class Search:
-    """One search: its limits and what it has seen. Values are those of the side to move."""
+class AlphaBetaSearch:
+    """One search with its limits and its table. Values are those of the side to move."""
 
     model: Evaluator
     policy: Policy | None
     width: int | None
     deadline: float = math.inf
-    seen: dict[_Key, Entry] = field(default_factory=dict)
+    seen: dict[_Key, TableEntry] = field(default_factory=dict)
     nodes: int = 0
 
     def value(self, board: Board, depth: int, alpha: float, beta: float) -> tuple[float, int]:
@@ -77,7 +76,7 @@ class Search:
             self.nodes += len(moves)
             values = scores_after(self.model, board, moves)
             best = int(values.argmax())
-            self.seen[key] = Entry(1, float(values[best]), 0, moves[best])
+            self.seen[key] = TableEntry(1, float(values[best]), 0, moves[best])
             return float(values[best]), moves[best]
         return self._open(board, depth, alpha, beta, self._ordered(moves, entry), key)
 
@@ -95,7 +94,7 @@ class Search:
             if best_value >= beta:
                 break
         bound = 1 if best_value >= beta else -1 if best_value <= floor else 0
-        self.seen[key] = Entry(depth, best_value, bound, best_move)
+        self.seen[key] = TableEntry(depth, best_value, bound, best_move)
         return best_value, best_move
 
     def moves(self, board: Board) -> list[int]:
@@ -109,7 +108,7 @@ class Search:
         return [moves[int(i)] for i in order[: self.width]]
 
     @staticmethod
-    def _ordered(moves: list[int], entry: Entry | None) -> list[int]:
+    def _ordered(moves: list[int], entry: TableEntry | None) -> list[int]:
         """Put the best move of an earlier search first."""
         if entry is None or entry.move not in moves:
             return moves
@@ -121,12 +120,11 @@ class Search:
 
 
 class AlphaBetaPlayer:
-    """Search to `depth` plies with a model at the leaves; of the moves only the best `width`.
+    """Search `depth` plies with a model at the leaves, of all moves only the best `width`.
 
-    Without `width` all moves are searched (8 with a policy). The best are the policy's, or without
-    one those after which the model itself likes the position most. With `seconds` it deepens ply by
-    ply until the clock stops it (the first ply is always finished); without, it is a function of
-    the position. Knows no quiescence.
+    Without `width` all moves are searched (8 with a policy). The best moves are the policy's, or
+    else the model's. With `seconds` it deepens ply by ply until the clock stops it, but always
+    finishes the first ply; without, its move is a function of the position. No quiescence search.
     """
 
     def __init__(
@@ -158,7 +156,7 @@ class AlphaBetaPlayer:
     def search(self, board: Board) -> tuple[float, int]:
         """Return the value for the side to move and the best move."""
         start = time.monotonic()
-        search = Search(self.model, self.policy, self.width)
+        search = AlphaBetaSearch(self.model, self.policy, self.width)
         last = self.depth or (_MAX_DEPTH if self.seconds is not None else 3)
         found: tuple[float, int] = 0.0, PASS
         for depth in range(1, last + 1):

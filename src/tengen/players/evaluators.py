@@ -19,7 +19,7 @@ from tengen.contracts import Evaluator, Policy
 from tengen.errors import ModelError, SpecError
 from tengen.game.endgame import candidates
 from tengen.models import load_evaluator, load_learner, load_policy
-from tengen.players.network_leaves import Network
+from tengen.players.network_leaves import SearchNetwork
 from tengen.players.plugins import PREFIX, make_plugged_evaluator, make_plugged_policy
 
 _Source = TypeVar("_Source")
@@ -124,7 +124,7 @@ def make_policy(name: str) -> Policy:
     return _find(name, POLICIES, make_plugged_policy, load_policy)
 
 
-def make_network(name: str, *, shared: bool = False) -> Network:
+def make_network(name: str, *, shared: bool = False) -> SearchNetwork:
     """Return the network of this name: a model with moves, winner, score and ownership.
 
     With `shared`, return the one instance of this process.
@@ -135,7 +135,7 @@ def make_network(name: str, *, shared: bool = False) -> Network:
         found = load_learner(name, shared=shared)
     except ModelError as mistake:
         raise SpecError(str(mistake)) from None
-    if not isinstance(found, Network):
+    if not isinstance(found, SearchNetwork):
         raise SpecError(f"{name}: is not a network with moves, winner and score")
     return found
 

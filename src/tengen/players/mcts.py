@@ -37,7 +37,7 @@ _BARRED = 1e12
 
 
 @dataclass
-class Tree:
+class PlayoutTree:
     """One search tree with the position at its root and the games' earlier positions."""
 
     board: Board
@@ -53,7 +53,7 @@ class Tree:
     """Whether moves that may not be looked at are barred at the root."""
 
     @classmethod
-    def grow(cls, board: Board, capacity: int, seed: int) -> Tree:
+    def grow(cls, board: Board, capacity: int, seed: int) -> PlayoutTree:
         """Return a tree with nothing but its root."""
         tf = np.zeros((capacity, k.F_WIDTH))
         tf[0, k.F_EVAL] = k.NO_EVAL
@@ -155,7 +155,7 @@ class MctsPlayer(Searching):
     root_moves: frozenset[int] | None = None
     """Look at no other moves in the position itself; see `only`."""
     name: str = "mcts"
-    _kept: list[Tree] = field(default_factory=list, repr=False, compare=False)
+    _kept: list[PlayoutTree] = field(default_factory=list, repr=False, compare=False)
     # Models keep workspaces of their own, which only one thread at a time may use.
     _models: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -207,7 +207,7 @@ class MctsPlayer(Searching):
 
     # ----- Searching -----
 
-    def _trees(self, board: Board, rng: np.random.Generator) -> list[Tree]:
+    def _trees(self, board: Board, rng: np.random.Generator) -> list[PlayoutTree]:
         seeds = rng.integers(0, 2**62, self.threads)
         keep = self.seconds is not None and self.root_moves is None
         if keep and len(self._kept) == self.threads:
@@ -218,12 +218,12 @@ class MctsPlayer(Searching):
             # Each expansion adds at most one child a point, after `expand_at` visits.
             per_leaf = board.rows * board.cols + 1
             room = min(room, int(self._limit / max(self.expand_at, 1) + 2) * per_leaf + per_leaf)
-        trees = [Tree.grow(board, room, int(seed)) for seed in seeds]
+        trees = [PlayoutTree.grow(board, room, int(seed)) for seed in seeds]
         if keep:
             self._kept[:] = trees
         return trees
 
-    def _slice(self, tree: Tree, left: float | None, goal: int | None, trees: int) -> int:
+    def _slice(self, tree: PlayoutTree, left: float | None, goal: int | None, trees: int) -> int:
         seconds = _SLICE_SECONDS if left is None else min(_SLICE_SECONDS, left)
         count = max(int(tree.rate * seconds), 1)
         if goal is not None:
@@ -231,7 +231,7 @@ class MctsPlayer(Searching):
             count = min(max(count, 256), share - int(tree.tf[0, k.F_N]))
         return max(count, 0)
 
-    def _advance(self, tree: Tree, count: int) -> int:
+    def _advance(self, tree: PlayoutTree, count: int) -> int:
         """Run `count` playouts in one tree, asking the models where the kernel stops for them."""
         settings = self._settings(tree.board)
         ko_rule = KO_NUMBERS[tree.board.rules.ko]
@@ -268,7 +268,7 @@ class MctsPlayer(Searching):
             tree.rate = 0.5 * tree.rate + 0.5 * ran / spent
         return ran
 
-    def _consult(self, tree: Tree, node: int) -> None:
+    def _consult(self, tree: PlayoutTree, node: int) -> None:
         """Write the models' opinion of the position in `scratch` into the tree."""
         board = tree.leaf()
         if self.policy is not None:
@@ -299,7 +299,7 @@ class MctsPlayer(Searching):
         settings[k.C_EXPLORE] = self.explore
         return settings
 
-    def _decided(self, trees: list[Tree], pace: Pace, left: float) -> bool:
+    def _decided(self, trees: list[PlayoutTree], pace: Pace, left: float) -> bool:
         """Tell whether no other move can catch up in the time that is left."""
         if pace.budget is None or left > 0.8 * pace.budget:
             return False
@@ -309,7 +309,7 @@ class MctsPlayer(Searching):
 
     # ----- Reporting -----
 
-    def _sum(self, trees: list[Tree]) -> tuple[list[int], FloatArray]:
+    def _sum(self, trees: list[PlayoutTree]) -> tuple[list[int], FloatArray]:
         """Add up the root's children over the trees."""
         total: dict[int, FloatArray] = {}
         for tree in trees:
@@ -321,7 +321,7 @@ class MctsPlayer(Searching):
             return [PASS], np.zeros((1, k.F_WIDTH))
         return list(total), np.array(list(total.values()))
 
-    def _report(self, board: Board, trees: list[Tree]) -> Analysis:
+    def _report(self, board: Board, trees: list[PlayoutTree]) -> Analysis:
         moves, numbers = self._sum(trees)
         visits = numbers[:, k.F_N]
         order = np.argsort(-visits, kind="stable")
@@ -372,7 +372,7 @@ class MctsPlayer(Searching):
         return best.move if board.is_legal(board.answer(best.move)) else PASS
 
 
-def _main_line(tree: Tree, move: int, length: int = 12) -> tuple[int, ...]:
+def _main_line(tree: PlayoutTree, move: int, length: int = 12) -> tuple[int, ...]:
     """Follow the most visited children below a move."""
     line, node = [move], 0
     first, count = int(tree.ti[0, k.T_FIRST]), int(tree.ti[0, k.T_COUNT])

@@ -1,7 +1,7 @@
-"""Turn positions into what a search tree wants to know of them, by the network and the rules.
+"""Leaves of a search tree: positions evaluated by the network and the rules.
 
-Ends of games are counted, not judged: under area scoring as Tromp and Taylor count, under
-territory scoring without the stones that the network holds for dead. Walks no tree.
+Games that are over are counted: under area scoring by Tromp-Taylor, under territory scoring without
+the stones that the network takes for dead.
 """
 
 from __future__ import annotations
@@ -28,45 +28,45 @@ _WIDTH = 64
 
 
 @runtime_checkable
-class Network(Protocol):
-    """What a search needs of a network."""
+class SearchNetwork(Protocol):
+    """The methods of a network that a search uses."""
 
     def views(self, boards: Sequence[Board]) -> list[View]:
-        """Judge boards, for Black."""
+        """Evaluate boards, from Black's view."""
         ...
 
     def supports(self, rows: int, cols: int) -> bool:
-        """Tell whether it can judge boards of this size."""
+        """Return whether it evaluates boards of this size."""
         ...
 
 
 @dataclass(frozen=True)
 class Taste:
-    """What a search wants: to win, and a little to win by much.
+    """The utility of a search: to win, and a little to win by much.
 
-    The share of the score is bent around `centre`, the score that was expected at the root, so
-    that points count also in games that are won or lost.
+    The score's share is bent around `centre`, near the expected score at the root, so that points
+    count also in games that are won or lost.
     """
 
     share: float
     centre: float
     reach: float
-    """Points of score that count half of what any number of points would."""
+    """Points of score that count half as much as any number of points."""
 
     def utility(self, win: float, score: float) -> float:
-        """Return what an outcome is worth to Black, from -1 to 1."""
+        """Return the utility of an outcome for Black, from -1 to 1."""
         margin = 2 / math.pi * math.atan((score - self.centre) / self.reach)
         return (1 - self.share) * (2 * win - 1) + self.share * margin
 
     @classmethod
     def around(cls, board: Board, score: float, share: float) -> Taste:
-        """Return the taste for a game that is expected to end with this score."""
+        """Return the utility for a game with this expected score."""
         return cls(share, 0.8 * score, math.sqrt(board.rows * board.cols))
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A judged position: moves likeliest first; none where the game is over."""
+    """An evaluated position: moves likeliest first; none where the game is over."""
 
     win: float
     score: float
@@ -77,25 +77,25 @@ class Leaf:
     over: bool = False
 
     def worth(self, taste: Taste) -> Worth:
-        """Return what the tree adds up."""
+        """Return the sums for the tree."""
         utility = taste.utility(self.win, self.score)
         return Worth(utility, self.win, self.score, self.score**2 + self.spread**2)
 
 
 @dataclass(frozen=True)
-class Judge:
-    """Who judges positions: the network, and where it is told so a few playouts beside it."""
+class LeafEvaluator:
+    """Evaluates positions by the network, optionally mixed with playouts."""
 
-    network: Network
+    network: SearchNetwork
     playouts: int = 0
     """Playouts from each position."""
     mix: float = 0.0
-    """Their share in what it is worth."""
+    """Their share in the evaluation."""
 
     def __call__(
         self, boards: Sequence[Board], *, pool: ThreadPoolExecutor | None = None, threads: int = 1
     ) -> list[Leaf]:
-        """Judge positions, those that are over too; `threads` of them at a time."""
+        """Evaluate positions, also those that are over, in `threads` parts."""
         if pool is None or len(boards) < 2:
             return self._judge(boards)
         size = -(-len(boards) // threads)
@@ -114,7 +114,7 @@ class Judge:
         return Leaf(win, score, view.spread, owners, moves, priors)
 
     def outcome(self, board: Board, view: View) -> tuple[float, float, FloatArray]:
-        """Return how likely Black wins, the score, and who owns what."""
+        """Return Black's win rate, the score and the ownership."""
         if not self.playouts or not self.mix:
             return view.black_wins, view.score, view.ownership
         seed = board.hash >> 1
@@ -173,7 +173,7 @@ def without_mirror_images(
 
 
 def _own_eyes(board: Board, points: IntArray) -> BoolArray:
-    """Tell which points are eyes of the side to move; only the few that may be are read."""
+    """Return which points are eyes of the side to move."""
     colours, width = board.state[layout.COLOUR], board.cols + 1
     around = colours[points[:, None] + np.array([1, -1, width, -width])]
     eyes = ((around == board.turn) | (around == layout.BORDER)).all(axis=1) & (points != PASS)
@@ -183,7 +183,7 @@ def _own_eyes(board: Board, points: IntArray) -> BoolArray:
 
 
 def _ended(board: Board, view: View) -> Leaf:
-    """Count a game that both sides have left."""
+    """Count a game that is over."""
     if board.rules.scoring == "area":
         score = board.area_score()
     else:

@@ -1,9 +1,8 @@
-"""Search around the network: PUCT over its moves and values, leaves judged in batches.
+"""Tree search with the network: PUCT over its moves and values, leaves evaluated in batches.
 
-The tree is `network_tree`'s, what a leaf is worth is `network_leaves`'; here it is decided how long
-to search and what to play. With `visits` a move is a function of position and generator; with
-`seconds` a clock counts and the tree is kept from move to move. Superko is exact: every leaf is
-reached by playing the moves that lead there on a board that knows the game.
+`network_tree` has the tree, `network_leaves` the evaluation. With `visits` a move is a function of
+position and generator; with `seconds` a clock decides and the tree is kept from move to move.
+Superko is exact: every leaf is reached by playing the moves on a board with the game's history.
 """
 
 from __future__ import annotations
@@ -27,60 +26,60 @@ from tengen.game.endgame import (
     points_left,
 )
 from tengen.players.network_leaves import (
-    Judge,
     Leaf,
-    Network,
+    LeafEvaluator,
+    SearchNetwork,
     Taste,
     likely_moves,
     without_mirror_images,
 )
-from tengen.players.network_tree import Exploring, Tree
+from tengen.players.network_tree import Exploring, NetworkTree
 from tengen.players.search_clock import Pace, Searching
 
 _USUAL = Exploring()
 _VISITS = 400
-"""Visits a move when nothing else is said."""
+"""Default visits per move."""
 _BATCHES = {(9, 9): 8, (13, 13): 8}
 _SMALL_BATCH = 4
-"""Leaves judged at once: batches pay most on small boards (3.4 instead of 5.1 ms a leaf on 9x9)."""
+"""Leaves per batch; batches pay most on small boards (3.4 instead of 5.1 ms per leaf on 9x9)."""
 _GATHERED = 8
-"""Visits for every further leaf of a batch: a young tree does not know yet where to look."""
+"""Visits of the tree for every further leaf of a batch: a young tree is a poor guide."""
 _LINE = 24
-"""Moves of a line in a report, at most."""
+"""Longest line in a report."""
 _LEAST_LEFT = 0.5
-"""Share of a leaf's time that must be left to begin another."""
+"""Share of a leaf's time that must be left to start another."""
 _OPENING_SHARE = 16
 """One ply in so many points is the opening, where a temperature varies the moves."""
 RESIGN_BELOW = 0.02
 """Of 136 positions of experts' games to which `tengen-small` gave so little, 3 were won."""
 _TRUSTED_SHARE = 0.7
-"""Share of the first move's visits from which on a move's score is believed."""
+"""Share of the first move's visits from which a move's score is trusted."""
 _LEAST_TO_RESIGN = 16
-"""Visits before a search may give up."""
+"""Visits before a search may resign."""
 _GOOD_SHARE, _GOOD_LOSS = 0.2, 0.05
 """A move is as good as the best if it has this share of its visits and costs no more utility."""
 
 
 @dataclass
-class Search:
+class NetworkSearch:
     """A tree with the game at its root."""
 
     board: Board
-    tree: Tree
+    tree: NetworkTree
     taste: Taste
     policy: FloatArray
-    """How likely moves at the root are, row-major, the pass last."""
+    """Priors at the root, row-major, pass last."""
     pace: float = 0.0
-    """Seconds a leaf, measured."""
+    """Measured seconds per leaf."""
     people: FloatArray | None = None
-    """Moves people would play at the root, where the network tells them from the best ones."""
+    """The moves people would play at the root, if the network distinguishes them."""
     final: FloatArray | None = None
-    """Who owns what by the scorer, where the game is over."""
+    """Ownership by the scorer, where the game is over."""
     may_pass: bool = True
-    """False after the enemy's pass in a game that is not over: a pass would end it."""
+    """False after a pass in a game that is not over: another pass would end it."""
 
     def descend(self, board: Board) -> int | None:
-        """Return the node of a position that lies below, or None."""
+        """Return the node of a position in the tree, or None."""
         if not board.continues(self.board):
             return None
         node = 0
@@ -94,7 +93,7 @@ class Search:
         black_moves = board.turn == BLACK
         return node if black_moves == (self.tree.turn[node] > 0) else None
 
-    def moved(self, board: Board, node: int) -> Search:
+    def moved(self, board: Board, node: int) -> NetworkSearch:
         """Return the search with a node as its root."""
         if node == 0:
             return self
@@ -103,7 +102,7 @@ class Search:
         edges = slice(tree.first[0], tree.first[0] + tree.count[0])
         places = indices_of(tree.edge_move[edges].astype(np.int64), board.rows, board.cols)
         policy[places] = tree.edge_prior[edges]
-        return Search(board.copy(), tree, self.taste, policy, self.pace)
+        return NetworkSearch(board.copy(), tree, self.taste, policy, self.pace)
 
 
 @dataclass(eq=False)
@@ -112,36 +111,31 @@ class NetworkPlayer(Searching):
 
     Parameters
     ----------
-    network
-        Who judges positions and proposes moves.
-    visits
-        Positions to evaluate per move, at most; 400 where neither they nor `seconds` are given.
-    seconds
-        Seconds per move, at most.
+    visits, seconds
+        Limits per move; 400 visits if neither is given.
     clock
-        What those seconds count: `wall`, or `processor`, which other programs do not shorten.
+        `wall`, or `processor` to count only this program's time.
     threads
-        Parts of a batch judged side by side.
+        Parts of a batch evaluated in parallel.
     batch
-        Leaves judged at once; by the size of the board if not given.
+        Leaves per batch; by board size if not given.
     resign
         Resign when the win rate falls below this.
     temperature
         Above 0, early moves are drawn among those that are as good as the best.
     noise
-        Share of random likelihood at the root, for self-play.
+        Share of random priors at the root, for self-play.
     playouts_a_leaf, mix
-        Playouts from every position, and their share in what it is worth beside the network's word.
+        Playouts per leaf, and their share in the evaluation.
     explore, urgency, score_share
-        Weight of a move's likelihood; how much worse than its position an untried move is taken to
-        be; share of the score in what is wanted.
+        Weight of the priors; penalty of moves without visits; share of the score in the utility.
     scorer
-        Who says that a game under territory rules is over; None for nobody.
+        Decides whether a game under territory rules is over, if given.
     most_nodes
         Positions in the tree before the search ends; each takes about 1,200 bytes on 19x19.
     """
 
-    network: Network
+    network: SearchNetwork
     visits: int | None = None
     seconds: float | None = None
     clock: str = "wall"
@@ -158,9 +152,9 @@ class NetworkPlayer(Searching):
     score_share: float = 0.1
     most_nodes: int = 200_000
     root_moves: frozenset[int] | None = None
-    """Look at no other moves in the position itself; see `only`."""
+    """Search only these moves at the root; see `only`."""
     name: str = "search"
-    _kept: list[Search] = field(default_factory=list, repr=False, compare=False)
+    _kept: list[NetworkSearch] = field(default_factory=list, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         given = [count for count in (self.visits, self.threads, self.batch) if count is not None]
@@ -176,15 +170,15 @@ class NetworkPlayer(Searching):
             raise SpecError("the processor's clock is for one thread")
 
     def supports(self, rows: int, cols: int) -> bool:
-        """Tell whether the network judges boards of this size."""
+        """Return whether the network evaluates boards of this size."""
         return self.network.supports(rows, cols)
 
     def within(self, seconds: float) -> NetworkPlayer:
-        """Return a player like this one that takes at most `seconds` for a move."""
+        """Return the same player with at most `seconds` per move."""
         return replace(self, seconds=seconds, _kept=self._kept)
 
     def only(self, moves: Collection[int]) -> NetworkPlayer:
-        """Return a player like this one that looks at none but these moves of a position."""
+        """Return the same player that searches only these moves at the root."""
         return replace(self, root_moves=frozenset(int(m) for m in moves), _kept=[])
 
     def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Analysis]:
@@ -209,8 +203,8 @@ class NetworkPlayer(Searching):
         yield self._report(search, rng)
 
     @property
-    def _judge(self) -> Judge:
-        return Judge(self.network, self.playouts_a_leaf, self.mix)
+    def _judge(self) -> LeafEvaluator:
+        return LeafEvaluator(self.network, self.playouts_a_leaf, self.mix)
 
     @property
     def _exploring(self) -> Exploring:
@@ -218,7 +212,9 @@ class NetworkPlayer(Searching):
 
     # ----- Searching -----
 
-    def _begin(self, board: Board, rng: np.random.Generator, *, to_play: bool = False) -> Search:
+    def _begin(
+        self, board: Board, rng: np.random.Generator, *, to_play: bool = False
+    ) -> NetworkSearch:
         """Return the kept search if the position lies below it, or a new one.
 
         Where a move is to be played, a pass that would end an open game is not searched.
@@ -238,8 +234,8 @@ class NetworkPlayer(Searching):
             self._kept[:] = [made]
         return made
 
-    def _plant(self, board: Board, rng: np.random.Generator, *, may_pass: bool) -> Search:
-        """Judge a position and make it the root of a tree."""
+    def _plant(self, board: Board, rng: np.random.Generator, *, may_pass: bool) -> NetworkSearch:
+        """Evaluate a position and make it the root of a tree."""
         fresh = board.copy()
         (view,) = self.network.views([fresh])
         points = board.rows * board.cols
@@ -257,15 +253,15 @@ class NetworkPlayer(Searching):
         win, score, owners = self._judge.outcome(fresh, view)
         leaf = Leaf(win, score, view.spread, owners, moves, priors)
         taste = Taste.around(board, score, self.score_share)
-        tree = Tree(points, 1 if board.turn == BLACK else -1)
+        tree = NetworkTree(points, 1 if board.turn == BLACK else -1)
         path = tree.descend(self._exploring)
         tree.judge(0, leaf.worth(taste), leaf.ownership, moves, priors)
         tree.back_up(path)
         people = None if view.best is None else view.priors
-        return Search(fresh, tree, taste, view.proposals, people=people, may_pass=may_pass)
+        return NetworkSearch(fresh, tree, taste, view.proposals, people=people, may_pass=may_pass)
 
-    def _room(self, search: Search, left: float | None, goal: int | None) -> int:
-        """Return how many leaves the next batch may have; 0 when the search is to end."""
+    def _room(self, search: NetworkSearch, left: float | None, goal: int | None) -> int:
+        """Return how many leaves the next batch may have; 0 to end the search."""
         tree = search.tree
         visits = int(tree.visits[0])
         if tree.count[0] == 0:
@@ -283,8 +279,8 @@ class NetworkPlayer(Searching):
             size = min(size, int(left / max(search.pace, 1e-6) + 1 - _LEAST_LEFT))
         return min(size, self.most_nodes - tree.used)
 
-    def _decided(self, search: Search, left: float | None) -> bool:
-        """Tell whether no other move can catch up with the first in the time that is left."""
+    def _decided(self, search: NetworkSearch, left: float | None) -> bool:
+        """Return whether no other move can catch up in the time that is left."""
         if left is None:
             return False
         visits = search.tree.visits[search.tree.children()]
@@ -294,8 +290,8 @@ class NetworkPlayer(Searching):
         rest = left / max(search.pace, 1e-6)
         return len(visits) > 0 and int(visits[0]) - second > rest
 
-    def _grow(self, search: Search, room: int, pool: ThreadPoolExecutor | None) -> int:
-        """Judge the next leaves; return how many the network saw."""
+    def _grow(self, search: NetworkSearch, room: int, pool: ThreadPoolExecutor | None) -> int:
+        """Evaluate the next leaves; return how many the network evaluated."""
         tree = search.tree
         ways: list[list[int]] = []
         boards: list[Board] = []
@@ -330,14 +326,14 @@ class NetworkPlayer(Searching):
             tree.back_up(path)
         return len(ways)
 
-    def _position(self, search: Search, path: list[int]) -> Board:
+    def _position(self, search: NetworkSearch, path: list[int]) -> Board:
         board = search.board.copy()
         for move in search.tree.move[path[1:]].tolist():
             board.push(move)
         return board
 
     def _final_owners(self, board: Board) -> FloatArray | None:
-        """Ask the scorer who owns what, once nothing is left to play for; None before."""
+        """Return the scorer's ownership once the game is over; None before."""
         if self.scorer is None or points_left(board):
             return None
         verdict = judging.Judge(self.scorer).finished(board)
@@ -345,7 +341,7 @@ class NetworkPlayer(Searching):
 
     # ----- Reporting -----
 
-    def _report(self, search: Search, rng: np.random.Generator) -> Analysis:
+    def _report(self, search: NetworkSearch, rng: np.random.Generator) -> Analysis:
         tree = search.tree
         branches = tree.branches()
         candidates = []
@@ -387,11 +383,8 @@ class NetworkPlayer(Searching):
         )
         return replace(found, choice=self._choice(search, found, rng))
 
-    def _choice(self, search: Search, found: Analysis, rng: np.random.Generator) -> int:
-        """Return the most visited move, or what the end of the game asks for.
-
-        Where nothing but the position itself was looked at, the likeliest move stands for it.
-        """
+    def _choice(self, search: NetworkSearch, found: Analysis, rng: np.random.Generator) -> int:
+        """Return the most visited move (or likeliest), or one that ends the game."""
         board = search.board
         first = _first_choice(search, found)
         if self.root_moves is not None:
@@ -415,8 +408,8 @@ class NetworkPlayer(Searching):
             return _best_point(search, found)
         return move
 
-    def _is_hopeless(self, search: Search, found: Analysis) -> bool:
-        """Tell whether both the best move and all that was looked at promise next to nothing."""
+    def _is_hopeless(self, search: NetworkSearch, found: Analysis) -> bool:
+        """Return whether both the best move and the mean of the search are lost."""
         board = search.board
         if len(board.moves) * 4 < board.rows * board.cols or found.visits < _LEAST_TO_RESIGN:
             return False
@@ -424,10 +417,10 @@ class NetworkPlayer(Searching):
         hope = max(hopes) if board.turn == BLACK else 1 - min(hopes)
         return hope < self.resign
 
-    def _play_out(self, search: Search, found: Analysis) -> int:
-        """Return a move where the network, taught by people, would pass and lose the count.
+    def _play_out(self, search: NetworkSearch, found: Analysis) -> int:
+        """Return a move where the network would pass and lose the count.
 
-        People take dead stones off by agreement; where every stone counts, they are captured.
+        It learned from people, who remove dead stones by agreement; here they must be captured.
         """
         board, first = search.board, _first_choice(search, found)
         assert found.ownership is not None
@@ -440,7 +433,7 @@ class NetworkPlayer(Searching):
         return self.temperature > 0 and len(board.moves) * _OPENING_SHARE < board.rows * board.cols
 
     def _drawn(self, found: Analysis, rng: np.random.Generator) -> int:
-        """Draw among the moves that are as good as the best."""
+        """Draw one of the moves that are as good as the best."""
         best = found.candidates[0]
         good = [
             c
@@ -451,15 +444,15 @@ class NetworkPlayer(Searching):
         return good[int(rng.choice(len(good), p=weights / weights.sum()))].move
 
 
-def _first_choice(search: Search, found: Analysis) -> int:
-    """Return the most visited move, or the likeliest where none was looked at."""
+def _first_choice(search: NetworkSearch, found: Analysis) -> int:
+    """Return the most visited move, or the likeliest without visits."""
     if found.candidates:
         return found.candidates[0].move
     return int(search.tree.edge_move[0]) if search.tree.edges else PASS
 
 
-def _best_point(search: Search, found: Analysis) -> int:
-    """Return the best move that is no pass; a pass only where there is none."""
+def _best_point(search: NetworkSearch, found: Analysis) -> int:
+    """Return the best move other than a pass, if there is one."""
     tried = [c.move for c in found.candidates]
     untried = search.tree.edge_move[: search.tree.count[0]].tolist()
     return next((int(move) for move in [*tried, *untried] if move != PASS), PASS)

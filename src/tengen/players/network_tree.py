@@ -48,7 +48,7 @@ class Worth:
     """The expected square of the score, so that its spread can be told."""
 
 
-class Tree:
+class NetworkTree:
     """Judged positions below one root.
 
     Parameters
@@ -219,7 +219,7 @@ class Tree:
 
     # ----- Growing -----
 
-    def below(self, node: int) -> Tree:
+    def below(self, node: int) -> NetworkTree:
         """Return a tree of its own with this node as the root."""
         parents = self.parent[: self.used].tolist()
         number = [_NOBODY] * self.used
@@ -230,7 +230,7 @@ class Tree:
                 number[n] = len(kept)
                 kept.append(n)
         numbers = np.array([*number, _NOBODY], np.int32)  # _NOBODY is the last entry's index, too
-        made = Tree(self.ownership.shape[1], int(self.turn[node]))
+        made = NetworkTree(self.ownership.shape[1], int(self.turn[node]))
         made._make_room(len(kept))
         made.used = len(kept)
         for name in _NODE_ARRAYS:
@@ -281,7 +281,7 @@ _NODE_ARRAYS = (
 _EDGE_ARRAYS = ("edge_move", "edge_prior", "edge_child")
 
 
-def _enlarge(tree: Tree, name: str, room: int) -> None:
+def _enlarge(tree: NetworkTree, name: str, room: int) -> None:
     old = getattr(tree, name)
     new = np.zeros((room, *old.shape[1:]), old.dtype)
     new[: len(old)] = old

@@ -15,14 +15,14 @@ import numpy as np
 
 from tengen.board import Board, Point
 from tengen.contracts import Analysis
-from tengen.contracts.protocols import Asked
+from tengen.contracts.protocols import AnalyseOptions
 from tengen.errors import SpecError
 from tengen.models import has_model, load_policy, load_scorer
 from tengen.models.defaults import BY_SIZE, OTHER_SIZES
 from tengen.players.evaluators import make_network
 from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.mcts import MctsPlayer
-from tengen.players.network_leaves import Network
+from tengen.players.network_leaves import SearchNetwork
 from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
 from tengen.players.simple import DrawingPlayer
 
@@ -95,7 +95,7 @@ class TengenPlayer:
         return (self._drawer(board) or self.search(board)).choose(board, rng)
 
     def analyse(
-        self, board: Board, rng: np.random.Generator, **asked: Unpack[Asked]
+        self, board: Board, rng: np.random.Generator, **asked: Unpack[AnalyseOptions]
     ) -> Iterator[Analysis]:
         """Yield what the search says every `interval` seconds.
 
@@ -205,5 +205,5 @@ def _usual_visits(points: int) -> int:
     return _VISITS_13 if points >= 13 * 13 else _VISITS
 
 
-def _network(name: str) -> Network:
+def _network(name: str) -> SearchNetwork:
     return make_network(name, shared=True)

@@ -57,7 +57,7 @@ _BROKEN = (
 
 
 @dataclass(frozen=True)
-class Source:
+class RecordStream:
     """One stream of records with the name to use in messages."""
 
     name: str
@@ -66,7 +66,7 @@ class Source:
     """Whether the user named this very file: then it must hold games."""
 
 
-def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterator[Source]:
+def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterator[RecordStream]:
     """Yield the streams behind a path, in sorted order; `-` is standard input.
 
     Each stream is closed when the next one is asked for. Raises `OSError` when the path itself
@@ -76,7 +76,7 @@ def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterato
     if str(path) == "-":
         if sys.stdin is None:
             raise RecordError("standard input is closed")
-        yield Source("standard input", _piped(sys.stdin.buffer), True)
+        yield RecordStream("standard input", _piped(sys.stdin.buffer), True)
         return
     path = Path(path)
     if path.is_dir():
@@ -97,21 +97,23 @@ def may_hold_games(name: str) -> bool:
     return lower.endswith((*_RECORD_SUFFIXES, *packed, ".zip", *_TAR_SUFFIXES))
 
 
-def _open_file(path: Path, on_fault: Callable[[Fault], None], *, asked: bool) -> Iterator[Source]:
+def _open_file(
+    path: Path, on_fault: Callable[[Fault], None], *, asked: bool
+) -> Iterator[RecordStream]:
     lower, name = path.name.lower(), str(path)
     with path.open("rb") as stream:
         pipe = not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
         try:
             if pipe:
-                yield Source(name, _piped(stream), asked)
+                yield RecordStream(name, _piped(stream), asked)
             elif lower.endswith(".zip"):
                 yield from _zip_members(stream, name)
             elif lower.endswith(_TAR_SUFFIXES):
                 yield from _tar_members(stream, name)
             elif unpack := _PACKED.get(path.suffix.lower()):
-                yield Source(name, _unpacked(unpack(stream), stream), asked)
+                yield RecordStream(name, _unpacked(unpack(stream), stream), asked)
             else:
-                yield Source(name, stream, asked)
+                yield RecordStream(name, stream, asked)
         except _BROKEN as broken:
             reason = str(broken) or type(broken).__name__
             on_fault(Fault(name, None, stream.tell(), f"damaged archive: {reason}"))
@@ -198,7 +200,7 @@ def _unpacked(unpacked: IO[bytes], packed: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, _Limited(unpacked, limit))
 
 
-def _zip_members(stream: BinaryIO, name: str) -> Iterator[Source]:
+def _zip_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
     # Members may overlap: all of them together are limited, not each by itself.
     left = max(_FREE_UNPACKED, _MAX_RATIO * os.fstat(stream.fileno()).st_size)
     with zipfile.ZipFile(stream) as archive:
@@ -206,11 +208,11 @@ def _zip_members(stream: BinaryIO, name: str) -> Iterator[Source]:
             if not member.endswith("/") and member.lower().endswith(_RECORD_SUFFIXES):
                 with archive.open(member) as inner:
                     limited = _Limited(inner, lambda left=left: left)  # type: ignore[misc]
-                    yield Source(f"{name}/{member}", cast(BinaryIO, limited), False)
+                    yield RecordStream(f"{name}/{member}", cast(BinaryIO, limited), False)
                     left -= limited.tell()
 
 
-def _tar_members(stream: BinaryIO, name: str) -> Iterator[Source]:
+def _tar_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
     unpack = next(
         (_PACKED[pack] for start, pack in _MAGIC.items() if _starts_with(stream, start)), None
     )
@@ -227,7 +229,7 @@ def _tar_members(stream: BinaryIO, name: str) -> Iterator[Source]:
                 inner = archive.extractfile(member)
                 if inner is not None:
                     limited = _Limited(inner, lambda: _MAX_UNPACKED)
-                    yield Source(f"{name}/{member.name}", cast(BinaryIO, limited), False)
+                    yield RecordStream(f"{name}/{member.name}", cast(BinaryIO, limited), False)
             archive.members = []  # type: ignore[attr-defined]
 
 

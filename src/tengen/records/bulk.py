@@ -35,7 +35,7 @@ EXACT_BATCH = 256
 
 
 @dataclass
-class Batch:
+class GameBatch:
     """Some games of one source: arrays, and what is needed to make records of them."""
 
     arrays: GameArrays
@@ -50,7 +50,7 @@ class Batch:
     exact: list[GameRecord] | None = None
     """The records themselves when the exact reader made them."""
 
-    def where(self, mask: BoolArray) -> Batch:
+    def where(self, mask: BoolArray) -> GameBatch:
         """Return the games for which `mask` is true."""
         if mask.all():
             return self
@@ -58,7 +58,7 @@ class Batch:
         if exact is not None:
             exact = [record for record, kept in zip(exact, mask, strict=True) if kept]
         chosen = self.arrays.where(mask)
-        return Batch(chosen, self.raw, self.spans[mask], self.encoded[mask], self.base, exact)
+        return GameBatch(chosen, self.raw, self.spans[mask], self.encoded[mask], self.base, exact)
 
     def records(self) -> Iterator[GameRecord]:
         """Yield the games as records; their trees are read only when asked for."""
@@ -74,7 +74,7 @@ class Batch:
             yield record
 
 
-def read_batches(stream: BinaryIO, file: str, on_fault: sgf.OnFault) -> Iterator[Batch]:
+def read_batches(stream: BinaryIO, file: str, on_fault: sgf.OnFault) -> Iterator[GameBatch]:
     """Yield all games of a stream in batches; tell damaged and mended ones to `on_fault`."""
     window = Window(stream)
     workspace = _Workspace()
@@ -106,10 +106,10 @@ def read_batches(stream: BinaryIO, file: str, on_fault: sgf.OnFault) -> Iterator
         on_fault(sgf.no_game(file, window.base + len(window.data)))
 
 
-def batch_of(records: list[GameRecord]) -> Batch:
+def batch_of(records: list[GameRecord]) -> GameBatch:
     """Wrap records that another reader made."""
     nothing = np.zeros((len(records), 2), dtype=np.int64)
-    return Batch(
+    return GameBatch(
         arrays.from_records(records), b"", nothing, np.zeros(len(records), np.bool_), 0, records
     )
 
@@ -171,7 +171,7 @@ class _Workspace:
         self.setup = np.empty(room, dtype=np.int16)
         self.setup_colours = np.empty(room, dtype=np.int8)
 
-    def read(self, window: Window, file: str, number: int) -> tuple[Batch | None, int]:
+    def read(self, window: Window, file: str, number: int) -> tuple[GameBatch | None, int]:
         """Run the kernel on what is left of the window, and move the window's position."""
         data = window.data
         if len(data) // 3 + 16 > len(self.moves):
@@ -201,7 +201,7 @@ class _Workspace:
         n_games: int,
         n_moves: int,
         n_setup: int,
-    ) -> Batch:
+    ) -> GameBatch:
         games = self.games[:n_games].copy()
         bounds = games[:, kernels.KOMI : kernels.ENCODED].tolist()
         komi, results, rules, handicap, players = [], [], [], [], []
@@ -235,7 +235,7 @@ class _Workspace:
             number=np.arange(number + 1, number + n_games + 1, dtype=np.int32),
         )
         spans = games[:, kernels.START : kernels.END + 1]
-        return Batch(made, data, spans, games[:, kernels.ENCODED] != 0, base)
+        return GameBatch(made, data, spans, games[:, kernels.ENCODED] != 0, base)
 
 
 def _first(

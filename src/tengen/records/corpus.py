@@ -22,7 +22,7 @@ from tengen.board.rules import KO_NUMBERS
 from tengen.errors import RecordError, TengenError
 from tengen.records import arrays, reader
 from tengen.records.arrays import KINDS, GameArrays
-from tengen.records.bulk import Batch
+from tengen.records.bulk import GameBatch
 from tengen.records.faults import Fault
 from tengen.records.reader import loads, read_games
 from tengen.records.record import GameRecord, Refusal, RefusedMoveError, board_at, positions
@@ -163,8 +163,8 @@ class Corpus:
         twin._filters = (*self._filters, make)
         return twin
 
-    def record_batches(self) -> Iterator[Batch]:
-        """Yield the games as `Batch`: arrays with the way back to their records."""
+    def record_batches(self) -> Iterator[GameBatch]:
+        """Yield the games as `GameBatch`: arrays with the way back to their records."""
         self.faults, self.damaged, self.repaired = [], 0, 0
         filters = [make() for make in self._filters]
         for path in self.paths:
@@ -208,7 +208,7 @@ _PLAIN = {"draw": "0", "void": "Void", "unknown": "?"}
 
 
 @dataclass
-class Summary:
+class CollectionSummary:
     """What was counted. `results` counts by winner and kind: `B+R`, `W+Score`, `0`, `?`."""
 
     games: int = 0
@@ -233,9 +233,9 @@ class Summary:
             self.results[_ending(KINDS[value // 4], int(value % 4))] += int(count)
 
 
-def summarise(corpus: Corpus) -> Summary:
+def summarise(corpus: Corpus) -> CollectionSummary:
     """Read a corpus once and count it; faults are in `corpus.faults` afterwards."""
-    summary = Summary()
+    summary = CollectionSummary()
     for batch in corpus.record_batches():
         summary.add(batch.arrays)
     summary.damaged, summary.repairs = corpus.damaged, corpus.repaired

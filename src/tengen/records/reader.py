@@ -14,8 +14,8 @@ from typing import BinaryIO, cast
 
 from tengen.errors import RecordError
 from tengen.records import bulk, encodings, sgf, sgf_grammar
-from tengen.records.archives import BrokenStreamError, Source, open_sources
-from tengen.records.bulk import Batch
+from tengen.records.archives import BrokenStreamError, RecordStream, open_sources
+from tengen.records.bulk import GameBatch
 from tengen.records.faults import Damage, Fault
 from tengen.records.record import GameRecord
 from tengen.records.sgf import OnFault
@@ -35,7 +35,7 @@ def read_games(path: str | Path, *, on_fault: OnFault | None = None) -> Iterator
         yield from batch.records()
 
 
-def read_batches(path: str | Path, *, on_fault: OnFault | None = None) -> Iterator[Batch]:
+def read_batches(path: str | Path, *, on_fault: OnFault | None = None) -> Iterator[GameBatch]:
     """Yield the games that `read_games` yields as batches of arrays, main lines only, fast."""
     tell = on_fault or _refuse
     for source in open_sources(path, tell):
@@ -68,7 +68,7 @@ def loads(data: bytes | str, name: str = "text") -> list[GameRecord]:
     return list(sgf.read_stream(cast(BinaryIO, io.BytesIO(raw)), name, _refuse))
 
 
-def _read_source(source: Source, on_fault: OnFault) -> Iterator[Batch]:
+def _read_source(source: RecordStream, on_fault: OnFault) -> Iterator[GameBatch]:
     """Yield the batches of one source by the reader that fits it."""
     lower = source.name.lower()
     if lower.endswith((".gib", ".ngf")):
@@ -85,7 +85,7 @@ def _read_source(source: Source, on_fault: OnFault) -> Iterator[Batch]:
         yield from bulk.read_batches(cast(BinaryIO, stream), source.name, on_fault)
 
 
-def _batches(records: Iterator[GameRecord]) -> Iterator[Batch]:
+def _batches(records: Iterator[GameRecord]) -> Iterator[GameBatch]:
     held: list[GameRecord] = []
     for record in records:
         held.append(record)

@@ -168,10 +168,10 @@ def parse_game(data: bytes, start: int = 0, *, final: bool = True, lead: bytes =
     `final` says that the source ends with `data`; otherwise a game that touches the end raises
     `NeedMoreError`. Raises `Damage` for what cannot be mended. Does not look at what values mean.
     """
-    return _Reader(data, start, final, _patterns(lead)).read()
+    return _GameReader(data, start, final, _patterns(lead)).read()
 
 
-class _Reader:
+class _GameReader:
     """One pass over one game."""
 
     def __init__(self, data: bytes, start: int, final: bool, grammar: Patterns) -> None:

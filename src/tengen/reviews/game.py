@@ -34,7 +34,7 @@ from tengen.board.counting import Count
 from tengen.contracts import Analyser, Policy, Status
 from tengen.errors import ModelError, SpecError
 from tengen.game.judging import Judge, PlayoutScorer, count_without
-from tengen.players.network_leaves import Network
+from tengen.players.network_leaves import SearchNetwork
 from tengen.records import GameRecord
 from tengen.records.record import board_at, positions
 from tengen.reviews.settings import DEFAULT_PLAYER, ReviewSettings
@@ -242,7 +242,7 @@ class Reviewer:
 
     player: Analyser | None
     """Searches positions; None for the first pass only."""
-    network: Network | None = None
+    network: SearchNetwork | None = None
     """Makes the first pass; None to search every position instead."""
     policy: Policy | None = None
     """Predicts moves where there is no network."""
@@ -368,7 +368,7 @@ def _joined(searched: Position, first: Position) -> Position:
 
 
 def _first_pass(
-    boards: Sequence[Board], network: Network, before: Sequence[Position]
+    boards: Sequence[Board], network: SearchNetwork, before: Sequence[Position]
 ) -> Iterator[Position]:
     """Evaluate boards once; one after the end of the game keeps the values before it."""
     last = before[-1] if before else None
@@ -463,7 +463,9 @@ def _playout_spread(board: Board, seed: int) -> float:
     return float(scores.std())
 
 
-def _complete_lines(record: GameRecord, found: list[Position], network: Network) -> Iterator[Step]:
+def _complete_lines(
+    record: GameRecord, found: list[Position], network: SearchNetwork
+) -> Iterator[Step]:
     """Continue the better lines of mistakes and doubtful moves with the network's choices."""
     moves = [
         review_move(number, played, found[number - 1], found[number])
