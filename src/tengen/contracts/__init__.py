@@ -1,8 +1,4 @@
-"""Say what players, experts and models owe each other, and check it; know no implementation.
-
-`protocols` holds the promises, `values` the small things they return, `checks` the functions that
-anybody can run on an implementation of their own.
-"""
+"""Protocols of players, experts and models, the values they return, and checks of both."""
 
 from tengen.contracts.checks import (
     ContractBroken,

@@ -1,7 +1,4 @@
-"""Check that an implementation keeps its contract; raise `ContractBroken` with the reason.
-
-Every function takes an object and tries it on a few boards. They prove no strength and no speed.
-"""
+"""Check that an implementation keeps its contract, on a few boards; raise `ContractBroken`."""
 
 from __future__ import annotations
 
@@ -33,11 +30,11 @@ _PASS, _RESIGN = 0, -1
 
 
 class ContractBroken(AssertionError):
-    """Something does not do what its protocol promises."""
+    """An implementation breaks its protocol."""
 
 
 def sample_boards(seed: int = 0, sizes: Sequence[tuple[int, int]] = ()) -> list[Board]:
-    """Make a few boards to try things on: empty, in play, and nearly full of stones.
+    """Make a few boards: empty, in play, and nearly full.
 
     `sizes` are (rows, columns); by default 9x9, 5x5 and 7x6.
     """
@@ -60,10 +57,10 @@ def check_player(
     repeatable: bool = True,
     plies: int = 30,
 ) -> None:
-    """Check that a player chooses legal moves, leaves boards alone and repeats itself.
+    """Check that a player chooses legal moves, does not change boards and is repeatable.
 
-    `repeatable=False` is for players limited by a clock and for engines without a seed. A short
-    game of `plies` plies against itself is played too.
+    `repeatable=False` is for players limited by a clock and engines without a seed. It also plays
+    `plies` plies against itself.
     """
     _need(isinstance(player, Player), f"{player!r} lacks `name` or `choose`")
     _need(isinstance(player.name, str) and bool(player.name), f"name {player.name!r} is no name")
@@ -79,7 +76,7 @@ def check_player(
 
 
 def check_policy(policy: Policy, *, boards: Sequence[Board] | None = None, seed: int = 0) -> None:
-    """Check that priors are probabilities over legal moves and pass, the same each time."""
+    """Check that priors are probabilities of legal moves and pass, the same each time."""
     _need(isinstance(policy, Policy), f"{policy!r} lacks `priors`")
     for board in sample_boards(seed) if boards is None else boards:
         before = _picture(board)
@@ -157,7 +154,7 @@ def check_expert(
     seed: int = 0,
     repeatable: bool = True,
 ) -> None:
-    """Check that an expert's scores are possible, repeat with their seeds and leave boards."""
+    """Check that an expert's scores are possible, repeatable, and that boards do not change."""
     _need(isinstance(expert, Expert), f"{expert!r} lacks `finish`")
     boards = sample_boards(seed) if boards is None else boards
     seeds = [seed + i for i in range(len(boards))]
@@ -180,10 +177,9 @@ def check_learner(
     *,
     same: Callable[[Any, Any], bool],
 ) -> Any:
-    """Check an estimator's manners: its `__init__`, `fit`, `save` and `load`; return it fitted.
+    """Check an estimator's `__init__`, `fit`, `save` and `load`; return it fitted.
 
-    `fit(learner)` calls the learner's `fit` with small data; `same(a, b)` compares two fitted
-    learners. Nothing is said about how well it learns.
+    `fit(learner)` calls the learner's `fit` with small data; `same(a, b)` compares two learners.
     """
     for name, parameter in list(inspect.signature(kind.__init__).parameters.items())[1:]:
         _need(parameter.kind is parameter.KEYWORD_ONLY, f"{kind.__name__}: {name} not keyword-only")
@@ -207,7 +203,6 @@ def check_learner(
 
 
 def _try_choose(player: Player, board: Board, seed: int) -> Point:
-    """Choose once and check the move and the board."""
     before = _picture(board)
     move = player.choose(board, np.random.default_rng(seed))
     where = _where(board)
@@ -222,7 +217,6 @@ def _try_choose(player: Player, board: Board, seed: int) -> Point:
 
 
 def _try_game(player: Player, board: Board, seed: int, plies: int) -> None:
-    """Let a player play against itself for a while."""
     passes = 0
     for ply in range(plies):
         move = _try_choose(player, board, seed + ply)
@@ -233,7 +227,6 @@ def _try_game(player: Player, board: Board, seed: int, plies: int) -> None:
 
 
 def _check_analyse(player: Analyser, board: Board, seed: int) -> None:
-    """Check that a limited analysis ends, and that its candidates make sense."""
     before = _picture(board)
     reports = list(player.analyse(board, np.random.default_rng(seed), interval=0.05, limited=True))
     _need(bool(reports), f"{player.name} analysed without a report")
@@ -249,7 +242,6 @@ def _check_analyse(player: Analyser, board: Board, seed: int) -> None:
 
 
 def _check_ownership(ownership: Any, board: Board) -> None:
-    """Check shape and range of an ownership map."""
     ownership = np.asarray(ownership)
     size = board.rows * board.cols
     _need(ownership.shape == (size,), f"ownership has shape {ownership.shape}, not ({size},)")
@@ -257,16 +249,13 @@ def _check_ownership(ownership: Any, board: Board) -> None:
 
 
 def _picture(board: Board) -> tuple[object, ...]:
-    """Return what must not change when somebody looks at a board."""
     return (board.grid().tobytes(), board.turn, board.komi, board.hash, len(board.moves))
 
 
 def _where(board: Board) -> str:
-    """Say which board it was."""
     return f"on {board.rows}x{board.cols} after {len(board.moves)} plies"
 
 
 def _need(kept: bool, reason: str) -> None:
-    """Raise the reason unless the promise is kept."""
     if not kept:
         raise ContractBroken(reason)

@@ -1,8 +1,7 @@
-"""Name what each kind of thing offers, so that layers meet here and not in each other.
+"""Protocols of players, models and experts.
 
-A class keeps a protocol by having its methods; nothing needs to be inherited. The small protocols
-that a player or a model may keep besides (`TimedPlayer`, `Analyser`, `Explainer`,
-`OwnershipEvaluator`, `ScoreEstimator`) are optional: ask with `isinstance`.
+A class implements a protocol by having its methods. `TimedPlayer`, `Analyser`, `Explainer`,
+`OwnershipEvaluator` and `ScoreEstimator` are optional: test with `isinstance`.
 """
 
 from __future__ import annotations
@@ -25,29 +24,28 @@ if TYPE_CHECKING:
 class Player(Protocol):
     """A function of a position and a random generator.
 
-    It keeps nothing between calls that changes what it plays (a cache may change how fast).
-    A player that holds resources (a process) offers `close()`; one that cannot play on every board
-    offers `supports(rows, cols) -> bool`.
+    It keeps no state between calls that changes its moves. A player that holds resources (a
+    process) has `close()`; one that cannot play on every board has `supports(rows, cols) -> bool`.
     """
 
     name: str
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
-        """Choose a move for `board.turn`: legal, PASS or RESIGN. Leaves the board as it was."""
+        """Choose a move for `board.turn`: legal, PASS or RESIGN. Do not change the board."""
         ...
 
 
 @runtime_checkable
 class TimedPlayer(Player, Protocol):
-    """A player that can work under a clock."""
+    """A player that can keep to a time limit."""
 
     def within(self, seconds: float) -> Player:
-        """Return a player like this one that takes at most `seconds` for a move."""
+        """Return the same player with at most `seconds` per move."""
         ...
 
 
 class AnalyseOptions(TypedDict, total=False):
-    """What `Analyser.analyse` takes by name, for those who hand it on to another."""
+    """The keyword arguments of `Analyser.analyse`."""
 
     interval: float
     limited: bool
@@ -56,7 +54,7 @@ class AnalyseOptions(TypedDict, total=False):
 
 @runtime_checkable
 class Analyser(Player, Protocol):
-    """A player that can say what it thinks while it thinks."""
+    """A player that reports while it thinks."""
 
     def analyse(
         self,
@@ -67,49 +65,45 @@ class Analyser(Player, Protocol):
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
-        """Yield what it thinks about every `interval` seconds until `stop()` or the end.
+        """Yield a report every `interval` seconds until `stop()` or the end, at least one.
 
-        With `limited` it ends where `choose` would, and the last report's `choice` is the move;
-        without, it goes on for as long as it is asked. It yields at least one report and asks
-        `stop` at least every 0.1 s or so.
+        With `limited` it ends where `choose` would, and the last report's `choice` is the move.
+        `stop` is called at least every 0.1 s or so.
         """
         ...
 
 
 @runtime_checkable
 class NarrowablePlayer(Player, Protocol):
-    """A player that can be told to look at some moves of a position only."""
+    """A player that can be restricted to some moves of a position."""
 
     def only(self, moves: Collection[int]) -> Player:
-        """Return a player like this one that looks at none but these moves; not empty."""
+        """Return the same player, restricted to these moves (at least one)."""
         ...
 
 
 @runtime_checkable
 class JudgingPlayer(Analyser, Protocol):
-    """A player that has another mind for opinions of positions than for moves."""
+    """A player with a different analyser for evaluations than for moves."""
 
     @property
     def judge(self) -> Analyser:
-        """Whom to ask for opinions instead."""
+        """The analyser for evaluations."""
         ...
 
 
 @runtime_checkable
 class Explainer(Player, Protocol):
-    """A player that can say in words why it plays a move."""
+    """A player that explains its moves in words."""
 
     def explain(self, board: Board, move: int) -> str:
-        """Explain `move` on `board`, the position before it, in a few words."""
+        """Explain `move` on `board`, the position before it."""
         ...
 
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """A model that judges positions.
-
-    Where it knows the scale of its win probabilities it has `scale`, see `win_probability`.
-    """
+    """A model that evaluates positions; its optional `scale` is for `win_probability`."""
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
         """Return the expected final score for Black, komi included, one per board."""
@@ -118,7 +112,7 @@ class Evaluator(Protocol):
 
 @runtime_checkable
 class OwnershipEvaluator(Evaluator, Protocol):
-    """An evaluator that also judges single points."""
+    """An evaluator that also evaluates single points."""
 
     def ownership(self, board: Board) -> FloatArray:
         """Return a flat array of rows * columns numbers, +1 (Black's) to -1 (White's)."""
@@ -127,7 +121,7 @@ class OwnershipEvaluator(Evaluator, Protocol):
 
 @runtime_checkable
 class Policy(Protocol):
-    """A model that says how likely moves are."""
+    """A model that predicts moves."""
 
     def priors(self, board: Board) -> FloatArray:
         """Return a flat array of rows * columns + 1, pass last; zero where illegal; sum 1."""
@@ -136,10 +130,10 @@ class Policy(Protocol):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """A model that says which stones are dead at the end of a game."""
+    """A model that finds the dead stones at the end of a game."""
 
     def status(self, board: Board) -> Verdict:
-        """Judge every block: alive, dead or seki, with probability; and whether it is safe."""
+        """Return the status of every block, and whether it is safe to score."""
         ...
 
 
@@ -148,16 +142,16 @@ class ScoreEstimator(Protocol):
     """A scorer that also counts, under the rules of the board."""
 
     def score(self, board: Board) -> ScoreEstimate:
-        """Count the position under its own rules after taking off what is dead."""
+        """Count the position under its rules without the dead stones."""
         ...
 
 
 @runtime_checkable
 class Expert(Protocol):
-    """Somebody who finishes games for both sides and counts them (papers 1 and 5)."""
+    """Finishes games for both sides and counts them (papers 1 and 5)."""
 
     def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
-        """Return the final score for Black, komi included, one per board; leave boards alone."""
+        """Return the final score for Black, komi included, one per board; do not change boards."""
         ...
 
 
@@ -166,7 +160,7 @@ class Learner(Protocol):
     """An estimator: keyword-only `__init__` that only stores; learned names end in `_`."""
 
     def fit(self, *args: Any, **kwargs: Any) -> Self:
-        """Learn and return self; fitting twice is fitting once."""
+        """Learn and return self; a second call starts anew."""
         ...
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -183,7 +177,7 @@ class Learner(Protocol):
 
 
 def limit_visits(player: Player, visits: int) -> Player:
-    """Return the player with so many visits per position if it takes such a limit, else itself."""
+    """Return the player with this limit on visits if it has one, else itself."""
     names = getattr(player, "__dataclass_fields__", {})
     limit = next((name for name in ("visits", "playouts") if name in names), None)
     if limit is None:

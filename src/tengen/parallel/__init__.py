@@ -1,9 +1,7 @@
-"""Run many independent jobs: in process, in local processes, or on a Ray cluster.
+"""Run independent jobs: in this process, in local processes, or on a Ray cluster.
 
-`map_jobs` is the one way of this project to use more than one process or machine, `Team` the same
-for lots of jobs that follow each other; `share` splits one loop among threads. Nothing here knows
-Go. The same jobs give the same results whichever way is used, since every job carries its seed
-(`spawn_seeds`) and no job sees another.
+`map_jobs` runs jobs once, `Team` keeps its workers for several rounds, `share` splits a loop among
+threads. The results do not depend on where jobs run, since every job has its seed (`spawn_seeds`).
 """
 
 from tengen.parallel.jobs import Team, WorkerLostError, map_jobs, spawn_seeds

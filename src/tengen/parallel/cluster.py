@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 from tengen.errors import TengenError
 from tengen.parallel.jobs import LOOKAHEAD_PER_WORKER, WorkerLostError
 
-# Seconds within which a cluster answers; Ray itself would go on asking for minutes.
+# Seconds within which a cluster must answer; Ray itself would try for minutes.
 PATIENCE = 5.0
-# How often a job may be lost by no fault of its own, as on nodes that are lent for an hour.
+# How often a job may be lost with its node.
 ACCIDENTS = 20
-# How a client greets a gRPC server, which Ray's head is: HTTP/2 with settings as they are.
+# The first bytes of a gRPC client, since Ray's head is a gRPC server: HTTP/2 with empty settings.
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 _Job = TypeVar("_Job")
@@ -30,9 +30,9 @@ _Result = TypeVar("_Result")
 def run_on_ray(
     function: Callable[[_Job], _Result], jobs: Iterable[_Job], *, address: str, retries: int
 ) -> Generator[tuple[int, _Result], int, None]:
-    """Yield (number, result) as jobs finish; cancel what is under way when closed."""
+    """Yield (number, result) as jobs finish; cancel running jobs when closed."""
     ray = _connect(address)
-    # Given out again here: Ray would count the end of a node as it counts a worker's.
+    # Retried here, because Ray does not distinguish lost nodes from lost workers.
     task = ray.remote(max_retries=0, retry_exceptions=False)(_call)
     shared = ray.put(function)
     cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -42,7 +42,7 @@ def run_on_ray(
     undelivered = 0
     try:
         while True:
-            # Twice the cores, so that no node waits for us between two jobs.
+            # Twice the cores, so that no node waits between two jobs.
             while len(running) < 2 * cores and undelivered < LOOKAHEAD_PER_WORKER * cores:
                 entry = next(source, None)
                 if entry is None:
@@ -86,15 +86,12 @@ def _connect(address: str) -> Any:
         except (ConnectionError, ValueError) as failure:
             raise TengenError(f"no Ray cluster at {address}: {failure}") from None
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, ending)  # Ray has put its own in the place of ours
+            signal.signal(signal.SIGTERM, ending)  # Ray has replaced it
     return ray
 
 
 def _knock(address: str) -> None:
-    """Look whether a cluster answers at a host's port.
-
-    Raises `TengenError` if it does not, or the address makes no sense.
-    """
+    """Raise `TengenError` unless a cluster answers at the address."""
     if address in ("auto", "local"):
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -112,7 +109,7 @@ def _knock(address: str) -> None:
 
 
 def _call(function: Callable[[Any], Any], job: Any) -> tuple[Exception | None, Any]:
-    """Work on one job on a node; exceptions travel as values, so that Ray does not wrap them."""
+    """Run one job on a node; exceptions are returned, so that Ray does not wrap them."""
     try:
         return None, function(job)
     except Exception as failure:
@@ -122,12 +119,9 @@ def _call(function: Callable[[Any], Any], job: Any) -> tuple[Exception | None, A
 def _count_loss(
     losses: Counter[tuple[int, str]], errors: Any, trouble: Exception, number: int, retries: int
 ) -> None:
-    """Count what became of a job that is to be given out again.
+    """Count a lost job; raise `WorkerLostError` if it was lost too often, or for other errors.
 
-    A worker that ends may be the job's fault; the end of a node, with the results that it keeps,
-    or a lack of memory on it mostly is another's.
-
-    Raises `WorkerLostError` if it was lost too often, or Ray has another trouble with it.
+    A lost worker may be the job's fault; a lost node or a lack of memory mostly is not.
     """
     if isinstance(trouble, errors.WorkerCrashedError):
         what, most = "workers", retries

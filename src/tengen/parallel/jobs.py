@@ -1,7 +1,7 @@
-"""`map_jobs` and `Team`, which run jobs on any backend, and the seeds that make results repeatable.
+"""`map_jobs` and `Team`, which run jobs on any backend, and seeds for repeatable results.
 
-Terms: a *job* is one picklable argument; a *backend* takes numbered jobs and yields numbered
-results in the order in which they finish.
+A *job* is one picklable argument; a *backend* takes numbered jobs and yields numbered results in
+the order in which they finish.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tengen.parallel.processes import Pool
 
 LOOKAHEAD_PER_WORKER = 32
-"""Results that may wait for an earlier, slower job before no new job is started."""
+"""Results per worker that may wait for an earlier job before no new job is started."""
 
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
@@ -47,16 +47,15 @@ def map_jobs(
         1 runs in this process; more start that many processes (by spawn, so that a script needs
         its `if __name__ == "__main__":`).
     ray
-        Address of a Ray cluster (`auto`, `host:port`, or `local` to start one here); wins over
+        Address of a Ray cluster (`auto`, `host:port`, or `local` to start one), used instead of
         `workers`. Needs the extra: `pip install tengen[ray]`.
     retries
-        How often a job is given to another worker after its worker was lost; the loss of a whole
-        node is not held against it. A job that raises is not tried again: its exception is raised
-        here, with a note that names the job.
+        How often a job is tried again after its worker was lost, not counting lost nodes. A job
+        that raises is not tried again: its exception is raised here, with a note.
     ordered
         Yield in the order of the jobs; otherwise as they finish.
     on_result
-        Called here with the job's number and its result as soon as it is there.
+        Called with the job's number and its result as soon as it finishes.
 
     `jobs` may be endless: it is read only a little ahead. Closing the iterator, or an interrupt,
     ends the workers at once. With processes or Ray, functions must be importable by name.
@@ -73,9 +72,7 @@ def map_jobs(
 
 
 class Team(Generic[_Job, _Result]):
-    """Give jobs of one function to the same workers, lot after lot; use it as a context.
-
-    As `map_jobs`, but that processes stay: starting them anew for every lot costs seconds.
+    """Like `map_jobs` for several rounds of jobs with the same workers; use it as a context.
 
     >>> with Team(abs) as team:
     ...     team.map([-1, -2]), team.map([-3])
@@ -98,7 +95,7 @@ class Team(Generic[_Job, _Result]):
             self._pool = Pool(function, workers, retries)
 
     def map(self, jobs: Iterable[_Job]) -> list[_Result]:
-        """Return the results of some jobs, in their order."""
+        """Return the results of one round of jobs, in their order."""
         backend = self._begin(jobs) if self._pool is None else self._pool.run(jobs)
         return list(_deliver(backend, ordered=True, on_result=None))
 
@@ -109,7 +106,7 @@ class Team(Generic[_Job, _Result]):
         self.close(at_once=kind is not None)
 
     def close(self, *, at_once: bool = False) -> None:
-        """End the workers: let them close what they hold, or break off what they do."""
+        """End the workers after they release their resources, or at once."""
         if self._pool is not None:
             if not at_once:
                 self._pool.finish()
@@ -135,7 +132,7 @@ def spawn_seeds(seed: int, count: int, *key: int | str) -> list[int]:
 
 
 _Backend = Generator[tuple[int, _Result], int, None]
-"""Yields (job number, result); is sent the number of results that wait undelivered."""
+"""Yields (job number, result); receives the number of results not delivered yet."""
 
 
 def _backend(
@@ -146,7 +143,6 @@ def _backend(
     ray: str | None,
     retries: int,
 ) -> _Backend[_Result]:
-    """Choose who does the work."""
     if ray is not None:
         from tengen.parallel.cluster import run_on_ray
 
@@ -159,7 +155,6 @@ def _backend(
 
 
 def _run_here(function: Callable[[_Job], _Result], jobs: Iterable[_Job]) -> _Backend[_Result]:
-    """Do the work in this process."""
     for number, job in enumerate(jobs):
         try:
             result = function(job)
@@ -175,7 +170,7 @@ def _deliver(
     ordered: bool,
     on_result: Callable[[int, _Result], None] | None,
 ) -> Iterator[_Result]:
-    """Put results into order, if asked, and tell the listener about each."""
+    """Yield the results, in order if asked for."""
     waiting: dict[int, _Result] = {}
     due = 0
     try:

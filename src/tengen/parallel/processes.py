@@ -1,9 +1,8 @@
 """Run jobs in local processes that may be killed at any moment without losing a job.
 
-Each worker has a pipe of its own, so that a worker that dies damages nobody else's messages. It
-holds up to two jobs, one to work on and one to go on with. A worker that is to end, because all is
-done, because it is told so or because its parent is gone, ends as Python does: what jobs registered
-with `atexit` is called. Nothing here knows what a job is.
+Each worker has a pipe of its own, so that a worker that dies damages no other messages. It holds up
+to two jobs, one running and one waiting. Workers end as Python does, with `atexit` functions, also
+when their parent is gone.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from tengen.parallel.jobs import LOOKAHEAD_PER_WORKER, WorkerLostError
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
 
-# Jobs that a worker holds: one under way, one waiting, so that it never waits for the parent.
+# Jobs per worker: one running, one waiting, so that it never waits for the parent.
 _HELD = 2
-# Libraries with threads of their own; a worker gets its share of the cores and no more.
+# Settings of libraries with threads; a worker gets its share of the cores.
 _THREAD_SETTINGS = (
     "NUMBA_NUM_THREADS",
     "OMP_NUM_THREADS",
@@ -39,7 +38,7 @@ _THREAD_SETTINGS = (
     "MKL_NUM_THREADS",
 )
 
-# Seconds that a worker has to close what it holds, when its work is done and when it is broken off.
+# Seconds for a worker to release its resources, when its work is done and when it is interrupted.
 _FAREWELL, _BREAKING_OFF = 12.0, 3.0
 
 _CONTEXT = multiprocessing.get_context("spawn")
@@ -70,12 +69,12 @@ class _Worker:
         self.send(packed)
 
     def send(self, message: Any) -> None:
-        """Send, unless the worker is gone already, which `wait` will tell."""
+        """Send, unless the worker is gone, which `wait` will report."""
         with suppress(BrokenPipeError, ConnectionResetError):
             self.pipe.send(message)
 
     def close(self) -> int | None:
-        """End the process, whatever it does, and return its exit status."""
+        """End the process and return its exit status."""
         self.pipe.close()
         self.process.terminate()
         self.process.join(_BREAKING_OFF)
@@ -88,7 +87,7 @@ class _Worker:
 
 
 class Pool:
-    """Hand out jobs, collect results, replace lost workers; workers stay until it is closed."""
+    """Distributes jobs, collects results, replaces lost workers; workers stay until `close`."""
 
     def __init__(self, function: Callable[[Any], Any], workers: int, retries: int) -> None:
         try:
@@ -105,7 +104,7 @@ class Pool:
         self.open: dict[int, Any] = {}
 
     def run(self, jobs: Iterable[_Job]) -> Generator[tuple[int, Any], int, None]:
-        """Yield results until all jobs are done; then other jobs may be run."""
+        """Yield results until all jobs are done; may be called again."""
         source = enumerate(jobs)
         undelivered = 0
         self._hand_out(source, undelivered)
@@ -117,7 +116,7 @@ class Pool:
             self._hand_out(source, undelivered)
 
     def finish(self) -> None:
-        """Let the workers end by themselves: their parent has no more to say."""
+        """Wait for the workers to end by themselves."""
         for worker in self.workers:
             worker.pipe.close()
         deadline = time.monotonic() + _FAREWELL
@@ -134,7 +133,7 @@ class Pool:
         self.workers = []
 
     def _hand_out(self, source: Iterator[tuple[int, Any]], undelivered: int) -> None:
-        """Give jobs to the workers that hold least, starting workers while there are too few."""
+        """Give jobs to the workers with the fewest, starting workers as needed."""
         while True:
             idlest = min(self.workers, key=lambda w: len(w.held), default=None)
             if len(self.workers) < self.size and (idlest is None or idlest.held):
@@ -151,7 +150,7 @@ class Pool:
             idlest.send((number, pickle.dumps(self.open[number])))
 
     def _next_job(self, source: Iterator[tuple[int, Any]], undelivered: int) -> int | None:
-        """Take a job of a lost worker, or a new one unless too many results wait."""
+        """Return a job of a lost worker, or a new one unless too many results wait."""
         if self.again:
             return self.again.popleft()
         if undelivered >= LOOKAHEAD_PER_WORKER * self.size:
@@ -164,7 +163,7 @@ class Pool:
         return number
 
     def _collect(self) -> Iterator[tuple[int, Any]]:
-        """Wait for news and yield the results among them."""
+        """Wait for messages and yield the results."""
         by_pipe = {worker.pipe: worker for worker in self.workers}
         for pipe in wait(list(by_pipe)):
             worker = by_pipe[pipe]  # type: ignore[index]
@@ -179,7 +178,7 @@ class Pool:
             yield number, result
 
     def _lost(self, worker: _Worker) -> None:
-        """Give the jobs of a lost worker to others; blame the one it was working on."""
+        """Requeue the jobs of a lost worker; count the loss for the job it was running."""
         self.workers.remove(worker)
         status = worker.close()
         if worker.held:
@@ -194,8 +193,8 @@ class Pool:
 
 
 def _work(pipe: Connection) -> None:
-    """Be a worker: work off jobs until the parent goes away."""
-    # Ctrl-C reaches the whole group; the parent alone decides what it means.
+    """Run jobs in a worker until the parent goes away."""
+    # Ctrl-C reaches the whole group; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _told_to_end)
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -229,26 +228,25 @@ def _work(pipe: Connection) -> None:
 
 
 def _told_to_end(number: int, frame: FrameType | None) -> None:
-    """Break off the job; once: what is being closed then is not to be broken off."""
+    """Interrupt the job, but not the cleaning up after it."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _end_within(_BREAKING_OFF)
     raise SystemExit(0)
 
 
 def _end_within(seconds: float) -> None:
-    """Let the system's clock end this process, where it can; the first call counts.
+    """Set a timer that ends this process, if the system has one; only the first call counts.
 
-    An interpreter that is being taken down runs no threads any more and may be stuck; so this must
-    be called before anything that lets it begin to end.
+    It must be called before the interpreter shuts down, which runs no threads and may hang.
     """
     if hasattr(signal, "setitimer") and not signal.getitimer(signal.ITIMER_REAL)[0]:
         signal.setitimer(signal.ITIMER_REAL, seconds + 0.5)
 
 
 def _listen(pipe: Connection, inbox: queue.SimpleQueue[Any], idle: threading.Event) -> None:
-    """Take jobs in while others are worked on, and end the worker when the parent is gone.
+    """Receive jobs while others run, and end the worker when the parent is gone.
 
-    Without this thread a parent that sends and a worker that sends could wait for each other.
+    Without this thread, parent and worker could block each other by sending.
     """
     with suppress(EOFError, OSError):
         while True:
@@ -265,7 +263,7 @@ def _listen(pipe: Connection, inbox: queue.SimpleQueue[Any], idle: threading.Eve
 
 
 def _reply(pipe: Connection, number: int, failure: Exception | None, result: Any) -> None:
-    """Send a result, or the failure to pack it."""
+    """Send a result, or the failure to pickle it."""
     try:
         pipe.send((number, failure, result))
     except (pickle.PicklingError, AttributeError, TypeError) as failure:
@@ -273,7 +271,7 @@ def _reply(pipe: Connection, number: int, failure: Exception | None, result: Any
 
 
 def _portable(raised: Exception, number: int) -> Exception:
-    """Return an exception that survives the journey, with the worker's traceback as a note."""
+    """Return an exception that can be pickled, with the worker's traceback as a note."""
     import traceback
 
     trace = "".join(traceback.format_exception(raised))
@@ -287,7 +285,7 @@ def _portable(raised: Exception, number: int) -> Exception:
 
 @contextmanager
 def _share_of_cores(workers: int) -> Iterator[None]:
-    """Limit the threads of processes started meanwhile to their share of the cores."""
+    """Limit the threads of processes started in the block to their share of the cores."""
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     share = str(max(1, cores // workers))
     added = [name for name in _THREAD_SETTINGS if name not in os.environ]

@@ -1,4 +1,4 @@
-"""Share a loop over numbers among threads, for kernels that hold no GIL; knows no kernel."""
+"""Split a loop among threads, for kernels that release the GIL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _pool: ThreadPoolExecutor | None = None
 def share(work: Callable[[int, int], object], count: int, *, least: int = 1) -> None:
     """Call `work(first, last)` on shares of `range(count)`, each at least `least` long.
 
-    The shares run side by side, one a core; the call returns when all are done.
+    The shares run in parallel, one per core; the call returns when all are done.
 
     >>> done = []
     >>> share(lambda first, last: done.extend(range(first, last)), 3)
@@ -35,7 +35,7 @@ def share(work: Callable[[int, int], object], count: int, *, least: int = 1) -> 
 
 
 def _threads() -> ThreadPoolExecutor:
-    """Start the threads once: to start them costs more than many a loop."""
+    """Return the threads, started once: that costs more than many loops."""
     global _pool
     with _lock:
         if _pool is None:
@@ -44,7 +44,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def _forget() -> None:
-    """Leave the parent's threads alone in a forked child, which has none of them."""
+    """Forget the parent's threads in a forked child."""
     global _pool, _lock
     _pool, _lock = None, threading.Lock()
 
