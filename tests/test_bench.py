@@ -47,7 +47,15 @@ def test_a_missing_peer_leaves_the_ratio_empty(
     monkeypatch.setitem(sys.modules, "sgfmill", None)
     found = measure(CONTESTS["replay"], games, rounds=1, seconds=0.01)
     assert (found.peer, found.ratio) == (None, None)
-    assert found.peer_name == "sgfmill (not installed)" and found.ours > 0
+    assert found.peer_name == "sgfmill (pip install 'tengen[bench]')" and found.ours > 0
+
+
+def test_network_is_compared_with_onnx_runtime(games: Path) -> None:
+    need("onnx")
+    need("onnxruntime")
+    found = measure(CONTESTS["network-19x19"], games, rounds=1, seconds=0.2)
+    assert found.peer is not None and found.ratio == pytest.approx(found.ours / found.peer, abs=0.1)
+    assert (found.peer_name, found.unit) == ("ONNX Runtime", "positions/s")
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str], games: Path) -> None:

@@ -13,22 +13,28 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tengen.board import Board, play_random, playouts
 from tengen.board.playouts import Kind
-from tengen.errors import TengenError
+from tengen.errors import SpecError, TengenError
 from tengen.records import Corpus
 from tengen.records.corpus import replay_all
 from tengen.records.record import GameRecord
 from tengen.records.sgf_properties import parse_result
+
+if TYPE_CHECKING:
+    from tengen.learners.network.inputs import Positions
 
 _GAMES = 300
 """Games of a file that are read and replayed."""
 _ROUNDS = 3
 _SECONDS = 1.0
 """Approximate length of one round of one side."""
+_BATCH = 8
+"""Positions that a network evaluates at once."""
 
 _Work = Callable[[], float]
 """Does some work on one core and returns the number of units."""
@@ -84,7 +90,7 @@ def measure(
         try:
             theirs = contest.peer(games)
         except ImportError:
-            peer_name = f"{peer_name} (not installed)"
+            peer_name = f"{peer_name} (pip install 'tengen[bench]')"
     ours()
     best = best_peer = 0.0
     for _ in range(rounds):
@@ -180,7 +186,50 @@ def _legal_masks(games: Path) -> _Work:
     return work
 
 
+def _evaluate(games: Path) -> _Work:
+    """Evaluate 19x19 positions with `tengen-small`, in batches as a search does."""
+    from tengen.learners.network import DeepNetwork
+
+    engine, positions = DeepNetwork.load("tengen-small").engine, _positions()
+
+    def work() -> float:
+        engine(positions)
+        return len(positions)
+
+    return work
+
+
+def _positions() -> Positions:
+    from tengen.learners.network.inputs import of_boards
+
+    generators = map(np.random.default_rng, range(_BATCH))
+    return of_boards([play_random(Board(19), 95, rng) for rng in generators])
+
+
 # ----- Work of the peers -----
+
+
+def _onnx_evaluate(games: Path) -> _Work:
+    """Evaluate the same positions with ONNX Runtime."""
+    import onnxruntime
+
+    from tengen.learners.network import DeepNetwork
+    from tengen.learners.network.export import export_onnx
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    path = games.with_name("network.onnx")
+    try:
+        export_onnx(DeepNetwork.load("tengen-small"), path)
+    except SpecError as missing:
+        raise ImportError(str(missing)) from None
+    session, planes = onnxruntime.InferenceSession(str(path), options), _positions().planes()
+
+    def work() -> float:
+        session.run(None, {"planes": planes})
+        return len(planes)
+
+    return work
 
 
 def _openspiel_games(size: int, games: Path) -> _Work:
@@ -253,6 +302,7 @@ CONTESTS: dict[str, Contest] = {
         ),
         Contest("sgf-read", "games/s", _read, _sgfmill_read, "sgfmill"),
         Contest("replay", "moves/s", _replay, _sgfmill_replay, "sgfmill"),
+        Contest("network-19x19", "positions/s", _evaluate, _onnx_evaluate, "ONNX Runtime"),
         Contest("playouts-heavy-9x9", "games/s", partial(_playouts, 9, "heavy", 200)),
         Contest("mcts-9x9", "playouts/s", partial(_search, 9, 1000)),
         Contest("playouts-heavy-19x19", "games/s", partial(_playouts, 19, "heavy", 40)),

@@ -191,7 +191,7 @@ def bench(
     *,
     shown: Shown,
 ) -> None:
-    """Measure speed on one core, side by side with OpenSpiel and sgfmill where installed."""
+    """Measure speed on one core, side by side with other libraries where installed."""
     from tengen.bench import CONTESTS, compare
     from tengen.errors import SpecError, unknown
 

@@ -187,8 +187,10 @@ class Engine(Layers[Float32Array]):
         rows, cols = planes.rows, planes.cols
         x = _scratch(rows, cols, self._maps, len(planes)).x
         flat = x.reshape(len(planes), rows * cols, -1)
-        np.matmul(planes.facts(), self._constants(rows, cols), out=x.reshape(len(planes), -1))
-        lift(planes.codes, planes.history, self._codes, self._last_moves, rows, cols, flat)
+        lift(
+            planes.codes, planes.history, planes.facts(), self._codes, self._last_moves,
+            self._constants(rows, cols), rows, cols, flat,
+        )  # fmt: skip
         return x
 
     def _constant_maps(self, rows: int, cols: int) -> Float32Array:
@@ -197,7 +199,7 @@ class Engine(Layers[Float32Array]):
         planes = np.zeros((count, N_PLANES, rows, cols), np.float32)
         for i in range(count):
             planes[i, FIRST_BOARD_PLANE + i] = 1
-        return self._convolve_planes(planes).reshape(count, -1)
+        return self._convolve_planes(planes).reshape(count, rows * cols, -1)
 
     def _convolve_planes(self, planes: Float32Array) -> Float32Array:
         """Convolve planes by one product, each point beside its neighbourhood."""

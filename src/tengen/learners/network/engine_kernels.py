@@ -203,12 +203,13 @@ def combine(x, weights, order, room, out):
 
 
 @kernel
-def lift(codes, history, table, moves, rows, cols, out):
-    """Add to `out` (positions x points x maps) the first convolution of bytes and last moves.
+def lift(codes, history, facts, table, moves, constants, rows, cols, out):
+    """Write the first convolution of packed positions to `out` (positions x points x maps).
 
     A point's byte decides nearly all its planes, so it adds a row of `table` (bytes x places of the
     kernel x maps) to each point around it; `moves` is moves ago x places x maps. Places are counted
-    row by row from the kernel's top left.
+    row by row from the kernel's top left. Each fact of the whole board is a factor of `constants`
+    (facts x points x maps).
     """
     places, maps = table.shape[1], table.shape[2]
     side = 5 if places == 25 else 3
@@ -223,9 +224,16 @@ def lift(codes, history, table, moves, rows, cols, out):
                         code = np.int64(codes[n, (r + i - edge) * cols + c + j - edge])
                         found[count] = (code * places + i * side + j) * maps
                         count += 1
-                to = (n * rows * cols + r * cols + c) * maps
+                point = r * cols + c
+                to = (n * rows * cols + point) * maps
                 for m in range(0, maps, 2 * WIDTH):
-                    one, two = load(out, to + m), load(out, to + m + WIDTH)
+                    place = point * maps + m
+                    one = facts[n, 0] * load(constants, place)
+                    two = facts[n, 0] * load(constants, place + WIDTH)
+                    for k in range(1, facts.shape[1]):
+                        place += rows * cols * maps
+                        one = one + facts[n, k] * load(constants, place)
+                        two = two + facts[n, k] * load(constants, place + WIDTH)
                     for k in range(count):
                         one = one + load(table, found[k] + m)
                         two = two + load(table, found[k] + m + WIDTH)
