@@ -1,4 +1,4 @@
-"""A laboratory for machines that learn Go: five classical papers on one fast board.
+"""Play, score, review and learn Go: a fast board, game records, trained networks, matches.
 
 Importing the package loads nothing heavy; names are resolved when first used.
 """
@@ -12,22 +12,44 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from tengen.board import BatchBoard, Board, Point, Rules
-    from tengen.records import Corpus, GameRecord
+    from tengen.errors import TengenError
+    from tengen.library import Analysis, analyse, load_network, play_match, review, score
+    from tengen.records import Corpus, GameRecord, read_game, read_games
 
-# Public name -> module that defines it; loaded on first use so that `import tengen` stays fast.
+__all__ = [
+    "Analysis",
+    "BatchBoard",
+    "Board",
+    "Corpus",
+    "GameRecord",
+    "Point",
+    "Rules",
+    "TengenError",
+    "__version__",
+    "analyse",
+    "load_network",
+    "play_match",
+    "read_game",
+    "read_games",
+    "review",
+    "score",
+]
+
+# Modules that define the public names; each is imported when one of its names is first used.
 _HOMES = {
-    "Board": "tengen.board",
-    "BatchBoard": "tengen.board",
-    "Point": "tengen.board",
-    "Rules": "tengen.board",
-    "Corpus": "tengen.records",
-    "GameRecord": "tengen.records",
+    **dict.fromkeys(["BatchBoard", "Board", "Point", "Rules"], "tengen.board"),
+    **dict.fromkeys(["Corpus", "GameRecord", "read_game", "read_games"], "tengen.records"),
+    "TengenError": "tengen.errors",
 }
-
-__all__ = ["BatchBoard", "Board", "Corpus", "GameRecord", "Point", "Rules", "__version__"]
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'tengen' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'tengen' has no attribute {name!r}")
+    found = getattr(importlib.import_module(_HOMES.get(name, "tengen.library")), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

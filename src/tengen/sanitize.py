@@ -1,12 +1,13 @@
-"""Make words that others wrote harmless where they are shown: terminals, Rich, spreadsheets.
+"""Make text from outside harmless where it is shown: terminals, Rich, spreadsheets, HTML.
 
-Names in configurations, engines' answers and names in archives may hold anything. Nothing here
-knows what the words mean.
+Names in configurations and archives and the answers of engines may contain anything.
 """
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -40,3 +41,17 @@ def csv_cell(value: Any) -> Any:
     ("'=1+1", -1.5, 'anna')
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as HTML, every cell escaped; a notebook shows it.
+
+    >>> html_table(["move"], [["<D4>"]])
+    '<table><tr><th>move</th></tr><tr><td>&lt;D4&gt;</td></tr></table>'
+    """
+
+    def line(tag: str, cells: Iterable[object]) -> str:
+        inside = "".join(f"<{tag}>{html.escape(printable(str(cell)))}</{tag}>" for cell in cells)
+        return f"<tr>{inside}</tr>"
+
+    return f"<table>{line('th', columns)}{''.join(line('td', row) for row in rows)}</table>"

@@ -15,7 +15,7 @@ from tengen.board.symmetry import transform
 from tengen.contracts.checks import check_player
 from tengen.errors import SpecError
 from tengen.game.judging import dead_stones
-from tengen.learners.network import DESIGNS, View
+from tengen.learners.network import DESIGNS, Evaluation
 from tengen.learners.network.learner import untrained
 from tengen.models import load_scorer
 from tengen.players import make_player
@@ -35,11 +35,11 @@ class Counter:
     def supports(self, rows: int, cols: int) -> bool:
         return min(rows, cols) >= 5
 
-    def views(self, boards: Sequence[Board]) -> list[View]:
+    def evaluate(self, boards: Sequence[Board]) -> list[Evaluation]:
         self.asked += len(boards)
         return [self._view(board) for board in boards]
 
-    def _view(self, board: Board) -> View:
+    def _view(self, board: Board) -> Evaluation:
         legal = board.legal_mask().astype(float)
         if self.seed is not None:
             legal *= np.random.default_rng([self.seed, board.hash]).random(len(legal))
@@ -49,7 +49,9 @@ class Counter:
         priors[-1] = 1 - priors.sum()
         score = board.area_score()
         owner = np.sign(np.where(board.grid() == 1, 1, 0) - np.where(board.grid() == 2, 1, 0))
-        return View(priors, float(1 / (1 + np.exp(-score / 5))), score, 3.0, owner.ravel() * 1.0)
+        return Evaluation(
+            priors, float(1 / (1 + np.exp(-score / 5))), score, 3.0, owner.ravel() * 1.0
+        )
 
 
 def rng(seed: int = 1) -> np.random.Generator:
@@ -197,7 +199,7 @@ def test_a_network_that_passes_too_early_captures_first(visits: int) -> None:
     )
 
     class Passer(Counter):
-        def _view(self, board: Board) -> View:
+        def _view(self, board: Board) -> Evaluation:
             mine = np.where(board.grid().ravel() == 2, -1.0, 1.0)
             mine[[3, 9]] = -1.0
             mine[20] = 1.0
@@ -374,10 +376,10 @@ def test_ends_count_as_visits_and_no_more_than_asked() -> None:
 
 def test_a_network_that_fails_leaves_no_tree_behind() -> None:
     class Dying(Counter):
-        def views(self, boards: Sequence[Board]) -> list[View]:
+        def evaluate(self, boards: Sequence[Board]) -> list[Evaluation]:
             if self.asked > 20:
                 raise RuntimeError("the device is gone")
-            return super().views(boards)
+            return super().evaluate(boards)
 
     network = Dying()
     player = NetworkPlayer(network, seconds=60.0)
@@ -411,7 +413,7 @@ def test_the_search_follows_the_best_moves_and_reports_people_s() -> None:
     class Torn(Counter):
         """People play A1, the best move is E5."""
 
-        def _view(self, board: Board) -> View:
+        def _view(self, board: Board) -> Evaluation:
             people, best = np.zeros(26), np.zeros(26)
             people[20], best[4] = 1.0, 1.0
             return replace(super()._view(board), priors=people, best=best)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from tengen.arena import duel
+from tengen.arena import play_match
 from tengen.board import PASS, RESIGN, Board
 from tengen.cli import players
 from tengen.contracts.checks import check_evaluator, check_player, check_policy
@@ -360,17 +360,17 @@ def test_objects_play_in_the_arena(tmp_path: Path) -> None:
         def choose(self, board: Board, rng: np.random.Generator) -> object:
             return RESIGN
 
-    result = duel(Passes(), "random", games=4, size=5, openings=2, seed=3)
+    result = play_match(Passes(), "random", games=4, size=5, openings=2, seed=3)
     assert (result.a, result.b, result.games) == ("passes", "random", 4)
     assert result.win_rate_a is not None and result.win_rate_a < 0.5
-    same = duel(Resigns(), Passes(), games=2, size=5)
+    same = play_match(Resigns(), Passes(), games=2, size=5)
     assert (same.a, same.b, same.wins_b) == ("passes", "passes (2)", 2)
     with pytest.raises(SpecError, match="an object plays in one process"):
-        duel(Passes(), "random", workers=2)
+        play_match(Passes(), "random", workers=2)
     with pytest.raises(SpecError, match="needs a method choose"):
-        duel(object(), "random")  # type: ignore[arg-type]
+        play_match(object(), "random")  # type: ignore[arg-type]
     with pytest.raises(TengenError):
-        duel("random", "nobody")
+        play_match("random", "nobody")
 
 
 def test_a_plug_in_from_the_command_line(module: str) -> None:

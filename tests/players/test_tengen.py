@@ -53,7 +53,7 @@ def test_it_searches_with_the_network_where_it_can(network: None) -> None:
 def test_a_network_that_never_saw_territory_counted_judges_as_by_area() -> None:
     moves = "B E5 W C5 B G6 W G3"
     boards = [Board(9, rules=rules, komi=6.5, moves=moves) for rules in ("chinese", "japanese")]
-    one, other = make_network("zero-9x9").views(boards)
+    one, other = make_network("zero-9x9").evaluate(boards)
     assert one.score == other.score and (one.priors == other.priors).all()
 
 

@@ -16,7 +16,7 @@ from tengen.cli import run
 from tengen.contracts import Analysis, BlockStatus, Candidate, Status, Verdict
 from tengen.errors import IllegalMoveError, SpecError
 from tengen.game.judging import Judge
-from tengen.learners.network import View
+from tengen.learners.network import Evaluation
 from tengen.records import loads, read_game
 from tengen.records.record import board_at
 from tengen.reviews.annotate import LABELLED, LABELS, annotate, move_words
@@ -90,11 +90,11 @@ class Network:
     def supports(self, rows: int, cols: int) -> bool:
         return True
 
-    def views(self, boards: Sequence[Board]) -> list[View]:
+    def evaluate(self, boards: Sequence[Board]) -> list[Evaluation]:
         self.calls.append(len(boards))
         return [self._view(board) for board in boards]
 
-    def _view(self, board: Board) -> View:
+    def _view(self, board: Board) -> Evaluation:
         legal = board.legal_mask().astype(float)
         priors = legal * np.linspace(2.0, 1.0, len(legal))
         priors /= priors.sum()
@@ -104,7 +104,7 @@ class Network:
         if self.best:
             best = priors[::-1] * legal
             best[-1] = 0
-        return View(priors, float(1 / (1 + np.exp(-score))), score, self.spread, owner, best)
+        return Evaluation(priors, float(1 / (1 + np.exp(-score))), score, self.spread, owner, best)
 
 
 class Predictor:

@@ -1,6 +1,6 @@
 """Matches, tournaments, ratings and the results database.
 
-`duel` plays a match in one call. `load_tournament` reads a TOML file, `Database.open` opens the
+`play_match` plays a match. `load_tournament` reads a TOML file, `Database.open` opens the
 file of results, `run_tournament` plays the missing games, `results_of` makes the tables.
 """
 
@@ -14,7 +14,7 @@ from tengen.arena.config import (
 )
 from tengen.arena.database import ArenaBusyError, Database, GameRow
 from tengen.arena.game import PlayedGame, play_game
-from tengen.arena.match import duel
+from tengen.arena.match import play_match
 from tengen.arena.ratings import PairScore, Rating, Sprt, rate
 from tengen.arena.results import MatchResult, Results, match_result, results_of
 from tengen.arena.runner import RunSummary, run_tournament
@@ -36,12 +36,12 @@ __all__ = [
     "RunSummary",
     "Sprt",
     "Tournament",
-    "duel",
     "load_tournament",
     "match_result",
     "pairings",
     "parse_tournament",
     "play_game",
+    "play_match",
     "rate",
     "results_of",
     "run_tournament",

@@ -18,7 +18,7 @@ from tengen.contracts import Player
 from tengen.errors import SpecError
 
 
-def duel(
+def play_match(
     a: str | Player,
     b: str | Player,
     *,
@@ -34,7 +34,7 @@ def duel(
 ) -> MatchResult:
     """Play a match and return its result: `tengen arena match` for programs.
 
-    >>> result = duel("random", "random", games=2, size=5)
+    >>> result = play_match("random", "random", games=2, size=5)
     >>> result.games, result.faults
     (2, 0)
 
@@ -73,7 +73,7 @@ def duel(
         seed=seed,
     )  # fmt: skip
     with lend_players(objects):
-        return play_match(checked(Tournament, settings), out=out, workers=workers, quiet=quiet)
+        return run_match(checked(Tournament, settings), out=out, workers=workers, quiet=quiet)
 
 
 def match_settings(a: str, b: str, **options: Any) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def parse_sprt(text: str) -> Sprt:
     return Sprt(elo0, elo1)
 
 
-def play_match(
+def run_match(
     tournament: Tournament,
     *,
     out: str | Path | None = None,

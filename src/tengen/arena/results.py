@@ -21,6 +21,7 @@ from tengen.arena.ratings import (
     rate,
     win_rate,
 )
+from tengen.sanitize import html_table, printable
 from tengen.statistics import wilson
 
 
@@ -198,6 +199,35 @@ class MatchResult:
     def superiority(self) -> float:
         """Probability that the first is the stronger."""
         return likelihood_of_superiority(self.wins_a, self.wins_b)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        lines = [
+            f"{printable(self.a)} - {printable(self.b)}: {self.wins_a} - {self.wins_b}, "
+            f"{self.draws} drawn"
+        ]
+        if self.win_rate_a is not None:
+            lines += [
+                f"win rate {self.win_rate_a:.1%}, 95 %: {low:.1%} to {high:.1%}",
+                f"as Black {self.a_black[0]}/{self.a_black[1]}, "
+                f"as White {self.a_white[0]}/{self.a_white[1]}; "
+                f"stronger with probability {self.superiority:.3f}",
+            ]
+        lines.append(f"games that repeat another and do not count: {self.duplicates}")
+        lines.append(f"faults: {self.faults}")
+        if self.sprt is not None:
+            lines.append(
+                f"sequential test after {self.sprt.games} games: {self.sprt.answer} "
+                f"(log likelihood ratio {self.sprt.llr:.2f})"
+            )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rate = "" if self.win_rate_a is None else f"{self.win_rate_a:.1%}"
+        low, high = self.interval
+        row = [self.a, self.b, self.games, self.wins_a, self.wins_b, self.draws, rate]
+        columns = ["a", "b", "games", "wins a", "wins b", "draws", "win rate a", "95 %"]
+        return html_table(columns, [[*row, f"{low:.1%} to {high:.1%}"]])
 
     def value(self) -> dict[str, Any]:
         """Return what `arena match --json` prints."""

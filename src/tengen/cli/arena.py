@@ -77,11 +77,11 @@ def match(
 ) -> int:
     """Play a match between two players and tell who won, with a 95 % interval."""
     from tengen.arena.config import Tournament, checked
-    from tengen.arena.match import match_settings, play_match
+    from tengen.arena.match import match_settings, run_match
 
     _insist(results.resume, results.out)
     tournament = checked(Tournament, match_settings(a, b, **vars(conditions)))
-    result = play_match(
+    result = run_match(
         tournament,
         out=results.out,
         workers=results.workers,
@@ -91,7 +91,7 @@ def match(
     )
     emit(result.value(), json=shown.json)
     if not shown.json:
-        _print_match(result)
+        print(result)
     if result.left and results.out is not None and result.sprt is None:
         remark(f"{result.left} games are left; the same command plays them", quiet=shown.quiet)
     return 3 if result.left and (result.sprt is None or result.sprt.answer == "undecided") else 0
@@ -221,30 +221,6 @@ def _insist(resume: bool, path: Path | None) -> None:
 
     if resume and (path is None or not path.exists()):
         raise TengenError(f"{path or '--out'}: nothing to resume")
-
-
-def _print_match(result: Any) -> None:
-    """Print a match for people."""
-    from tengen.sanitize import printable
-
-    rate = result.win_rate_a
-    low, high = result.interval
-    a, b = printable(result.a), printable(result.b)
-    print(f"{a} - {b}: {result.wins_a} - {result.wins_b}, {result.draws} drawn")
-    if rate is not None:
-        print(f"win rate {rate:.1%}, 95 %: {low:.1%} to {high:.1%}")
-        print(
-            f"as Black {result.a_black[0]}/{result.a_black[1]}, "
-            f"as White {result.a_white[0]}/{result.a_white[1]}; "
-            f"stronger with probability {result.superiority:.3f}"
-        )
-    print(f"games that repeat another and do not count: {result.duplicates}")
-    print(f"faults: {result.faults}")
-    if result.sprt is not None:
-        print(
-            f"sequential test after {result.sprt.games} games: {result.sprt.answer} "
-            f"(log likelihood ratio {result.sprt.llr:.2f})"
-        )
 
 
 def _table(title: str, columns: list[str], rows: list[Any]) -> None:

@@ -12,7 +12,7 @@ from tengen.cli.printing import emit, remark, table
 
 if TYPE_CHECKING:
     from tengen.board import Board
-    from tengen.learners.network.learner import View
+    from tengen.learners.network.learner import Evaluation
 
 app = typer.Typer()
 
@@ -73,7 +73,7 @@ def predict(
             {"move": vertex, "probability": float(priors[index])}
             for vertex, index in zip(vertices, order, strict=True)
         ],
-        "win_probability": None if view is None else view.black_wins,
+        "win_probability": None if view is None else view.win_probability,
         "score": None if view is None else view.score,
     }
     letters = {index: chr(97 + k) for k, index in enumerate(order[:26]) if index < rows * cols}
@@ -85,7 +85,9 @@ def predict(
         lines.append(f"{letter} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
     if view is not None:
         expected = format_result(round(view.score, 1))
-        lines.append(f"Black wins with {100 * view.black_wins:.0f} %, expected score {expected}")
+        lines.append(
+            f"Black wins with {100 * view.win_probability:.0f} %, expected score {expected}"
+        )
     if not ownership:
         emit(result, json=shown.json, text="\n".join(lines))
         return
@@ -112,9 +114,9 @@ def predict(
         table("Survival", columns, cells)
 
 
-def _view(policy: Any, board: Board) -> View | None:
+def _view(policy: Any, board: Board) -> Evaluation | None:
     """Return everything a network predicts for a position; None for other policies."""
-    return policy.views([board])[0] if hasattr(policy, "views") else None
+    return policy.evaluate([board])[0] if hasattr(policy, "evaluate") else None
 
 
 def _show_maps(where: Position, model: str, out: Path | None, shown: Shown) -> None:

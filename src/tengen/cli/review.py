@@ -83,7 +83,7 @@ def _one(
 
     def show_first(found: Review) -> None:
         write_atomic(page, review_page(found, title))
-        remark(f"first pass: {_side_words(found)}; written: {page}", quiet=shown.quiet)
+        remark(f"first pass: {found.sides()}; written: {page}", quiet=shown.quiet)
 
     with _Stages(quiet=shown.quiet) as stages:
         reviewer = find_reviewer(record.rows, record.cols, settings)
@@ -101,7 +101,7 @@ def _one(
         "summary": found.summary(),
         "seconds": round(time.monotonic() - begin, 2),
     }
-    emit([value], json=shown.json, text=_text(found, settings.top, sgf, page))
+    emit([value], json=shown.json, text=f"{found.words(settings.top)}\nwritten: {sgf} and {page}")
 
 
 class _Stages:
@@ -227,36 +227,3 @@ def _side_by_side(out: Path, file: str) -> tuple[Path, Path]:
     for place in (sgf, page):
         refuse_inputs(place, [file])
     return sgf, page
-
-
-def _side_words(found: Review) -> str:
-    """Sum up both sides in one line."""
-    sides = ((name, found.side(colour)) for name, colour in (("black", 1), ("white", 2)))
-    return ", ".join(
-        f"{name} {side['mean_points_lost']:.2f} points lost per move, {side['mistakes']} mistakes"
-        for name, side in sides
-    )
-
-
-def _text(found: Review, top: int, sgf: Path, page: Path) -> str:
-    """Return the review in a few lines of text."""
-    from tengen.board import format_gtp
-    from tengen.reviews.annotate import move_words
-
-    lines = [_side_words(found)]
-    for title, moves in (
-        ("mistake", found.mistakes(top)),
-        ("doubtful", found.doubts(top)),
-        ("surprise", found.surprises(top)),
-    ):
-        for move in moves:
-            text = move_words(found, move).replace("\n", "; ")
-            lines.append(f"{title} at move {move.number}: {text}")
-    if found.ending is not None:
-        rows, cols = found.record.rows, found.record.cols
-        dead = " ".join(format_gtp(p, rows, cols) for p in found.ending.dead) or "none"
-        count = found.ending.count
-        lines.append(f"counted by {found.ending.judge}: {count.result}, dead: {dead}")
-    lines.append(f"evaluated by {found.judge}")
-    lines.append(f"written: {sgf} and {page}")
-    return "\n".join(lines)

@@ -19,7 +19,6 @@ from tengen.cli.printing import emit, progress, table, tell_faults
 if TYPE_CHECKING:
     from tengen.game.judging import Judge
     from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.game_score import GameScore
     from tengen.records.corpus import PackedGame
 
 app = typer.Typer()
@@ -145,7 +144,7 @@ def _score(asked: _Asked, games: list[PackedGame]) -> list[_Scored]:
             place = "" if game.file in str(wrong) else f"{game.file}: game {game.game}: "
             found.append(_Scored({}, fault=f"{place}{wrong}"))
             continue
-        page = _page(sheet) if asked.pages else ""
+        page = str(sheet) if asked.pages else ""
         marked = format_tree(sheet.marked()) if asked.marked else b""
         found.append(_Scored(sheet.to_dict(), page, marked))
     return found
@@ -197,7 +196,7 @@ def _print_table(values: list[dict[str, Any]]) -> None:
     rows = [
         (
             f"{Path(value['file']).name}, {value['game']}",
-            value["result"] or _roughly(value["estimate"]),
+            value["result"] or "{result} ± {spread:.0f}".format(**value["estimate"]),
             "" if value["recorded"] in ("", "?") else value["recorded"],
             "safe" if value["safe"] else "" if value["finished"] else "unfinished",
             f"{value['safe_probability']:.0%}",
@@ -214,37 +213,3 @@ def _print_table(values: list[dict[str, Any]]) -> None:
         + (f", {same:,} of {len(told):,} as recorded" if told else "")
         + ("; scores with ± are estimates" if len(done) < len(values) else "")
     )
-
-
-def _roughly(estimate: dict[str, Any]) -> str:
-    """Write an estimate so that nobody takes it for a count."""
-    return f"{estimate['result']} ± {estimate['spread']:.0f}"
-
-
-def _page(sheet: GameScore) -> str:
-    """Write one game's sheet for people."""
-    facts = sheet.to_dict()
-    lines = [
-        f"{facts['file']}, game {facts['game']}",
-        sheet.picture(),
-        f"dead: {' '.join(facts['dead']) or 'none'}",
-        f"seki: {' '.join(facts['seki']) or 'none'}",
-    ]
-    if sheet.estimate is None:
-        lines += [
-            sheet.count.explain(),
-            f"by territory {facts['territory']['result']}, by area {facts['area']['result']}",
-            f"recorded: {facts['recorded']}",
-            f"{'safe to score' if sheet.safe else 'not safe to score'} "
-            f"({sheet.safe_probability:.0%} sure)",
-        ]
-    else:
-        told = facts["estimate"]
-        lines += [
-            f"not finished; estimate: {_roughly(told)} points, one standard deviation, "
-            f"by {told['by']}",
-            f"if it ended here: by territory {facts['territory']['result']}, by area "
-            f"{facts['area']['result']}",
-            f"recorded: {facts['recorded']}",
-        ]
-    return "\n".join(lines + sheet.remarks)

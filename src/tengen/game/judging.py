@@ -191,7 +191,7 @@ class Judge:
         seed = board.hash >> 1
         found = [playouts(b, _END_PLAYOUTS, seed=seed, kind="heavy", threads=1) for b in sides]
         network = _network_for(_END_NETWORK, board)
-        views = [] if network is None else network.views(sides)
+        views = [] if network is None else network.evaluate(sides)
         by_playouts = [_agreement(board, verdict, one.ownership) for one in found]
         by_network = [_agreement(board, verdict, view.ownership) for view in views]
         return min(by_playouts), min(by_network, default=-1.0)
@@ -209,7 +209,7 @@ class Judge:
         """Estimate what a game in progress will come to, by the network or by playouts."""
         network = _network_for(_NETWORK, board)
         if network is not None:
-            (view,) = network.views([board])
+            (view,) = network.evaluate([board])
             return Outlook(view.score, view.ownership, False, "the network", view.spread)
         result = playouts(board, _PLAYOUTS, seed=1, kind="heavy", threads=1)
         spread = float(result.scores.std())

@@ -20,7 +20,7 @@ from tengen.board import layout_kernels as layout
 from tengen.board.simple_kernels import is_own_eye
 from tengen.board.symmetry import elements, permutation, transform
 from tengen.game.judging import count_without, dead_stones
-from tengen.learners.network import View
+from tengen.learners.network import Evaluation
 from tengen.players.network_tree import Worth
 
 _WIDTH = 64
@@ -31,7 +31,7 @@ _WIDTH = 64
 class SearchNetwork(Protocol):
     """The methods of a network that a search uses."""
 
-    def views(self, boards: Sequence[Board]) -> list[View]:
+    def evaluate(self, boards: Sequence[Board]) -> list[Evaluation]:
         """Evaluate boards, from Black's view."""
         ...
 
@@ -103,24 +103,24 @@ class LeafEvaluator:
         return [leaf for part in pool.map(self._judge, parts) for leaf in part]
 
     def _judge(self, boards: Sequence[Board]) -> list[Leaf]:
-        views = self.network.views(boards)
+        views = self.network.evaluate(boards)
         return [self._leaf(board, view) for board, view in zip(boards, views, strict=True)]
 
-    def _leaf(self, board: Board, view: View) -> Leaf:
+    def _leaf(self, board: Board, view: Evaluation) -> Leaf:
         if board.is_over:
             return _ended(board, view)
         moves, priors = likely_moves(board, view.proposals)
         win, score, owners = self.outcome(board, view)
         return Leaf(win, score, view.spread, owners, moves, priors)
 
-    def outcome(self, board: Board, view: View) -> tuple[float, float, FloatArray]:
+    def outcome(self, board: Board, view: Evaluation) -> tuple[float, float, FloatArray]:
         """Return Black's win rate, the score and the ownership."""
         if not self.playouts or not self.mix:
-            return view.black_wins, view.score, view.ownership
+            return view.win_probability, view.score, view.ownership
         seed = board.hash >> 1
         found = playouts(board, self.playouts, seed=seed, kind="heavy", threads=1)
         return (
-            view.black_wins + self.mix * (found.win_rate - view.black_wins),
+            view.win_probability + self.mix * (found.win_rate - view.win_probability),
             view.score + self.mix * (found.mean_score - view.score),
             view.ownership + self.mix * (found.ownership - view.ownership),
         )
@@ -182,7 +182,7 @@ def _own_eyes(board: Board, points: IntArray) -> BoolArray:
     return np.asarray(eyes)
 
 
-def _ended(board: Board, view: View) -> Leaf:
+def _ended(board: Board, view: Evaluation) -> Leaf:
     """Count a game that is over."""
     if board.rules.scoring == "area":
         score = board.area_score()

@@ -237,7 +237,7 @@ class NetworkPlayer(Searching):
     def _plant(self, board: Board, rng: np.random.Generator, *, may_pass: bool) -> NetworkSearch:
         """Evaluate a position and make it the root of a tree."""
         fresh = board.copy()
-        (view,) = self.network.views([fresh])
+        (view,) = self.network.evaluate([fresh])
         points = board.rows * board.cols
         moves, priors = likely_moves(fresh, view.proposals, width=points, only=self.root_moves)
         if not may_pass and len(moves) > 1:

@@ -111,7 +111,7 @@ class TengenPlayer:
             yield from reports
             return
         # The usual network learned from people; one that learned by itself cannot tell their moves.
-        likely = _network(NETWORK).views([board])[0].priors
+        likely = _network(NETWORK).evaluate([board])[0].priors
         for report in reports:
             yield replace(report, human_policy=likely)
 

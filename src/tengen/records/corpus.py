@@ -41,7 +41,7 @@ class Position(NamedTuple):
     game: GameRecord
 
 
-_Filter = Callable[[GameArrays], BoolArray]
+_Filter = Callable[[GameBatch], BoolArray]
 """Tells which games of a batch to keep."""
 
 
@@ -53,6 +53,7 @@ class Corpus:
 
     >>> corpus = Corpus(["games.zip", "more/"])
     >>> train, held_out = corpus.unique().split(0.9, seed=1)
+    >>> strong = train.filter(lambda record: record.black_rank >= "6d")
     >>> small = train.where(lambda games: games.rows == 9)
     """
 
@@ -66,6 +67,19 @@ class Corpus:
         self.repaired = 0
         """Repairs made in the last reading; one game may need several."""
         self._filters: tuple[Callable[[], _Filter], ...] = ()  # made anew for each reading
+
+    def __repr__(self) -> str:
+        chosen = f", {len(self._filters)} filters" if self._filters else ""
+        return f"Corpus({[str(path) for path in self.paths]}{chosen})"
+
+    def __len__(self) -> int:
+        """Read the games and count them."""
+        if "-" in self.paths:
+            raise TypeError("standard input can be read only once: count its games as you read")
+        return sum(len(batch.arrays) for batch in self.record_batches())
+
+    def __bool__(self) -> bool:
+        return True  # without reading anything
 
     def __iter__(self) -> Iterator[GameRecord]:
         for batch in self.record_batches():
@@ -112,16 +126,33 @@ class Corpus:
                 small = []
         return arrays.concatenate(parts + small)
 
-    def where(self, keep: _Filter) -> Corpus:
-        """Return the corpus of the games `keep` chooses, by size, result, length and so on."""
-        return self._with(lambda: keep)
+    def filter(self, keep: Callable[[GameRecord], bool]) -> Corpus:
+        """Return the corpus of the games for which `keep(record)` is true.
+
+        strong = corpus.filter(lambda record: record.black_rank >= "6d")
+        """
+        return self._with(
+            lambda: lambda batch: np.array([bool(keep(r)) for r in batch.records()], np.bool_)
+        )
+
+    def where(self, keep: Callable[[GameArrays], BoolArray]) -> Corpus:
+        """Return the corpus of the games that a mask over their arrays chooses; see `filter`.
+
+        Much faster than `filter` for size, result, length, komi and handicap.
+        """
+        return self._with(lambda: lambda batch: keep(batch.arrays))
 
     def unique(self) -> Corpus:
         """Return the corpus without duplicates, mirror images and rotations of earlier games.
 
         Takes about 16 bytes of memory per game while it reads.
         """
-        return self._with(Unseen)
+
+        def unseen() -> _Filter:
+            seen = Unseen()
+            return lambda batch: seen(batch.arrays)
+
+        return self._with(unseen)
 
     def split(self, fraction: float, seed: int) -> tuple[Corpus, Corpus]:
         """Return two corpora: about `fraction` of the games, and the rest.
@@ -170,7 +201,7 @@ class Corpus:
         for path in self.paths:
             for batch in reader.read_batches(path, on_fault=self._tell):
                 for keep in filters:
-                    batch = batch.where(keep(batch.arrays))
+                    batch = batch.where(keep(batch))
                 if len(batch.arrays):
                     yield batch
 

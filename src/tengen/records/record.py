@@ -5,6 +5,7 @@ Its moves need not be legal: `board_at` and `positions` play them by the rules.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -27,6 +28,44 @@ from tengen.records.sgf_properties import (
 
 Stone = tuple[int, Point]
 """(colour, point)."""
+
+_RANK = re.compile(r"(\d{1,2})\s*(k|d|p|kyu|dan|pro|gup|級|段)\b", re.IGNORECASE)
+_GRADES = {"k": 0, "g": 0, "級": 0, "d": 100, "段": 100, "p": 200}
+
+
+class Rank(str):
+    """A player's rank, compared by strength: kyu, then dan, then professional dan.
+
+    An unknown rank is neither above nor below any other.
+
+    >>> Rank("6 dan") >= "5d", Rank("10k") < "2k", Rank("1p") > "9d", Rank("") < "9d"
+    (True, True, True, False)
+    """
+
+    __slots__ = ("strength",)
+    strength: float
+
+    def __new__(cls, text: str) -> Rank:
+        """Read a rank such as `6d`, `6 dan`, `12k?` or `9p`."""
+        found = _RANK.match(text.strip())
+        grade = found[2].lower()[0] if found else ""
+        letter = {"g": "k", "級": "k", "段": "d"}.get(grade, grade)
+        rank = super().__new__(cls, f"{int(found[1])}{letter}" if found else text.strip())
+        number = int(found[1]) if found else 0
+        rank.strength = math.nan if not found else _GRADES[grade] + number * (-1, 1)[letter != "k"]
+        return rank
+
+    def __lt__(self, other: str) -> bool:
+        return self.strength < Rank(other).strength
+
+    def __le__(self, other: str) -> bool:
+        return self.strength <= Rank(other).strength
+
+    def __gt__(self, other: str) -> bool:
+        return self.strength > Rank(other).strength
+
+    def __ge__(self, other: str) -> bool:
+        return self.strength >= Rank(other).strength
 
 
 @dataclass
@@ -80,6 +119,9 @@ class GameRecord:
             (number, colour, point_of_move(move, rows, cols)) for number, colour, move in self.edits
         ]
 
+    def __repr__(self) -> str:
+        return f"<GameRecord: {self._title()}>"
+
     def __str__(self) -> str:
         return f"{self._title()}\n{self._last_board().ascii()}"
 
@@ -88,9 +130,15 @@ class GameRecord:
 
     def _title(self) -> str:
         told = [f"{self.rows}x{self.cols}", f"{len(self.moves)} moves"]
+        if self.black or self.white:
+            names = [f"{name} {rank}".strip() or "?" for name, rank in self._players()]
+            told.insert(0, " - ".join(names))
         if self.file:
             told.insert(0, f"{self.file}, game {self.game}")
         return ", ".join([*told, *([str(self.result)] if self.result.kind != "unknown" else [])])
+
+    def _players(self) -> list[tuple[str, Rank]]:
+        return [(self.black, self.black_rank), (self.white, self.white_rank)]
 
     def _last_board(self) -> Board:
         """Return the board at the end, or before the first move that the rules forbid."""
@@ -122,6 +170,47 @@ class GameRecord:
             name: [parse_text(value, self.encoding) for value in values]
             for name, values in root.items()
         }
+
+    def _text(self, name: str) -> str:
+        """Return the first value of a property of the root, "" if it has none."""
+        values = self.tree.nodes[0].get(name, [b""])
+        return parse_text(values[0], self.encoding).strip()
+
+    @property
+    def black(self) -> str:
+        """Black's name; "" if the record does not say."""
+        return self._text("PB")
+
+    @property
+    def white(self) -> str:
+        """White's name; "" if the record does not say."""
+        return self._text("PW")
+
+    @property
+    def black_rank(self) -> Rank:
+        """Black's rank: `record.black_rank >= "6d"`."""
+        return Rank(self._text("BR"))
+
+    @property
+    def white_rank(self) -> Rank:
+        """White's rank."""
+        return Rank(self._text("WR"))
+
+    @property
+    def date(self) -> str:
+        """The date as recorded, in most files `YYYY-MM-DD`, which sorts and compares as text."""
+        return self._text("DT")
+
+    @property
+    def board(self) -> Board:
+        """The final position; `board_at` gives the others.
+
+        Raises
+        ------
+        IllegalMoveError
+            If a move breaks the rules.
+        """
+        return board_at(self)
 
     @property
     def turn(self) -> int:

@@ -38,6 +38,7 @@ from tengen.players.network_leaves import SearchNetwork
 from tengen.records import GameRecord
 from tengen.records.record import board_at, positions
 from tengen.reviews.settings import DEFAULT_PLAYER, ReviewSettings
+from tengen.sanitize import html_table
 
 Stage = Literal["first pass", "search", "lines"]
 
@@ -220,6 +221,60 @@ class Review:
             "top5": sum(r <= 5 for r in ranked) / len(ranked) if ranked else None,
         }
 
+    def sides(self) -> str:
+        """Sum up both sides in one line."""
+        sides = ((name, self.side(colour)) for name, colour in (("black", 1), ("white", 2)))
+        return ", ".join(
+            f"{name} {side['mean_points_lost']:.2f} points lost per move, "
+            f"{side['mistakes']} mistakes"
+            for name, side in sides
+        )
+
+    def words(self, top: int = 5) -> str:
+        """Return the review in a few lines: both sides, `top` moves of each kind, the count."""
+        from tengen.reviews.annotate import move_words
+
+        lines = [self.sides()]
+        for title, moves in (
+            ("mistake", self.mistakes(top)),
+            ("doubtful", self.doubts(top)),
+            ("surprise", self.surprises(top)),
+        ):
+            for move in moves:
+                text = move_words(self, move).replace("\n", "; ")
+                lines.append(f"{title} at move {move.number}: {text}")
+        if self.ending is not None:
+            rows, cols = self.record.rows, self.record.cols
+            dead = " ".join(format_gtp(p, rows, cols) for p in self.ending.dead) or "none"
+            lines.append(
+                f"counted by {self.ending.judge}: {self.ending.count.result}, dead: {dead}"
+            )
+        return "\n".join([*lines, f"evaluated by {self.judge}"])
+
+    def __repr__(self) -> str:
+        return f"<Review: {len(self.moves)} moves, {self.sides()}>"
+
+    def __str__(self) -> str:
+        return self.words()
+
+    def _repr_html_(self) -> str:
+        """Show the largest losses in a notebook."""
+        columns = ["move", "played", "points lost", "better", "Black wins", "score"]
+        found = [*self.mistakes(10), *self.doubts(10)]
+        told = [move.to_dict(self.record.rows, self.record.cols) for move in found]
+        rows = [
+            [
+                m["number"],
+                f"{m['colour']} {m['move']}",
+                f"{m['points_lost']:.1f} ± {m['error']:.1f}",
+                " ".join(m["line"]),
+                f"{m['winrate']:.0%}",
+                f"{m['score']:+.1f}",
+            ]
+            for m in told
+        ]
+        return f"<p>{self.sides()}</p>{html_table(columns, rows)}"
+
     def summary(self) -> dict[str, Any]:
         """Return both sides, the judge and the count at the end as plain values."""
         rows, cols = self.record.rows, self.record.cols
@@ -372,10 +427,10 @@ def _first_pass(
 ) -> Iterator[Position]:
     """Evaluate boards once; one after the end of the game keeps the values before it."""
     last = before[-1] if before else None
-    for board, view in zip(boards, network.views(boards), strict=True):
+    for board, view in zip(boards, network.evaluate(boards), strict=True):
         over = board.is_over and last is not None
         winrate, score = (
-            last.first if over and last and last.first else (view.black_wins, view.score)
+            last.first if over and last and last.first else (view.win_probability, view.score)
         )
         best = PASS if over else point_at(int(view.proposals.argmax()), board.rows, board.cols)
         last = Position(
@@ -480,7 +535,7 @@ def _complete_lines(
     growing = set(lines)
     while growing := {n for n in growing if len(lines[n]) < LINE and not boards[n].is_over}:
         order = sorted(growing)
-        for number, view in zip(order, network.views([boards[n] for n in order]), strict=True):
+        for number, view in zip(order, network.evaluate([boards[n] for n in order]), strict=True):
             board = boards[number]
             move = point_at(int(view.proposals.argmax()), board.rows, board.cols)
             if move == PASS:

@@ -147,7 +147,7 @@ def see(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
         raise TengenError(f"{machine.title} looks only at {boards}")
     model = load_learner(name, shared=True)
     found: dict[str, Any] = {"model": name}
-    if hasattr(model, "views"):
+    if hasattr(model, "evaluate"):
         return found | _view(model, board)
     if hasattr(model, "heat_maps"):
         maps = model.heat_maps(board)
@@ -168,12 +168,12 @@ def see(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
 
 def _view(model: Any, board: Board) -> dict[str, Any]:
     """Return all that a network says of a position, asking it once."""
-    [view] = model.views([board])
+    [view] = model.evaluate([board])
     return {
         "ownership": _flat(view.ownership),
         "value": view.score,
         "spread": view.spread,
-        "winrate": view.black_wins,
+        "winrate": view.win_probability,
         "wishes": likely_moves(view.priors, board, _WISHES),
         "policy": _flat(view.priors[:-1]),
     }

@@ -202,7 +202,7 @@ def test_the_table_of_the_first_layer_says_what_the_planes_say(design: Design) -
 
 def test_views_tell_the_best_move_from_the_likeliest_where_there_are_two_outputs() -> None:
     board = Board(7, moves="B D4 W C3")
-    one, two = untrained(TINY).views([board])[0], untrained(TWO).views([board])[0]
+    one, two = untrained(TINY).evaluate([board])[0], untrained(TWO).evaluate([board])[0]
     assert one.best is None and one.proposals is one.priors
     assert two.best is not None and two.proposals is two.best
     assert two.best.sum() == pytest.approx(1) and not two.best[~board.legal_mask()].any()

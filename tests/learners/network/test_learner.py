@@ -86,10 +86,10 @@ def test_it_keeps_the_contracts() -> None:
     check_policy(network, boards=sample_boards(3))
     check_evaluator(network, boards=sample_boards(3), tolerance=1e-3)
     assert network.supports(5, 25) and not network.supports(4, 9)
-    views = network.views([Board(9), Board(5, 7), Board(9)])
+    views = network.evaluate([Board(9), Board(5, 7), Board(9)])
     assert [len(view.priors) for view in views] == [82, 36, 82]
     assert np.array_equal(views[0].priors, views[2].priors)
-    assert 0 < views[0].black_wins < 1 and views[0].spread > 0
+    assert 0 < views[0].win_probability < 1 and views[0].spread > 0
 
 
 def test_evaluation_measures_everything(shards: list[Shard]) -> None:

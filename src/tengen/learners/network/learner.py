@@ -34,12 +34,12 @@ KIND = "network"
 
 
 @dataclass(frozen=True)
-class View:
+class Evaluation:
     """What the network says of one position, for Black."""
 
     priors: FloatArray
     """Row-major, the pass last; zero where illegal; sum 1."""
-    black_wins: float
+    win_probability: float
     score: float
     """Expected final score, komi included."""
     spread: float
@@ -150,9 +150,9 @@ class DeepNetwork:
         positions = inputs.of_boards(boards, ladders=self.design_.ladders)
         return self._answering()(positions)
 
-    def views(self, boards: Sequence[Board]) -> list[View]:
+    def evaluate(self, boards: Sequence[Board]) -> list[Evaluation]:
         """Judge boards of any sizes, for Black."""
-        found: dict[int, View] = {}
+        found: dict[int, Evaluation] = {}
         shapes = {(board.rows, board.cols) for board in boards}
         for shape in shapes:
             chosen = [i for i, board in enumerate(boards) if (board.rows, board.cols) == shape]
@@ -163,15 +163,15 @@ class DeepNetwork:
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
         """Return the expected final score for Black, komi included, one per board."""
-        return np.array([view.score for view in self.views(boards)])
+        return np.array([view.score for view in self.evaluate(boards)])
 
     def priors(self, board: Board) -> FloatArray:
         """Return a flat array of rows * columns + 1, pass last; zero where illegal; sum 1."""
-        return self.views([board])[0].priors
+        return self.evaluate([board])[0].priors
 
     def ownership(self, board: Board) -> FloatArray:
         """Return a flat array of rows * columns numbers, +1 (Black's) to -1 (White's)."""
-        return self.views([board])[0].ownership
+        return self.evaluate([board])[0].ownership
 
     def supports(self, rows: int, cols: int) -> bool:
         """Tell whether it can judge boards of this size."""
@@ -243,7 +243,7 @@ def _check_weights(path: str, tensors: Tensors, design: Design) -> None:
         raise ModelError(f"{path}: has a tensor {unknown[0]!r} that its design does not")
 
 
-def _view(board: Board, said: Judgement, row: int) -> View:
+def _view(board: Board, said: Judgement, row: int) -> Evaluation:
     """Return one row of a judgement from Black's view, without illegal moves."""
     legal = board.legal_mask()
 
@@ -254,9 +254,9 @@ def _view(board: Board, said: Judgement, row: int) -> View:
 
     sign = 1.0 if board.turn == BLACK else -1.0
     chance = 1.0 / (1.0 + np.exp(-sign * float(said.winner[row])))
-    return View(
+    return Evaluation(
         priors=shares(said.moves[row]),
-        black_wins=float(chance),
+        win_probability=float(chance),
         score=sign * float(said.score[row]),
         spread=float(said.spread[row]),
         ownership=sign * said.ownership[row].astype(np.float64),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tengen.arrays import BoolArray
-from tengen.board import BLACK, PASS, WHITE, Board, Rules, format_gtp, point_at
+from tengen.board import BLACK, PASS, WHITE, Board, Point, Rules, format_gtp, point_at
 from tengen.board.counting import Count, count_both, format_result, overruled
 from tengen.errors import TengenError
 from tengen.game.judging import Judge, Outlook
@@ -55,6 +55,58 @@ class GameScore:
     def count(self) -> Count:
         """Return the count under the game's own rules."""
         return self.area if self.board.rules.scoring == "area" else self.territory
+
+    @property
+    def score(self) -> float:
+        """The score for Black, komi included: the count, or the estimate of an unfinished game."""
+        return self.count.score if self.estimate is None else self.estimate.score
+
+    @property
+    def result(self) -> str:
+        """The score as SGF writes it, such as `B+3.5`; with ± where it is an estimate."""
+        if self.estimate is None:
+            return self.count.result
+        return f"{format_result(round(self.score, 1))} ± {self.estimate.spread:.0f}"
+
+    @property
+    def dead(self) -> list[Point]:
+        """The dead stones."""
+        rows, cols = self.board.rows, self.board.cols
+        marked = np.flatnonzero(self.territory.dead.ravel())
+        return [self.board.answer(point_at(int(i), rows, cols)) for i in marked]
+
+    def __repr__(self) -> str:
+        return f"<GameScore: {self.result}, {'safe' if self.safe else 'not safe'} to score>"
+
+    def __str__(self) -> str:
+        facts = self.to_dict()
+        lines = [f"{facts['file']}, game {facts['game']}"] if self.record.file else []
+        lines += [
+            self.picture(),
+            f"dead: {' '.join(facts['dead']) or 'none'}",
+            f"seki: {' '.join(facts['seki']) or 'none'}",
+        ]
+        both = f"by territory {self.territory.result}, by area {self.area.result}"
+        recorded = f"recorded: {facts['recorded']}"
+        if self.estimate is None:
+            safe = "safe to score" if self.safe else "not safe to score"
+            lines += [self.count.explain(), both, recorded]
+            lines.append(f"{safe} ({self.safe_probability:.0%} sure)")
+        else:
+            lines += [
+                f"not finished; estimate: {self.result} points, one standard deviation, "
+                f"by {self.estimate.by}",
+                f"if it ended here: {both}",
+                recorded,
+            ]
+        return "\n".join(lines + self.remarks)
+
+    def _repr_html_(self) -> str:
+        """Show the board with the owner of each point in a notebook."""
+        estimate = None if self.estimate is None else self.estimate.ownership
+        counted = (self.area.owner == BLACK) * 1.0 - (self.area.owner == WHITE)
+        owners = counted.ravel() if estimate is None else estimate
+        return f"<p>{self.result}</p>{self.board.svg(ownership=owners, dead=self.dead)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""

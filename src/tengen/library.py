@@ -1,0 +1,259 @@
+"""The functions of `import tengen`: analyse, score and review games, load networks, play matches.
+
+Each is a short call into the layers below. Win probabilities, scores and ownership are from Black's
+view.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+
+from tengen.arena.match import play_match as play_match
+from tengen.arrays import FloatArray
+from tengen.board import Board, Point
+from tengen.board.coordinates import Move
+from tengen.board.counting import format_result
+from tengen.board.drawing import Mark
+from tengen.contracts import Analyser, JudgingPlayer
+from tengen.contracts.protocols import limit_visits
+from tengen.errors import ModelError, SpecError
+from tengen.game.judging import Judge
+from tengen.game.sgf import record_of_board
+from tengen.learners.network import DeepNetwork
+from tengen.learners.scoring import BlockScorer
+from tengen.learners.scoring.game_score import GameScore, score_record
+from tengen.models import load_learner
+from tengen.players import make_player
+from tengen.records import GameRecord
+from tengen.reviews.game import Review, find_reviewer, review_game
+from tengen.reviews.settings import ReviewSettings
+from tengen.sanitize import html_table
+
+_SHOWN = 10
+"""Moves that are printed and drawn."""
+
+
+@dataclass(frozen=True)
+class AnalysedMove:
+    """One move of an analysis; the values are those after it, from Black's view."""
+
+    move: Point
+    visits: int
+    win_probability: float
+    score: float
+    prior: float
+    """Probability of the move by the network, before the search."""
+    line: tuple[Point, ...]
+    """The expected continuation, which starts with the move."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The analysis of a position: moves, best first, and the position as a whole."""
+
+    board: Board = field(repr=False)
+    best: Point
+    """The most visited move."""
+    win_probability: float
+    """Probability that Black wins."""
+    score: float
+    """Expected final score for Black, komi included."""
+    visits: int
+    """Positions that were evaluated."""
+    moves: tuple[AnalysedMove, ...] = field(repr=False)
+    ownership: FloatArray | None = field(repr=False)
+    """Rows x columns, from +1 (Black's) to -1 (White's)."""
+
+    def __str__(self) -> str:
+        head = (
+            f"Black wins with {self.win_probability:.0%}, expected score "
+            f"{format_result(round(self.score, 1))}, {self.visits} visits"
+        )
+        lines = [
+            "  ".join(f"{cell:>{w}}" for cell, w in zip(r, _WIDTHS, strict=False))
+            for r in [_COLUMNS, *self._rows()]
+        ]
+        return "\n".join([head, *(line.rstrip() for line in lines)])
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [
+                str(found.move),
+                str(found.visits),
+                f"{found.win_probability:.1%}",
+                f"{found.score:+.1f}",
+                f"{found.prior:.1%}",
+                " ".join(map(str, found.line[:6])),
+            ]
+            for found in self.moves[:_SHOWN]
+        ]
+
+    def svg(self) -> str:
+        """Draw the board with the owner of each point and the visits of each move."""
+        most = max((found.visits for found in self.moves), default=1) or 1
+        marks: dict[Move, str | Mark] = {
+            found.move: Mark(str(found.visits), found.visits / most)
+            for found in self.moves[:_SHOWN]
+            if found.move and found.visits
+        }
+        owners = None if self.ownership is None else self.ownership.ravel()
+        return self.board.svg(marks=marks, ownership=owners)
+
+    def _repr_html_(self) -> str:
+        title = f"<p>{str(self).splitlines()[0]}</p>"
+        return f"{title}{self.svg()}{html_table(_COLUMNS, self._rows())}"
+
+
+_COLUMNS = ["move", "visits", "Black wins", "score", "prior", "line"]
+_WIDTHS = [5, 6, 10, 6, 6, 0]
+
+
+def analyse(
+    board: Board,
+    *,
+    visits: int | None = None,
+    seconds: float | None = None,
+    player: str = "tengen",
+    seed: int = 0,
+) -> Analysis:
+    """Search a position and return moves, win probability, score and ownership.
+
+    >>> analysis = analyse(Board(9, moves="B E5"), visits=8)
+    >>> analysis.visits, analysis.best == analysis.moves[0].move
+    (8, True)
+
+    Parameters
+    ----------
+    board
+        The position, the side to move on it.
+    visits
+        Positions to evaluate; by the size of the board if neither they nor `seconds` are given.
+    seconds
+        Seconds to search instead.
+    player
+        Spec of the player that searches: `tengen`, or `search:model=NAME` for a certain network.
+
+    Raises
+    ------
+    SpecError
+        If the player does not exist, cannot analyse, or has no such limit.
+    """
+    if visits is not None and seconds is not None:
+        raise SpecError("give visits or seconds, not both")
+    if visits is not None and visits < 1:
+        raise SpecError(f"visits: {visits} is below 1")
+    made = make_player(player)
+    if visits is not None:
+        made = limit_visits(made, visits)
+    if seconds is not None:
+        made = made.within(seconds) if hasattr(made, "within") else made
+    if isinstance(made, JudgingPlayer):
+        made = made.judge
+    if not isinstance(made, Analyser):
+        raise SpecError(f"{player} cannot analyse positions; tengen, search and mcts can")
+    [report] = deque(made.analyse(board, np.random.default_rng(seed), limited=True), maxlen=1)
+    owners = report.ownership
+    return Analysis(
+        board=board.copy(),
+        best=board.answer(report.candidates[0].move if report.candidates else report.choice),
+        win_probability=report.winrate,
+        score=report.score,
+        visits=report.visits,
+        moves=tuple(
+            AnalysedMove(
+                board.answer(found.move),
+                found.visits,
+                found.winrate,
+                found.score,
+                found.prior,
+                tuple(board.answer(move) for move in found.pv),
+            )
+            for found in report.candidates
+        ),
+        ownership=None if owners is None else owners.reshape(board.rows, board.cols),
+    )
+
+
+def load_network(name: str | os.PathLike[str]) -> DeepNetwork:
+    """Load a network by its name (`tengen models` lists them) or from a file.
+
+    >>> network = load_network("tengen-small")
+    >>> [evaluation] = network.evaluate([Board(9)])
+    >>> 0 < evaluation.win_probability < 1, evaluation.priors.shape, evaluation.ownership.shape
+    (True, (82,), (81,))
+
+    Raises
+    ------
+    ModelError
+        If there is no such model, or it is not a network.
+    """
+    model = load_learner(name)
+    if not isinstance(model, DeepNetwork):
+        raise ModelError(f"{os.fspath(name)}: is a model of another kind, not a network")
+    return model
+
+
+def score(
+    game: GameRecord | Board,
+    *,
+    dead: list[str] | None = None,
+    alive: list[str] | None = None,
+    model: str = "scorer",
+) -> GameScore:
+    """Count a game, or estimate it if it is not finished.
+
+    >>> end = Board.from_ascii('''
+    ... . X O . .
+    ... X X O O .
+    ... . X O . O
+    ... O X O O .
+    ... . X O . .
+    ... ''')
+    >>> [str(stone) for stone in score(end).dead]
+    ['A2']
+
+    Parameters
+    ----------
+    game
+        A record, of which the last position is scored, or a board.
+    dead, alive
+        Vertices whose blocks are dead or alive whatever the model says.
+    model
+        Name or file of the scorer.
+    """
+    record = record_of_board(game) if isinstance(game, Board) else game
+    scorer, judge = _scoring(model)
+    return score_record(scorer, record, dead=dead or (), alive=alive or (), judge=judge)
+
+
+@lru_cache(maxsize=2)
+def _scoring(model: str) -> tuple[BlockScorer, Judge]:
+    scorer = BlockScorer.load(model)
+    return scorer, Judge(scorer)
+
+
+def review(
+    game: GameRecord | Board, *, quick: bool = False, visits: int | None = None, seed: int = 0
+) -> Review:
+    """Review a game: the points that each move lost, better moves, surprises.
+
+    Parameters
+    ----------
+    quick
+        Evaluate each position once and search none.
+    visits
+        Visits per searched position; by the size of the board if not given.
+
+    Raises
+    ------
+    IllegalMoveError
+        If the record has an illegal move; the message names it.
+    """
+    record = record_of_board(game) if isinstance(game, Board) else game
+    settings = replace(ReviewSettings(), quick=quick, visits=visits, seed=seed)
+    return review_game(record, find_reviewer(record.rows, record.cols, settings), seed=seed)
