@@ -178,14 +178,16 @@ class BatchBoard:
         last = self.states[:, layout.SCALARS, layout.LAST].tolist()
         return [point_from(raw, self.rows, self.cols) if raw >= 0 else None for raw in last]
 
-    def planes(self) -> Float32Array:
-        """Return what the side to move sees: games x PLANES x rows x columns of zeros and ones.
+    def planes(self, legal: BoolArray | None = None) -> Float32Array:
+        """Return the positions for the side to move: games x PLANES x rows x columns of 0 and 1.
 
         The planes are `PLANES`: own stones, the enemy's stones, empty points, the last move,
-        legal points, and one that is all ones where the side is Black.
+        legal points, and one that is all ones where the side is Black. `legal` saves computing
+        `legal_masks` again.
         """
         last = self.states[:, layout.SCALARS, layout.LAST]
-        return stack_planes(self.grids(), self.turns, last, self.legal_masks())
+        legal = self.legal_masks() if legal is None else legal
+        return stack_planes(self.grids(), self.turns, last, legal)
 
     @property
     def turns(self) -> IntArray:
@@ -198,10 +200,14 @@ class BatchBoard:
         return self.states[:, layout.SCALARS, layout.PLIES]
 
     @property
+    def passes(self) -> IntArray:
+        """Passes in a row at the end of every game."""
+        return self.states[:, layout.SCALARS, layout.PASSES]
+
+    @property
     def over(self) -> BoolArray:
         """Whether both sides passed in a row, or max_plies was reached."""
-        passes = self.states[:, layout.SCALARS, layout.PASSES]
-        return (passes >= 2) | (self.plies >= self.max_plies)
+        return (self.passes >= 2) | (self.plies >= self.max_plies)
 
     def area_scores(self) -> FloatArray:
         """Return Black's area minus White's in every game by Tromp-Taylor, komi subtracted."""
