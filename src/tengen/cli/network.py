@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,8 +11,8 @@ import typer
 
 from tengen.cli.options import RunOfModel, Shared, Shown, command, flag, option
 from tengen.cli.printing import progress, remark, show
-from tengen.errors import TengenError
-from tengen.learners.network.settings import NetworkSettings
+from tengen.errors import SpecError, TengenError
+from tengen.learners.network.settings import DistillationSettings, NetworkSettings
 
 if TYPE_CHECKING:
     from tengen.learners.network import Shard
@@ -33,8 +35,15 @@ _ScorerOption = Annotated[
 def train(
     games: _Games,
     settings: NetworkSettings,
+    taught: DistillationSettings,
     training: RunOfModel,
     start: str | None = option(None, "Begin with the weights of this network."),
+    teacher: Path | None = option(
+        None,
+        "Learn from the answers of this network of KataGo (.bin.gz); by default with "
+        "design judge, 28000 steps and a rate of 0.0035.",
+    ),
+    teacher_source: str = option("", "Source and licence of the teacher, for the card."),
     device: str = option("auto", "cpu, cuda or auto."),
     scorer: _ScorerOption = "scorer",
     confirmed: bool = flag("--confirmed", "Use only games whose count the scorer confirms."),
@@ -45,7 +54,7 @@ def train(
     work: Shared,
     shown: Shown,
 ) -> None:
-    """Train a network on games; every path is a source of its own."""
+    """Train a network on games, or on a teacher's answers; every path is a source of its own."""
     if shards_only:
         made = _make_shards(games, training.out, scorer, work, confirmed, shown.quiet)
         result = {
@@ -60,32 +69,41 @@ def train(
         return
     from tengen.files import refuse_inputs
     from tengen.learners.network import DeepNetwork
-    from tengen.learners.network.fitting import check_start, chosen_device
-    from tengen.learners.network.shards import fingerprint_of
+    from tengen.learners.network.fitting import check_design, chosen_device
+    from tengen.learners.network.shards import fingerprint_of, main_board
     from tengen.models import Run
 
     folder, out = training.folder, training.out
-    refuse_inputs(out, filter(None, [*games, start]))
+    refuse_inputs(out, filter(None, [*games, start, None if teacher is None else str(teacher)]))
     device = chosen_device(device)
-    settings = training.settings(folder, settings)
+    chosen: NetworkSettings | DistillationSettings = settings if teacher is None else taught
+    _refuse_others(training.said, chosen, "needs" if teacher is None else "has no use with")
+    chosen = training.settings(folder, chosen)
     first = None if start is None else DeepNetwork.load(start)
-    if first is not None:
-        check_start(settings, first.design_)
+    check_design(chosen, None if first is None else first.design_)
+    data, master = {}, None
+    if teacher is not None:
+        from tengen.learners.network.katago import Teacher
+
+        master = Teacher(teacher, source=teacher_source)
+        data["teacher"] = master.fingerprint
     shards = folder.with_name(folder.name + "-shards")
     sources = [
         _shards(path, shards, scorer, work, confirmed=confirmed, quiet=shown.quiet)
         for path in games
     ]
-    data = {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
+    data |= {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
     if start is not None:
         data["start"] = Path(start).stem
-    network = DeepNetwork(settings=settings)
-    with Run.open(folder, "network", settings, data=data, resume=training.resume) as held:
+    network = DeepNetwork(settings=chosen)
+    learner = "network" if teacher is None else "network with a teacher"
+    with Run.open(folder, learner, chosen, data=data, resume=training.resume) as held:
         network.fit(
-            sources, device=device, start=first, run=held,
-            on_report=lambda row: remark(_line(row, settings.steps), quiet=shown.quiet),
+            sources, teacher=master, device=device, start=first, run=held,
+            on_report=lambda row: remark(_line(row, chosen.steps), quiet=shown.quiet),
         )  # fmt: skip
-        number = sum(len(shard) for source in sources for shard in source)
+        used = [shard for source in sources for shard in source]
+        number = sum(map(len, used if teacher is None else main_board(used)))
         names = ", ".join(Path(path).name for path in games)
         network.save(out, name=out.stem, data=f"{number} games of {names}")
     result = {"model": str(out), "games": number, "free_parameters": network.free_parameters}
@@ -185,13 +203,21 @@ def _kept_shards(
     return kept
 
 
+def _refuse_others(said: AbstractSet[str], chosen: Any, why: str) -> None:
+    """Refuse settings that only the other way of learning has."""
+    known = {field.name for field in fields(chosen)}
+    for name in sorted(said - known):
+        raise SpecError(f"--{name.replace('_', '-')} {why} --teacher")
+
+
 def _line(row: dict[str, Any], steps: int) -> str:
     """Write one report for people."""
-    line = (
-        f"batch {row['step']}/{steps}: moves {row['moves']:.3f}, winner {row['winner']:.3f}, "
-        f"ownership {row['ownership']:.3f}, {row['positions_per_second']:.0f} positions/s, "
-        f"{row['left']:.0f} s left"
-    )
+    if "labelled" in row:
+        return f"{row['labelled']} positions on {row['board']} labelled by the teacher"
+    other = ("step", "positions_per_second", "left", "held_out")
+    losses = ", ".join(f"{name} {value:.3f}" for name, value in row.items() if name not in other)
+    speed = f"{row['positions_per_second']:.0f} positions/s, {row['left']:.0f} s left"
+    line = f"batch {row['step']}/{steps}: {losses}, {speed}"
     held = row.get("held_out")
     if held:
         line += f"; held out: {held['top1']:.1%} of moves, {held['winner']:.1%} of winners"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,13 @@ import pytest
 from tests.needs import need
 
 from tengen.board import BLACK, WHITE, Board, Rules
+from tengen.cli import run
 from tengen.errors import ModelError
 
 torch = need("torch")
 
+from tengen.learners.network import DeepNetwork, katago  # noqa: E402
 from tengen.learners.network.distillation import (  # noqa: E402
-    DistillationSettings,
     Shard,
     distil,
     encode_shard,
@@ -28,8 +30,8 @@ from tengen.learners.network.katago import (  # noqa: E402
     positions_of,
     rule_inputs,
 )
-from tengen.learners.network.settings import DESIGNS  # noqa: E402
-from tengen.models import Run  # noqa: E402
+from tengen.learners.network.settings import DESIGNS, DistillationSettings  # noqa: E402
+from tengen.models import Run, read_card  # noqa: E402
 
 CHANNELS, HEAD, HIDDEN = 6, 4, 5
 
@@ -180,8 +182,23 @@ def test_rules_become_inputs() -> None:
     assert rule_inputs(Rules.preset("japanese"))[3:5] == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("what", ["version", "short", "no gzip", "not a number", "bad block"])
-def test_a_bad_file_is_one_clear_error(tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize(
+    "what",
+    [
+        "version",
+        "short",
+        "no gzip",
+        "missing",
+        "huge",
+        "not a number",
+        "epsilon",
+        "bad block",
+        "shape",
+    ],
+)
+def test_a_bad_file_is_one_clear_error(
+    tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write_network(tmp_path / "net.bin.gz", version=14 if what == "version" else 8)
     data = gzip.decompress(path.read_bytes())
     if what == "short":
@@ -191,10 +208,19 @@ def test_a_bad_file_is_one_clear_error(tmp_path: Path, what: str) -> None:
     elif what == "not a number":
         at = data.index(b"@BIN@") + 5
         path.write_bytes(gzip.compress(data[:at] + b"\xff\xff\xff\xff" + data[at + 4 :]))
+    elif what == "missing":
+        path.unlink()
+    elif what == "huge":
+        monkeypatch.setattr(katago, "_LARGEST", 1000)
+    elif what == "epsilon":
+        path.write_bytes(gzip.compress(data.replace(b"0.001", b"small")))
+    elif what == "shape":  # all tensors are there, but one takes fewer channels than it is given
+        path.write_bytes(gzip.compress(data.replace(b"owner 1 1 4 1", b"owner 1 1 2 1")))
     elif what == "bad block":
         path.write_bytes(gzip.compress(data.replace(b"ordinary_block", b"strange_block")))
-    with pytest.raises(ModelError, match=r"net\.bin\.gz"):
+    with pytest.raises(ModelError, match=r"net\.bin\.gz") as caught:
         Teacher(path)
+    assert "\n" not in str(caught.value)
 
 
 def _games(count: int, plies: int) -> Shard:
@@ -250,10 +276,51 @@ def test_a_network_is_taught_and_a_stopped_training_goes_on_exactly(
     shards = [_games(3, 25)]
     whole = distil(shards, teacher, SMALL, threads=1)
     assert whole["move.weight"].shape[0] == DESIGNS[SMALL.design].move_outputs == 2
-    with Run.open(tmp_path / "run", "network", SMALL) as run:
-        distil(shards, teacher, SMALL, threads=1, run=run)
-    with Run.open(tmp_path / "run", "network", SMALL, resume=True) as run:
-        assert run.start is not None and run.start.step == SMALL.steps
-        again = distil(shards, teacher, SMALL, threads=1, run=run)
+    with Run.open(tmp_path / "run", "network", SMALL) as held:
+        distil(shards, teacher, SMALL, threads=1, run=held)
+    with Run.open(tmp_path / "run", "network", SMALL, resume=True) as held:
+        assert held.start is not None and held.start.step == SMALL.steps
+        again = distil(shards, teacher, SMALL, threads=1, run=held)
     for name, array in whole.items():
         np.testing.assert_allclose(again[name], array, rtol=1e-4, atol=1e-5)
+
+
+def test_the_command_teaches_a_network_and_its_card_names_the_teacher(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    net = write_network(tmp_path / "net.bin.gz")
+    shards = tmp_path / "games"
+    shards.mkdir()
+    _games(3, 25).save(shards / "19x19-00000.safetensors")
+    small = [
+        "train", "network", str(shards), "--batch", "8", "--positions", "60", "--chunk", "1",
+        "--reuse", "0.5", "--games-9x9", "4", "--games-13x13", "0", "--continuations", "2",
+        "--steps", "3", "--device", "cpu", "--run", str(tmp_path / "run"),
+    ]  # fmt: skip
+    out = tmp_path / "taught.safetensors"
+    words = [*small, "--design", "tiny-judge", "--out", str(out), "--teacher", str(net)]
+    assert run([*words, "--teacher-source", "made for a test, MIT", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["games"] == 3
+    assert "labelled by the teacher" in said.err and "batch 3/3: best" in said.err
+    network = DeepNetwork.load(out)
+    assert network.design_ == DESIGNS["tiny-judge"]
+    assert network.teacher_ == "test-network (a network of KataGo; made for a test, MIT)"
+    assert network.teacher_ in read_card(out).data
+    first = {name: array.copy() for name, array in network.weights_.items()}
+    assert run([*words, "--resume", "--quiet"]) == 0
+    for name, array in DeepNetwork.load(out).weights_.items():
+        np.testing.assert_allclose(array, first[name], rtol=1e-4, atol=1e-5)
+    capsys.readouterr()
+    other = write_network(tmp_path / "other.bin.gz", seed=2)
+    assert run([*words, "--resume", "--teacher", str(other)]) == 1
+    assert "begun with other teacher" in capsys.readouterr().err
+    for wrong, message in (
+        ([*words, "--warm-up", "3"], "--warm-up has no use with --teacher"),
+        ([*small, "--out", str(out)], "--chunk needs --teacher"),
+        ([*words, "--design", "tiny"], "design tiny has no output for the best move"),
+        ([*words, "--start", "tengen-small"], "another shape than design tiny-judge"),
+        ([*words, "--teacher", str(tmp_path)], "not a network of KataGo"),
+    ):
+        assert run(wrong) == 1
+        assert message in capsys.readouterr().err

@@ -16,7 +16,7 @@ from tengen.board import BLACK, Board, index_of, play_random
 from tengen.errors import RunError, SpecError
 from tengen.learners.network import DESIGNS, NetworkSettings, Shard, inputs, settings
 from tengen.learners.network.evaluation import Evaluation, positions_of
-from tengen.learners.network.fitting import check_start, torch_or_refuse
+from tengen.learners.network.fitting import check_design, torch_or_refuse
 from tengen.learners.network.shards import refuse_shards
 
 torch = need("torch")
@@ -39,10 +39,10 @@ CPU = torch.device("cpu")
 
 def test_a_training_begins_with_weights_of_its_own_shape() -> None:
     chosen = NetworkSettings(design="small")
-    check_start(chosen, DESIGNS["small"])
-    check_start(chosen, replace(DESIGNS["small"], ladders=False))
+    check_design(chosen, DESIGNS["small"])
+    check_design(chosen, replace(DESIGNS["small"], ladders=False))
     with pytest.raises(SpecError, match="another shape than design small"):
-        check_start(chosen, DESIGNS["large"])
+        check_design(chosen, DESIGNS["large"])
 
 
 def test_shards_are_not_added_to_others(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ from torch import Tensor
 
 from tengen.board import points_at
 from tengen.board.kernels import new_state
-from tengen.learners.network.batches import Batch
+from tengen.learners.network.fitting import train_steps
 from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE, encode_games
 from tengen.learners.network.katago import Teacher, TeacherPositions, inputs_of
 from tengen.learners.network.katago_kernels import (
@@ -36,42 +36,16 @@ from tengen.learners.network.katago_kernels import (
     encode_states,
     play_states,
 )
-from tengen.learners.network.optimizer import Both
-from tengen.learners.network.settings import DESIGNS, SCORE_SCALE, Design
+from tengen.learners.network.settings import DESIGNS, SCORE_SCALE, Design, DistillationSettings
 from tengen.learners.network.shards import Shard, bordered
-from tengen.learners.network.torch_network import (
-    Network,
-    network_arrays,
-    plane_table,
-    planes_of,
-)
-from tengen.learners.network.training import diverged
+from tengen.learners.network.torch_network import Output, network_arrays, planes_of
+from tengen.learners.network.training import Trainer
 from tengen.models.runs import Run
-from tengen.models.settings import CheckedSettings, setting
 
 _OWNER_SCALE = 127.0
 _PHASES = (0.0, 0.02, 0.1, 0.3)
 """Where phases of a game begin, as moves per point of the board."""
-_GRADIENT = 2.0
 _GAMES_PER_THREAD = 16
-
-
-@dataclass(frozen=True)
-class DistillationSettings(CheckedSettings):
-    """Everything that decides what a network learns from its teacher."""
-
-    design: str = setting("judge", "Shape of the network.", choices=tuple(DESIGNS))
-    steps: int = setting(28_000, "Batches to learn from.", least=1)
-    batch: int = setting(2048, "Positions per batch.", least=1)
-    rate: float = setting(3.5e-3, "Learning rate, before it falls.", least=0)
-    decay: float = setting(1e-2, "Weight decay, times the rate.", least=0)
-    positions: int = setting(12_000_000, "Positions of people's games to label.", least=1)
-    reuse: float = setting(3.0, "Times a position is drawn before more are labelled.", least=0.1)
-    chunk: int = setting(1024, "Games that are labelled together.", least=1)
-    games_9x9: int = setting(16_384, "Games the teacher plays on 9x9.", least=0)
-    games_13x13: int = setting(8192, "Games the teacher plays on 13x13.", least=0)
-    continuations: int = setting(8192, "Games it continues from people's positions.", least=0)
-    seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)
 
 
 @dataclass
@@ -224,18 +198,13 @@ class Answers:
             self.count += n
         return len(use)
 
-    def batch(self, at: Tensor) -> tuple[Batch, Targets]:
-        """Gather positions and what is to be learned from them."""
-        komi = self.komi[at]
-        batch = Batch(
-            rows=self.rows, cols=self.cols, codes=self.codes[at], history=self.history[at],
-            passed=self.passed[at], komi=komi, territory=self.territory[at],
-            moves=self.move[at].long(), winner=komi, score=komi, scored=komi, owner=komi,
-            owned=komi,
-        )  # fmt: skip
-        return batch, Targets(
-            self.policy[at].float(), self.winner[at], self.lead[at], self.spread[at],
-            self.owner[at].float() / _OWNER_SCALE, self.phase(at),
+    def batch(self, at: Tensor) -> TaughtBatch:
+        """Gather the positions at these places."""
+        return TaughtBatch(
+            self.rows, self.cols, self.codes[at], self.history[at], self.passed[at],
+            self.komi[at], self.territory[at], self.move[at].long(), self.policy[at].float(),
+            self.winner[at], self.lead[at], self.spread[at], self.owner[at].float() / _OWNER_SCALE,
+            self.phase(at),
         )  # fmt: skip
 
     def phase(self, at: Tensor) -> Tensor:
@@ -244,10 +213,21 @@ class Answers:
         return torch.bucketize(self.ply[at].float() / (self.rows * self.cols), edges, right=True)
 
 
-@dataclass
-class Targets:
-    """The teacher's answers for a batch, from the side to move."""
+class TaughtBatch(NamedTuple):
+    """Positions with the teacher's answers, from the side to move.
 
+    The first fields are those of `inputs.Positions`.
+    """
+
+    rows: int
+    cols: int
+    codes: Tensor
+    history: Tensor
+    passed: Tensor
+    komi: Tensor
+    territory: Tensor
+    moves: Tensor
+    """The move people played, -1 where a machine did."""
     policy: Tensor
     winner: Tensor
     lead: Tensor
@@ -288,160 +268,77 @@ def fit_temperatures(policy: Tensor, move: Tensor, phase: Tensor) -> list[float]
     return [fit(part) if int(part.sum()) >= 200 else everywhere for part in parts]
 
 
-def losses(
-    network: Network, batch: Batch, targets: Targets, table: Tensor, temperatures: Tensor,
-    dtype: torch.dtype,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Return the loss, and its parts as one detached tensor."""
-    output = network(planes_of(batch, table.to(dtype)))
-    assert output.best is not None
-    best = -(targets.policy * F.log_softmax(output.best, 1)).sum(1).mean()
-    by_people = batch.moves >= 0
-    played = F.one_hot(batch.moves.clamp(min=0), targets.policy.shape[1]).float()
-    soft = softened(targets.policy, temperatures[targets.phase][:, None])
-    expected = torch.where(by_people[:, None], played, soft)
-    people = -(expected * F.log_softmax(output.moves, 1)).sum(1).mean()
-    winner = F.binary_cross_entropy_with_logits(output.winner, targets.winner)
-    lead = F.smooth_l1_loss(output.score, targets.lead, beta=2.0)
-    spread = (output.spread - (targets.spread / SCORE_SCALE).clamp(min=0.01).log()).square().mean()
-    owner = F.binary_cross_entropy_with_logits(output.ownership, (targets.owner + 1) / 2)
-    total = best + people + 0.8 * winner + 0.08 * lead + 0.02 * spread + 0.5 * owner
-    parts = torch.stack([best, people, winner, lead, owner]).detach()
-    return total, parts
-
-
-LOSSES = ("best", "people", "winner", "lead", "owners")
-"""Names of the parts that `losses` returns."""
-
-
-class Student:
+class Student(Trainer):
     """A network in training from a teacher's answers."""
 
-    def __init__(
-        self, design: Design, device: torch.device, *, rate: float, decay: float, seed: int
-    ) -> None:
-        torch.manual_seed(seed)
-        self.device, self.rate, self.step = device, rate, 0
-        self.network = Network(design).to(device)
-        self.optimizer = Both(self.network, rate, decay)
-        self.table = plane_table(device)
+    weights: ClassVar[dict[str, float]] = {
+        "best": 1.0, "people": 1.0, "winner": 0.8, "lead": 0.08, "spread": 0.02, "owners": 0.5,
+    }  # fmt: skip
+    parts = tuple(weights)
+
+    def __init__(self, design: Design, settings: Any, device: torch.device) -> None:
+        super().__init__(design, settings, device)
         self.temperatures = torch.full((len(_PHASES),), 1.5, device=device)
         """How much people's uncertainty softens the teacher's policy, per phase of the game."""
-        self.seed, self.generator = seed, torch.Generator(device)
-        self.mixed = device.type == "cuda"
-        self._loss = (
-            torch.compile(self._whole_loss, dynamic=False, mode="reduce-overhead")
-            if self.mixed
-            else self._whole_loss
-        )
 
-    def arrays(self) -> dict[str, Any]:
-        """Return the whole state of the training as NumPy arrays."""
-        weights = {f"network.{k}": v for k, v in network_arrays(self.network).items()}
-        return {**weights, **self.optimizer.arrays()}
+    def weight_of(self, part: str) -> float:
+        """Return the weight of a part of the loss."""
+        return self.weights[part]
 
-    def restore(self, arrays: Mapping[str, Any], step: int) -> None:
-        """Take over a state that `arrays` returned."""
-        prefix = "network."
-        self.start_from(
-            {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-        )
-        self.optimizer.restore(dict(arrays))
-        self.step = step
+    def losses(self, output: Output, batch: TaughtBatch) -> dict[str, Tensor]:
+        """Return the parts of the loss of a batch."""
+        assert output.best is not None
+        by_people = batch.moves >= 0
+        played = F.one_hot(batch.moves.clamp(min=0), batch.policy.shape[1]).float()
+        softer = softened(batch.policy, self.temperatures[batch.phase][:, None])
+        expected = torch.where(by_people[:, None], played, softer)
+        spread = (batch.spread / SCORE_SCALE).clamp(min=0.01).log()
+        return {
+            "best": F.cross_entropy(output.best, batch.policy),
+            "people": F.cross_entropy(output.moves, expected),
+            "winner": F.binary_cross_entropy_with_logits(output.winner, batch.winner),
+            "lead": F.smooth_l1_loss(output.score, batch.lead, beta=2.0),
+            "spread": (output.spread - spread).square().mean(),
+            "owners": F.binary_cross_entropy_with_logits(output.ownership, (batch.owner + 1) / 2),
+        }
 
     def refresh_norms(self, answers: Answers, size: int, batches: int) -> None:
         """Bring the norms' statistics up to date; they lag behind while the rate is high."""
         self.network.train()
+        generator = torch.Generator(self.device)
         for number in range(batches):
-            self.generator.manual_seed(self.seed + number)
-            at = torch.randint(answers.count, (size,), generator=self.generator, device=self.device)
-            dtype = torch.bfloat16 if self.mixed else torch.float32
-            with torch.no_grad(), torch.autocast(self.device.type, dtype, enabled=self.mixed):
-                self.network(planes_of(answers.batch(at)[0], self.table.to(dtype)))
+            generator.manual_seed(self.settings.seed + number)
+            at = torch.randint(answers.count, (size,), generator=generator, device=self.device)
+            with torch.no_grad(), torch.autocast(self.device.type, self.dtype, enabled=self.mixed):
+                self.network(planes_of(answers.batch(at), self.table.to(self.dtype)))
 
     def start_from(self, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the weights of a network of the same tower; missing outputs are copied."""
+        """Take over the weights of a network of the same tower; see `fitting.check_design`.
+
+        Missing move outputs are copied; the rest of wider outputs begins at random.
+        """
         state = self.network.state_dict()
         for name, array in weights.items():
             tensor, own = torch.from_numpy(np.asarray(array, np.float32)), state[name]
-            if own.shape[0] != tensor.shape[0] and name.startswith(("move.", "pass_move.")):
-                tensor = torch.cat([tensor] * own.shape[0])
-            if own.shape == tensor.shape:
-                own.copy_(tensor)
-            else:  # wider outputs: the rest begins at random
-                own[tuple(slice(n) for n in tensor.shape)].copy_(tensor)
+            if name.startswith(("move.", "pass_move.")):
+                tensor = torch.cat([tensor] * (own.shape[0] // tensor.shape[0]))
+            own[tuple(slice(n) for n in tensor.shape)].copy_(tensor)
         self.network.load_state_dict(state)
 
-    def _whole_loss(
-        self, batch: Batch, policy: Tensor, winner: Tensor, lead: Tensor, spread: Tensor,
-        owner: Tensor, phase: Tensor,
-    ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        dtype = torch.bfloat16 if self.mixed else torch.float32
-        targets = Targets(policy, winner, lead, spread, owner, phase)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):
-            return losses(self.network, batch, targets, self.table, self.temperatures, dtype)
-
-    def advance(
-        self, sources: Sequence[tuple[Answers, float]], size: int, share_done: float
-    ) -> Tensor:
+    def learn_from(self, sources: Sequence[tuple[Answers, float]], settings: Any) -> None:
         """Make one step; the first source's board sets the norms' statistics.
 
         The batch follows from the seed and the number of the step alone.
         """
-        number = self.seed * 1_000_003 + self.step
-        self.generator.manual_seed(number)
+        number = settings.seed * 1_000_003 + self.step
         odds = np.array([weight for _, weight in sources])
         chosen = int(np.random.default_rng(number).choice(len(odds), p=odds / odds.sum()))
         answers = sources[chosen][0]
-        at = torch.randint(answers.count, (size,), generator=self.generator, device=self.device)
-        batch, targets = answers.batch(at)
-        self.network.train(answers.rows == sources[0][0].rows)
-        rising = min(1.0, (self.step + 1) / 200)
-        falling = min(1.0, (1.0 - share_done) / 0.6)
-        self.optimizer.set_rate(self.rate * rising * max(falling, 0.001))
-        if self.mixed:
-            torch.compiler.cudagraph_mark_step_begin()
-        total, parts = self._loss(
-            batch, targets.policy, targets.winner, targets.lead, targets.spread, targets.owner,
-            targets.phase,
-        )  # fmt: skip
-        total.backward()
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), _GRADIENT)
-        self.optimizer.step()
-        self.step += 1
-        return parts.clone()
-
-    @torch.no_grad()
-    def measure(self, answers: Answers, size: int = 2048, most: int = 1 << 30) -> dict[str, float]:
-        """Compare with people and the teacher, in single precision."""
-        self.network.eval()
-        sums = torch.zeros(8, device=self.device, dtype=torch.float64)
-        count = min(answers.count, most)
-        step = max(1, answers.count // count)
-        rows = torch.arange(0, answers.count, step, device=self.device)[:count]
-        for start in range(0, len(rows), size):
-            batch, targets = answers.batch(rows[start : start + size])
-            output = self.network(planes_of(batch, self.table))
-            assert output.best is not None
-            illegal = targets.policy == 0
-            moves = output.moves.masked_fill(illegal, -1e9)
-            best = output.best.masked_fill(illegal, -1e9)
-            first = targets.policy.argmax(1)
-            sums += torch.stack([
-                (moves.argmax(1) == batch.moves).float().sum(),
-                (best.argmax(1) == first).float().sum(),
-                (first == batch.moves).float().sum(),
-                (output.winner.sigmoid() - targets.winner).abs().sum(),
-                (output.score - targets.lead).abs().sum(),
-                ((output.ownership > 0) == (targets.owner > 0)).float().mean(1).sum(),
-                F.cross_entropy(output.moves, batch.moves.clamp(min=0), reduction="sum"),
-                (best.argmax(1) == batch.moves).float().sum(),
-            ]).double()  # fmt: skip
-        names = (
-            "people", "teacher", "teacher_people", "winner_off", "lead_off", "owners", "log_loss",
-            "best_people",
-        )  # fmt: skip
-        return dict(zip(names, (sums / len(rows)).tolist(), strict=True))
+        generator = torch.Generator(self.device).manual_seed(number)
+        shape = (settings.batch,)
+        at = torch.randint(answers.count, shape, generator=generator, device=self.device)
+        main = (answers.rows, answers.cols) == (sources[0][0].rows, sources[0][0].cols)
+        self.learn(answers.batch(at), self.step / settings.steps, statistics=main)
 
 
 @dataclass(frozen=True)
@@ -610,8 +507,6 @@ def asker(teacher: Teacher, device: torch.device) -> Callable[..., Any]:
 
 
 _TEACHER_BATCH = 8192
-_REPORT_EVERY = 100
-_SAVE_SECONDS = 60.0
 _NORM_BATCHES = 250
 _SHARES = {"people": 0.62, "continued": 0.06, "13x13": 0.14, "9x9": 0.18}
 """How often batches come from each kind of positions."""
@@ -628,26 +523,22 @@ def distil(
     threads: int | None = None,
     on_report: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> dict[str, NDArray[Any]]:
-    """Teach a network by a teacher's answers on people's 19x19 games and games of its own.
+    """Teach a network by a teacher's answers on people's games of one board and games of its own.
 
     A resumed run labels the same positions again and then goes on as if it had never stopped.
     """
     place = torch.device(device)
-    if place.type == "cuda":
-        torch.backends.cudnn.benchmark = True
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
-    ask = asker(teacher.prepare(place).eval(), place)
-    student = Student(
-        DESIGNS[settings.design], place, rate=settings.rate, decay=settings.decay,
-        seed=settings.seed,
-    )  # fmt: skip
+    student = Student(DESIGNS[settings.design], settings, place)
     if run is not None and run.start is not None:
         student.restore(run.start.arrays, run.start.step)
     elif start is not None:
         student.start_from(start)
+    ask = asker(teacher.prepare(place).eval(), place)
     size = min(_TEACHER_BATCH, 4 * settings.batch)
+    rows, cols = shards[0].rows, shards[0].cols
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        people = Answers(19, 19, settings.positions, place)
+        capacity = min(settings.positions, sum(shard.positions for shard in shards))
+        people = Answers(rows, cols, capacity, place)
         chunks = human_chunks(shards, settings.chunk, settings.seed)
 
         def label_more() -> bool:
@@ -655,60 +546,45 @@ def distil(
             if chunk is None or people.count == people.capacity:
                 return False
             people.add(encode_shard(chunk, pool=pool, people=True), ask, size)
+            on_report({"labelled": people.count, "board": f"{rows}x{cols}"})
             return True
 
         label_more()
-        rows = torch.arange(0, people.count, max(1, people.count // 50_000), device=place)
-        student.temperatures.copy_(
-            torch.tensor(
-                fit_temperatures(
-                    people.policy[rows].float(), people.move[rows].long(), people.phase(rows)
-                )
-            )
-        )
+        some = torch.arange(0, people.count, max(1, people.count // 50_000), device=place)
+        policy, moves = people.policy[some].float(), people.move[some].long()
+        found = fit_temperatures(policy, moves, people.phase(some))
+        student.temperatures.copy_(torch.tensor(found))
         sources = [(people, _SHARES["people"])]
-        for name, side, games, plies in (
-            ("9x9", 9, settings.games_9x9, 120),
-            ("13x13", 13, settings.games_13x13, 230),
-            ("continued", 19, settings.continuations, 40),
+        for name, shape, games, plies in (
+            ("9x9", (9, 9), settings.games_9x9, 120),
+            ("13x13", (13, 13), settings.games_13x13, 230),
+            ("continued", (rows, cols), settings.continuations, 40),
         ):
             if games == 0:
                 continue
             begin = shards[0] if name == "continued" else None
-            play = Play(games, side, side, plies)
-            seed = settings.seed + side + plies
+            seed = settings.seed + shape[0] + plies
+            play = Play(games, *shape, plies)
             shard, begins = teacher_games(
                 play, ask, device=place, seed=seed, pool=pool, start=begin
             )
             encoded = encode_shard(shard, pool=pool, people=False, start=begins)
-            answers = Answers(side, side, len(encoded.use), place)
+            answers = Answers(*shape, len(encoded.use), place)
             answers.add(encoded, ask, min(size, games))
-            sources.append((answers, _SHARES[name]))
-        drawn = 0
+            if answers.count:
+                sources.append((answers, _SHARES[name]))
+            on_report({"labelled": answers.count, "board": f"{shape[0]}x{shape[1]}"})
 
         def keep_labelling(step: int) -> None:
-            nonlocal drawn
             drawn = (step + 1) * settings.batch
             while drawn > settings.reuse * people.count and label_more():
                 pass
 
-        keep_labelling(student.step - 1)
-        sums: Tensor | None = None
-        while student.step < settings.steps:
+        def learn() -> None:
             keep_labelling(student.step)
-            parts = student.advance(sources, settings.batch, student.step / settings.steps)
-            sums = parts if sums is None else sums + parts
-            if student.step % _REPORT_EVERY and student.step < settings.steps:
-                continue
-            means = dict(zip(LOSSES, (sums / (_REPORT_EVERY)).tolist(), strict=True))
-            sums = None
-            if not all(map(np.isfinite, means.values())):
-                raise diverged(student.step, settings.rate)
-            row = {"step": student.step, "positions": people.count, **means}
-            on_report(row)
-            if run is not None:
-                run.note(student.step, **{k: round(v, 6) for k, v in means.items()})
-                if run.due(_SAVE_SECONDS) or student.step == settings.steps:
-                    run.save(student.step, student.arrays())
+            student.learn_from(sources, settings)
+
+        keep_labelling(student.step - 1)
+        train_steps(student, learn, settings.steps, settings.batch, run=run, on_report=on_report)
         student.refresh_norms(people, settings.batch, min(_NORM_BATCHES, settings.steps))
     return {k: np.ascontiguousarray(v) for k, v in network_arrays(student.network).items()}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import SpecError
-from tengen.learners.network.settings import DESIGNS, Design, NetworkSettings
+from tengen.learners.network.settings import DESIGNS, Design, DistillationSettings, NetworkSettings
 from tengen.learners.network.shards import Shard
 from tengen.models.runs import Run
 
@@ -58,27 +58,51 @@ def fit(
     elif start is not None:
         trainer.load_weights(dict(start))
     held_out = sampler.held_out(_HELD_OUT_POSITIONS)
-    began, done = time.perf_counter(), 0
-    while trainer.step < settings.steps:
-        batches = min(REPORT_EVERY, settings.steps - trainer.step)
-        for _ in range(batches):
-            learn_one(trainer, sampler, settings)
-        trainer.check()
-        done += batches
-        row: dict[str, Any] = {**trainer.report()}
-        # Of a few games none may be held out.
+
+    def measure() -> dict[str, Any]:
         last = trainer.step == settings.steps
-        if len(held_out.codes) and (trainer.step % _MEASURE_EVERY == 0 or last):
-            row["held_out"] = {k: round(v, 6) for k, v in trainer.measure(held_out).items()}
-        rate = done * settings.batch / (time.perf_counter() - began)
-        left = (settings.steps - trainer.step) * settings.batch / rate
-        on_report({"step": trainer.step, **row, "positions_per_second": rate, "left": left})
-        if run is not None:
-            run.note(trainer.step, **row)
-            if run.due(SAVE_SECONDS) or last:
-                run.save(trainer.step, trainer.arrays())
+        # Of a few games none may be held out.
+        if not len(held_out.codes) or (trainer.step % _MEASURE_EVERY and not last):
+            return {}
+        found = trainer.measure(held_out)
+        return {"held_out": {name: round(value, 6) for name, value in found.items()}}
+
+    train_steps(
+        trainer, lambda: learn_one(trainer, sampler, settings), settings.steps, settings.batch,
+        run=run, measure=measure, on_report=on_report,
+    )  # fmt: skip
     trainer.calibrate(sampler)  # not in the states: who goes on learns without it
     return {name: np.ascontiguousarray(a) for name, a in network_arrays(trainer.network).items()}
+
+
+def train_steps(
+    trainer: Trainer,
+    learn: Callable[[], None],
+    steps: int,
+    batch: int,
+    *,
+    run: Run[Any] | None,
+    measure: Callable[[], dict[str, Any]] = dict,
+    on_report: Callable[[dict[str, Any]], None],
+) -> None:
+    """Call `learn` until the last step; report, note and save on the way."""
+    began, first = time.perf_counter(), trainer.step
+    while trainer.step < steps:
+        learn()
+        last = trainer.step == steps
+        report = last or trainer.step % REPORT_EVERY == 0
+        save = run is not None and (last or run.due(SAVE_SECONDS))
+        if report or save:
+            trainer.check()
+        if report:
+            row = {**trainer.report(), **measure()}
+            rate = (trainer.step - first) * batch / (time.perf_counter() - began)
+            left = (steps - trainer.step) * batch / rate
+            on_report({"step": trainer.step, **row, "positions_per_second": rate, "left": left})
+            if run is not None:
+                run.note(trainer.step, **row)
+        if run is not None and save:
+            run.save(trainer.step, trainer.arrays())
 
 
 def learn_one(trainer: Trainer, sampler: Sampler, settings: NetworkSettings) -> None:
@@ -99,9 +123,17 @@ def _by_board(shards: Sequence[Shard]) -> list[list[Shard]]:
     return list(found.values())
 
 
-def check_start(settings: NetworkSettings, design: Design) -> None:
-    """Raise `SpecError` if weights of one design cannot begin a training of another."""
-    if replace(design, ladders=True) != replace(DESIGNS[settings.design], ladders=True):
+def check_design(settings: NetworkSettings | DistillationSettings, start: Design | None) -> None:
+    """Raise `SpecError` for a design that cannot learn so, or not from weights of `start`."""
+    wanted, same = DESIGNS[settings.design], start
+    if isinstance(settings, DistillationSettings):
+        heads, moves = wanted.head_fields, wanted.move_outputs
+        if moves < 2:
+            fit = ", ".join(name for name, design in DESIGNS.items() if design.move_outputs > 1)
+            raise SpecError(f"design {settings.design} has no output for the best move: {fit} have")
+        if same and same.head_fields <= heads and same.move_outputs <= moves:
+            same = replace(same, head_fields=heads, move_outputs=moves)  # the rest is added
+    if same and replace(same, ladders=wanted.ladders) != wanted:
         raise SpecError(f"the first weights are of another shape than design {settings.design}")
 
 

@@ -9,6 +9,8 @@ each tensor as `@BIN@` and little-endian floats. Only training uses this module.
 from __future__ import annotations
 
 import gzip
+import hashlib
+import math
 import os
 import zlib
 from collections.abc import Callable
@@ -177,10 +179,13 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
+            if path.stat().st_size > _LARGEST:
+                raise ModelError(f"{path}: larger than {_LARGEST >> 20} MB")
             with gzip.open(path) as file:
                 self.data = file.read(_LARGEST + 1)
         except (OSError, EOFError, zlib.error) as error:
-            raise ModelError(f"{path}: not a network of KataGo ({error})") from None
+            reason = getattr(error, "strerror", None) or error
+            raise ModelError(f"{path}: not a network of KataGo ({reason})") from None
         if len(self.data) > _LARGEST:
             raise ModelError(f"{path}: unpacks to more than {_LARGEST >> 20} MB")
         self.at = 0
@@ -207,7 +212,7 @@ class _Reader:
         return int(word)
 
     def floats(self, *shape: int) -> Tensor:
-        count = int(np.prod(shape))
+        count = math.prod(shape)
         start = self.data.find(_TENSOR, self.at, self.at + 64) + len(_TENSOR)
         if start < len(_TENSOR) or start + 4 * count > len(self.data):
             raise self.fail("a tensor is missing")
@@ -229,7 +234,11 @@ class _Reader:
     def normalisation(self) -> Tensor:
         """Return factor and addend per channel."""
         self.skip()
-        count, epsilon = self.number(), float(self.word())
+        count, word = self.number(), self.word()
+        try:
+            epsilon = float(word)
+        except ValueError:
+            raise self.fail(f"{word[:20]!r} is not a number") from None
         has_scale, has_bias = self.number(), self.number()
         mean, variance = self.floats(count), self.floats(count)
         scale = self.floats(count) if has_scale else torch.ones(count)
@@ -254,12 +263,20 @@ def _pooled(x: Tensor) -> Tensor:
 
 
 class Teacher(nn.Module):
-    """A network of KataGo."""
+    """A network of KataGo, read from its file; `source` says where it is from, and its licence.
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    Raises
+    ------
+    ModelError
+        For a file that is damaged, too large, of another version, or not such a network.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, source: str = "") -> None:
         super().__init__()
         read = _Reader(Path(path))
-        self.name = read.word()
+        self.fingerprint = hashlib.sha256(read.data).hexdigest()[:16]
+        source = source or "source and licence not stated"
+        self.about = f"{read.word()[:80]} (a network of KataGo; {source})"
         version = read.number()
         if version not in _VERSIONS:
             raise ModelError(
@@ -316,6 +333,10 @@ class Teacher(nn.Module):
         put("score_bias", read.bias())
         put("owner", read.convolution())
         self.half_precision = False
+        try:
+            self(torch.zeros(1, _PLANES, 2, 2), torch.zeros(1, _GLOBALS))
+        except (RuntimeError, IndexError):
+            raise ModelError(f"{path}: damaged network of KataGo: its layers do not fit") from None
 
     def _put(self, name: str, tensor: Tensor) -> None:
         self.register_buffer(name.replace(".", "_"), tensor)

@@ -22,15 +22,23 @@ from tengen.learners.network import inputs
 from tengen.learners.network.engine import Engine, Judgement
 from tengen.learners.network.gpu import AT_ONCE, GpuEngine, GuardedEngine, gpu_wanted
 from tengen.learners.network.layers import weights_of
-from tengen.learners.network.settings import DESIGNS, Design, NetworkSettings
-from tengen.learners.network.shards import LARGEST, SMALLEST, Shard
+from tengen.learners.network.settings import (
+    DESIGNS,
+    TAUGHT,
+    Design,
+    DistillationSettings,
+    NetworkSettings,
+)
+from tengen.learners.network.shards import LARGEST, SMALLEST, Shard, main_board
 from tengen.models.settings import from_plain, to_plain
 from tengen.models.store import Card, Measurement, Tensors, load_model, save_model
 
 if TYPE_CHECKING:
+    from tengen.learners.network.katago import Teacher
     from tengen.models.runs import Run
 
 KIND = "network"
+_Settings = NetworkSettings | DistillationSettings
 
 
 @dataclass(frozen=True)
@@ -61,8 +69,10 @@ class DeepNetwork:
     weights_: Tensors
     design_: Design
 
-    def __init__(self, *, settings: NetworkSettings | None = None) -> None:
+    def __init__(self, *, settings: _Settings | None = None) -> None:
         self.settings = settings
+        self.teacher_ = ""
+        """Who taught it, with source and licence; nobody if it learned from games alone."""
         self._engine: Engine | None = None
         self._guarded: GuardedEngine | None = None
 
@@ -70,24 +80,37 @@ class DeepNetwork:
         self,
         shards: Sequence[Sequence[Shard]],
         *,
+        teacher: Teacher | None = None,
         device: str = "cpu",
         start: DeepNetwork | None = None,
-        run: Run[NetworkSettings] | None = None,
+        run: Run[Any] | None = None,
         on_report: Callable[[dict[str, Any]], None] = lambda row: None,
     ) -> Self:
         """Learn from sources of games, each a list of shards; `start` lends its weights.
 
-        Needs PyTorch (`pip install tengen[torch]`).
+        With a `teacher` (see `katago`) it learns from the teacher's answers on the games of the
+        most frequent board. Needs PyTorch (`pip install tengen[torch]`).
         """
-        from tengen.learners.network.fitting import check_start, fit
+        from tengen.learners.network import fitting
 
-        settings = self.settings or NetworkSettings()
-        if start is not None:
-            check_start(settings, start.design_)
+        settings = self.settings or (NetworkSettings() if teacher is None else TAUGHT)
+        if isinstance(settings, NetworkSettings) != (teacher is None):
+            raise SpecError("NetworkSettings are for games, DistillationSettings for a teacher")
+        fitting.check_design(settings, None if start is None else start.design_)
         weights = None if start is None else start.weights_
-        self.weights_ = fit(
-            shards, settings, device=device, start=weights, run=run, on_report=on_report
-        )
+        if isinstance(settings, NetworkSettings):
+            self.weights_ = fitting.fit(
+                shards, settings, device=device, start=weights, run=run, on_report=on_report
+            )
+        else:
+            from tengen.learners.network.distillation import distil
+
+            assert teacher is not None
+            self.weights_ = distil(
+                main_board([shard for source in shards for shard in source]), teacher, settings,
+                device=device, start=weights, run=run, on_report=on_report,
+            )  # fmt: skip
+            self.teacher_ = teacher.about
         self.design_ = DESIGNS[settings.design]
         self._engine = self._guarded = None
         return self
@@ -191,6 +214,9 @@ class DeepNetwork:
         recipe: dict[str, Any] = {"design": asdict(self.design_)}
         if self.settings is not None:
             recipe["settings"] = to_plain(self.settings)
+        if self.teacher_:
+            recipe["teacher"] = self.teacher_
+            data = f"{data}; taught by {self.teacher_}"
         card = Card(
             name=name,
             kind=KIND,
@@ -211,12 +237,13 @@ class DeepNetwork:
         where = os.fspath(path)
         try:
             design = Design(**card.recipe["design"])
-            stored = card.recipe.get("settings")
-            settings = None if stored is None else from_plain(NetworkSettings, stored, where=where)
+            stored, teacher = card.recipe.get("settings"), str(card.recipe.get("teacher", ""))
+            kind: type[_Settings] = DistillationSettings if teacher else NetworkSettings
+            settings = None if stored is None else from_plain(kind, stored, where=where)
         except (KeyError, TypeError, SpecError) as wrong:
             raise ModelError(f"{where}: its card names no design we know ({wrong})") from None
         made = cls(settings=settings)
-        made.design_, made.weights_ = design, tensors
+        made.design_, made.weights_, made.teacher_ = design, tensors, teacher
         _check_weights(where, tensors, design)
         return made
 

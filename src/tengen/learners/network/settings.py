@@ -16,6 +16,8 @@ USUAL_SIZE, SIZE_SCALE = 14.0, 10.0
 """Pooled means are offered twice: plain, and times how much larger than usual the board is."""
 SCORE_SCALE = 20.0
 """Points that the score's output counts as one."""
+LOWEST_RATE = 0.01
+"""Share of the highest rate below which the rate never falls."""
 _ORDER = 8
 """Symmetries of the square."""
 
@@ -82,6 +84,7 @@ class NetworkSettings(CheckedSettings):
     """Everything that decides what a network learns from its games."""
 
     moves_weight: ClassVar[float] = 1.0
+    lowest_rate: ClassVar[float] = LOWEST_RATE
     design: str = setting("small", "Shape of the network.", choices=tuple(DESIGNS))
     steps: int = setting(12_000, "Batches to learn from.", least=1)
     batch: int = setting(2048, "Positions in a batch.", least=1)
@@ -94,3 +97,31 @@ class NetworkSettings(CheckedSettings):
     score_weight: float = setting(0.1, "Weight of the score.", least=0)
     muon: bool = setting(True, "Orthogonalise the steps of kernels.")
     seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)
+
+
+@dataclass(frozen=True)
+class DistillationSettings(CheckedSettings):
+    """Everything that decides what a network learns from a teacher's answers."""
+
+    warm_up: ClassVar[int] = 200
+    falling: ClassVar[float] = 0.6
+    lowest_rate: ClassVar[float] = 0.001
+    muon: ClassVar[bool] = True
+    design: str = setting("judge", "Shape of the network.", choices=tuple(DESIGNS))
+    steps: int = setting(28_000, "Batches to learn from.", least=1)
+    batch: int = setting(2048, "Positions in a batch.", least=1)
+    rate: float = setting(3.5e-3, "Learning rate, before it falls.", least=0)
+    decay: float = setting(1e-2, "Weight decay, times the rate.", least=0)
+    positions: int = setting(12_000_000, "Positions of the games to label (--teacher).", least=1)
+    reuse: float = setting(
+        3.0, "Times a position is drawn before more are labelled (--teacher).", least=0.1
+    )
+    chunk: int = setting(1024, "Games that are labelled together (--teacher).", least=1)
+    games_9x9: int = setting(16_384, "Games the teacher plays on 9x9.", least=0)
+    games_13x13: int = setting(8192, "Games the teacher plays on 13x13.", least=0)
+    continuations: int = setting(8192, "Games the teacher continues from the games.", least=0)
+    seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)
+
+
+TAUGHT = DistillationSettings()
+"""The settings of a network that learns from a teacher."""

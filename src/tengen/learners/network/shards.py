@@ -348,3 +348,13 @@ def encode_games(shard: Shard, *, ladders: bool, threads: int) -> NDArray[np.uin
     if refused:
         raise ModelError(f"a shard's game {refused[0]} has a move that cannot be played")
     return codes
+
+
+def main_board(shards: Sequence[Shard]) -> list[Shard]:
+    """Return the shards of the board with the most positions."""
+    positions: dict[tuple[int, int], int] = {}
+    for shard in shards:
+        board = shard.rows, shard.cols
+        positions[board] = positions.get(board, 0) + shard.positions
+    main = max(positions, key=positions.__getitem__)
+    return [shard for shard in shards if (shard.rows, shard.cols) == main]

@@ -33,11 +33,8 @@ from tengen.learners.network.torch_network import (
 from tengen.statistics import confidence
 
 _LONGEST_GRADIENT = 2.0
-_LOWEST_RATE = 0.01
-"""The rate never falls below this share of the highest."""
 _JUDGING_GAMES = 100
 """So many held-out games are needed to tell how sure the winner may be predicted."""
-_PARTS = ("moves", "winner", "ownership", "score")
 
 
 class TrainingSettings(Protocol):
@@ -47,10 +44,7 @@ class TrainingSettings(Protocol):
     decay: float
     warm_up: int
     falling: float
-    moves_weight: float
-    winner_weight: float
-    ownership_weight: float
-    score_weight: float
+    lowest_rate: float
     muon: bool
     seed: int
 
@@ -59,7 +53,7 @@ def rate_at(step: int, progress: float, settings: TrainingSettings) -> float:
     """Return the rate of a step; `progress` is the share of the training that is done."""
     rising = (step + 1) / settings.warm_up
     left = (1 - progress) / max(settings.falling, 1e-6)
-    return settings.rate * max(min(rising, left, 1.0), _LOWEST_RATE)
+    return settings.rate * max(min(rising, left, 1.0), settings.lowest_rate)
 
 
 def losses(output: Output, batch: Batch) -> dict[str, Tensor]:
@@ -107,6 +101,9 @@ def use_fast_products(device: torch.device) -> None:
 class Trainer:
     """A network in training: make steps, measure, save and restore the whole state."""
 
+    parts: tuple[str, ...] = ("moves", "winner", "ownership", "score")
+    """The parts of the loss."""
+
     def __init__(
         self,
         design: Design,
@@ -136,19 +133,28 @@ class Trainer:
             if self.mixed
             else self._whole_loss
         )
-        self._sums = torch.zeros(len(_PARTS) + 1, device=device)
+        self._sums = torch.zeros(len(self.parts) + 1, device=device)
         """Of the parts of the loss since the last report, and how many steps."""
 
-    def _whole_loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
+    def weight_of(self, part: str) -> float:
+        """Return the weight of a part of the loss."""
+        weight: float = getattr(self.settings, f"{part}_weight")
+        return weight
+
+    def losses(self, output: Output, batch: Any) -> dict[str, Tensor]:
+        """Return the parts of the loss of a batch."""
+        return losses(output, batch)
+
+    def _whole_loss(self, batch: Any) -> tuple[Tensor, Tensor]:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):
             output = self.network(planes_of(batch, self.table.to(self.dtype)))
-        parts = losses(output, batch)
-        total = sum(getattr(self.settings, f"{name}_weight") * parts[name] for name in _PARTS)
+        found = self.losses(output, batch)
+        total = sum(self.weight_of(name) * found[name] for name in self.parts)
         assert isinstance(total, Tensor)
-        row = [*(parts[name] for name in _PARTS), torch.ones_like(total)]
+        row = [*(found[name] for name in self.parts), torch.ones_like(total)]
         return total, torch.stack(row).detach()
 
-    def learn(self, batch: Batch, progress: float, *, statistics: bool = True) -> None:
+    def learn(self, batch: Any, progress: float, *, statistics: bool = True) -> None:
         """Make one step; `statistics` says whether the norms follow this batch's statistics."""
         self.network.train(statistics)
         self.optimizer.set_rate(rate_at(self.step, progress, self.settings))
@@ -180,7 +186,7 @@ class Trainer:
         self._sums.zero_()
         if not count:
             return {}
-        return {name: round(value / count, 6) for name, value in zip(_PARTS, sums, strict=True)}
+        return {name: round(value / count, 6) for name, value in zip(self.parts, sums, strict=True)}
 
     @torch.no_grad()
     def measure(self, batch: Batch, size: int = 2048) -> dict[str, float]:

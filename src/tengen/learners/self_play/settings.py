@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tengen.errors import SpecError
-from tengen.learners.network.settings import DESIGNS, Design
+from tengen.learners.network.settings import DESIGNS, LOWEST_RATE, Design
 from tengen.models.settings import CheckedSettings, setting
 
 _SMALLEST, _LARGEST = 5, 19
@@ -20,6 +20,7 @@ class SelfPlaySettings(CheckedSettings):
     """How games are played and what is learned from them."""
 
     muon: ClassVar[bool] = True
+    lowest_rate: ClassVar[float] = LOWEST_RATE
     size: tuple[int, ...] = setting(
         (9,), "Lines of the board; several sizes if repeated.", least=_SMALLEST, most=_LARGEST
     )
