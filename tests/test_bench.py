@@ -33,14 +33,6 @@ def test_sample_games_are_one_a_line_and_follow_from_the_seed() -> None:
     assert GAMES == sample_games(8, 60) != sample_games(8, 60, seed=2)
 
 
-def test_reading_is_faster_than_sgfmill(games: Path) -> None:
-    need("sgfmill")
-    games.write_bytes(sample_games(60, 200))
-    found = measure(CONTESTS["sgf-read"], games, rounds=1, seconds=0.4)
-    assert found.ratio is not None and found.ratio > 10
-    assert (found.peer_name, found.unit) == ("sgfmill", "games/s")
-
-
 def test_a_missing_peer_leaves_the_ratio_empty(
     games: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

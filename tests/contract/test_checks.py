@@ -13,10 +13,6 @@ from tengen.board import PASS, Board, playouts, point_at
 from tengen.contracts import (
     BlockStatus,
     ContractBroken,
-    Expert,
-    JudgingPlayer,
-    NarrowablePlayer,
-    OwnershipEvaluator,
     Status,
     Verdict,
     check_evaluator,
@@ -28,15 +24,10 @@ from tengen.contracts import (
     sample_boards,
     win_probability,
 )
-from tengen.contracts.protocols import Learner, ScoreEstimator
 from tengen.errors import ModelError, SpecError
 from tengen.game.judging import PlayoutScorer
-from tengen.learners.opening_td import OpeningTD
-from tengen.learners.scoring import BlockScorer
-from tengen.models import Card, load_learner, load_model, save_model
-from tengen.players import make_expert, make_player
+from tengen.models import Card, load_model, save_model
 from tengen.players.evaluators import make_network
-from tengen.players.kinds import PLAYERS
 
 
 class Uniform:
@@ -261,62 +252,6 @@ def test_verdicts_list_stones_by_status() -> None:
     verdict = Verdict(blocks, True)
     assert verdict.stones("dead") == (12, 30, 31)
     assert verdict.stones(Status.SEKI) == ()
-
-
-SPECS = {
-    "random": "random",
-    "maxlib": "maxlib",
-    "static": "static",
-    "sample": "sample:model=tengen-small",
-    "greedy": "greedy:model=area",
-    "alphabeta": "alphabeta:model=area,depth=1",
-    "mcts": "mcts:playouts=20",
-    "search": "search:model=zero-9x9,visits=3",
-    "tengen": "tengen:level=1",
-    "opening": "opening:model=area,then=random",
-    "python": "python:tengen.players.simple:RandomPlayer",
-}
-
-
-def test_every_kind_is_here() -> None:
-    assert {*SPECS, "gtp"} == set(PLAYERS)
-
-
-@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
-def test_players_keep_the_contract(spec: str) -> None:
-    check_player(make_player(spec))
-
-
-def test_who_says_who_will_own_what() -> None:
-    assert isinstance(load_learner("tengen-small"), OwnershipEvaluator)
-    assert isinstance(load_learner("scorer"), OwnershipEvaluator)
-    assert not isinstance(load_learner("predictor-paper"), OwnershipEvaluator)
-
-
-def test_who_counts() -> None:
-    assert isinstance(load_learner("scorer"), ScoreEstimator)
-    assert not isinstance(load_learner("tengen-small"), ScoreEstimator)
-
-
-def test_who_learns() -> None:
-    for learner in (BlockScorer(), OpeningTD()):
-        assert isinstance(learner, Learner)
-    assert not isinstance(make_player("random"), Learner)
-
-
-def test_whose_moves_can_be_narrowed() -> None:
-    assert isinstance(make_player("mcts:playouts=10"), NarrowablePlayer)
-    assert not isinstance(make_player("random"), NarrowablePlayer)
-
-
-def test_who_has_another_mind_for_opinions() -> None:
-    assert isinstance(make_player("tengen"), JudgingPlayer)
-    assert not isinstance(make_player("mcts:playouts=10"), JudgingPlayer)
-
-
-def test_who_finishes_games() -> None:
-    assert isinstance(make_expert("static"), Expert)
-    assert not isinstance(make_player("random"), Expert)
 
 
 def test_only_a_network_is_a_network() -> None:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,24 +25,16 @@ from tengen.explorer import (
     open_index,
     stamp_of,
 )
-from tengen.explorer import kernels as k
-from tengen.explorer.answers import OPINIONS, NextMove
-from tengen.explorer.building import Building
-from tengen.explorer.geometry import CORNERS, Folded, Geometry, corner_of, fold, geometry, unfold
+from tengen.explorer.geometry import CORNERS, corner_of, fold, geometry, unfold
 from tengen.explorer.index import (
     METADATA,
-    SUFFIX,
     VERSION,
-    About,
-    Continuation,
     read_header,
 )
 from tengen.explorer.kernels import ELSEWHERE
 from tengen.models.store import pack, unpack
 from tengen.records import GameRecord, loads
 from tengen.records.archives import may_hold_games
-from tengen.records.arrays import from_records
-from tengen.records.bulk import batch_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 import slow_openings as reference
@@ -95,35 +86,6 @@ def _compare(openings: Openings, board: Board, corner: int | None, table: dict) 
         assert len(turned) == 1
         found[turned.pop()] = each.count
     assert found == dict(table.get((form, corner is not None, board.rows, board.cols), {}))
-
-
-PROGRAM = """
-import sys, json, warnings
-warnings.simplefilter("ignore", RuntimeWarning)
-from pathlib import Path
-from tengen.explorer import build
-from tengen.models.store import unpack
-build([sys.argv[1]], sys.argv[2], plies=12)
-print(json.dumps({name: each.tolist() for name, each in unpack(Path(sys.argv[2]))[0].items()}))
-"""
-
-
-def test_the_same_with_and_without_the_jit(tmp_path: Path) -> None:
-    games = make_games(3, 4, 4, length=14) + make_games(2, 3, 5, length=9)
-    (tmp_path / "games.sgf").write_bytes(sgf(games).replace(b"SZ[4]", b"SZ[4]DT[2001-02-03]"))
-    answers = []
-    for off in "01":
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, tmp_path / "games.sgf", tmp_path / f"{off}.openings"],
-            env={**os.environ, "NUMBA_DISABLE_JIT": off},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        answers.append(json.loads(done.stdout))
-    assert answers[0] == answers[1]
-    assert len(answers[0]["keys"]) > 10
-    assert any(row[3] == 20010203 for row in answers[0]["rows"])
 
 
 @given(
@@ -240,19 +202,17 @@ def hang(*names):
     print("here", flush=True)
     time.sleep(600)
 
-if sys.argv[3] == "writing":
-    files.os.replace = hang
-build([sys.argv[1]], sys.argv[2], on_games=hang if sys.argv[3] == "reading" else lambda n: None)
+files.os.replace = hang
+build([sys.argv[1]], sys.argv[2])
 """
 
 
-@pytest.mark.parametrize("moment", ["reading", "writing"])
-def test_a_kill_leaves_the_old_index(made: list[GameRecord], tmp_path: Path, moment: str) -> None:
+def test_a_kill_leaves_the_old_index(made: list[GameRecord], tmp_path: Path) -> None:
     path = index_of_games(made[:5], tmp_path).path
     before = path.read_bytes()
     (tmp_path / "games.sgf").write_bytes(sgf(made))
     child = subprocess.Popen(
-        [sys.executable, "-c", KILLED, tmp_path / "games.sgf", path, moment],
+        [sys.executable, "-c", KILLED, tmp_path / "games.sgf", path],
         stdout=subprocess.PIPE,
     )
     assert child.stdout is not None
@@ -270,18 +230,7 @@ def test_a_kill_leaves_the_old_index(made: list[GameRecord], tmp_path: Path, mom
     assert undisturbed.path.read_bytes() == path.read_bytes()
 
 
-def test_the_parts_by_themselves(made: list[GameRecord], tmp_path: Path) -> None:
-    building = Building(plies=4)
-    building.add(batch_of(made))
-    arrays = building.finish(1)
-    assert building.games == len(made) == len(arrays["origins"])
-    assert (np.diff(arrays["keys"]) > 0).all()
-    empty = fold(Board(5))
-    assert isinstance(empty, Folded)
-    assert len(empty.turns) == 8
-    openings = index_of_games(made, tmp_path)
-    assert isinstance(openings.about, About)
-    assert all(isinstance(each, Continuation) for each in openings.continuations(empty))
+def test_moves_of_one_corner_are_needed() -> None:
     assert corner_of(Board(9)) == CORNERS.index("top right")
     with pytest.raises(TengenError, match="E5 is in no corner"):
         corner_of(Board(9, moves="B E5"))
@@ -313,81 +262,3 @@ def test_dates_are_of_the_root_alone(tmp_path: Path) -> None:
     openings = build([tmp_path / "g.sgf"], tmp_path / "g.openings")
     moves = {move.name: move.first for move in explore(openings, Board(9)).moves}
     assert moves == {"E5": "2004-05-06", "G7": "", "F6": "2010"}
-
-
-def trace(moves: str, plies: int = 9) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the keys and notes of one game on 5x5, and the first move that was refused."""
-    board = Board(5, moves=moves)
-    games = from_records([GameRecord(rows=5, cols=5, moves=board.moves)])
-    tables = geometry(5, 5)
-    keys, notes = np.empty(99, np.int64), np.empty(99, np.int64)
-    refused = np.empty(1, np.int64)
-    count = k.trace_games(
-        games.moves, games.colours, games.offsets, games.winner, games.setup,
-        games.setup_colours, games.setup_offsets, np.array([5, 5]), tables.turned, tables.corners,
-        tables.into, tables.salts, 0, plies, keys, notes, refused,
-    )  # fmt: skip
-    return keys[:count], notes[:count], int(refused[0])
-
-
-def test_a_turned_game_has_the_same_keys() -> None:
-    keys, notes, refused = trace("B B4 W D2 B C3")
-    again, its_notes, _ = trace("B B2 W D4 B C3")  # upside down
-    assert refused == -1 and keys.tolist() == again.tolist()
-    assert (notes & 1023).tolist() == (its_notes & 1023).tolist()  # the moves, turned alike
-    other, _, _ = trace("B B3 W D2 B C3")
-    assert set(other.tolist()) != set(keys.tolist())
-    assert len(trace("B B4 W D2 B C3", plies=1)[0]) < len(keys)
-
-
-def test_symmetries_go_there_and_back_and_corners_are_quarters() -> None:
-    tables = geometry(5, 5)
-    assert isinstance(tables, Geometry) and len(tables.turned) == 8
-    points = np.array([int(Board(5).point((r, c))) for r in range(5) for c in range(5)])
-    for there, back in zip(tables.turned, tables.back, strict=True):
-        assert (back[there[points]] == points).all()
-    inside = [int(Board(5).point(name)) for name in ("B4", "D4", "B2", "D2", "C3")]
-    assert tables.corners[inside].tolist() == [0, 1, 2, 3, k.NOWHERE]
-
-
-def test_notes_of_a_position_are_summed_up_by_move() -> None:
-    keys, notes, _ = trace("B B4 W D2")
-    order = np.argsort(keys, kind="stable")
-    found, starts = np.empty(len(keys) + 1, np.int64), np.empty(len(keys) + 1, np.int64)
-    rows = np.empty((len(keys), k.COLUMNS), np.int64)
-    dates = np.array([19990102], np.int32)
-    positions, lines = k.count_moves(keys, notes, order, dates, 1, found, starts, rows)
-    assert positions == len(set(keys.tolist())) and lines >= positions
-    for row in rows[:lines]:
-        assert row[k.COUNT] >= 1 and row[k.EXAMPLE] == 0
-        assert row[k.WINS] == row[k.LOSSES] == 0  # nobody won
-        assert row[k.FIRST_DATE] == row[k.LAST_DATE] == 19990102
-        assert 0 < row[k.MOVE] <= k.ELSEWHERE
-    none, _ = k.count_moves(keys, notes, order, dates, 3, found, starts, rows)
-    assert none == 0
-
-
-def test_the_root_tells_the_date_and_later_nodes_do_not() -> None:
-    games = [
-        b"(;GM[1]DT[2003-06-01]SZ[9];B[aa])",
-        b"(;C[DT[\\]1999]SZ[9];DT[2001])",
-        b"(;DT[1780])",
-    ]
-    data = b"".join(games)
-    ends = np.cumsum([len(game) for game in games])
-    spans = np.stack([ends - [len(game) for game in games], ends], axis=1)
-    dates = np.empty(3, np.int32)
-    k.read_dates(np.frombuffer(data, np.uint8), spans, dates)
-    assert dates.tolist() == [20030601, 0, 17800000]
-
-
-def test_an_index_nobody_named_is_kept_under_its_games_and_depth() -> None:
-    here, deeper = cached_path(["a.sgf"], 9), cached_path(["a.sgf"], 10)
-    assert here.name.endswith(SUFFIX) and here != deeper and here == cached_path(["a.sgf"], 9)
-
-
-def test_a_move_has_a_place_for_every_opinion() -> None:
-    move = NextMove((Board(5).point("C3"),), 3, 0.5, 1, 1, "", "", ("a.sgf", 1), {OPINIONS[0]: 0.5})
-    told = move.to_dict()
-    assert told[OPINIONS[0]] == 0.5 and all(told[name] is None for name in OPINIONS[1:])
-    assert move.win_rate_black == 0.5

@@ -18,7 +18,6 @@ from tengen.errors import ModelError, SpecError
 from tengen.models.settings import (
     CheckedSettings,
     differences,
-    fields_of,
     fingerprint,
     fixed,
     from_plain,
@@ -119,16 +118,6 @@ def test_differences_name_the_setting_as_people_do() -> None:
         "without none there, left asked",
     ]
     assert differences(Walk(rate_end=0.5), Walk()) == ["rate-end 0.5 there, none asked"]
-
-
-def test_fields_are_taken_apart() -> None:
-    about = {each.name: each for each in fields_of(Walk)}
-    assert about["rate_end"].kind is float and about["rate_end"].optional
-    assert about["without"].kind is str and about["without"].many
-    assert about["colour"].about is not None
-    assert about["colour"].about.choices == ("black", "white")
-    assert about["mixture"].about is None
-    assert about["rate_end"].option == "rate-end" and about["trace"].option == "lambda"
 
 
 def test_fingerprints_know_shape_type_and_content() -> None:

@@ -46,7 +46,15 @@ SPECS = [
     "greedy:policy=static",
     "alphabeta:model=area,policy=static,depth=2,width=3",
     "opening:model=area,moves=4,then=static",
+    "mcts:playouts=20",
+    "search:model=zero-9x9,visits=3",
+    "tengen:level=1",
+    "python:tengen.players.simple:RandomPlayer",
 ]
+
+
+def test_every_kind_is_here() -> None:
+    assert {*(spec.partition(":")[0] for spec in SPECS), "gtp"} == set(PLAYERS)
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -169,15 +177,6 @@ def test_alphabeta_equals_plain_minimax() -> None:
     assert player.search(board)[0] == minimax(board, 3)
 
 
-def test_alphabeta_sees_a_snapback_two_plies_deep() -> None:
-    # Depth one would take the stone at once; depth three sees who is left standing.
-    board = Board(5, komi=0.5, moves="B C3 W C4 B D4 W B3 B B4")
-    for depth in (1, 2, 3):
-        value, move = AlphaBetaPlayer(model=AreaEvaluator(), depth=depth, width=6).search(board)
-        assert board.is_legal(board.answer(move))
-        assert np.isfinite(value)
-
-
 def test_the_widths_shown_are_those_in_force() -> None:
     class Counting(AreaEvaluator):
         asked = 0
@@ -199,15 +198,9 @@ def test_the_widths_shown_are_those_in_force() -> None:
 
 
 def test_alphabeta_keeps_to_the_clock() -> None:
-    import time
-
     player = make_player("alphabeta:model=area,policy=static,width=6")
     assert isinstance(player, TimedPlayer)
-    player.within(0.01).choose(Board(9), np.random.default_rng(0))  # loads the kernels
-    start = time.monotonic()
-    move = player.within(0.3).choose(Board(9), np.random.default_rng(0))
-    assert time.monotonic() - start < 10
-    assert move > 0
+    assert player.within(0.01).choose(Board(9), np.random.default_rng(0)) > 0
 
 
 def test_territory_rules_reach_the_players() -> None:

@@ -6,7 +6,6 @@ import importlib.metadata
 import json
 import subprocess
 import sys
-import types
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +20,8 @@ from tengen.contracts.checks import check_evaluator, check_player, check_policy
 from tengen.errors import SpecError, TengenError
 from tengen.players import PLAYERS, make_expert, make_player, parse_spec
 from tengen.players.evaluators import make_evaluator, make_policy
-from tengen.players.kinds import PLAIN_READERS, Option
 from tengen.players.plugins import (
-    PREFIX,
-    checked_player,
     installed_kinds,
-    installed_players,
-    make_plugged_evaluator,
-    make_plugged_player,
-    make_plugged_policy,
-    split_target,
 )
 from tengen.players.simple import OpeningPlayer, RandomPlayer
 
@@ -118,17 +109,15 @@ def test_every_example_of_the_table_parses() -> None:
 
 
 def test_the_command_lists_all_players_as_json() -> None:
-    code = "import sys; from tengen.cli import run; sys.exit(run(['players', '--json']))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    rows = json.loads(done.stdout)
+    rows = json.loads(CliRunner().invoke(players.app, ["--json"]).stdout)
     assert [row["name"] for row in rows] == list(PLAYERS)
-    one = subprocess.run(
-        [sys.executable, "-c", code.replace("'--json'", "'mcts', '--json'")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert {"playouts", "seconds"} <= {o["name"] for o in json.loads(one.stdout)["options"]}
+    one = json.loads(CliRunner().invoke(players.app, ["mcts", "--json"]).stdout)
+    assert {"playouts", "seconds"} <= {option["name"] for option in one["options"]}
+
+
+def test_a_value_in_quotes_may_have_commas() -> None:
+    name, options = parse_spec('opening:model="a,b" , then=mcts:playouts=5,seconds=2')
+    assert options == {"model": "a,b", "then": "mcts:playouts=5,seconds=2"} and name == "opening"
 
 
 def test_importing_the_table_needs_no_numba() -> None:
@@ -141,37 +130,6 @@ def test_random_players_follow_their_generator() -> None:
     moves = [player.choose(board, np.random.default_rng(s)) for s in (1, 1, 2, 3, 4, 5)]
     assert moves[0] == moves[1]
     assert len(set(moves)) > 1
-
-
-def test_options_are_split_at_commas_outside_quotes_and_a_player_takes_the_rest() -> None:
-    from tengen.players.kinds import Option, PlayerKind, read_options, split_options
-
-    kind = PlayerKind(
-        "walk",
-        "",
-        "",
-        (
-            Option("steps", "int", "how far", required=True),
-            Option("title", "text", "a name", parameter="name"),
-            Option("then", "player", "who goes on"),
-        ),
-    )
-    text = ' steps = 3 , title="a, b" , then=mcts:playouts=5,seconds=2'
-    found = split_options(kind, text, "walk")
-    assert found == {"steps": "3", "title": "a, b", "then": "mcts:playouts=5,seconds=2"}
-    readers = {"int": lambda text, option: int(text), "text": lambda text, option: text}
-    assert read_options(kind, "steps=3,title=x", "walk", readers) == {"steps": 3, "name": "x"}
-    for wrong, message in (
-        ("steps=1,steps=2", "option steps is given twice"),
-        ("steps", "option steps of walk needs a value"),
-        ("steps=", "option steps of walk is empty"),
-        ('title="a', "the quotes of option title do not end"),
-        ("speed=1", "speed"),
-    ):
-        with pytest.raises(SpecError, match=message):
-            split_options(kind, wrong, "walk:" + wrong)
-    with pytest.raises(SpecError, match=r"walk needs steps=\.\.\. \(how far\)"):
-        read_options(kind, "title=x", "walk:title=x", readers)
 
 
 MODULE = '''
@@ -371,76 +329,3 @@ def test_objects_play_in_the_arena(tmp_path: Path) -> None:
         play_match(object(), "random")  # type: ignore[arg-type]
     with pytest.raises(TengenError):
         play_match("random", "nobody")
-
-
-def test_a_plug_in_from_the_command_line(module: str) -> None:
-    command = [sys.executable, "-m", "tengen", "arena", "match", f"{module}:First", "random"]
-    done = subprocess.run(
-        [*command, "--games", "2", "--size", "5", "--json"], capture_output=True, text=True
-    )
-    assert done.returncode == 0 and json.loads(done.stdout)["games"] == 2
-    command[5] = f"{module}:Nobody"
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 1 and "has no Nobody" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_plain_options_are_read_or_refused() -> None:
-    option = Option("x", "choice", "", choices=("a", "b"))
-    assert PLAIN_READERS["int"]("7", option) == 7 and PLAIN_READERS["bool"]("off", option) is False
-    assert PLAIN_READERS["choice"]("b", option) == "b"
-    for kind in ("int", "float", "bool", "choice"):
-        with pytest.raises(SpecError):
-            PLAIN_READERS[kind]("seven?", option)
-
-
-class Own:
-    """A player, an evaluator and a policy of somebody's own."""
-
-    def __init__(self, answer: str = "pass") -> None:
-        self.answer = answer
-
-    def choose(self, board: Board, rng: object) -> object:
-        return 7 if self.answer == "seven" else self.answer
-
-    def values(self, boards: list[Board]) -> list[float]:
-        return [1.5] * len(boards)
-
-    def priors(self, board: Board) -> list[float]:
-        return [float(self.answer != "zero")] * (board.rows * board.cols + 1)
-
-
-@pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch) -> str:
-    module = types.ModuleType("own_parts")
-    Own.__module__ = "own_parts"
-    module.Own = Own  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "own_parts", module)
-    return "own_parts:Own"
-
-
-def test_plugged_classes_are_checked_at_every_answer(own: str) -> None:
-    board, rng = Board(3), np.random.default_rng(1)
-    for answer, move in (("pass", PASS), ("resign", RESIGN), ("B2", board.point("B2"))):
-        assert (
-            make_plugged_player(own, f"answer={answer}", "mine").choose(
-                board, np.random.default_rng(1)
-            )
-            == move
-        )
-    with pytest.raises(SpecError, match="mine: choose"):
-        make_plugged_player(own, "answer=seven", "mine").choose(board, rng)
-    assert make_plugged_evaluator(PREFIX + own).values([board, board]).tolist() == [1.5, 1.5]
-    assert make_plugged_policy(PREFIX + own).priors(board).sum() == 10
-    with pytest.raises(SpecError, match="no probabilities"):
-        make_plugged_policy(f"{PREFIX}{own}:answer=zero").priors(board)
-    with pytest.raises(SpecError, match="needs a method choose"):
-        checked_player(object(), "mine")  # type: ignore[arg-type]
-    assert checked_player(Own(), "mine").choose(board, rng) == PASS  # type: ignore[arg-type]
-
-
-def test_a_target_has_a_module_and_a_class() -> None:
-    assert split_target("a.b:C:x=1", "s") == ("a.b:C", "x=1")
-    with pytest.raises(SpecError, match=PREFIX):
-        split_target("only.a.module", "s")
-    assert all(":" in target for target in installed_players().values())
