@@ -140,7 +140,8 @@ def test_duplicates_are_removed(tmp_path: Path) -> None:
     unique = corpus.unique()
     assert [record.game for record in unique] == list(range(1, len(games) + 1))
     assert len(list(unique)) == len(games)  # a second reading starts afresh
-    assert_same(corpus.as_arrays().without_duplicates(), unique.as_arrays())
+    _, first = np.unique(corpus.as_arrays().hashes(), return_index=True)
+    assert_same(corpus.as_arrays().take(np.sort(first)), unique.as_arrays())
 
 
 def test_a_split_is_by_game_and_by_seed(collection: Path) -> None:
@@ -198,7 +199,9 @@ def test_writing(collection: Path, tmp_path: Path, name: str) -> None:
     assert writer.write(Corpus(collection), out, limit=50) == 50
     expected = Corpus(collection).as_arrays().take(np.arange(50))
     if name.endswith(".npz"):
-        assert_same(writer.load_arrays(out), expected)
+        with np.load(out, allow_pickle=False) as written:
+            for field in fields(expected):
+                np.testing.assert_array_equal(written[field.name], getattr(expected, field.name))
     else:
         np.testing.assert_array_equal(Corpus(out).as_arrays().moves, expected.moves)
 
@@ -215,12 +218,6 @@ def test_writing_one_line_each(collection: Path, tmp_path: Path) -> None:
 def test_writing_needs_a_known_form(collection: Path) -> None:
     with pytest.raises(RecordError, match="end the name with"):
         writer.write(Corpus(collection), "games.doc")
-
-
-def test_arrays_that_are_none_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "x.npz").write_bytes(b"not arrays")
-    with pytest.raises(RecordError, match="not a collection of arrays"):
-        writer.load_arrays(tmp_path / "x.npz")
 
 
 def test_a_summary_counts_sizes_and_results(tmp_path: Path) -> None:

@@ -283,7 +283,7 @@ class Database:
         version = self._meta("format")
         if version != str(_FORMAT):
             raise TengenError(
-                f"{self.path}: results in format {version}, this version knows {_FORMAT}"
+                f"{self.path}: results in format {version}, this version reads {_FORMAT}"
             )
 
 
@@ -314,7 +314,7 @@ def _joined(old: Tournament, new: Tournament, path: str) -> Tournament:
 def _take_lock(path: Path) -> FileLock:
     """Lock the file beside the database; the lock dies with the process that holds it.
 
-    Raises `ArenaBusyError` if somebody else holds it.
+    Raises `ArenaBusyError` if another process holds it.
     """
     beside = path.with_name(path.name + ".lock")
     lock = FileLock(beside, thread_local=False)

@@ -60,7 +60,7 @@ class RunSummary:
     left: int
     """Games still missing."""
     stopped: bool
-    """Whether somebody asked to stop."""
+    """Whether a stop was requested."""
 
 
 @dataclass(frozen=True)

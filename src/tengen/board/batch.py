@@ -1,4 +1,4 @@
-"""`BatchBoard`: many games side by side in arrays, played in parallel."""
+"""`BatchBoard`: many games in arrays, played in parallel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tengen.errors import IllegalMoveError, TengenError
 from tengen.parallel import share
 
 _SHARE = 64
-"""Games below which another thread is not worth waking."""
+"""Games below which another thread does not pay."""
 
 
 class BatchBoard:
@@ -72,13 +72,13 @@ class BatchBoard:
         start[layout.SCALARS, layout.SUICIDE] = self.rules.suicide
         self._start = start
         self.states: IntArray = np.repeat(start[None], games, axis=0)
-        """One position a game, as the kernels see it."""
+        """One position per game, for kernels."""
         slots = 1 << max(int(np.ceil(np.log2(2 * self.max_plies + 2))), 4)
         self._tables = np.zeros((games, slots), np.int64)
         self.reset(np.arange(games))
 
     def reset(self, games: IntArray) -> None:
-        """Start these games anew."""
+        """Restart these games."""
         self.states[games] = self._start
         self._tables[games] = 0
         key = kernels.history_key(0, layout.BLACK, self._ko_rule)
@@ -107,10 +107,10 @@ class BatchBoard:
         return out
 
     def play(self, moves: NDArray[np.integer] | Sequence[Move | None]) -> None:
-        """Play one move a game.
+        """Play one move per game.
 
         Either an array of integers, which are columns of `legal_masks` (row-major indices, the
-        last is the pass, -1 leaves a game alone), or a list of moves as people name them, where
+        last is the pass, -1 leaves a game alone), or a list of moves such as "D4", where
         None leaves a game alone.
 
         Raises `IllegalMoveError` naming the first game whose move is refused or too long; the other
@@ -161,10 +161,7 @@ class BatchBoard:
         return self.games
 
     def __getitem__(self, game: int) -> Board:
-        """Return one game as a board of its own: position, turn, rules and ko, all past kept.
-
-        It knows the last move but none to undo.
-        """
+        """Return a copy of one game as a board, with its superko history but no moves to undo."""
         number = operator.index(game)
         if not -self.games <= number < self.games:
             raise IndexError(f"game {game} of {self.games}")

@@ -212,7 +212,7 @@ class Board:
         return self.copy()
 
     def continues(self, earlier: Board) -> bool:
-        """Tell whether this is the same game as an earlier board's, as far on or further."""
+        """Return whether this is the same game as an earlier board's, as far on or further."""
         return (
             self.moves[: len(earlier.moves)] == earlier.moves
             and (self.white_bonus, self.rules) == (earlier.white_bonus, earlier.rules)
@@ -304,7 +304,7 @@ class Board:
             ) from None
 
     def is_legal(self, move: Move, colour: Colour | None = None) -> bool:
-        """Tell whether a side may play there under the rules in force, superko included."""
+        """Return whether a side may play there under the rules in force, superko included."""
         colour = self._side(colour)
         point = int(self.point(move))
         return bool(k.verdict(self.state, self._table, self._ko_rule, point, colour) == k.ALLOWED)
@@ -579,7 +579,7 @@ class Board:
         return f"Board({', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both show the same position; see `key`."""
+        """Return whether both show the same position; see `key`."""
         return self.key == other.key if isinstance(other, Board) else NotImplemented
 
     def __hash__(self) -> int:

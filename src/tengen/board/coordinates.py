@@ -74,7 +74,7 @@ class Point(int):
 
     @property
     def index(self) -> int:
-        """The place in row-major arrays over the board; a pass knows no board to be last of."""
+        """The place in row-major arrays over the board; a pass has none."""
         return index_of(self._on_board(), self.rows, self.cols)
 
     @property

@@ -1,11 +1,9 @@
-"""Count finished games by rule, given the dead stones; does not find out which stones are dead.
+"""Count finished games by rule, given the dead stones.
 
-Works on plain arrays (rows x columns of EMPTY, BLACK, WHITE), row 0 at the top, so that it serves
-boards, records and the learned scorer alike. `count_territory` counts in the Japanese way,
-carefully (no points in seki and in false eyes) or plainly (flood fill); `count_area` in the
-Chinese way; `count_by_rules` and `count_board` in the way that rules or a board's own say,
-`count_both` in both; `tromp_taylor` takes every stone on the board for alive. Each returns a
-`Count` that says what counted for what.
+Works on arrays (rows x columns of EMPTY, BLACK, WHITE), row 0 at the top. `count_territory` counts
+Japanese territory, carefully (no points in seki and false eyes) or plainly (flood fill),
+`count_area` Chinese area; `count_by_rules`, `count_board` and `count_both` choose by rules;
+`tromp_taylor` takes all stones as alive. Each returns a `Count`, with the part of every point.
 """
 
 from __future__ import annotations
@@ -284,7 +282,7 @@ def count_board(board: Board, dead: npt.ArrayLike | None, rules: Rules | None = 
 def count_both(
     board: Board, dead: npt.ArrayLike | None, taken: tuple[int, int] = (0, 0)
 ) -> tuple[Count, Count]:
-    """Count a position by territory and by area; `taken` are prisoners that the board knows not."""
+    """Count a position by territory and by area; `taken` are further prisoners."""
     black, white = (known + more for known, more in zip(board.prisoners, taken, strict=True))
     territory, area = (
         count_board(board, dead, board.rules.with_(scoring=way)) for way in ("territory", "area")

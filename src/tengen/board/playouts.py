@@ -22,12 +22,12 @@ from tengen.parallel import share
 Kind = Literal["light", "heavy"]
 
 _SHARE = 32
-"""Playouts below which another thread is not worth waking."""
+"""Playouts below which another thread does not pay."""
 
 
 @dataclass(frozen=True)
 class PlayoutResult:
-    """What many playouts from one position said, from Black's view."""
+    """The results of playouts from one position, from Black's view."""
 
     scores: FloatArray
     """Final score of each playout, komi included; > 0 means Black won."""
@@ -51,7 +51,7 @@ def playouts(
     """Run `n` playouts from the board's position; the same seed gives the same result everywhere.
 
     Light ones play uniformly random moves that fill no own eye; heavy ones capture, rescue and play
-    shapes. Neither knows superko; a playout ends after two passes or 3 x points plies.
+    shapes. Superko is ignored; a playout ends after two passes or 3 x points plies.
 
     >>> playouts(Board(9), 64, seed=1).ownership.shape
     (81,)
@@ -59,7 +59,7 @@ def playouts(
     Parameters
     ----------
     threads
-        1 runs on the calling thread; otherwise one thread a core shares the work.
+        1 runs on the calling thread; otherwise one thread per core.
     """
     if kind not in get_args(Kind) or n < 0:
         raise TengenError(f"{n} playouts of kind {kind!r}: there are {', '.join(get_args(Kind))}")
@@ -121,7 +121,7 @@ _ALLOWS = {
 
 @cache
 def shape_table() -> BoolArray:
-    """Tell of each 3x3 neighbourhood (see `playout_kernels.shape_index`) if it is a shape."""
+    """Return whether each 3x3 neighbourhood (`playout_kernels.shape_index`) is a shape."""
     table = np.zeros(1 << 16, np.bool_)
     for picture in SHAPES:
         cells = np.array([list(row) for row in picture.split("/")])

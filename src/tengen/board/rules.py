@@ -119,7 +119,7 @@ _ALIASES = {
 }
 
 HANDICAP_KOMI = 0.5
-"""Komi of a game with handicap stones when nobody names one."""
+"""Komi of a game with handicap stones by default."""
 
 
 def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:

@@ -1,4 +1,4 @@
-"""Tell what is certain about stones and points: life, eyes, atari, ladders; judges nothing else.
+"""Unconditional life, eyes, atari and ladders.
 
 Plain functions on grids (rows x columns of EMPTY, BLACK, WHITE); points are (row, column) pairs
 from the top left. The kernels below them also work on states, see tactics_kernels.
@@ -20,7 +20,7 @@ Place = tuple[int, int]
 
 
 class Safe(NamedTuple):
-    """What a colour can not lose: its living stones and the points of the eyes that keep them."""
+    """A colour's unconditionally living stones and the points of their eyes."""
 
     stones: BoolArray
     points: BoolArray
@@ -98,7 +98,7 @@ def eyes(grid: npt.ArrayLike, colour: int) -> Eyes:
 
 
 def is_eye(grid: npt.ArrayLike, point: Place, colour: int) -> bool:
-    """Tell whether an empty point is a real eye of a colour by the diagonal rule."""
+    """Return whether an empty point is a real eye of a colour by the diagonal rule."""
     _check_colour(colour)
     line, rows, cols = _line(grid)
     return bool(k.real_eye_owner(line, _point(point, rows, cols), cols + 1) == colour)
@@ -116,8 +116,8 @@ def in_atari(grid: npt.ArrayLike) -> BoolArray:
 def ladder(grid: npt.ArrayLike, point: Place) -> Place | None:
     """Return the atari by which the enemy, to move, captures the block at a point in a ladder.
 
-    None if it can not be captured by atari after atari: a block of three liberties, a ladder
-    broken by a stone in its way, or one too long to read. A net or a threat elsewhere is not seen.
+    None if it cannot be captured by atari after atari: a block of three liberties, a ladder broken
+    by a stone in its way, or one too long to read. Nets and threats elsewhere are ignored.
     """
     return _read(grid, point, True)
 

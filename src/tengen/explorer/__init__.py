@@ -1,9 +1,4 @@
-"""Ask a collection of games what was played in a position: an index on disk, and its answers.
-
-`kernels` follow games and fold positions, `geometry` knows the symmetries, `building` makes an
-index and `index` reads it, `answers` says what was played and what models think of it, `pictures`
-draws that. Models come as arguments: nothing here knows a learner.
-"""
+"""What was played in a position of a collection of games: an index on disk, and its answers."""
 
 from tengen.explorer.answers import Answer, NextMove, explore
 from tengen.explorer.building import build, index_of_games

@@ -1,8 +1,7 @@
-"""Answer what was played in a position and what models give each move; know no files.
+"""The moves played in a position, with the opinions of models.
 
-Games count together when a mirror image, a turn, or swapped colours make them the same; results
-are told as if the colours of the asked position had been played. In a corner the next move there
-counts, whether it came at once or later.
+Games that are equal after a symmetry or with swapped colours count together; results are given for
+the colours of the asked position. In a corner the next move there counts, however late.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from tengen.explorer.index import Continuation, Openings
 from tengen.explorer.kernels import ELSEWHERE
 
 OPINIONS = ("network", "opening")
-"""Who is asked for an opinion where a model is there; see `opinions`."""
+"""The kinds of models that give opinions."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
 class NextMove:
-    """One move that was played in the position, with what is known of it."""
+    """One move that was played in the position."""
 
     points: tuple[Point, ...]
     """Where it is; several points of a symmetric position count as one."""
@@ -38,12 +37,12 @@ class NextMove:
     wins_black: int
     wins_white: int
     first: str
-    """Date of the first such game, as far as it was told; empty when no game told one."""
+    """Date of the first such game; empty if no game has one."""
     last: str
     example: tuple[str, int]
     """File and number of the last such game."""
     opinions: dict[str, float] = field(default_factory=dict)
-    """What models give the move: probability of policies, Black's points of evaluators."""
+    """By model: probability of policies, Black's points of evaluators."""
 
     @property
     def name(self) -> str:
@@ -77,7 +76,7 @@ class NextMove:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a collection knows of a position."""
+    """The moves of a collection in a position."""
 
     board: Board
     corner: str | None
@@ -85,9 +84,9 @@ class Answer:
     collection: int
     """Games in the collection."""
     plies: int
-    """Moves of each game that were looked at."""
+    """Indexed moves per game."""
     games: int
-    """Games that played on from the position; in a corner: times that this side did so there."""
+    """Games that continued from the position; in a corner: times that this side did so there."""
     elsewhere: int
     """Times that this side answered a corner's last move outside it at first."""
     moves: tuple[NextMove, ...]
@@ -128,10 +127,10 @@ def explore(
     evaluators: Mapping[str, Evaluator] | None = None,
     limit: int | None = None,
 ) -> Answer:
-    """Say what was played next in the position of a board, or in the corner of its moves.
+    """Return the moves played next in the position of a board, or in the corner of its moves.
 
-    A policy tells the probability of a move (in a corner: among the corner's moves), an evaluator
-    the points for Black after it. At most `limit` moves are told; shares are of all.
+    A policy gives the probability of a move (in a corner: among the corner's moves), an evaluator
+    the points for Black after it. `limit` bounds the moves; shares are of all.
 
     Raises `TengenError` if a corner is asked for and the moves are not in one.
     """
@@ -187,7 +186,7 @@ def _next_move(
 
 
 def _priors(policy: Policy, board: Board, corner: int | None) -> FloatArray:
-    """Ask a policy; in a corner, for its moves alone."""
+    """Return a policy's priors; in a corner, among its moves alone."""
     priors = np.asarray(policy.priors(board), np.float64)
     if corner is None:
         return priors
@@ -201,7 +200,7 @@ def _priors(policy: Policy, board: Board, corner: int | None) -> FloatArray:
 
 
 def _value_after(evaluator: Evaluator, board: Board, points: tuple[Point, ...]) -> float | None:
-    """Ask an evaluator for the position after a move; None if ko forbids it here."""
+    """Return the value after a move; None if ko forbids it here."""
     after = board.copy()
     try:
         after.play(points[0])

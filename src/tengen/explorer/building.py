@@ -1,7 +1,4 @@
-"""Build the index of a collection's openings: read the games, follow and fold them, count, write.
-
-The file's form is told in `index`. Nothing here knows a model or a screen.
-"""
+"""Build the index of a collection's openings: read, fold and count the games; see `index`."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ from tengen.records.arrays import GameArrays
 from tengen.records.bulk import GameBatch
 
 PLIES = 60
-"""Moves of each game that are indexed unless somebody says otherwise."""
+"""Default number of indexed moves per game."""
 _LARGE = 10_000
 """Games above which positions that a single game reached are left out."""
 _HOUR = 3600.0
@@ -152,9 +149,9 @@ def build(
 ) -> Openings:
     """Index the first `plies` moves of all games of some files, folders and archives.
 
-    The file `out` is written at the end, at once: whoever is killed before leaves the old one.
-    Needs about 8 kB of memory a game. `on_games` hears how many games each step read, `on_fault`
-    of every game that is left out, cut or mended.
+    The file `out` is replaced at the end, atomically. Needs about 8 kB of memory per game.
+    `on_games` gets the number of games of each step, `on_fault` every game that is left out, cut
+    or repaired.
 
     Raises `TengenError` if no game could be read.
     """
@@ -213,7 +210,7 @@ def index_of_games(
         found = open_index(path)
         if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":
             return found
-        on_remark(f"{path}: games or --plies have changed; making the index anew")
+        on_remark(f"{path}: games or --plies have changed; rebuilding the index")
     made = build(games, path, plies=plies, on_games=on_games, on_fault=on_fault)
     on_remark(f"index of {made.about.games:,} games: {made.path}")
     return made

@@ -1,4 +1,4 @@
-"""Know where symmetries take points and corners on a board of each shape; know no games."""
+"""Symmetries of points and corners on a board of each shape."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Folded:
-    """A position as the index knows it, and the symmetries that take it there."""
+    """A position as in the index, and the symmetries that lead there."""
 
     key: int
     turns: tuple[int, ...]

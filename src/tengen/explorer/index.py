@@ -106,7 +106,7 @@ class Openings:
             return []
         begin, end = int(starts[place]), int(starts[place + 1])
         if not 0 <= begin < end <= len(rows):
-            raise OpeningsError(f"{self.path}: the index is damaged; build it anew with --rebuild")
+            raise OpeningsError(f"{self.path}: the index is damaged; rebuild it with --rebuild")
         found = [
             Continuation(
                 move=row[kernels.MOVE],
@@ -124,7 +124,7 @@ class Openings:
     def origin(self, game: int) -> tuple[str, int]:
         """Return the file a game came from and its number there."""
         if not 0 <= game < len(self._arrays["origins"]):
-            raise OpeningsError(f"{self.path}: the index is damaged; build it anew with --rebuild")
+            raise OpeningsError(f"{self.path}: the index is damaged; rebuild it with --rebuild")
         file, number = self._arrays["origins"][game].tolist()
         ends, names = self._arrays["ends"], self._arrays["names"]
         begin = int(ends[file - 1]) if file else 0
@@ -162,7 +162,7 @@ def open_index(path: str | Path) -> Openings:
     if version != VERSION:
         raise OpeningsError(
             f"{path}: an index of version {version}, and this is read: {VERSION}; "
-            "build it anew with --rebuild"
+            "rebuild it with --rebuild"
         )
     try:
         arrays = {name: _mapped(path, 8 + length, total, entries[name], name) for name in _ARRAYS}
@@ -171,7 +171,7 @@ def open_index(path: str | Path) -> Openings:
             raise ValueError("the arrays do not fit")
     except (ValueError, KeyError, TypeError) as wrong:
         raise OpeningsError(
-            f"{path}: the index is damaged ({wrong}); build it anew with --rebuild"
+            f"{path}: the index is damaged ({wrong}); rebuild it with --rebuild"
         ) from None
     return Openings(path, about, arrays)
 
@@ -192,7 +192,7 @@ def stamp_of(paths: Iterable[str]) -> str:
 
 
 def cached_path(paths: Iterable[str], plies: int) -> Path:
-    """Return where the index of these paths is kept when nobody says where."""
+    """Return the default place of the index of these paths."""
     from platformdirs import user_cache_path
 
     whole = "\0".join([*(str(Path(name).resolve()) for name in paths), str(plies), str(VERSION)])

@@ -55,12 +55,12 @@ def estimate_by_playouts(board: Board, count: int = _PLAYOUTS) -> PlayoutEstimat
 
 
 def is_over(board: Board) -> bool:
-    """Tell whether no move gains a point any more."""
+    """Return whether no move gains a point any more."""
     return shared_judge().over(board) is not None
 
 
 def can_pass_and_win(board: Board) -> bool:
-    """Tell whether passing after the enemy's pass ends a game that is over, and wins it."""
+    """Return whether passing after the enemy's pass ends a game that is over, and wins it."""
     if board.last_move != PASS or not board.moves or board.moves[-1][0] == board.turn:
         return False
     score = score_as_it_stands(board)
@@ -78,19 +78,19 @@ def score_as_it_stands(board: Board) -> float:
 
 
 def only_the_count_is_left(board: Board) -> bool:
-    """Tell whether a game under territory rules is over, so that playing on would cost points."""
+    """Return whether a game under territory rules is over, so that playing on would cost points."""
     if board.rules.scoring != "territory" or not is_late(board):
         return False
     return (board.last_move == PASS or not points_left(board)) and is_over(board)
 
 
 def is_late(board: Board) -> bool:
-    """Tell whether moves were played on at least a third of the points."""
+    """Return whether moves were played on at least a third of the points."""
     return len(board.moves) * 3 >= board.rows * board.cols
 
 
 def points_left(board: Board) -> bool:
-    """Tell whether an empty point touches both colours, so that a stone there gains by area."""
+    """Return whether an empty point touches both colours, so that a stone there gains by area."""
     grid = np.pad(board.grid(), 1, constant_values=3)
     near = [grid[:-2, 1:-1], grid[2:, 1:-1], grid[1:-1, :-2], grid[1:-1, 2:]]
     touches = [np.any([n == colour for n in near], axis=0) for colour in (BLACK, WHITE)]
@@ -98,7 +98,7 @@ def points_left(board: Board) -> bool:
 
 
 def should_resign(board: Board) -> bool:
-    """Tell whether the side to move has next to no chance left, late in the game."""
+    """Return whether the side to move has next to no chance left, late in the game."""
     if not is_late(board):
         return False
     rate = estimate_by_playouts(board).win_rate

@@ -173,7 +173,7 @@ class Judge:
         return verdict.stones(Status.DEAD)
 
     def accepts_pass(self, board: Board) -> bool:
-        """Tell whether the side to move should answer a pass by a pass: the game is over.
+        """Return whether the side to move should answer a pass by a pass: the game is over.
 
         This is for games whose dead stones come off by agreement. Where all stones count, a
         player may have to capture some before it passes.
@@ -248,7 +248,7 @@ def _agreement(board: Board, verdict: Verdict, ownership: FloatArray) -> float:
 
 
 def _in_atari(board: Board, verdict: Verdict) -> bool:
-    """Tell whether a living block is in atari: it can be captured, or a ko is left."""
+    """Return whether a living block is in atari: it can be captured, or a ko is left."""
     living = {block.stones[0] for block in verdict.blocks if block.status is Status.ALIVE}
     return any(len(b.liberties) == 1 and b.stones[0] in living for b in board.blocks())
 
@@ -310,7 +310,7 @@ def neutral_points(board: Board, verdict: Verdict) -> list[int]:
 
 
 def is_sound(board: Board, point: int, colour: int) -> bool:
-    """Tell whether a stone there is legal, no own eye, and captures or keeps two liberties."""
+    """Return whether a stone there is legal, no own eye, and captures or keeps two liberties."""
     trial = board.copy()
     trial.turn = colour
     if not trial.is_legal(trial.answer(point)) or is_own_eye(trial.state, point, colour):

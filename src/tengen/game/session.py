@@ -33,7 +33,7 @@ _OWNED = 0.6
 
 @dataclass
 class Session:
-    """A game in progress or finished: `human` is the person's colour, 0 for nobody's."""
+    """A game in progress or finished: `human` is the person's colour, 0 if there is none."""
 
     board: Board
     human: int = 0

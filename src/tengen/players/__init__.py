@@ -1,7 +1,6 @@
-"""Who picks a move: players by spec string, the built-in expert, and when to pass.
+"""Players by spec string, such as `make_player("mcts:playouts=500")`, and the built-in expert.
 
-`make_player("mcts:playouts=500")` and `make_expert("builtin")` are the doors; `PLAYERS` lists what
-there is. Players know boards, models and the GTP client; nothing of matches or ratings.
+`PLAYERS` lists them.
 """
 
 from tengen.players.kinds import PLAYERS, Option, PlayerKind, gnugo

@@ -170,7 +170,7 @@ class AlphaBetaPlayer:
         return found
 
     def within(self, seconds: float) -> AlphaBetaPlayer:
-        """Return a player like this one that takes at most `seconds` for a move."""
+        """Return the same player with at most `seconds` per move."""
         twin = copy.copy(self)
         twin.seconds = seconds
         return twin

@@ -1,4 +1,4 @@
-"""Let any GTP engine play: a process of its own, kept in step with our board."""
+"""Players that are GTP engines in processes of their own."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from tengen.gtp.remote_game import RemoteGame
 class ExternalPlayer:
     """Ask an engine for moves over GTP; the process starts when first needed and stays.
 
-    Engines that know `set_random_seed` are seeded from the generator before every move, so that
-    they repeat themselves. After a fault the next move starts a new process. Faults are
-    `EngineFault`s. Call `close` to end the process.
+    Engines with `set_random_seed` are seeded from the generator before every move, so that they are
+    repeatable. After a fault (`EngineFault`) the next move starts a new process.
     """
 
     def __init__(self, *, command: str, limits: Limits | None = None) -> None:
@@ -34,15 +33,12 @@ class ExternalPlayer:
 
     @property
     def version(self) -> str:
-        """The engine's name and version as it tells them; starts it if needed."""
+        """The engine's own name and version; starts it if needed."""
         client = self._running().client
         return f"{client.name} {client.version}".strip()
 
     def new_game(self, seed: int) -> None:
-        """Make the engine forget its last game, as far as it can; give it a seed if it takes one.
-
-        `choose` needs no call of this: a game that it does not know begins anew by itself.
-        """
+        """Clear the engine's cache and set its seed, if it has commands for that."""
         client = self._running().client
         self._session = RemoteGame(client)
         if client.known("clear_cache"):

@@ -27,13 +27,12 @@ from tengen.players import mcts_kernels as k
 from tengen.players.search_clock import Pace, Searching
 
 _SLICE_SECONDS = 0.05
+"""How long a thread searches before it checks the clock."""
 _PLAYOUTS = 1000
-"""How long a thread searches before it looks at the clock."""
-
 _SCALE = 8.0
-"""Points that turn even chances into 73 %, for an evaluator that does not know its own."""
+"""Points that turn even chances into 73 %, for an evaluator without a scale."""
 _BARRED = 1e12
-"""Prior visits, all lost twice over, of a move that may not be looked at."""
+"""Prior visits, all lost, of a move that must not be searched."""
 
 
 @dataclass
@@ -48,9 +47,9 @@ class PlayoutTree:
     seed: int
     scratch: IntArray
     rate: float = 500.0
-    """Playouts a second, measured, to size slices of work."""
+    """Measured playouts per second."""
     narrowed: bool = False
-    """Whether moves that may not be looked at are barred at the root."""
+    """Whether excluded moves are barred at the root."""
 
     @classmethod
     def grow(cls, board: Board, capacity: int, seed: int) -> PlayoutTree:
@@ -126,11 +125,11 @@ class MctsPlayer(Searching):
     seconds
         Seconds per move, at most.
     clock
-        What those seconds count: `wall`, or `processor`, which other programs do not shorten.
+        `wall`, or `processor` to count only this program's time.
     policy, evaluator
         Models to widen the search and to judge leaves; None for neither.
     threads
-        Trees grown side by side without the GIL and added up at the root.
+        Trees grown in parallel and added up at the root.
     resign
         Resign when the win rate falls below this.
     """
@@ -153,7 +152,7 @@ class MctsPlayer(Searching):
     """Points of score that turn even chances into 73 %; the evaluator's own if not given."""
     max_nodes: int = 400_000
     root_moves: frozenset[int] | None = None
-    """Look at no other moves in the position itself; see `only`."""
+    """Search only these moves at the root; see `only`."""
     name: str = "mcts"
     _kept: list[PlayoutTree] = field(default_factory=list, repr=False, compare=False)
     # Models keep workspaces of their own, which only one thread at a time may use.
@@ -170,11 +169,11 @@ class MctsPlayer(Searching):
             raise SpecError("the processor's clock is for one thread")
 
     def within(self, seconds: float) -> MctsPlayer:
-        """Return a player like this one that takes at most `seconds` for a move."""
+        """Return the same player with at most `seconds` per move."""
         return replace(self, seconds=seconds, _kept=self._kept)
 
     def only(self, moves: Collection[int]) -> MctsPlayer:
-        """Return a player like this one that looks at none but these moves of a position."""
+        """Return the same player that searches only these moves at the root."""
         return replace(self, root_moves=frozenset(moves), _kept=[])
 
     def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Analysis]:
@@ -269,7 +268,7 @@ class MctsPlayer(Searching):
         return ran
 
     def _consult(self, tree: PlayoutTree, node: int) -> None:
-        """Write the models' opinion of the position in `scratch` into the tree."""
+        """Store the models' evaluation of the position in `scratch` in the tree."""
         board = tree.leaf()
         if self.policy is not None:
             priors = self.policy.priors(board)
@@ -300,7 +299,7 @@ class MctsPlayer(Searching):
         return settings
 
     def _decided(self, trees: list[PlayoutTree], pace: Pace, left: float) -> bool:
-        """Tell whether no other move can catch up in the time that is left."""
+        """Return whether no other move can catch up in the time that is left."""
         if pace.budget is None or left > 0.8 * pace.budget:
             return False
         visits = np.sort(self._sum(trees)[1][:, k.F_N])

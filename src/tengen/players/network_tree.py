@@ -1,4 +1,4 @@
-"""Hold a search tree of judged positions in growing arrays and walk it by PUCT; know no network.
+"""A search tree of evaluated positions in growing arrays, walked by PUCT.
 
 A node is a position that was reached, an edge a move that may be played there. The edges of a node
 stand in a row, likeliest first. Moves that were never tried differ only by how likely they are, so
@@ -148,7 +148,7 @@ class NetworkTree:
         *,
         over: bool = False,
     ) -> None:
-        """Write what is known of a position; `moves` and their priors, likeliest first."""
+        """Store an evaluated position; `moves` and their priors, likeliest first."""
         count = len(moves)
         self._make_room_for_edges(count)
         first = self.edges
@@ -168,7 +168,7 @@ class NetworkTree:
         self.sums[path] += self.own[path[-1]]
 
     def give_up(self, path: list[int]) -> None:
-        """Forget that somebody went this way."""
+        """Undo the visits of a path that was not evaluated."""
         self.waiting[path] -= 1
 
     # ----- Asking -----

@@ -1,10 +1,10 @@
-"""Make players, evaluators and policies of classes that somebody else wrote; know none of ours.
+"""Players, evaluators and policies from users' classes.
 
 `python:package.module:Class` names a class (or a function that makes an object) wherever a spec
 goes, and `python:package.module:Class:key=value,...` gives its arguments; `python:file.py:Class`
 takes it from a file. Packages may also give their players a name by entry points of the group
-`tengen.players`. What such an object answers is checked, so that its mistakes are told in one
-line that names it.
+`tengen.players`. Their answers are checked, so that mistakes are reported in one line with their
+name.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def make_plugged_policy(spec: str) -> Policy:
 def checked_player(player: Player, label: str) -> Player:
     """Return this player so that whatever it answers is a point of the board, PASS or RESIGN.
 
-    Plain numbers are refused: nobody can tell whether they are raw points or row-major indices.
+    Plain numbers are refused: they may be raw points or row-major indices.
 
     Raises `SpecError` if it cannot choose moves.
     """
@@ -244,7 +244,7 @@ def _replaced(made: object, name: str, method: Callable[..., object], label: str
 
 
 def _ask(label: str, method: str, base: Any, *arguments: Any) -> Any:
-    """Call somebody's method; what it raises becomes one line that names it."""
+    """Call a user's method; what it raises becomes one line that names it."""
     try:
         return getattr(base, method)(*arguments)
     except TengenError:

@@ -1,4 +1,4 @@
-"""Ask a search for its move or for its thoughts under a clock; know nothing of trees."""
+"""The clock of a search, and its methods `choose` and `analyse`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tengen.contracts import Analysis
 
 @dataclass
 class Pace:
-    """A clock that runs from now on, with what was asked of the search."""
+    """A clock that starts now, with the limits of the search."""
 
     now: Callable[[], float]
     """Seconds by the wall's clock, or by the processor's."""
@@ -41,7 +41,7 @@ class Pace:
         return None if self.budget is None else self.budget - self.spent()
 
     def due(self) -> bool:
-        """Tell whether it is time for a report; the next one is due an interval later."""
+        """Return whether it is time for a report; the next one is due an interval later."""
         now = self.now()
         if now - self._reported < self.interval:
             return False

@@ -62,7 +62,7 @@ def _plugged(
 ) -> tuple[str, str] | None:
     """Return the class and the options of a player that is not ours; None for one of ours.
 
-    Raises `SpecError` if nobody has a player of this name.
+    Raises `SpecError` if there is no player of this name.
     """
     from tengen.players import plugins
 

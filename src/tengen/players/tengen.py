@@ -32,12 +32,12 @@ NETWORKS = {size: networks.plays for size, networks in BY_SIZE.items()}
 JUDGES = {size: networks.judges for size, networks in BY_SIZE.items()}
 """Networks of `judge`, by board size."""
 _SELF_TAUGHT = ("zero-9x9",)
-"""Networks that cannot tell what people play on the boards for which they are chosen."""
+"""Networks trained without games of people."""
 _VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64
-"""Visits a move when nothing else is said, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
+"""Default visits per move, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
 _PLAYOUTS = 3000
 _PLAYOUTS_PER_VISIT = 8
-"""Playouts per move of the search without a network when nothing else is said."""
+"""Default playouts per move of the search without a network."""
 _TEMPERATURE = 0.5
 """So that openings vary, among moves that are as good as the best."""
 
@@ -56,11 +56,11 @@ class TengenPlayer:
     level
         From 1, a beginner, to 10; see `levels.LEVELS`.
     visits, seconds
-        Visits or seconds a move, instead of a level.
+        Visits or seconds per move, instead of a level.
     threads, clock, resign
         As of the searches.
     judging
-        Whether it is asked for opinions instead of moves; see `judge`.
+        Whether it evaluates positions instead of playing; see `judge`.
     """
 
     level: int | None = None
@@ -82,12 +82,12 @@ class TengenPlayer:
 
     @property
     def adviser(self) -> TengenPlayer:
-        """The same player at its full strength, to be asked for advice."""
+        """The same player at full strength, for advice."""
         return replace(self, level=None)
 
     @property
     def judge(self) -> TengenPlayer:
-        """The same player, asked for opinions of positions instead of moves."""
+        """The same player for evaluations of positions."""
         return replace(self, judging=True)
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
@@ -110,18 +110,18 @@ class TengenPlayer:
         if not isinstance(search, NetworkPlayer) or not self._taught_itself(search):
             yield from reports
             return
-        # The usual network learned from people; one that learned by itself cannot tell their moves.
+        # The usual network learned from people, whose moves a self-taught one cannot predict.
         likely = _network(NETWORK).evaluate([board])[0].priors
         for report in reports:
             yield replace(report, human_policy=likely)
 
     def _taught_itself(self, search: NetworkPlayer) -> bool:
-        """Tell whether a network searches that has never seen a game of people."""
+        """Return whether a network searches that has never seen a game of people."""
         known = [name for name in _SELF_TAUGHT if has_model(name)]
         return has_model(NETWORK) and any(search.network is _network(name) for name in known)
 
     def within(self, seconds: float) -> TengenPlayer:
-        """Return the same player with at most `seconds` a move; levels keep their strength."""
+        """Return the same player with at most `seconds` per move; levels keep their strength."""
         if self.level is not None:
             return self
         twin = replace(self, seconds=seconds)
@@ -132,7 +132,7 @@ class TengenPlayer:
         return twin
 
     def only(self, moves: Collection[int]) -> TengenPlayer:
-        """Return a player like this one that looks at none but these moves of a position."""
+        """Return the same player that searches only these moves at the root."""
         return replace(self, root_moves=frozenset(int(move) for move in moves))
 
     def search(self, board: Board) -> _Inner:

@@ -91,7 +91,7 @@ def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterato
 
 
 def may_hold_games(name: str) -> bool:
-    """Tell whether a folder's file of this name is read."""
+    """Return whether a folder's file of this name is read."""
     lower = name.lower()
     packed = tuple(suffix + pack for suffix in _RECORD_SUFFIXES for pack in _PACKED)
     return lower.endswith((*_RECORD_SUFFIXES, *packed, ".zip", *_TAR_SUFFIXES))

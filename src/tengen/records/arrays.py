@@ -1,7 +1,7 @@
-"""Hold many games as flat arrays for bulk work: what kernels and learners read.
+"""Many games as flat arrays, for kernels and learners.
 
-Game `g` owns `moves[offsets[g]:offsets[g + 1]]`. Points are indices on the bordered board of
-that game's own size, a pass is 0. Nothing here knows files or the rules of Go.
+Game `g` has the moves `moves[offsets[g]:offsets[g + 1]]`. Points are indices on the bordered board
+of that game's size, a pass is 0.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class GameArrays:
         """Return the games at `indices`, in that order."""
         given = np.asarray(indices)
         if given.dtype == np.bool_:  # it would be read as zeros and ones
-            raise TengenError("`take` wants the numbers of games; a mask is for `where`")
+            raise TengenError("`take` needs the numbers of games; use `where` for a mask")
         chosen = given.astype(np.int64)
         flat, offsets = _ragged(self.offsets, chosen)
         stones, setup_offsets = _ragged(self.setup_offsets, chosen)
@@ -117,11 +117,6 @@ class GameArrays:
                 found,
             )
         return found
-
-    def without_duplicates(self) -> GameArrays:
-        """Return each game once, the first of its mirror images, in the same order."""
-        _, first = np.unique(self.hashes(), return_index=True)
-        return self.take(np.sort(first))
 
     def record(self, index: int) -> GameRecord:
         """Return one game as a record; what arrays do not hold, such as names, is lost."""

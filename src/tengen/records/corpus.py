@@ -1,7 +1,7 @@
-"""Stream collections of games, split them, remove duplicates, and turn them into arrays.
+"""Collections of games: streamed, split, without duplicates, as arrays.
 
-A `Corpus` is a recipe, not a list: it reads its files again each time, in bounded memory. What
-it yields depends only on the files and the recipe, never on chance without a seed.
+A `Corpus` reads its files again each time, in bounded memory. What it yields depends only on the
+files and on how it was made.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MERGE = 512  # small batches are joined in groups of so many, so that they do n
 
 
 class Position(NamedTuple):
-    """The board before a move, the move, and the game they are of."""
+    """The board before a move, the move, and the game."""
 
     board: Board
     move: Point
@@ -48,8 +48,8 @@ _Filter = Callable[[GameBatch], BoolArray]
 class Corpus:
     """Games from files, folders, archives and standard input (`-`), as one stream.
 
-    Damaged games are passed over: after a reading `damaged` and `repaired` count what was met,
-    and `faults` holds the first of it.
+    Damaged games are skipped: after a reading `damaged` and `repaired` count them, and `faults`
+    has the first ones.
 
     >>> corpus = Corpus(["games.zip", "more/"])
     >>> train, held_out = corpus.unique().split(0.9, seed=1)
@@ -66,7 +66,7 @@ class Corpus:
         """Games (or whole files) refused in the last reading."""
         self.repaired = 0
         """Repairs made in the last reading; one game may need several."""
-        self._filters: tuple[Callable[[], _Filter], ...] = ()  # made anew for each reading
+        self._filters: tuple[Callable[[], _Filter], ...] = ()  # made again for each reading
 
     def __repr__(self) -> str:
         chosen = f", {len(self._filters)} filters" if self._filters else ""
@@ -89,7 +89,7 @@ class Corpus:
         """Yield (board, move, game) of every move of every game, the mover to play on the board.
 
         Every board is one of its own, to keep or to change. A game ends early before a move that
-        the rules forbid (simple ko unless `rules` say otherwise), and `faults` tells so. For
+        the rules forbid (simple ko unless `rules` say otherwise), noted in `faults`. For
         millions of positions use `as_arrays` and kernels.
 
             for board, move, game in Corpus("games/").positions():
@@ -108,7 +108,7 @@ class Corpus:
         """Yield the games as arrays, some thousand at a time, in bounded memory.
 
         Games whose record puts or takes stones after the first move (`GameRecord.edits`) are
-        left out: arrays of moves cannot tell them.
+        left out: arrays of moves cannot hold them.
         """
         for batch in self.record_batches():
             if batch.exact is not None:
@@ -213,14 +213,14 @@ class Corpus:
 
 
 class Unseen:
-    """Tell which games were not met before, by their canonical hashes."""
+    """Return which games were not met before, by their canonical hashes."""
 
     def __init__(self) -> None:
         self._seen = np.zeros(1 << 12, dtype=np.int64)
         self._count = 0
 
     def __call__(self, games: GameArrays) -> BoolArray:
-        """Tell which of these games are new, and remember them."""
+        """Return which of these games are new, and remember them."""
         hashes = games.hashes().view(np.int64)
         while 2 * (self._count + len(hashes)) > len(self._seen):
             larger = np.zeros(2 * len(self._seen), dtype=np.int64)
@@ -303,7 +303,7 @@ def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | R
 
 
 def replay_refusals(games: GameArrays) -> BoolArray:
-    """Tell which games have a move that simple ko without suicide forbids."""
+    """Return which games have a move that simple ko without suicide forbids."""
     nothing = np.empty((0, 0, 0), np.int8)
     _, ends = _replay(games, KO_NUMBERS["simple"], 1.0, nothing)
     return np.asarray(ends[:, 0] >= 0, dtype=np.bool_)
@@ -362,8 +362,8 @@ class PackedGame:
 def packed_games(paths: Sequence[str], on_fault: Callable[[str], None]) -> Iterator[PackedGame]:
     """Yield the games of files, folders, archives and standard input.
 
-    Games that cannot be read are told. So are paths of several that cannot be opened or hold no
-    game; a single one raises `OSError` or `RecordError`.
+    Games that cannot be read are reported. So are paths, if there are several, that cannot be
+    opened or hold no game; a single one raises `OSError` or `RecordError`.
     """
     number = 0
     for path in paths:

@@ -135,7 +135,7 @@ def _likeness(sample: bytes, codec: str, whole: bool) -> float:
 
 
 def _decodes(raw: bytes, codec: str) -> bool:
-    """Tell whether all of the text is in this encoding and no bracket is half of a character."""
+    """Return whether all of the text is in this encoding and no bracket is half of a character."""
     try:
         text = raw.decode(codec)
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""Name what is wrong with a game record and where; knows files, games and bytes, not Go.
+"""Faults of game records.
 
-A `Fault` is a remark about one place of one file. A `Damage` is the exception the lower layers
-raise with what they know, the offset; the layer that knows file and game completes it.
+A `Fault` names a file, a game and a byte. A `Damage` is the exception of the lower layers, which
+have only the byte offset.
 """
 
 from __future__ import annotations

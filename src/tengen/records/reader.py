@@ -28,8 +28,8 @@ _SHORT = 1 << 15
 def read_games(path: str | Path, *, on_fault: OnFault | None = None) -> Iterator[GameRecord]:
     """Yield every game of a file, folder, archive or standard input (`-`).
 
-    Without `on_fault` a damaged game raises `RecordError`. With it, damaged games are told and
-    passed over, mended ones are told and yielded.
+    Without `on_fault` a damaged game raises `RecordError`. With it, damaged games are reported and
+    skipped, repaired ones are reported and yielded.
     """
     for batch in read_batches(path, on_fault=on_fault):
         yield from batch.records()
@@ -58,7 +58,7 @@ def read_game(path: str | Path, number: int = 1) -> GameRecord:
 
 
 def loads(data: bytes | str, name: str = "text") -> list[GameRecord]:
-    """Return the games of SGF at hand; raises `RecordError` at the first damaged one.
+    """Return the games of SGF text; raises `RecordError` at the first damaged one.
 
     >>> [record] = loads("(;SZ[9]KM[5.5];B[ee];W[])")
     >>> record.rows, record.komi, record.moves
@@ -143,7 +143,7 @@ _MAX_LINE = 1 << 20
 
 
 def _looks_oneline(beginning: bytes) -> bool:
-    """Tell whether a file that begins so is in the one-line form."""
+    """Return whether a file that begins so is in the one-line form."""
     return _LINE.match(beginning) is not None
 
 

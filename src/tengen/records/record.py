@@ -72,7 +72,7 @@ class Rank(str):
 class GameRecord:
     """One game: its main line, and the whole tree when it came from a file.
 
-    Moves and stones may be given as people name them, and are kept as points:
+    Moves and stones may be given as vertices or (row, column), and are kept as points:
 
     >>> print(GameRecord(5, 5, moves=[(BLACK, "C3"), (WHITE, (1, 1))]))
     5x5, 2 moves
@@ -86,7 +86,7 @@ class GameRecord:
 
     `setup` are the stones on the board before the first move. `edits` are stones that a record
     puts or takes away later: (number of moves before it, colour or EMPTY, point); nearly no
-    game has them, and whoever replays must apply them.
+    game has them, and replaying must apply them.
     """
 
     rows: int = 19
@@ -337,12 +337,12 @@ class RefusedMoveError(IllegalMoveError):
 
 
 def rules_of(record: GameRecord, otherwise: Rules | str = "japanese") -> Rules:
-    """Return the rules that RU names, other ones when it names none we know."""
+    """Return the rules that RU names, or others if it names none of the presets."""
     return rules_named(record.rules, otherwise)
 
 
 def rules_named(name: str, otherwise: Rules | str = "japanese") -> Rules:
-    """Return the rules of a name as RU gives it, other ones when we know none of this name."""
+    """Return the rules of a name in RU, or others if it is none of the presets."""
     try:
         return Rules.preset(name)
     except TengenError:
@@ -403,7 +403,7 @@ def _set_up(board: Board, record: GameRecord) -> None:
 
 
 def _edit(board: Board, edits: list[tuple[int, int, Point]]) -> list[tuple[int, int, Point]]:
-    """Put and take the stones of one node; history and prisoners begin anew."""
+    """Put and take the stones of one node; history and prisoners start again."""
     here = edits[0][0]
     stones = {stone: block.colour for block in board.blocks() for stone in block.stones}
     while edits and edits[0][0] == here:

@@ -1,7 +1,6 @@
-"""Read SGF into `GameRecord`s and write it back: what the properties of a tree mean for Go.
+"""Read SGF into `GameRecord`s: the meaning of properties.
 
-Does not check moves against the rules: a move on an occupied point is read like any other, and
-`tengen games check` finds it.
+Moves are not checked against the rules; `tengen games check` does that.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ def encoding_of(tree: GameTree, raw: bytes) -> str:
 
 
 def interpret(tree: GameTree, codec: str = "utf-8") -> GameRecord:
-    """Return the record of a tree; raises `Damage` at the node that makes no sense."""
+    """Return the record of a tree; raises `Damage` at the first wrong node."""
     root, at = tree.nodes[0], tree.offsets[0]
     game = root.get("GM", [b"1"])[0].strip()
     if game not in (b"1", b"", b"01"):
@@ -143,8 +142,8 @@ def _take_node(record: GameRecord, node: Node, at: int, stones: dict[Point, int]
     for name, values in node.items():
         if name in ("B", "W"):
             _take_moves(record, name, values, at)
-        elif name in _INFORMATION:
-            _INFORMATION[name](record, values[0])
+        else:
+            _take_information(record, name, values[0])
 
 
 def _points(raw: bytes, name: str, record: GameRecord, at: int) -> list[Point]:
@@ -166,31 +165,15 @@ def _take_moves(record: GameRecord, name: str, values: list[bytes], at: int) -> 
             raise Damage(f"move {number}, {name} {shown(raw)}: {wrong}", at) from None
 
 
-def _take_komi(record: GameRecord, raw: bytes) -> None:
-    record.komi = parse_komi(raw)
-
-
-def _take_handicap(record: GameRecord, raw: bytes) -> None:
-    record.handicap = parse_handicap(raw)
-
-
-def _take_result(record: GameRecord, raw: bytes) -> None:
-    record.result = parse_result(parse_text(raw, record.encoding))
-
-
-def _take_rules(record: GameRecord, raw: bytes) -> None:
-    record.rules = parse_text(raw, record.encoding).strip()
-
-
-def _take_first(record: GameRecord, raw: bytes) -> None:
-    if not record.moves:
-        record.first = parse_player(raw)
-
-
-_INFORMATION: dict[str, Callable[[GameRecord, bytes], None]] = {
-    "KM": _take_komi,
-    "HA": _take_handicap,
-    "RE": _take_result,
-    "RU": _take_rules,
-    "PL": _take_first,
-}
+def _take_information(record: GameRecord, name: str, raw: bytes) -> None:
+    match name:
+        case "KM":
+            record.komi = parse_komi(raw)
+        case "HA":
+            record.handicap = parse_handicap(raw)
+        case "RE":
+            record.result = parse_result(parse_text(raw, record.encoding))
+        case "RU":
+            record.rules = parse_text(raw, record.encoding).strip()
+        case "PL" if not record.moves:
+            record.first = parse_player(raw)

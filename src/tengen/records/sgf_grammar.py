@@ -1,4 +1,4 @@
-"""Turn bytes into game trees and back; nothing here is Go-specific or knows an encoding.
+"""Parse bytes into game trees and format them; independent of Go and of encodings.
 
 A *value* is the raw bytes between `[` and `]`, escapes still in it. A *node* is a dict from
 property name to its list of values. A *tree* is all nodes of one game in the order of the file
@@ -9,7 +9,7 @@ Lenient in, strict out. Reading forgives: text before, between and after games; 
 `;`; long property names of FF[1] to FF[3] (lower-case letters are dropped); a missing `)` at the
 end of the file or before the next game (seen by FF, GM or SZ, which only a root may have); an
 unescaped `]` (the text goes on when what follows it cannot follow a value); a file that ends in
-the middle of a value; stray characters. Each is told as a `Repair` with its byte offset. A game
+the middle of a value; stray characters. Each is reported as a `Repair` with its byte offset. A game
 with more than `_MAX_REPAIRS` of them is noise and is refused, as is one beyond the limits below.
 """
 
@@ -88,7 +88,7 @@ class ParsedGame:
 
 
 class NeedMoreError(Exception):
-    """The game goes on behind the end of the bytes at hand."""
+    """The game continues after the available bytes."""
 
 
 class Patterns:
@@ -384,7 +384,7 @@ def shifted(game: ParsedGame, base: int) -> ParsedGame:
 
 
 class Window:
-    """The part of a stream at hand: at most one game of the largest size and a chunk."""
+    """The buffered part of a stream: at most one game of the largest size and a chunk."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream

@@ -1,8 +1,7 @@
 """Interpret and format the values of SGF properties: points, sizes, numbers, results, text.
 
-Interpreting is lenient and raises plain `ValueError` with a reason; the caller knows the place.
-Formatting writes FF[4]. Functions come in pairs, `parse_x` and `format_x`. Nothing here
-knows trees or files.
+Parsing is lenient and raises `ValueError` with a reason. Formatting writes FF[4]. Functions come in
+pairs, `parse_x` and `format_x`.
 """
 
 from __future__ import annotations
@@ -96,8 +95,7 @@ def parse_komi(raw: bytes) -> float:
     """Return komi in points: `6.5`, `6,5`, `6.5 points`; hundredths as `650` and `375`.
 
     Chinese servers write komi in hundredths, some of points (650), some of stones (375 = 7.5
-    points); a quarter at the end tells stones. What is no number counts as none: nobody plays
-    by it, so it is not worth refusing a game.
+    points), recognised by a quarter at the end. What is no number counts as 0.
 
     >>> parse_komi(b"6,5"), parse_komi(b"375"), parse_komi(b"650"), parse_komi(b"")
     (6.5, 7.5, 6.5, 0.0)
@@ -157,7 +155,7 @@ class Result:
         return self.margin if self.winner == BLACK else -self.margin
 
     def __str__(self) -> str:
-        """Write it as RE wants it."""
+        """Return it as in RE."""
         if self.kind in _PLAIN_RESULTS:
             return _PLAIN_RESULTS[self.kind]
         side = "B" if self.winner == BLACK else "W"

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from tengen.board import coordinates
 from tengen.errors import RecordError
 from tengen.files import refuse_inputs, replacing, write_atomic
 from tengen.records.archives import may_hold_games
-from tengen.records.arrays import GameArrays
 from tengen.records.corpus import Corpus
 from tengen.records.record import GameRecord
 
@@ -78,21 +76,6 @@ def write(
 
 def _fits_a_line(record: GameRecord) -> bool:
     return (record.rows, record.cols) == (19, 19) and not record.setup and not record.edits
-
-
-def load_arrays(path: str | Path) -> GameArrays:
-    """Read arrays written as `.npz`; nothing in it is executed.
-
-    Raises `RecordError` if the file is not such a collection.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            columns: dict[str, Any] = {item.name: file[item.name] for item in fields(GameArrays)}
-    except (ValueError, KeyError, OSError, EOFError) as wrong:
-        raise RecordError(f"{path}: not a collection of arrays: {wrong}") from None
-    for name in ("rules", "files"):
-        columns[name] = columns[name].astype(np.object_)
-    return GameArrays(**columns)
 
 
 def _refuse_inputs(out: str, corpus: Corpus) -> None:

@@ -616,12 +616,12 @@ def review_move(
 
 
 def _is_edited(played: tuple[int, int], after: Position) -> bool:
-    """Tell whether the record put down or removed stones after a move."""
+    """Return whether the record put down or removed stones after a move."""
     return after.board.moves[-1:] != [played]
 
 
 def _is_neutral(move: int, before: Position, after: Position) -> bool:
-    """Tell whether a move fills a neutral point (dame).
+    """Return whether a move fills a neutral point (dame).
 
     It lies in a small empty region that touches both colours, and ownership of all other points
     stays as it was: no group is put at risk by filling a liberty.
