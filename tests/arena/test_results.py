@@ -21,8 +21,8 @@ from tengen.arena.display import LiveTable
 from tengen.arena.export import export_results, results_value, standings_table
 from tengen.arena.game import PlayedGame, Reason, void_game
 from tengen.arena.placing import Placing, is_installed, record, recorded
-from tengen.arena.ranks import ELO_A_RANK, Handicap, advise, fair_handicap, level_ratings, rank_of
-from tengen.arena.ratings import PairScore, Sprt, SprtVerdict
+from tengen.arena.ranks import advise, fair_handicap, level_ratings, rank_of
+from tengen.arena.ratings import PairScore
 from tengen.arena.results import MatchResult, Standing, pair_scores
 from tengen.arena.runner import lend_players, run_tournament
 from tengen.arena.schedule import schedule
@@ -55,16 +55,6 @@ class Passer:
         return PASS
 
 
-def test_a_sequential_test_stops_at_the_bound_it_crosses() -> None:
-    test = Sprt(0, 100)
-    low, high = test.bounds
-    assert low < 0 < high and math.isclose(low, -high)
-    won, lost = test.verdict([1.0] * 50), test.verdict([0.0] * 50)
-    assert (won.answer, lost.answer) == ("elo1", "elo0")
-    assert won.llr >= high > test.llr(won.games - 1, 0)
-    assert test.verdict([1.0, 0.0]) == SprtVerdict("undecided", test.llr(1, 1), 2)
-
-
 def test_a_standing_counts_time_over_its_own_plies() -> None:
     standing = Standing("a", wins=3, losses=1, draws=2, seconds=6.0, plies=4)
     assert (standing.games, standing.seconds_per_move) == (6, 1.5)
@@ -78,12 +68,6 @@ def test_a_match_tells_who_is_stronger_and_how_surely() -> None:
     assert even.superiority == 0.5 < 0.9 < match.superiority < 1
     assert match.value()["superiority"] == match.superiority
     assert match.win_rate_a == 0.8
-
-
-def test_a_rank_is_a_stone_on_the_full_board() -> None:
-    assert fair_handicap(1000, 1000 + 4 * ELO_A_RANK, 361) == Handicap(4, 0.5)
-    assert fair_handicap(1000 + 40 * ELO_A_RANK, 1000, 361) == Handicap(9, 0.5)
-    assert str(Handicap()) == "even" and str(Handicap(2, 0.5)) == "2 stones, komi 0.5"
 
 
 def test_a_game_that_cannot_begin_is_void_by_the_fault_of_who_is_missing(job) -> None:

@@ -17,7 +17,6 @@ from tengen.gtp.commands import MAPS, rule_change
 from tengen.gtp.protocol import (
     GtpFailure,
     format_score,
-    read_colour,
     read_integer,
     read_number,
 )
@@ -132,14 +131,6 @@ def test_maps_are_drawn_whoever_plays(talk) -> None:
         assert (rows[0][0] > 0) == (name in ("territory", "white_eye", "black_eye"))
     assert talk("tengen-map") == talk("tengen-map territory")
     assert "territory" in talk.refused("tengen-map stars")
-
-
-def test_colours_are_read_in_either_case() -> None:
-    words = ("b", "B", "black", "Black", "w", "W", "white", "WHITE")
-    assert [read_colour(word) for word in words] == [BLACK] * 4 + [WHITE] * 4
-    for word in ("", "red", "bl", "0"):
-        with pytest.raises(GtpFailure, match="invalid color"):
-            read_colour(word)
 
 
 def test_whole_numbers_are_plain_digits_within_bounds() -> None:
