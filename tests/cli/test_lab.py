@@ -26,16 +26,16 @@ def test_settings_need_one_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert "one named experiment" in capsys.readouterr().err
     assert run(["lab", "opening-td", "--set", "game=3"]) == 1
     assert "opening-td has no setting 'game=3'; it has games=1000" in capsys.readouterr().err
-    assert run(["lab", "opening-td-variants"]) == 1
+    assert run(["lab", "opening-evolution-dense"]) == 1
     assert "run it with --full" in capsys.readouterr().err
 
 
 def test_experiments_are_listed_with_their_settings(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lab", "--list", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["opening-td"]["games"] == 1000 and "opening-td-variants" not in found
+    assert found["opening-td"]["games"] == 1000 and "opening-evolution-dense" not in found
     assert run(["lab", "--list", "--full", "--json"]) == 0
-    assert "opening-td-variants" in json.loads(capsys.readouterr().out)
+    assert "opening-evolution-dense" in json.loads(capsys.readouterr().out)
 
 
 def test_full_names_the_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -185,16 +185,12 @@ FULL = {
     "opening-td": partial(opening_td.learning, size=CURVE),
     "opening-td-inputs": partial(opening_td.tables, size=opening_td.TablesSize(
         games=4, pair_games=2, features=SETS, expert="playouts:8", seeds=2)),
-    "opening-td-variants": partial(opening_td.variants, size=opening_td.VariantsSize(
-        games=4, match_games=2, only=("scalar",), expert="playouts:8")),
     "scoring-failure": partial(
         scoring.failure, size=scoring.Size(made=0, counts=(6,), steps=5)),
     "scoring": partial(scoring.scorer, size=scoring.Size(
         made=0, members=1, epochs=3, rounds=2, folds=2)),
     "move-prediction": partial(move_prediction.tables, size=move_prediction.TablesSize(
         board=9, games=8, sizes=(8,), widths=(0.9,), reranked=(0, 20))),
-    "move-prediction-history": partial(move_prediction.history, size=move_prediction.HistorySize(
-        board=9, games=8, test="", test_games=3, ranks=(0, 2))),
     "move-prediction-match": partial(
         move_prediction.match, size=move_prediction.MatchSize(match_games=1, games=8, board=9)),
     "opening-evolution-dense": partial(

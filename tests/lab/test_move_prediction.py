@@ -12,14 +12,12 @@ from tengen.errors import TengenError
 from tengen.lab import papers
 from tengen.lab.move_prediction import (
     RANKS,
-    HistorySize,
     TableRows,
     TablesSize,
     card_rows,
     cells,
     fit_exactly,
     growth,
-    history,
     hold_out,
     measure,
     measure_tables,
@@ -139,12 +137,6 @@ def test_a_row_is_measured_once_for_the_same_games_and_settings(
 def test_the_shipped_predictor_is_compared_with_the_paper() -> None:
     assert {row.where for row in card_rows()} == {"Table IV"}
     assert len(card_rows()) % len(RANKS) == 0
-
-
-def test_weaker_histories_are_a_table(tmp_path: Path) -> None:
-    size = HistorySize(made=18, test_games=4, board=7, games=12, ranks=(0, 2))
-    result = history(Context(tmp_path, 0, 1), size)
-    assert len(result.data["rows"]) == len(result.tables[0].rows) == 3
 
 
 def test_patterns_are_drawn_most_likely_first() -> None:

@@ -105,16 +105,6 @@ def test_learning_is_seen_and_its_absence_too() -> None:
     assert gain.z == pytest.approx(2.843, abs=0.001) and gain.p == pytest.approx(0.00223, abs=1e-5)
 
 
-def test_what_a_fitness_tells() -> None:
-    plan = replace(PLAN, colours="black", opponent="static")
-    found = lab.selection_noise(plan, individuals=12, games=6, starts=(1, 8), judges=("static",))
-    assert found["individuals"] == 12 and found["panel_games"] == 18
-    for name in ("as planned", "2 games static", "16 games static"):
-        assert -1 <= found[name]["r"] <= 1
-    # A mean of sixteen games scatters less than one game.
-    assert found["16 games static"]["spread"] < found["as planned"]["spread"]
-
-
 def test_methods_are_the_papers_and_the_better_ones() -> None:
     spatial, dense = (lab.paper_method(name, 1, 100) for name in ("spatial", "dense"))
     assert (spatial.individuals, dense.individuals) == (20, 10)

@@ -1,4 +1,4 @@
-"""Tables of players, other judges and variants: played once, continued, and counted right."""
+"""Tables of players: played once, continued, and counted right."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.board import Board
 from tengen.errors import SpecError, TengenError
 from tengen.lab import opening_td as lab
 from tengen.lab import papers
@@ -21,18 +20,14 @@ TINY = lab.TablesSize(
 
 
 def test_tables_continue_and_report(tmp_path: Path) -> None:
-    size = replace(TINY, judge=("playouts:2",), judge_games=4)
-    first = lab.tables(Context(tmp_path, 0, 1), size)
+    first = lab.tables(Context(tmp_path, 0, 1), TINY)
     journal = tmp_path / "opening-td" / "tables" / "seed-0" / "matches.jsonl"
     before = journal.read_text()
-    assert lab.tables(Context(tmp_path, 0, 1), size) == first
+    assert lab.tables(Context(tmp_path, 0, 1), TINY) == first
     assert journal.read_text() == before
     for encoding in lab.ENCODINGS:
         shares = [e["value"] for e in first.data["wins"][encoding].values()]
         assert sum(shares) == pytest.approx(1)
-    (judge,) = first.data["judges"]
-    assert judge["expert"] == "playouts:2" and judge["openings"] == 4
-    assert 0 <= judge["interval"][0] <= judge["agreement"] <= judge["interval"][1] <= 1
     assert "Table 5: binary against its scalar twin" in [each.title for each in first.tables]
 
 
@@ -54,25 +49,6 @@ def test_seeds_may_be_run_one_at_a_time(tmp_path: Path) -> None:
     assert all(curve == [] for curve in values[0]["figure4"].values())
     assert values[0]["referee"] == "playouts:2" and values[0]["expert"] == "playouts:1"
     assert len(values[0]["wins"]["scalar"]["A"]["by_seed"]) == 2
-
-
-def test_variants_are_compared(tmp_path: Path) -> None:
-    size = lab.VariantsSize(
-        games=2, match_games=2, expert="playouts:1", rows=5, seeds=2,
-        only=("lambda 0.6", "against static"),
-    )  # fmt: skip
-    context = Context(tmp_path, 0, 1)
-    value = lab.play_variants(context, tmp_path, size)
-    assert set(value["variants"]["lambda 0.6"]) == {"random", "maxlib", "paper"}
-    assert value["variants"]["paper"]["random"]["seeds"] == 2 and value["seeds"] == [0, 1]
-    assert lab.play_variants(context, tmp_path, size) == value
-    assert 'opponent = "static"' in (tmp_path / "against-static-0" / "config.toml").read_text()
-    assert value["variants"]["paper"]["random"]["p"] is None
-    assert 0 <= value["variants"]["lambda 0.6"]["maxlib"]["p"] <= 1
-    shown = lab.variants(Context(tmp_path / "shown", 0, 1), replace(size, only=("scalar",)))
-    assert [row[0] for row in shown.tables[0].rows] == ["paper", "scalar"]
-    with pytest.raises(SpecError, match="no variant 'nonsense'"):
-        lab.VariantsSize(only=("nonsense",))
 
 
 def test_players_that_differ_are_told_from_seeds_that_differ() -> None:
@@ -112,59 +88,6 @@ def test_tables_count_what_was_played(tmp_path: Path) -> None:
     assert lab.interval_of([0.5], 100) == pytest.approx((0.404, 0.596), abs=1e-3)
     assert lab.interval_of([0.5]) is None
     assert lab.interval_of([0.9, 1.0], 100) == (pytest.approx(0.3147, abs=1e-4), 1.0)
-
-
-def test_other_judges_get_openings_of_all_players_and_both_colours(tmp_path: Path) -> None:
-    size = lab.TablesSize(
-        games=1, pair_games=4, curve_games=0, expert="playouts:1", rows=5,
-        features=("A", "AB", "AC"),
-    )  # fmt: skip
-    played = lab.play_tables(Context(tmp_path, 0, 1), tmp_path, size)
-    jobs = lab.judge_jobs(played, 0, "playouts:1", 12)
-    assert len(jobs) == 12 and {job.sign for job in jobs.values()} == {1, -1}
-    signs = [job.sign for job in lab.judge_jobs(played, 0, "playouts:1", 6).values()]
-    assert sum(signs) == 0
-    matches = {row["key"]: row for row in played.matches[0]}
-    for key, job in jobs.items():
-        match, game = key.rsplit(" ", 1)
-        assert matches[match]["scores"][int(game)] == job.first
-    said = lab.second_opinions(Context(tmp_path, 0, 1), played, "playouts:1")
-    firsts = {row["key"]: row["first"] for row in said}
-    assert {key: firsts[key] for key in jobs} == {key: job.first for key, job in jobs.items()}
-
-
-def test_judges_play_on_the_board_of_the_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Board] = []
-
-    class Watcher:
-        def finish(self, boards: list[Board], seeds: list[int]) -> np.ndarray:
-            seen.extend(boards)
-            return np.zeros(len(boards))
-
-    monkeypatch.setattr(lab, "expert_of", lambda spec: Watcher())
-    terms = lab.TablesSize(rows=7, komi=3.5).terms
-    lab.judge_one(lab.JudgeJob((9, 10), terms, 1, 0.0, "watcher", 1))
-    assert (seen[0].rows, seen[0].cols, seen[0].komi) == (7, 7, 3.5)
-
-
-def test_agreement_and_ranks_of_judges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A judge who repeats the first verdicts agrees always; one who turns them round, never."""
-    monkeypatch.setattr(lab, "REPEATS", 20)
-    wins = {e: {"A": [0.2], "AB": [0.5], "AC": [0.8]} for e in lab.ENCODINGS}
-    strength = {"A": 0, "AB": 1, "AC": 2}
-    found = []
-    for sign in (1, -1):
-        verdicts = []
-        for e in lab.ENCODINGS:
-            for a, b in (("A", "AB"), ("A", "AC"), ("AB", "AC")):
-                score = 10.0 * (strength[a] - strength[b])
-                key = f"0 {a}-{e} {b}-{e} 0"
-                verdicts.append({"key": key, "first": score, "second": sign * score})
-        found.append(lab.compare_judges("judge", verdicts, wins))
-    same, turned = found
-    assert (same["agreement"], turned["agreement"]) == (1, 0)
-    assert same["ranks"]["scalar"]["all_games"]["value"] == pytest.approx(1)
-    assert turned["ranks"]["binary"]["same_openings"]["value"] == pytest.approx(-1)
 
 
 def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
@@ -221,8 +144,8 @@ def test_a_curve_is_read_from_the_rows_of_a_run(tmp_path: Path) -> None:
 
 
 def test_a_training_size_has_terms_and_a_referee() -> None:
-    size = lab.TrainingSize(games=7, rows=5)
+    size = lab.TablesSize(games=7, rows=5)
     assert (size.terms.games, size.terms.rows, size.judged_by) == (7, 5, "builtin")
-    assert lab.TrainingSize(referee="static").judged_by == "static"
+    assert lab.TablesSize(referee="static").judged_by == "static"
     with pytest.raises(SpecError):
-        lab.TrainingSize(games=0)
+        lab.TablesSize(games=0)

@@ -6,23 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tengen.errors import SpecError
 from tengen.lab import papers
 from tengen.lab.scoring import (
     FAULTS,
-    PartsSize,
     Size,
-    compare_parts,
     failure,
     make_games,
     paper_games,
-    parts,
     train_versions,
-    ways,
 )
 from tengen.lab.steps import Context
-from tengen.learners.scoring.features import describe_games
-from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
 from tengen.learners.scoring.settled_games import label
 from tengen.records.arrays import GameArrays, from_records
 
@@ -58,25 +51,3 @@ def test_games_repeat_themselves_and_have_their_true_score() -> None:
     assert games and [g.sgf() for g in games] == [g.sgf() for g in make_games(3, 5, seed=2)]
     [labelled] = label(games)
     assert labelled.table.exact(labelled.alive).all()
-
-
-def test_parts_are_families_and_made_games(games: GameArrays, tmp_path: Path) -> None:
-    settings = ScorerSettings(hidden=2, members=1, epochs=3, rounds=2)
-    assert list(ways(settings, made=True)) == [
-        "all families", *(f"without {name}" for name in FAMILIES), "paper alone", "with made",
-    ]  # fmt: skip
-    context, table = Context(tmp_path, 0, 1), describe_games(games)
-    rows = compare_parts(context, table, settings, folds=2, only=["paper alone"])
-    assert [row["name"] for row in rows] == ["all families", "paper alone"]
-    assert all(row["games"] == len(table) for row in rows)
-    with pytest.raises(SpecError, match="with made: there are all families"):
-        compare_parts(context, table, settings, only=["with made"])
-
-
-def test_parts_are_an_experiment(tmp_path: Path) -> None:
-    path = tmp_path / "games.sgf"
-    path.write_bytes(b"\n".join(game.sgf() for game in make_games(8, 5, seed=3)))
-    size = PartsSize(train=str(path), folds=2, members=1, only=("paper alone",))
-    result = parts(Context(tmp_path, 0, 1), size)
-    assert [row[0] for row in result.tables[0].rows] == ["all families", "paper alone"]
-    assert result.data["games"] > 0 and result.data["folds"] == 2

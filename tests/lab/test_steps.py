@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from tengen.errors import SpecError, TengenError
-from tengen.lab.progress import BarProgress, LineProgress, Progress, make_progress, span
+from tengen.lab.progress import LineProgress, Progress, show_progress, span
 from tengen.lab.resources import Resources, memory_in_use
 from tengen.lab.result import Result
 from tengen.lab.steps import (
@@ -131,7 +132,7 @@ def test_a_result_tells_its_cost(tmp_path: Path) -> None:
 def test_progress_is_written_for_run_and_step() -> None:
     lines: list[str] = []
     now = [0.0]
-    progress = LineProgress(lines.append, lambda: now[0])
+    progress = LineProgress(lines.append, clock=lambda: now[0])
     progress.plan([("first", "First", 1.0), ("second", "Second", 1.0)], set())
     progress.begin("first")
     assert lines[-1] == "[1/2] First (first): begins; 2 min 0 s left in all"
@@ -148,21 +149,19 @@ def test_progress_is_written_for_run_and_step() -> None:
     assert 60 < progress.left() < 120
 
 
-def test_bars_follow_the_steps(tmp_path: Path) -> None:
-    bars = BarProgress()
-    run_steps([STEPS[0]], context(tmp_path), progress=bars)
-    bars.close()
-    whole, part = bars._bars.tasks
-    assert (whole.completed, part.completed) == (1.0, 1.0) and part.description == "good"
-
-
-def test_progress_depends_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    assert type(make_progress(quiet=True)) is Progress
-    progress = make_progress(quiet=False)
-    assert isinstance(progress, LineProgress)
-    progress.plan([("good", "Good", 1.0)], set())
-    progress.begin("good")
+def test_progress_depends_on_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with show_progress(quiet=True) as progress:
+        assert type(progress) is Progress
+    with show_progress(quiet=False) as progress:
+        progress.plan([("good", "Good", 1.0)], set())
+        progress.begin("good")
     assert f"begins; {span(60)} left in all" in capsys.readouterr().err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with show_progress(quiet=False) as progress:
+        run_steps([STEPS[0]], context(tmp_path), progress=progress)
+    assert "[1/1] good: done in" in capsys.readouterr().err
 
 
 # ----- Settings -----

@@ -35,7 +35,7 @@ def lab(
     """
     from tengen.errors import SpecError, TengenError, unknown
     from tengen.lab import experiments
-    from tengen.lab.progress import make_progress
+    from tengen.lab.progress import show_progress
     from tengen.lab.rendering import print_result, write_report
     from tengen.lab.steps import FULL, QUICK, Context, results, run_steps
 
@@ -64,9 +64,9 @@ def lab(
     page += [step for step in chosen if known[step.name].named_only]
     folder = out or Path("runs") / ("lab-full" if full else "lab")
     context = Context(folder, seed, work.workers, collection=collection, ray=work.ray)
-    progress = make_progress(quiet=shown.quiet)
     try:
-        done = run_steps(chosen or page, context, mode=mode, progress=progress)
+        with show_progress(quiet=shown.quiet) as progress:
+            done = run_steps(chosen or page, context, mode=mode, progress=progress)
     except KeyboardInterrupt:
         finished = len([step for step in page if step.name in results(folder)])
         remark(
@@ -74,8 +74,6 @@ def lab(
             f"run is in {folder})"
         )
         raise
-    finally:
-        progress.close()
     path = write_report(folder, page, done)
     answer = {
         "report": str(path),

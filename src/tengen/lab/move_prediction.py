@@ -200,19 +200,6 @@ class TableRows:
             MovePredictor.of(model, settings).save(keep / f"{name}.safetensors", name=name)
         return {**row, **measure(model, self.test), "paper": papers.MP_SIZES.get(games)}
 
-    def history(self, rank: int) -> list[Row]:
-        """Section V: give the re-ranker other earlier moves than the experts'.
-
-        Rank 0 is the experts' own history. Rank k replaces the earlier moves by those that the
-        model itself ranked k-th: first only the moves of the side to move, as when it plays against
-        an expert, then those of both sides. The stones stay the experts'.
-        """
-        rows = []
-        for whose, sign in (("own", -1), ("both", 1)) if rank else (("nobody's", 0),):
-            model = replace(self._usual, history_rank=sign * rank)
-            rows.append({"history_rank": rank, "replaced": whose, **measure(model, self.test)})
-        return rows
-
     @cached_property
     def _frequencies(self) -> PredictionModel:
         """The dictionary and frequencies of half A, without a re-ranker."""
@@ -223,10 +210,6 @@ class TableRows:
     def _plain(self) -> Row:
         """The accuracy of the frequencies alone."""
         return measure(self._frequencies, self.test)
-
-    @cached_property
-    def _usual(self) -> PredictionModel:
-        return self._reranked(self.settings)
 
     @cached_property
     def _samples(self) -> Any:
@@ -560,29 +543,6 @@ def _about(size: TablesSize, tested: int) -> str:
     )
 
 
-@dataclass(frozen=True)
-class HistorySize(Games):
-    """The games, and the ranks of the moves that replace earlier moves."""
-
-    games: int = 800
-    ranks: tuple[int, ...] = (0, 1, 5, 20)
-
-
-def history(context: Context, size: HistorySize) -> Result:
-    """Give the re-ranker weaker earlier moves than the experts' (section V)."""
-    table_rows, rows = TableRows(*size.read(context), size.settings(context.seed)), []
-    for number, rank in enumerate(size.ranks):
-        context.at(number / len(size.ranks), f"earlier moves of rank {rank}")
-        rows += table_rows.history(rank)
-    shown = [
-        [row["replaced"], row["history_rank"] or "", percent(row["top1"], row["interval"]),
-         percent(row["top5"])]
-        for row in rows
-    ]  # fmt: skip
-    columns = ["earlier moves replaced", "by rank", "first choice", "first five"]
-    return Result(tables=[table("Section V: weaker history", columns, shown)], data={"rows": rows})
-
-
 # ----- Against GNU Go -----
 
 
@@ -643,9 +603,5 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "move-prediction-match", "move-prediction", "Against GNU Go", match, full=MatchSize(),
         minutes=(1, 30), needs=lambda size: size.files[:1],
-    ),
-    Experiment(
-        "move-prediction-history", "move-prediction", "Weaker histories", history,
-        full=HistorySize(), minutes=(1, 10), needs=lambda size: size.files, named_only=True,
     ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ starts over several seeds. A fixed panel of opponents shows whether anything was
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -30,13 +30,11 @@ from tengen.learners.opening_evolution import (
     SHAPES,
     Breeding,
     EvolutionSettings,
-    NetworkPlayer,
     OpeningEvolution,
     match,
     measure_on,
     measure_with,
 )
-from tengen.learners.opening_evolution.strategy import PaperStrategy, Population
 from tengen.learners.opening_evolution.training import Measure
 from tengen.models import find_model, has_model
 from tengen.models.runs import SNAPSHOTS, Run, read_metrics, read_run
@@ -395,47 +393,6 @@ def points_plot(title: str, points: dict[str, float], trend: dict[str, float]) -
     return Plot(title, "generation", "points", lines)
 
 
-# ----- Noise of the fitness -----
-
-
-def selection_noise(
-    settings: EvolutionSettings,
-    *,
-    individuals: int,
-    games: int,
-    starts: Sequence[int] = (1, 4),
-    judges: Sequence[str] = ("static", "builtin:playouts=16"),
-) -> dict[str, Any]:
-    """Measure how well fitness predicts a network's wins against the panel.
-
-    Draws networks as for generation 0, measures the fitness of each as the settings say (and with
-    `starts` common random starts of both colours, by each of the judges), and correlates it with
-    the rate over `games` games against each of the panel, finished by `static`.
-    """
-    even = individuals + individuals % 2
-    drawn = Breeding.begin(replace(settings, population=even)).breeder.weights
-    shape, terms = settings.shape(), settings.terms(_START_PLIES)
-    seeds = spawn_seeds(1, (games + 1) // 2)
-    won = np.zeros(len(drawn))
-    for i, weights in enumerate(drawn):
-        me = NetworkPlayer(shape, weights)
-        scores = [match(me, _side(o), _expert("static"), terms, seeds)[:games] for o in PANEL]
-        won[i] = Rate.of(np.concatenate(scores)).win_rate
-    ways = {"as planned": settings}
-    for judge in judges:
-        for n in starts:
-            way = replace(settings, starts=n, colours="both", random_plies=_START_PLIES)
-            ways[f"{2 * n} games {judge}"] = replace(way, expert=judge)
-    answer: dict[str, Any] = {"individuals": len(drawn), "panel_games": games * len(PANEL)}
-    for name, way in ways.items():
-        breeding = Breeding(way, PaperStrategy(Population(drawn, drawn), settings.seed))
-        found = _measure_of(way)(breeding)
-        line = Trend.through(found.tolist(), won.tolist())
-        answer[name] = {"r": line.r, "p": line.p, "spread": float(found.std())}
-    answer["panel_spread"] = float(won.std())
-    return answer
-
-
 # ----- Breeding over seeds -----
 
 
@@ -458,7 +415,6 @@ class BreedingSize(CheckedSettings):
     games: int = setting(400, "Games against each opponent of the panel.", least=2)
     starts: int = setting(5, "Random starts per pair in the round robin.", least=1)
     expert: str = setting("static", "Finishes the games of evaluations.")
-    noise: int = setting(0, "Networks whose fitness is correlated with wins; 0 for none.", least=0)
     changes: tuple[tuple[str, Any], ...] = ()
     """Changes of the method's settings, as pairs, e.g. of the board."""
     runs: tuple[str, ...] = setting((), "Folders of finished runs to evaluate instead of new ones.")
@@ -496,16 +452,11 @@ def breeding(context: Context, size: BreedingSize) -> Result:
         found = judge_run(folder, how, workers=context.workers, report=report)
         judged.append({"folder": folder.name, "settings": settings, **found})
     data: dict[str, Any] = {"runs": judged, "over_seeds": over_seeds(judged)}
-    if size.noise:
-        context.at(0.95, "selection noise")
-        plan = paper_method(size.network, context.seed + 1000, 1)
-        data["noise"] = selection_noise(plan, individuals=size.noise, games=100)
     return Result(
         text=_about(size, judged[0]["settings"]),
         tables=[
             *(_panel_table(run, size.games) for run in judged),
             _trend_table(data, size.network),
-            *_noise_table(data),
         ],
         figures=[
             _fitness_plot(folders[0]),
@@ -590,18 +541,6 @@ def _trend_table(data: dict[str, Any], network: str) -> Table:
 
 def _trend_row(run: str, name: str, trend: dict[str, float]) -> list[str]:
     return [run, name, f"{trend['slope']:+.3g}", f"{trend['r']:+.2f}", f"{trend['p']:.3g}"]
-
-
-def _noise_table(data: dict[str, Any]) -> list[Table]:
-    """Return how well fitness predicts wins, if that was measured."""
-    found = data.get("noise", {})
-    rows = [
-        [name, f"{value['r']:+.2f}", f"{value['p']:.2g}", f"{value['spread']:.1f}"]
-        for name, value in found.items()
-        if isinstance(value, dict)
-    ]
-    title = "Fitness and wins against the panel"
-    return [table(title, ["fitness", "r", "p", "spread"], rows)] if rows else []
 
 
 def _fitness_plot(folder: Path) -> Plot:

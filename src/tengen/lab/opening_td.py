@@ -1,8 +1,7 @@
-"""Openings by temporal differences (Huang 2003): a player learns, what its inputs add, variants.
+"""Openings by temporal differences (Huang 2003): a player learns, and what its inputs add.
 
-The paper's players are trained and play each other; other experts may finish the same openings. A
-training has a run folder with `model.safetensors` when it is done. Trainings and matches continue
-where they stopped.
+The paper's players are trained and play each other. A training has a run folder with
+`model.safetensors` when it is done. Trainings and matches continue where they stopped.
 
 The paper's Table 2 is a mean of ratios and its Table 4 a mean of differences in percentage points
 (its own numbers only fit that way), so both measures are reported for both encodings. Tests are
@@ -11,19 +10,16 @@ over seeds, and Holm's rule corrects for the numbers of a table.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
-from tengen.arrays import FloatArray
 from tengen.contracts import Expert
-from tengen.errors import SpecError, TengenError
+from tengen.errors import TengenError
 from tengen.lab import papers
 from tengen.lab.result import Bars, Plot, Result, Rule, Series, Table, line, percent, table
 from tengen.lab.steps import Context, Experiment, Journal, Row
@@ -37,7 +33,6 @@ from tengen.learners.opening_td import (
     PlayoutJudge,
     Side,
     TDSettings,
-    opening_board,
     play_match,
 )
 from tengen.learners.opening_td.training import RANDOM_NAME
@@ -56,8 +51,6 @@ from tengen.statistics import (
 )
 
 ENCODINGS = ("scalar", "binary")
-REPEATS = 1000
-"""Resamples for the intervals of rank correlations."""
 _FEATURES = "BCDE"
 """Inputs beyond the bare board."""
 _PART = 50
@@ -305,8 +298,8 @@ def _figure_4(
 
 
 @dataclass(frozen=True)
-class TrainingSize(CheckedSettings):
-    """How players are trained: board, length, expert and referee."""
+class TablesSize(CheckedSettings):
+    """How players are trained, which of them meet, and how often."""
 
     games: int = setting(3000, "Training games per player.", least=1)
     expert: str = setting("builtin", "Finishes the openings during training.")
@@ -316,31 +309,9 @@ class TrainingSize(CheckedSettings):
     rows: int = setting(9, "Board size.", least=2, most=25)
     komi: float = setting(5.5, "White's compensation.")
     seeds: int = setting(1, "Independent repetitions.", least=1, changeable=True)
-
-    @property
-    def terms(self) -> TDSettings:
-        """Board, komi and length of the training."""
-        return TDSettings(rows=self.rows, komi=self.komi, games=self.games)
-
-    @property
-    def judged_by(self) -> str:
-        """The expert that finishes the openings of matches and learning curves."""
-        return self.referee or self.expert
-
-
-@dataclass(frozen=True)
-class TablesSize(TrainingSize):
-    """Which players meet, how often, and which other experts judge them."""
-
     pair_games: int = setting(100, "Games per match.", least=2)
     curve_games: int = setting(100, "Games per point of a learning curve.", least=0)
     features: tuple[str, ...] = setting((), "Only these players; all sixteen by default.")
-    judge: tuple[str, ...] = setting(
-        (), "Other experts that finish some of the openings.", changeable=True
-    )
-    judge_games: int = setting(
-        6000, "Openings that each of them finishes.", least=1, changeable=True
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -351,6 +322,16 @@ class TablesSize(TrainingSize):
     def sets(self) -> tuple[str, ...]:
         """The players' features."""
         return self.features or SETS
+
+    @property
+    def terms(self) -> TDSettings:
+        """Board, komi and length of the training."""
+        return TDSettings(rows=self.rows, komi=self.komi, games=self.games)
+
+    @property
+    def judged_by(self) -> str:
+        """The expert that finishes the openings of matches and learning curves."""
+        return self.referee or self.expert
 
 
 @dataclass(frozen=True)
@@ -627,132 +608,6 @@ def _curve(played: Played, encoding: str) -> list[dict[str, Any]]:
     return points
 
 
-# ----- Tables 1 to 5: other judges -----
-
-
-@dataclass(frozen=True)
-class JudgeJob:
-    """One opening for another expert; `sign` is -1 where player A had White."""
-
-    moves: tuple[int, ...]
-    terms: TDSettings
-    sign: int
-    first: float
-    """The referee's score, from player A's view."""
-    expert: str
-    seed: int
-
-
-def judge_one(job: JudgeJob) -> Row:
-    """Let the expert finish one opening; both scores are from player A's view."""
-    board = opening_board(list(job.moves), job.terms)
-    score = job.sign * float(expert_of(job.expert).finish([board], [job.seed])[0])
-    return {"first": job.first, "second": score}
-
-
-def judge_jobs(played: Played, seed: int, expert: str, openings: int) -> dict[str, JudgeJob]:
-    """Return openings of one seed, equally many of each match; colours alternate over matches.
-
-    Their order is random, so that a stopped judge has finished a fair sample of all players.
-    """
-    robins = [m for m in played.matches[seed] if len({e for _, e in players_of(m["key"])}) == 1]
-    robins.sort(key=lambda row: str(row["key"]))
-    jobs = []
-    for number, row in enumerate(robins):
-        games = len(row["openings"])
-        for turn in range(min(games, max(1, openings // max(len(robins), 1)))):
-            # Player A has Black in even games: which half comes first changes with match and seed.
-            game = (turn + number + seed) % games
-            job = JudgeJob(
-                tuple(row["openings"][game]), played.size.terms, 1 if game % 2 == 0 else -1,
-                row["scores"][game], expert, 77_000_000 + 1000 * number + game,
-            )  # fmt: skip
-            jobs.append((f"{row['key']} {game}", job))
-    return {jobs[i][0]: jobs[i][1] for i in np.random.default_rng(seed).permutation(len(jobs))}
-
-
-def second_opinions(context: Context, played: Played, expert: str) -> list[Row]:
-    """Let another expert finish openings of the round robins, equally many of each match."""
-    rows = []
-    name = re.sub(r"[^A-Za-z0-9]+", "-", expert).strip("-")[:24]
-    for seed in played.matches:
-        jobs = judge_jobs(played, seed, expert, played.size.judge_games // len(played.matches))
-        file = f"judged-{name}-{crc32(expert.encode()):08x}.jsonl"
-        rows += Journal(played.folder / f"seed-{seed}" / file).complete(
-            jobs, judge_one, workers=context.workers, ray=context.ray,
-            report=context.between(0.95, 1.0, f"seed {seed}: {expert}"),
-        )  # fmt: skip
-    return rows
-
-
-def compare_judges(
-    expert: str, verdicts: list[Row], wins: dict[str, dict[str, list[float]]]
-) -> dict[str, Any]:
-    """Compare an expert's scores with the referee's.
-
-    `wins` are the players' shares under the referee over all games, by encoding. Rank correlations
-    are with those (`all_games`) and with the referee's winners of the same openings
-    (`same_openings`); their intervals come from resampling the openings.
-    """
-    scores = np.array([(v["first"], v["second"]) for v in verdicts])
-    agree = (scores[:, 0] > 0) == (scores[:, 1] > 0)
-    clear = np.abs(scores[:, 0]) >= 5
-    varied = bool(np.ptp(scores, axis=0).all())
-    ranks = {}
-    for encoding in ENCODINGS:
-        own = [v for v in verdicts if f"-{encoding}" in v["key"]]
-        if found := _ranks(own, wins[encoding]):
-            ranks[encoding] = found
-    return {
-        "expert": expert,
-        "openings": len(verdicts),
-        "agreement": float(agree.mean()),
-        "interval": list(wilson(int(agree.sum()), len(agree))),
-        "agreement_beyond_5_points": float(agree[clear].mean()) if clear.any() else None,
-        "score_correlation": float(np.corrcoef(scores.T)[0, 1]) if varied else None,
-        "ranks": ranks,
-    }
-
-
-def _ranks(verdicts: list[Row], wins: dict[str, list[float]]) -> dict[str, Any] | None:
-    """Return rank correlations of the players' shares of wins, with intervals."""
-    players = {f: i for i, f in enumerate(f for f in wins if wins[f])}
-    rows = []
-    for v in verdicts:
-        (a, _), (b, _) = players_of(v["key"])
-        if a in players and b in players:
-            rows.append((players[a], players[b], _points(v["first"]), _points(v["second"])))
-    if len(players) < 3 or not rows:
-        return None
-    games = np.array(rows, np.float64)
-    overall = np.array([np.mean(wins[f]) for f in players])
-    rng = np.random.default_rng(0)
-    samples = [
-        _correlations(games[rng.integers(len(games), size=len(games))], overall)
-        for _ in range(REPEATS)
-    ]
-    found: dict[str, Any] = {}
-    for i, (name, value) in enumerate(
-        zip(("all_games", "same_openings"), _correlations(games, overall), strict=True)
-    ):
-        known = [sample[i] for sample in samples if sample[i] is not None]
-        interval = np.percentile(known, [2.5, 97.5]).tolist() if known else None  # type: ignore[arg-type]
-        found[name] = {"value": value, "interval": interval}
-    return found
-
-
-def _correlations(games: FloatArray, overall: FloatArray) -> tuple[float | None, float | None]:
-    """Correlate the other judge's ranks with the overall ones, and with the same openings'."""
-    a, b, n = games[:, 0].astype(int), games[:, 1].astype(int), len(overall)
-    played = np.maximum(np.bincount(a, None, n) + np.bincount(b, None, n), 1)
-    first, second = (
-        (np.bincount(a, won, n) + np.bincount(b, 1 - won, n)) / played
-        for won in (games[:, 2], games[:, 3])
-    )
-    found = spearman(overall, second), spearman(first, second)
-    return found[0].r if found[0] else None, found[1].r if found[1] else None
-
-
 # ----- Tables 1 to 5: showing -----
 
 
@@ -760,10 +615,6 @@ def tables(context: Context, size: TablesSize) -> Result:
     """Train players with different inputs and let them meet: what each input adds."""
     played = play_tables(context, context.place("opening-td/tables"), size)
     data = tables_data(played)
-    wins = {encoding: wins_of(played, encoding) for encoding in ENCODINGS}
-    data["judges"] = [
-        compare_judges(judge, second_opinions(context, played, judge), wins) for judge in size.judge
-    ]
     curves = {f"ABCDE, {e}": curve for e, curve in data["figure4"].items() if curve}
     return Result(
         text="What do the inputs add? A is the bare board, B the distance to the edge, C "
@@ -817,36 +668,12 @@ def result_tables(data: dict[str, Any]) -> list[Table]:
         title = "Figure 4: ABCDE against random (paper: about 50 % at the start, just over 75 % at "
         points = [(str(g), *(_percent(at[e].get(g)) for e in at)) for g in games]
         shown.append(table(title + "3,000)", ["games", *at], points))
-    return [*shown, *(_judge_table(judge) for judge in data.get("judges", ()))]
+    return shown
 
 
 def _wins_table(title: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> Table:
     cells = [(f, _percent(e["value"]), _range(e), _percent(e["paper"], 0)) for f, e in rows]
     return table(title, ["player", "here", "95 %", "paper"], cells)
-
-
-def _judge_table(judge: dict[str, Any]) -> Table:
-    ranks = [
-        f"{e} {_correlation(r['all_games'])}, same openings {_correlation(r['same_openings'])}"
-        for e, r in judge["ranks"].items()
-    ]
-    cells = (
-        str(judge["openings"]),
-        _percent(judge["agreement"]),
-        _range(judge),
-        _percent(judge["agreement_beyond_5_points"]),
-        f"{judge['score_correlation'] or 0.0:.2f}",
-        "; ".join(ranks),
-    )
-    columns = ["openings", "same winner", "95 %", "beyond 5 points", "scores", "ranks"]
-    return table(f"Another judge: {judge['expert']}", columns, [cells])
-
-
-def _correlation(entry: dict[str, Any]) -> str:
-    if entry["value"] is None or entry["interval"] is None:
-        return "unknown"
-    low, high = entry["interval"]
-    return f"{entry['value']:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _percent(share: float | None, digits: int = 1) -> str:
@@ -908,143 +735,6 @@ def _table_comparisons(data: dict[str, Any], size: TablesSize) -> list[Compariso
     return [compare(c, text=percent(e["value"], e["interval"]), why=why) for c, e in shown.items()]
 
 
-# ----- What the paper left open -----
-
-_BASE = "paper"
-_VARIANTS: dict[str, dict[str, Any]] = {
-    _BASE: {},
-    "scalar": {"encoding": "scalar"},
-    "mixed": {"encoding": "mixed"},
-    "lambda 0.6": {"trace": 0.6},
-    "lambda 0.9": {"trace": 0.9},
-    "80 hidden": {"hidden": 80},
-    "half against random": {"random_opponent": 0.5, "random_plies": 6},
-    "against static": {"opponent": "static"},
-}
-"""What each variant changes in the binary player ABCDE trained by self-play."""
-_OPPONENTS = ("random", "maxlib", _BASE)
-
-
-@dataclass(frozen=True)
-class VariantsSize(TrainingSize):
-    """Which variants are trained, and how many games compare them."""
-
-    match_games: int = setting(400, "Games per comparison.", least=1)
-    only: tuple[str, ...] = setting(
-        (), "Only these variants, and the paper's player.", changeable=True
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in self.only:
-            if name not in _VARIANTS:
-                raise SpecError(f"no variant {name!r}; there are: {', '.join(_VARIANTS)}")
-
-    @property
-    def variants(self) -> tuple[str, ...]:
-        """The variants to train, the paper's player first."""
-        return tuple(dict.fromkeys((_BASE, *self.only))) if self.only else tuple(_VARIANTS)
-
-
-def _variant_job(folder: Path, size: VariantsSize, name: str, seed: int) -> TrainJob:
-    """Return the training of one variant."""
-    settings = replace(size.terms, expert=size.expert, curve_games=0, seed=seed, **_VARIANTS[name])
-    return TrainJob(str(folder / f"{name.replace(' ', '-')}-{seed}"), settings)
-
-
-def _variant_matches(folder: Path, size: VariantsSize, seeds: range) -> dict[str, MatchJob]:
-    """Return the comparisons by key."""
-    jobs = {}
-    for seed in seeds:
-        base = _variant_job(folder, size, _BASE, seed).model
-        for name in size.variants:
-            model = _variant_job(folder, size, name, seed).model
-            for opponent in _OPPONENTS[:2] if name == _BASE else _OPPONENTS:
-                other = base if opponent == _BASE else opponent
-                job = MatchJob(model, other, size.judged_by, size.match_games, 9_000_000 + seed)
-                jobs[f"{name}|{seed}|{opponent}"] = job
-    return jobs
-
-
-def play_variants(context: Context, folder: Path, size: VariantsSize) -> dict[str, Any]:
-    """Train and compare all variants, continuing what is there; return the numbers."""
-    seeds = range(context.seed, context.seed + size.seeds)
-    with Run.open(folder, f"{KIND} variants", size, resume=True):
-        jobs = [_variant_job(folder, size, name, seed) for seed in seeds for name in size.variants]
-        _train_all(jobs, context, context.between(0.0, 0.8, "variants trained"))
-        rows = Journal(folder / "comparisons.jsonl").complete(
-            _variant_matches(folder, size, seeds), play, workers=context.workers, ray=context.ray,
-            report=context.between(0.8, 1.0, "comparisons"),
-        )  # fmt: skip
-    return _variants_data(size, rows)
-
-
-def _variants_data(size: VariantsSize, rows: list[Row]) -> dict[str, Any]:
-    """Return win rates with intervals: over seeds if there are several, else over games.
-
-    `p` tests over seeds whether a variant differs from the paper's player: by the difference of
-    their win rates against the same opponent, or by the win rate against it. `significant` is by
-    Holm's rule among all variants against one opponent.
-    """
-    rates: dict[tuple[str, str], dict[int, float]] = {}
-    for row in rows:
-        name, seed, opponent = row["key"].split("|")
-        rates.setdefault((name, opponent), {})[int(seed)] = Rate.of(row["scores"]).win_rate
-    entries: dict[str, dict[str, Any]] = {name: {} for name in size.variants}
-    for opponent in _OPPONENTS:
-        base = rates.get((_BASE, opponent), {})
-        for name in size.variants:
-            own = rates.get((name, opponent), {})
-            if not own:
-                continue
-            values = list(own.values())
-            gaps = [rate - (0.5 if opponent == _BASE else base[seed]) for seed, rate in own.items()]
-            entries[name][opponent] = {
-                "win_rate": sum(values) / len(values),
-                "interval": list(interval_of(values, size.match_games) or (0.0, 1.0)),
-                "seeds": len(values),
-                "p": None if name == _BASE else mean_test(gaps, 0.0),
-            }
-        mark([entries[name][opponent] for name in size.variants if opponent in entries[name]])
-    return {
-        "games": size.games,
-        "expert": size.expert,
-        "referee": size.judged_by,
-        "match_games": size.match_games,
-        "seeds": sorted({seed for found in rates.values() for seed in found}),
-        "variants": entries,
-    }
-
-
-def variants(context: Context, size: VariantsSize) -> Result:
-    """Compare variants of player ABCDE that the paper left open.
-
-    Every variant plays random openings, `maxlib` openings and the paper's own player of the same
-    seed.
-    """
-    data = play_variants(context, context.place("opening-td/variants"), size)
-    rows = []
-    for name, entries in data["variants"].items():
-        cells = [name]
-        for opponent in _OPPONENTS:
-            entry = entries.get(opponent)
-            if entry is None:
-                cells.append("")
-                continue
-            low, high = entry["interval"]
-            text = f"{100 * entry['win_rate']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
-            if entry["p"] is not None:
-                text += f" p={entry['p']:.3f}" + ("*" if entry["significant"] else "")
-            cells.append(text)
-        rows.append(cells)
-    title = f"Variants of ABCDE after {data['games']} games: wins in %, against"
-    return Result(
-        text="What the paper left open, one change at a time.",
-        tables=[table(title, ["variant", *_OPPONENTS], rows)],
-        data=data,
-    )
-
-
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "opening-td", "opening-td", "Learning by self-play", learning, quick=CurveSize(),
@@ -1057,9 +747,5 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
             features=_SMALL_SETS,
         ),
         full=TablesSize(seeds=5), minutes=(0.4, 240),
-    ),
-    Experiment(
-        "opening-td-variants", "opening-td", "What was left open", variants,
-        full=VariantsSize(seeds=5), minutes=(1, 240),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Show the progress of a run and of its present step, with the time left: bars or plain lines.
+"""Show the progress of a run and of its present step, with the time left.
 
 The time left is estimated from the steps' own estimates, scaled by how long the finished steps
 really took.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 
 _EVERY = 15.0
 """Seconds between lines where there is no terminal."""
@@ -63,9 +64,6 @@ class Progress:
         self._spent += self._clock() - self._begun
         self._left.remove(self._step)
 
-    def close(self) -> None:
-        """Stop drawing."""
-
     def step_left(self) -> float:
         """Estimate the seconds left of the present step."""
         took = self._clock() - self._begun
@@ -92,13 +90,19 @@ class Progress:
 
 
 class LineProgress(Progress):
-    """Write a line at the start and end of each step, and now and then between."""
+    """Write a line at the start and end of each step, and a note now and then between."""
 
     def __init__(
-        self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+        self,
+        write: Callable[[str], None],
+        note: Callable[[str], None] | None = None,
+        *,
+        every: float = _EVERY,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(clock)
-        self._write, self._written = write, clock()
+        self._write, self._note = write, note or write
+        self._every, self._written = every, clock()
 
     def plan(self, steps: Sequence[tuple[str, str, float]], done: set[str]) -> None:
         """Start a run of steps."""
@@ -118,9 +122,9 @@ class LineProgress(Progress):
         """Report what share of the step is done."""
         super().at(share, note)
         now = self._clock()
-        if now - self._written >= _EVERY:
+        if now - self._written >= self._every:
             self._written = now
-            self._write(
+            self._note(
                 f"{self._number} {self._step}: {self._share:.0%}, {note}; "
                 f"{span(self.step_left())} left, {span(self.left())} in all"
             )
@@ -132,72 +136,18 @@ class LineProgress(Progress):
         self._write(f"{number} {self._step}: done in {span(seconds)}")
 
 
-class BarProgress(Progress):
-    """Draw the run and the present step as bars on a terminal."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Bars
-
-        self._bars: Any = Bars(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[left]}"),
-            TextColumn("{task.fields[note]}"),
-            console=Console(stderr=True),
-        )
-        self._whole: Any = None
-        self._part: Any = None
-
-    def plan(self, steps: Sequence[tuple[str, str, float]], done: set[str]) -> None:
-        """Start a run of steps."""
-        super().plan(steps, done)
-        self._bars.start()
-        self._whole = self._bars.add_task("laboratory", total=1.0, left="", note="")
-        self._part = self._bars.add_task("", total=1.0, left="", note="")
-        self._draw()
-
-    def begin(self, step: str) -> None:
-        """Begin a step."""
-        super().begin(step)
-        self._bars.update(self._part, description=step, note=self._titles[step])
-        self._draw()
-
-    def at(self, share: float, note: str = "") -> None:
-        """Report what share of the step is done."""
-        super().at(share, note)
-        self._bars.update(self._part, note=note)
-        self._draw()
-
-    def end(self, seconds: float) -> None:
-        """End the step."""
-        super().end(seconds)
-        self._share = 1.0
-        self._bars.print(f"{self._step}: {span(seconds)}")
-        self._draw()
-
-    def close(self) -> None:
-        """Stop drawing."""
-        self._bars.stop()
-
-    def _draw(self) -> None:
-        running = self._step in self._left
-        done = sum(t for name, t in self._estimates.items() if name not in self._left)
-        done += self._estimates[self._step] * self._share if running else 0.0
-        whole = f"{span(self.left())} left" if running else ""
-        part = f"{span(self.step_left())} left" if running else ""
-        share = done / (sum(self._estimates.values()) or 1.0)
-        self._bars.update(self._whole, completed=share, left=whole)
-        self._bars.update(self._part, completed=self._share, left=part)
-
-
-def make_progress(*, quiet: bool) -> Progress:
-    """Return bars on a terminal, lines on standard error elsewhere, nothing if quiet."""
+@contextmanager
+def show_progress(*, quiet: bool) -> Iterator[Progress]:
+    """Show progress on standard error: on a terminal with a status line that changes in place."""
     if quiet:
-        return Progress()
-    if sys.stderr.isatty():
-        return BarProgress()
-    return LineProgress(lambda text: print(text, file=sys.stderr, flush=True))
+        yield Progress()
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(stderr=True)
+        with console.status("") as status:
+            write = partial(console.print, markup=False, highlight=False)
+            yield LineProgress(write, lambda text: status.update(Text(text)), every=0.5)
+    else:
+        yield LineProgress(lambda text: print(text, file=sys.stderr, flush=True))

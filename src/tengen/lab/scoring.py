@@ -15,19 +15,18 @@ cross-validation shows what each of its parts is worth. `scoring_baselines` has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from tengen.arrays import BoolArray, FloatArray, IntArray
+from tengen.arrays import FloatArray, IntArray
 from tengen.board import BLACK, WHITE, Board
 from tengen.board.counting import Method
 from tengen.board.counting_kernels import territory_margin
-from tengen.errors import SpecError
 from tengen.lab import papers
 from tengen.lab.result import Picture, Plot, Result, Table, line, percent, table
 from tengen.lab.scoring_baselines import evaluate_all
@@ -35,18 +34,14 @@ from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, card_results, compare, number
 from tengen.learners.scoring import BlockScorer, network, settled_games
 from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
-from tengen.learners.scoring.features import BlockTable, bordered, inside
+from tengen.learners.scoring.features import bordered, inside
 from tengen.learners.scoring.network import Rprop
-from tengen.learners.scoring.safety import judge_games
 from tengen.learners.scoring.scored_games import evaluate, read_scored_games
-from tengen.learners.scoring.self_labelling import LabelledBlocks, learn_from_scores
-from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
-from tengen.learners.scoring.training import MODEL, described, fingerprint_scored, train_scorer
+from tengen.learners.scoring.settings import ScorerSettings
+from tengen.learners.scoring.training import MODEL, train_scorer
 from tengen.models import has_model
-from tengen.models.settings import fingerprint
 from tengen.records import Corpus, GameArrays, GameRecord
 from tengen.records.corpus import last_positions
-from tengen.statistics import wilson
 
 TRAIN = "kgs6d-scored-train.sgf"
 TESTS: dict[str, Method] = {
@@ -736,183 +731,6 @@ def _ownership(judge: Any, cases: list[Any], name: str) -> list[Picture]:
     return [Picture(title, svg)]
 
 
-# ----- What each part is worth -----
-
-_ALL = "all families"
-
-
-@dataclass
-class Validation:
-    """Which games were scored right when they were not trained on."""
-
-    exact: list[int]
-    made: dict[str, list[int]]
-    """The same for made positions, by board size."""
-
-    def row(self, name: str, base: Validation | None = None) -> dict[str, Any]:
-        """Return the shares right, with Wilson's intervals, and what changed against another.
-
-        `gained` and `lost` are the games that only this one, or only the other, counts right.
-        """
-        row: dict[str, Any] = {"name": name, **_share("", self.exact)}
-        for size, right in self.made.items():
-            row |= _share(f"made_{size}x{size}_", right)
-        if base is not None:
-            ours, theirs = np.array(self.exact, np.bool_), np.array(base.exact, np.bool_)
-            row["gained"] = int((ours & ~theirs).sum())
-            row["lost"] = int((~ours & theirs).sum())
-        return row
-
-
-def _share(prefix: str, right: list[int]) -> dict[str, Any]:
-    return {
-        f"{prefix}games": len(right),
-        f"{prefix}exact": sum(right) / len(right),
-        f"{prefix}interval": list(wilson(sum(right), len(right))),
-    }
-
-
-def _cross_validate(
-    blocks: BlockTable,
-    settings: ScorerSettings,
-    *,
-    folds: int = 3,
-    made: Sequence[LabelledBlocks] = (),
-    learn_made: bool = False,
-) -> Validation:
-    """Train on all folds but one and judge that one, in turn.
-
-    Made positions are always judged, and learned from only with `learn_made`.
-    """
-    rng = np.random.default_rng(settings.seed)
-    fold = rng.integers(0, folds, len(blocks))
-    made_folds = [rng.integers(0, folds, len(labelled.table)) for labelled in made]
-    exact = np.zeros(len(blocks), np.bool_)
-    made_exact = [np.zeros(len(labelled.table), np.bool_) for labelled in made]
-    for held in range(folds):
-        lessons = [
-            labelled.take(np.flatnonzero(of != held))
-            for labelled, of in zip(made, made_folds, strict=True)
-        ]
-        trained = learn_from_scores(
-            blocks, settings, chosen=fold != held, made=lessons if learn_made else ()
-        )
-        unseen = np.flatnonzero(fold == held)
-        exact[unseen] = judge_games(blocks, trained, unseen)[1]
-        for labelled, of, right in zip(made, made_folds, made_exact, strict=True):
-            some = np.flatnonzero(of == held)
-            right[some] = judge_games(labelled.table, trained, some)[1]
-    sizes = [str(labelled.table.grids.shape[1]) for labelled in made]
-    found = {size: _plain(right) for size, right in zip(sizes, made_exact, strict=True)}
-    return Validation(_plain(exact), found)
-
-
-def _plain(right: BoolArray) -> list[int]:
-    return [int(each) for each in right]
-
-
-def ways(settings: ScorerSettings, made: bool) -> dict[str, tuple[ScorerSettings, bool]]:
-    """Return what can be compared by name, and whether made positions are learned from."""
-    found = {_ALL: (settings, False)}
-    for family in FAMILIES:
-        others = tuple(name for name in FAMILIES if name != family)
-        found[f"without {family}"] = replace(settings, families=others), False
-    found["paper alone"] = replace(settings, families=("paper",)), False
-    if made:
-        found["with made"] = settings, True
-    return found
-
-
-def compare_parts(
-    context: Context,
-    blocks: BlockTable,
-    settings: ScorerSettings,
-    *,
-    folds: int = 3,
-    made: Sequence[LabelledBlocks] = (),
-    only: Collection[str] = (),
-) -> list[dict[str, Any]]:
-    """Validate all families together, then each of `ways`, or only those named.
-
-    Finished rows are saved in the context's folder.
-
-    Raises
-    ------
-    SpecError
-        If `only` names something that is not in `ways`.
-    """
-    there = ways(settings, bool(made))
-    unknown = [name for name in only if name not in there]
-    if unknown:
-        raise SpecError(f"{', '.join(unknown)}: there are {', '.join(there)}")
-    games = fingerprint(blocks.grids, blocks.target, [m.alive.tolist() for m in made], folds)
-    rows: list[dict[str, Any]] = []
-    base: Validation | None = None
-    for name, (chosen, learn) in there.items():
-        if only and name != _ALL and name not in only:
-            continue
-        key = fingerprint(games, chosen, learn)
-
-        def validate(chosen: ScorerSettings = chosen, learn: bool = learn) -> dict[str, Any]:
-            return asdict(_cross_validate(blocks, chosen, folds=folds, made=made, learn_made=learn))
-
-        found = Validation(**context.once(f"scoring/parts-{key}", validate))
-        rows.append(found.row(name, base))
-        base = base or found
-        context.at(len(rows) / len(there), f"{name}: {rows[-1]['exact']:.2%}")
-    return rows
-
-
-@dataclass(frozen=True)
-class PartsSize:
-    """The games, and how the parts of the scorer are compared."""
-
-    train: str = TRAIN
-    """File of the collection."""
-    games: int = 0
-    """Games to use; 0 for all."""
-    made: tuple[str, ...] = ()
-    """Files of games made by `tengen train scoring --made-only`, to measure on and learn from."""
-    folds: int = 3
-    members: int = 4
-    """Networks that vote."""
-    only: tuple[str, ...] = ()
-    """Rows to measure beside all families, such as `without bonds`."""
-
-
-def parts(context: Context, size: PartsSize) -> Result:
-    """Find by cross-validation on training games what each part of the scorer is worth.
-
-    Every game is scored by networks that did not learn from it. Made positions are cut into the
-    same folds.
-    """
-    games = Corpus([context.games(size.train)]).as_arrays()
-    games = games.take(range(min(size.games or len(games), len(games))))
-    kept = context.place("scoring") / f"features-{fingerprint_scored(games)}.npz"
-    blocks = described(
-        games, kept, lambda what, done, of: context.at(0.5 * done / of, f"{what} {done}/{of}")
-    )
-    rows = compare_parts(
-        context, blocks, ScorerSettings(members=size.members, seed=context.seed),
-        folds=size.folds, only=size.only,
-        made=settled_games.read_labelled([context.games(name) for name in size.made]),
-    )  # fmt: skip
-    sizes = [key for key in rows[0] if key.startswith("made_") and key.endswith("exact")]
-    cells = [
-        [
-            row["name"],
-            percent(row["exact"], row["interval"]),
-            f"+{row['gained']} -{row['lost']}" if "gained" in row else "",
-            *(percent(row[key]) for key in sizes),
-        ]
-        for row in rows
-    ]
-    columns = ["trained", "exact", "games changed", *(key.split("_")[1] + " made" for key in sizes)]
-    title = f"{len(blocks)} unseen games in {size.folds} folds"
-    data = {"games": len(blocks), "folds": size.folds, "seed": context.seed, "rows": rows}
-    return Result(tables=[table(title, columns, cells)], data=data)
-
-
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "scoring-failure", "scoring", "A failure, and why", failure, quick=_QUICK, full=_FULL,
@@ -921,9 +739,5 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "scoring", "scoring", "Scorers on unseen games", scorer, quick=_QUICK, full=_FULL,
         minutes=(0.6, 30), needs=lambda size: () if size.made else (size.train, *TESTS),
-    ),
-    Experiment(
-        "scoring-parts", "scoring", "What each part of the scorer adds", parts, full=PartsSize(),
-        minutes=(1, 240), needs=lambda size: (size.train, *size.made), named_only=True,
     ),
 )  # fmt: skip

@@ -6,9 +6,8 @@ after equal training: every design plays the reference design of the same seed a
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +20,10 @@ from tengen.lab.result import Picture, Plot, Result, line, percent, table
 from tengen.lab.steps import Context, Experiment
 from tengen.lab.verdicts import Comparison, above, compare
 from tengen.models.settings import CheckedSettings, setting
-from tengen.statistics import Rate, Trend, spearman, wilson
+from tengen.statistics import Trend, spearman, wilson
 
 if TYPE_CHECKING:
-    from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
+    from tengen.learners.symmetry_network import SymmetryNetwork
 
 POSITION = "B E5 W C3 B G3 W C6 B F7 W G6 B G7 W H7 B H6 W H8 B F6 W H5"
 """A fight on 9x9."""
@@ -402,157 +401,6 @@ def _views() -> list[Picture]:
     return figures
 
 
-# ----- Designs after equal training -----
-
-_LIBERTIES = {"categories": "liberties"}
-
-DESIGNS: dict[str, dict[str, dict[str, Any]]] = {
-    "categories": {
-        "eyes and openings (paper)": {},
-        "liberties": _LIBERTIES,
-    },
-    "tying": {
-        "tied by symmetry (paper)": _LIBERTIES,
-        "and by colour": {**_LIBERTIES, "colour": True},
-        "12 T units": {**_LIBERTIES, "mixture": {"T": 12}},
-        "plain, one unit": {**_LIBERTIES, "tied": False, "mixture": {"T": 1}},
-        "plain, 12 units": {**_LIBERTIES, "tied": False},
-        "no hidden units": {**_LIBERTIES, "linear_games": 10**9},
-    },
-}
-"""Tables of designs by name: the settings that each changes; the first is the reference."""
-
-
-@dataclass(frozen=True)
-class DesignTable(CheckedSettings):
-    """How long every design of a table is trained, and how many games it plays."""
-
-    table: str = setting("tying", "Which table.", choices=DESIGNS)
-    train_games: int = setting(10_000, "Games of every training.", least=1)
-    rate: float = setting(5e-5, "Learning rate.", least=0)
-    seeds: int = setting(1, "Trainings per row.", least=1)
-    only: tuple[str, ...] = setting((), "Rows with one of these words in their names.")
-    games: int = setting(200, "Games per match.", least=1)
-    size: int = setting(9, "Size of the board.", least=3, most=25)
-
-
-@dataclass(frozen=True)
-class DesignRow:
-    """A row of a table of designs: shares with 95 % intervals over all seeds' games."""
-
-    name: str
-    weights: int
-    seeds: int
-    seconds: float  # of the processor, for one training
-    against_first: float | None
-    first_interval: tuple[float, float] | None
-    against_maxlib: float
-    maxlib_interval: tuple[float, float]
-
-
-def compare_designs(context: Context, size: DesignTable) -> Result:
-    """Train the designs of a table and compare them.
-
-    Matches are played at beta 20 and komi 3.5 against the reference, with the best move and komi
-    7.5 against maxlib. The first row stays whatever `only` says. Trained networks are saved, so
-    that a stopped comparison continues.
-    """
-    rows = design_rows(context, size)
-    cells = [
-        [
-            row.name,
-            row.weights,
-            "" if row.against_first is None else percent(row.against_first, row.first_interval),
-            percent(row.against_maxlib, row.maxlib_interval),
-            f"{row.seconds:.0f}",
-        ]
-        for row in rows
-    ]
-    columns = ["network", "weights", "against the first", "against maxlib", "seconds"]
-    title = f"{size.table}, {size.train_games} games each"
-    return Result(
-        tables=[table(title, columns, cells)], data={"rows": [asdict(row) for row in rows]}
-    )
-
-
-def design_rows(context: Context, size: DesignTable) -> list[DesignRow]:
-    """Train the designs of a table and return its rows."""
-    from tengen.learners.symmetry_network import SymmetrySettings
-
-    base = SymmetrySettings(
-        games=size.train_games,
-        linear_games=size.train_games // 5,
-        rate=size.rate,
-        anneal=0.4,
-        size=size.size,
-    )
-    folder = context.place("symmetry-network/designs")
-    rows: list[DesignRow] = []
-    firsts: list[SymmetryNetwork] = []
-    designs = DESIGNS[size.table]
-    for number, (design, changes) in enumerate(designs.items()):
-        if number and size.only and not any(word in design for word in size.only):
-            continue
-        used, networks = [], []
-        for seed in range(context.seed, context.seed + size.seeds):
-            context.at(number / len(designs), f"{design}, seed {seed}")
-            path = folder / f"{size.table}-{number}-{seed}.safetensors"
-            settings = replace(base, **{**changes, "seed": seed})
-            network, seconds = _trained(settings, path, context.workers)
-            used.append(seconds)
-            networks.append(network)
-        firsts = firsts or networks
-        rows.append(_row(design, networks, firsts, float(np.mean(used)), size, context))
-    return rows
-
-
-def _row(
-    name: str,
-    networks: list[SymmetryNetwork],
-    firsts: list[SymmetryNetwork],
-    seconds: float,
-    size: DesignTable,
-    context: Context,
-) -> DesignRow:
-    """Let the networks of a design play those of the reference, seed by seed, and maxlib."""
-    from tengen.learners.symmetry_network.learner import play_match
-
-    against_first: list[Rate] = []
-    against_maxlib: list[Rate] = []
-    for i, (network, first) in enumerate(zip(networks, firsts, strict=True)):
-        options: dict[str, Any] = {"games": size.games, "size": size.size}
-        options |= {"seed": context.seed + i, "workers": context.workers}
-        if network is not first:
-            against_first.append(play_match(network, first, **options))
-        against_maxlib.append(play_match(network, "maxlib", komi=7.5, beta=1e9, **options))
-    same, liberty = Rate.pooled(against_first), Rate.pooled(against_maxlib)
-    return DesignRow(
-        name,
-        networks[0].architecture.weights,
-        len(networks),
-        seconds,
-        same.win_rate if against_first else None,
-        same.interval if against_first else None,
-        liberty.win_rate,
-        liberty.interval,
-    )
-
-
-def _trained(settings: SymmetrySettings, path: Path, workers: int) -> tuple[SymmetryNetwork, float]:
-    """Return a trained network and its processor seconds (0 if it was already trained)."""
-    from tengen.learners.symmetry_network import SymmetryNetwork
-
-    if path.exists():
-        found = SymmetryNetwork.load(path)
-        if found.settings is not None and found.settings.recipe == settings.recipe:
-            return found, 0.0
-        raise SpecError(f"{path}: was trained with other settings; choose another folder")
-    begin = time.process_time()
-    network = SymmetryNetwork(settings=settings, workers=workers).fit()
-    network.save(path)
-    return network, time.process_time() - begin
-
-
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "symmetry-weights", "symmetry-network", "714 weights, drawn", weights,
@@ -565,9 +413,5 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "symmetry-snapshots", "symmetry-network", "Figure 1 of any training", snapshots,
         full=SnapshotTournament(), named_only=True,
-    ),
-    Experiment(
-        "symmetry-designs", "symmetry-network", "Designs after equal training", compare_designs,
-        full=DesignTable(), minutes=(1, 60), named_only=True,
     ),
 )  # fmt: skip

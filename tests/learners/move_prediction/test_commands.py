@@ -76,9 +76,6 @@ def test_the_papers_tables(folder, capsys, monkeypatch, tmp_path) -> None:
     options = ["reranked=", "widths=0.5,5", "sizes=", "patterns=0", "exact=true"]
     rows = lab(capsys, "move-prediction", tmp_path / "b", *options)["widths"]
     assert rows[0]["features"] > rows[1]["features"] > 0 and rows[0]["violation"] <= 0.1
-    rows = lab(capsys, "move-prediction-history", tmp_path / "a", "ranks=0,3")["rows"]
-    assert [row["replaced"] for row in rows] == ["nobody's", "own", "both"]
-    assert rows[0]["top1"] != rows[2]["top1"]
 
 
 def test_the_top_move_plays_a_match(folder, capsys, monkeypatch, tmp_path) -> None:

@@ -134,19 +134,6 @@ def test_a_stopped_training_goes_on_exactly(tmp_path) -> None:
     assert np.array_equal(whole.frequency, resumed.frequency)
 
 
-def test_a_weaker_players_history_is_not_the_experts() -> None:
-    predictor = MovePredictor(settings=PredictionSettings(top=5)).fit(tasteful_games(40))
-    fresh = tasteful_games(10, seed=500)
-    rates = []
-    for rank in (0, 1, 20, -20):
-        predictor.model_.history_rank = rank
-        rates.append(predictor.evaluate(fresh).rate(1))
-    # These games follow the last move: whoever is told a wrong one does worse, but his own
-    # earlier moves do not matter.
-    assert rates[0] > rates[1] and rates[0] > rates[2]
-    assert abs(rates[0] - rates[3]) < rates[0] - rates[2]
-
-
 def test_it_is_a_policy_that_keeps_its_file(tmp_path) -> None:
     predictor = MovePredictor(settings=PredictionSettings(top=5)).fit(tasteful_games(20))
     boards = sample_boards(2, ((SIZE, SIZE),))

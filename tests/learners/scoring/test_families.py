@@ -93,21 +93,6 @@ def test_labelled_positions_teach_what_scores_alone_do_not(table):
     assert (taught[first] > plain[first]).all()
 
 
-def test_unseen_games_are_judged_in_folds_and_a_break_costs_nothing(table, tmp_path, monkeypatch):
-    labelled = LabelledBlocks(table, np.ones(len(table.block), np.bool_))
-    context, options = Context(tmp_path, 1, 1), {"folds": 2, "made": [labelled]}
-    rows = lab.compare_parts(context, table, QUICK, **options)
-    names = [row["name"] for row in rows]
-    assert names[0] == "all families" and "without attacks" in names
-    assert names[-2:] == ["paper alone", "with made"]
-    assert all(row["games"] == 24 and row["made_7x7_games"] == 24 for row in rows)
-    assert rows[0]["exact"] == 0.75  # a quarter of the records is wrong
-    monkeypatch.setattr(lab, "learn_from_scores", None)
-    assert lab.compare_parts(context, table, QUICK, **options) == rows
-    with pytest.raises(TypeError):
-        lab.compare_parts(context, table, replace(QUICK, seed=2), **options)
-
-
 def test_the_commands_know_the_parts(tmp_path):
     from tengen.cli.scoring import app
 

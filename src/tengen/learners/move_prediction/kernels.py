@@ -566,53 +566,33 @@ def _place_of(p, moves, order):
 
 
 @kernel
-def _fill_history(rank_history, earlier, weaker, history):
-    """Fill the history given to the re-ranker from the experts' moves and the weaker ones."""
-    history[:] = earlier
-    for j in range(EARLIER):
-        # The latest move, and every second one, was the opponent's.
-        if rank_history > 0 or (rank_history < 0 and j % 2 == 1):
-            history[0, j] = weaker[0, j]
-            history[1, j] = weaker[1, j]
-
-
-@kernel
 def measure_games(
     points, colours, offsets, games, rows, cols, tables, frequency, weights, top, tops, hits,
-    counts, rank_history,
+    counts,
 ):  # fmt: skip
-    """Rank every expert's move; add credit to `hits` and `counts` by phase; return the loss.
-
-    With `rank_history` k > 0 the earlier moves given to the re-ranker are not the experts' but the
-    moves that this model ranks k-th at each earlier turn, as if a weaker player had moved; with
-    k < 0 only the mover's own moves are replaced. The stones on the board stay the experts'.
-    """
+    """Rank every expert's move; add credit to `hits` and `counts` by phase; return the loss."""
     follower = _new_follower(rows, cols, tables, frequency)
     s, likes, earlier = follower[0], follower[2][5], follower[5]
     area = rows * cols
     moves, order = np.zeros(area, np.int64), np.zeros(area, np.int64)
-    weaker, history = np.zeros((2, EARLIER), np.int64), np.zeros((2, EARLIER), np.int64)
     feats = np.zeros(WIDTH, np.int64)
     scores, final = np.zeros(area), np.zeros(area)
     loss = 0.0
     for g in games:
         _begin_game(follower, tables)
-        weaker[:] = earlier
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
             if not takes_turn(s, p, colour):
                 break
-            weak = p
             if p > 0:
                 _find_largest(follower, tables, frequency, colour)
-                _fill_history(rank_history, earlier, weaker, history)
-                n = _rank_candidates(s, colour, likes, history[0], top, moves, order, scores)
+                n = _rank_candidates(s, colour, likes, earlier[0], top, moves, order, scores)
                 take = min(top, n)
                 for m in range(take):
                     q = moves[order[m]]
                     _candidate_features(
-                        frequency.shape[0], _pattern_of(follower, q, colour), q, history[0],
-                        history[1], rows, cols, feats,
+                        frequency.shape[0], _pattern_of(follower, q, colour), q, earlier[0],
+                        earlier[1], rows, cols, feats,
                     )  # fmt: skip
                     scores[m] = 0.0
                     for f in feats:
@@ -620,9 +600,5 @@ def measure_games(
                 _final_scores(moves, order, n, take, scores, likes, colour, cols, final)
                 phase = (k - offsets[g]) // _PLIES_PER_PHASE
                 loss += _credit(final, n, _place_of(p, moves, order), tops, hits, counts, phase)
-                if rank_history != 0:
-                    own = np.argsort(-final[:n], kind="mergesort")
-                    weak = moves[order[own[min(abs(rank_history), n) - 1]]]
-            _push_earlier(weaker[0], weaker[1], weak, _pattern_of(follower, weak, colour))
             _make_move(follower, tables, p, colour)
     return loss

@@ -103,8 +103,7 @@ class Measured:
 class PredictionModel:
     """Known patterns `keys`, numbered from 1, with frequencies and the re-ranker's weights.
 
-    Entry 0 of `frequency` is the frequency of "no known pattern". `history_rank` is for
-    experiments, see `kernels.measure_games`.
+    Entry 0 of `frequency` is the frequency of "no known pattern".
     """
 
     keys: IntArray
@@ -113,7 +112,6 @@ class PredictionModel:
     templates: IntArray
     top: int
     sizes: list[tuple[int, int]]
-    history_rank: int = 0
 
     @property
     def features(self) -> int:
@@ -165,7 +163,7 @@ class PredictionModel:
         measured.loss += kernels.measure_games(
             games.moves, games.colours, games.offsets, np.arange(len(games)), rows, cols,
             self.tables(rows, cols), self.frequency, self.weights, self.top, np.array(TOPS),
-            measured.hits, measured.counts, self.history_rank,
+            measured.hits, measured.counts,
         )  # fmt: skip
 
     def priors(self, board: Board, tables: tuple[NDArray[Any], ...]) -> tuple[IntArray, FloatArray]:
