@@ -188,7 +188,7 @@ def test_compiling_is_spared_only_where_it_would_be_done(
 
 
 def test_one_game_is_told_from_many(tmp_path: Path) -> None:
-    from tengen.cli.score import _is_one_game
+    from tengen.cli.games import _is_one_game
 
     path = tmp_path / "games"
     for content, one in ((GAME, True), (2 * GAME, False), (GAME + 30_000 * " ", False)):

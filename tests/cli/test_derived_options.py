@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from tengen.cli.options import Options, RunFolder, RunOfModel, Shared, Shown, derived_options
-from tengen.cli.printing import emit, study_context
+from tengen.cli.printing import emit
 from tengen.models import CheckedSettings, Run, setting, to_plain
 
 
@@ -42,7 +42,7 @@ def train(settings: Walk, run: RunFolder, *, shown: Shown) -> None:
     settings = run.settings(folder, settings)
     with Run.open(folder, "walk", settings, resume=run.resume) as held:
         held.save(settings.steps, {})
-        emit({**to_plain(settings), "said": sorted(run.said)}, json=shown.json)
+        emit({**to_plain(settings), "given": sorted(run.given)}, json=shown.json)
 
 
 @app.command()
@@ -64,18 +64,18 @@ def call(*words: str, command: str = "train") -> Any:
 
 
 def test_defaults_are_those_of_the_settings(tmp_path: Path) -> None:
-    assert call("--out", str(tmp_path)) == {**to_plain(Walk()), "said": []}
+    assert call("--out", str(tmp_path)) == {**to_plain(Walk()), "given": []}
 
 
 def test_every_kind_of_option_arrives(tmp_path: Path) -> None:
     words = "--steps 7 --rate 2 --rate-end 0.5 --lambda 0.9 --kind flat --far --no-safe"
     got = call("--out", str(tmp_path), *words.split(), "--without", "left", "--without", "up")
     wanted = Walk(7, 2.0, 0.5, 0.9, "flat", ("left", "up"), True, False)
-    said = ["far", "kind", "rate", "rate_end", "safe", "steps", "trace", "without"]
-    assert got == {**to_plain(wanted), "said": said}
+    given = ["far", "kind", "rate", "rate_end", "safe", "steps", "trace", "without"]
+    assert got == {**to_plain(wanted), "given": given}
 
 
-def test_resuming_takes_from_the_run_what_is_not_said(tmp_path: Path) -> None:
+def test_resuming_takes_from_the_run_what_is_not_given(tmp_path: Path) -> None:
     call("--out", str(tmp_path), "--rate", "0.7")
     got = call("--out", str(tmp_path), "--resume", "--steps", "30")
     assert (got["rate"], got["steps"], got["said"]) == (0.7, 30, ["steps"])
@@ -113,15 +113,3 @@ def test_settings_of_a_run_that_is_not_resumed_are_those_that_were_given(tmp_pat
     call("--out", str(tmp_path), "--rate", "0.7")
     assert RunFolder(out=tmp_path).settings(tmp_path, Walk()) == Walk()
     assert RunFolder(out=tmp_path, resume=True).settings(tmp_path, Walk()) == Walk(rate=0.7)
-
-
-def test_a_study_has_a_folder_of_its_own_or_one_that_goes_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with study_context(None, 3) as context:
-        assert context.folder.is_dir() and context.seed == 3
-        context.at(0.5, "half")
-    assert not context.folder.exists() and capsys.readouterr().err == "half\n"
-    with study_context(tmp_path, 3, quiet=True) as context:
-        context.at(1.0, "all")
-    assert context.folder == tmp_path and tmp_path.exists() and capsys.readouterr().err == ""

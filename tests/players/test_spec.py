@@ -121,7 +121,7 @@ def test_a_value_in_quotes_may_have_commas() -> None:
 
 
 def test_importing_the_table_needs_no_numba() -> None:
-    code = "import sys, tengen.cli.players, tengen.cli.options; sys.exit('numba' in sys.modules)"
+    code = "import sys, tengen.cli.models, tengen.cli.options; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

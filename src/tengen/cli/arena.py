@@ -1,4 +1,4 @@
-"""Match players, run tournaments, show and export results; only parse, call and print."""
+"""The commands of `tengen arena`: matches, tournaments, results and ratings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tengen.cli.options import (
     command,
     option,
 )
-from tengen.cli.printing import emit, remark
+from tengen.cli.printing import emit, remark, table
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -178,7 +178,7 @@ def rate(
             (rung.second, f"{elo:.0f}", rung.games, rung.wins, rung.losses, rung.draws)
             for rung, elo in placed.rungs
         ]
-        _table("", ["rung", "Elo", "games", "won", "lost", "drawn"], rows)
+        table("", ["rung", "Elo", "games", "won", "lost", "drawn"], rows)
         low, high = placed.interval
         print(f"{player}: {placed.elo:.0f} Elo, 95 %: {low:.0f} to {high:.0f}")
     return 3 if placed.stopped else 0
@@ -223,22 +223,6 @@ def _insist(resume: bool, path: Path | None) -> None:
         raise TengenError(f"{path or '--out'}: nothing to resume")
 
 
-def _table(title: str, columns: list[str], rows: list[Any]) -> None:
-    """Print a table; where there is no terminal it may be as wide as it likes."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from tengen.sanitize import for_rich
-
-    sheet = Table(title=title or None)
-    for column in columns:
-        sheet.add_column(for_rich(column))
-    for row in rows:
-        sheet.add_row(*map(for_rich, row))
-    console = Console()
-    Console(width=None if console.is_terminal else 400).print(sheet)
-
-
 def _show(results: Any, json: bool) -> None:
     """Print all tables of a tournament."""
     from tengen.arena.export import cross_table, results_value, standings_table
@@ -246,8 +230,8 @@ def _show(results: Any, json: bool) -> None:
     if json:
         emit(results_value(results), json=True)
         return
-    _table("", *standings_table(results))
-    _table("points won by the row's player", *cross_table(results))
+    table("", *standings_table(results))
+    table("points won by the row's player", *cross_table(results))
     if results.duplicates:
         print(f"{results.duplicates} games repeat another one and do not count")
     if results.faults:

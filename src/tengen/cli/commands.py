@@ -13,32 +13,39 @@ from typer.core import TyperCommand, TyperGroup
 class Entry(NamedTuple):
     """Where a command is, and its line in the help.
 
-    `place` is MODULE:COMMAND, or MODULE for all commands of a module, or a table of entries.
+    `place` is MODULE:COMMAND, MODULE or MODULE.GROUP for a group of commands, or a table of
+    entries.
     """
 
     place: str | dict[str, Entry]
     help: str
 
 
-TRAIN = {
-    "network": Entry("network:train", "Train the deep network on games."),
-    "self-play": Entry("self_play:train", "Train a network on games against itself."),
-    "move-prediction": Entry("move_prediction:train", "Train a move predictor (Araki 2007)."),
-    "scoring": Entry("scoring:train", "Train a scorer of finished games (Burzillo)."),
-    "symmetry-network": Entry("symmetry_network:train", "Train a symmetry network (Blair 2008)."),
-    "opening-td": Entry("opening_td:train", "Train opening players by TD (Huang 2003)."),
-    "opening-evolution": Entry("opening_evolution:train", "Evolve openings (Kendall 2004)."),
-}
-
-EVALUATE = {
-    "network": Entry("network:evaluate", "Measure a network on games."),
-    "self-play": Entry("self_play:evaluate", "Play the snapshots of a run against each other."),
-    "move-prediction": Entry("move_prediction:evaluate", "Measure a move predictor on games."),
-    "scoring": Entry("scoring:evaluate", "Compare a scorer with recorded results."),
-    "symmetry-network": Entry("symmetry_network:evaluate", "Play a network against a player."),
-    "opening-td": Entry("opening_td:evaluate", "Play a model's openings against a player."),
-    "opening-evolution": Entry("opening_evolution:evaluate", "Play evolved openings."),
-}
+# Learner -> module, help of `train`, help of `evaluate`.
+_LEARNERS = {
+    "network": ("networks", "Train the deep network on games.", "Measure a network on games."),
+    "self-play": (
+        "networks", "Train a network on games against itself.",
+        "Play the snapshots of a run against each other.",
+    ),
+    "move-prediction": (
+        "papers", "Train a move predictor (Araki 2007).", "Measure a move predictor on games."
+    ),
+    "scoring": (
+        "papers", "Train a scorer of finished games (Burzillo).",
+        "Compare a scorer with recorded results.",
+    ),
+    "symmetry-network": (
+        "papers", "Train a symmetry network (Blair 2008).", "Play a network against a player."
+    ),
+    "opening-td": (
+        "papers", "Train opening players by TD (Huang 2003).",
+        "Play a model's openings against a player.",
+    ),
+    "opening-evolution": ("papers", "Evolve openings (Kendall 2004).", "Play evolved openings."),
+}  # fmt: skip
+TRAIN = {name: Entry(f"{at}:train-{name}", line) for name, (at, line, _) in _LEARNERS.items()}
+EVALUATE = {name: Entry(f"{at}:evaluate-{name}", line) for name, (at, _, line) in _LEARNERS.items()}
 
 GROUPS: dict[str, dict[str, Entry]] = {
     "Play": {
@@ -48,11 +55,11 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "analysis": Entry("servers:analysis", "Run KataGo's analysis protocol, for KaTrain."),
     },
     "Games": {
-        "score": Entry("score:score", "Score finished games: dead stones, territory, area."),
-        "predict": Entry("predict:predict", "Show the likely moves of a position."),
-        "review": Entry("review:review", "Review games: points lost by each move, better moves."),
-        "explore": Entry("explore:explore", "Show what a collection played in a position."),
-        "games": Entry("games", "Count, check and convert game records."),
+        "score": Entry("games:score", "Score finished games: dead stones, territory, area."),
+        "predict": Entry("games:predict", "Show the likely moves of a position."),
+        "review": Entry("games:review", "Review games: points lost by each move, better moves."),
+        "explore": Entry("games:explore", "Show what a collection played in a position."),
+        "games": Entry("games.collections", "Count, check and convert game records."),
     },
     "Matches": {
         "arena": Entry("arena", "Play matches and tournaments; rate players."),
@@ -62,7 +69,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "evaluate": Entry(EVALUATE, "Measure what a learner has learned."),
         "lab": Entry("lab:lab", "Reproduce the five papers and write one report."),
         "models": Entry("models", "List, show, export and average models."),
-        "players": Entry("players:players", "List the players and their options."),
+        "players": Entry("models.lists:players", "List the players and their options."),
     },
     "System": {
         "doctor": Entry("system:doctor", "Check what is installed and what is missing."),
@@ -136,8 +143,10 @@ def _load(place: str | dict[str, Entry]) -> Any:
     """Return the command or group of an entry."""
     if not isinstance(place, str):
         return lazy_group({"Commands": place})(no_args_is_help=True, rich_markup_mode=None)
-    module, _, name = place.partition(":")
-    group = typer.main.get_group(importlib.import_module(f"tengen.cli.{module}").app)
+    where, _, name = place.partition(":")
+    module, _, group_name = where.partition(".")
+    found = importlib.import_module(f"tengen.cli.{module}")
+    group = typer.main.get_group(getattr(found, group_name or "app"))
     return group.commands[name] if name else group
 
 

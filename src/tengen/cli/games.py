@@ -1,26 +1,674 @@
-"""Read, check and convert collections of game records."""
+"""The commands `score`, `predict`, `review`, `explore` and `games`."""
 
 from __future__ import annotations
 
+import csv
+import json as encoder
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import Seed, Shown, command, flag, option
-from tengen.cli.printing import emit, remark, show
+from tengen.cli.options import (
+    Position,
+    Records,
+    Seed,
+    Shared,
+    Shown,
+    argument,
+    command,
+    flag,
+    option,
+)
+from tengen.cli.printing import emit, progress, remark, show, stages, table, tell_faults
+from tengen.reviews.settings import ReviewSettings
 
 if TYPE_CHECKING:
+    from tengen.board import Board
+    from tengen.explorer import Answer, Openings
+    from tengen.game.judging import Judge
+    from tengen.learners.network.learner import Evaluation
+    from tengen.learners.scoring import BlockScorer
     from tengen.records import Corpus
+    from tengen.records.corpus import PackedGame
+    from tengen.reviews.game import Review
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer()
+collections = typer.Typer(no_args_is_help=True)
+
+# ----- score -----
+
+_TOGETHER = 16  # games per job: one takes milliseconds
+_ONE_GAME = 30_000  # bytes: a long game with comments
+_COLUMNS = (
+    "file", "game", "finished", "result", "estimate", "spread", "recorded", "territory", "area",
+    "dead", "seki", "safe", "safe_probability", "remarks",
+)  # fmt: skip
+
+
+@command(app)
+def score(
+    files: Records,
+    dead: list[str] | None = option(None, "Treat the block at this vertex as dead."),
+    alive: list[str] | None = option(None, "Treat the block at this vertex as alive."),
+    out: Path | None = option(None, "Write copies with TB and TW to this file."),
+    model: str = option("scorer", "Name or file of the scorer."),
+    boards: bool = flag("--boards", "Show the board of every game."),
+    sheet: bool = flag("--csv", "Print one line per game for spreadsheets."),
+    *,
+    work: Shared,
+    shown: Shown,
+) -> None:
+    """Score finished games and estimate unfinished ones.
+
+    One game is shown with its board, dead stones and both counts, several as a table. Games that
+    cannot be read or scored are listed at the end.
+    """
+    if len(files) == 1 and _is_one_game(Path(files[0])):
+        from tengen import compiling
+
+        compiling.spare(compiling.SCORING_KERNELS)
+    from tengen.errors import TengenError
+    from tengen.files import refuse_inputs, write_atomic
+    from tengen.learners.scoring import BlockScorer
+    from tengen.parallel import map_jobs
+    from tengen.records.corpus import packed_games
+    from tengen.sanitize import csv_cell
+
+    if out is not None:
+        refuse_inputs(out, files)
+    BlockScorer.load(model)  # reject a wrong name before the first game
+    faults: list[str] = []
+    games = list(packed_games(files, faults.append))
+    unread = len(faults)
+    scored: list[dict[str, Any]] = []
+    with progress("games", len(games), quiet=shown.quiet or len(games) == 1) as bar:
+        pages = boards or len(games) == 1
+        count = partial(_score, model, dead or (), alive or (), pages, out is not None)
+        for found in map_jobs(count, _batches(games), workers=work.workers, ray=work.ray):
+            bar.advance(len(found))
+            faults += [one["fault"] for one in found if "fault" in one]
+            scored += [one for one in found if "fault" not in one]
+    if not scored:
+        why = f" ({faults[0]}; {len(faults) - 1} more)" if faults else ""
+        none = f"{', '.join(files)}: no game could be scored{why}"
+        raise TengenError(faults[0] if len(faults) == 1 else none)
+    texts, marked = ([one.pop(key) for one in scored] for key in ("text", "marked"))
+    if out is not None:
+        write_atomic(out, b"\n".join(marked) + b"\n")
+    if shown.json:
+        emit(scored, json=True)
+    elif sheet:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        for value in scored:
+            writer.writerow([csv_cell(_cell(value, name)) for name in _COLUMNS])
+    elif pages:
+        print("\n\n".join(texts))
+    else:
+        _print_scores(scored)
+    tell_faults(faults, quiet=shown.quiet)
+    if unread and len(files) > 1:
+        raise TengenError(f"{unread} could not be read; the other games were scored")
+
+
+def _is_one_game(path: Path) -> bool:
+    """Return whether a file is the record of one game; archives are not."""
+    try:
+        small = path.is_file() and path.stat().st_size < _ONE_GAME  # a pipe can be read only once
+        return small and path.read_bytes().count(b"SZ[") == 1
+    except OSError:
+        return False  # reported when it is read
+
+
+def _batches(games: list[PackedGame]) -> Iterator[list[PackedGame]]:
+    """Yield the games in batches."""
+    source = iter(games)
+    while batch := list(islice(source, _TOGETHER)):
+        yield batch
+
+
+def _score(
+    model: str,
+    dead: Sequence[str],
+    alive: Sequence[str],
+    pages: bool,
+    marks: bool,
+    games: list[PackedGame],
+) -> list[dict[str, Any]]:
+    """Score some games: values, text and marked copy of each, or a fault; runs in a worker."""
+    from tengen.errors import TengenError
+    from tengen.learners.scoring.game_score import score_record
+    from tengen.records.sgf_grammar import format_tree
+
+    scorer, judge = _tools(model)
+    found: list[dict[str, Any]] = []
+    for game in games:
+        try:
+            score = score_record(scorer, game.record(), dead=dead, alive=alive, judge=judge)
+        except TengenError as wrong:
+            place = "" if game.file in str(wrong) else f"{game.file}: game {game.game}: "
+            found.append({"fault": f"{place}{wrong}"})
+            continue
+        marked = format_tree(score.marked()) if marks else b""
+        text = str(score) if pages else ""
+        found.append({**score.to_dict(), "text": text, "marked": marked})
+    return found
+
+
+@lru_cache(maxsize=2)
+def _tools(model: str) -> tuple[BlockScorer, Judge]:
+    """Load a model once per process."""
+    from tengen.game.judging import Judge
+    from tengen.learners.scoring import BlockScorer
+
+    scorer = BlockScorer.load(model)
+    return scorer, Judge(scorer)
+
+
+def _cell(value: dict[str, Any], name: str) -> Any:
+    """Return a game's value for one column of the CSV."""
+    if name in ("territory", "area"):
+        return value[name]["result"]
+    if name in ("estimate", "spread"):
+        told = value["estimate"]
+        return "" if told is None else round(told[{"estimate": "score"}.get(name, name)], 2)
+    found = value[name]
+    if isinstance(found, list):
+        return ("; " if name == "remarks" else " ").join(found)
+    return "" if found is None else round(found, 4) if isinstance(found, float) else found
+
+
+def _print_scores(values: list[dict[str, Any]]) -> None:
+    """Print one line per game, and how many were finished, safe, and as recorded."""
+    rows = [
+        (
+            f"{Path(value['file']).name}, {value['game']}",
+            value["result"] or "{result} ± {spread:.0f}".format(**value["estimate"]),
+            "" if value["recorded"] in ("", "?") else value["recorded"],
+            "safe" if value["safe"] else "" if value["finished"] else "unfinished",
+            f"{value['safe_probability']:.0%}",
+            len(value["dead"]),
+        )
+        for value in values
+    ]
+    table("", ["game", "score", "recorded", "", "sure", "dead stones"], rows)
+    done = [value for value in values if value["finished"]]
+    told = [value for value in done if value["recorded"] not in ("", "?")]
+    same = sum(value["result"] == value["recorded"] for value in told)
+    print(
+        f"{len(values):,} games: {len(done):,} finished, {sum(v['safe'] for v in values):,} safe"
+        + (f", {same:,} of {len(told):,} as recorded" if told else "")
+        + ("; scores with ± are estimates" if len(done) < len(values) else "")
+    )
+
+
+# ----- predict -----
+
+
+@command(app)
+def predict(
+    where: Position,
+    model: str | None = option(None, "Name or path; by default the best one for the board."),
+    top: int = option(10, "Number of moves to list.", min=1),
+    ownership: bool = flag(
+        "--ownership", "Also show who will own each point, and each group's chance of survival."
+    ),
+    maps: bool = flag(
+        "--maps", "Show instead what a symmetry network (isn-best) expects of each point."
+    ),
+    out: Path | None = option(None, "With --ownership or --maps: write a picture (SVG)."),
+    *,
+    shown: Shown,
+) -> None:
+    """Print the board before move N with the likely moves, best first as a, b, c, ..."""
+    import numpy as np
+
+    from tengen.board import BLACK, format_gtp, point_at
+    from tengen.board.counting import format_result
+    from tengen.board.drawing import format_ascii
+    from tengen.errors import ModelError, SpecError
+    from tengen.files import refuse_inputs, write_atomic
+    from tengen.models import load_policy
+    from tengen.models.defaults import policy_for
+    from tengen.reviews.survival import draw_survival, survival
+
+    if out is not None:
+        refuse_inputs(out, [where.file])
+        if not (ownership or maps):
+            raise SpecError("--out needs --ownership or --maps")
+    if maps:
+        _show_maps(where, model or "isn-best", out, shown)
+        return
+    record, board, number = where.read()
+    rows, cols = board.rows, board.cols
+    name = model or policy_for(rows, cols)
+    policy = load_policy(name)
+    view = _view(policy, board)
+    priors = policy.priors(board) if view is None else view.priors
+    played = None
+    if number <= len(record.moves):
+        played = format_gtp(record.moves[number - 1][1], rows, cols)
+    order = [int(i) for i in np.argsort(-priors, kind="stable")[:top] if priors[i] > 0]
+    vertices = [format_gtp(point_at(index, rows, cols), rows, cols) for index in order]
+    result: dict[str, Any] = {
+        "file": where.file,
+        "game": where.game,
+        "move": number,
+        "to_play": "black" if board.turn == BLACK else "white",
+        "model": name,
+        "played": played,
+        "moves": [
+            {"move": vertex, "probability": float(priors[index])}
+            for vertex, index in zip(vertices, order, strict=True)
+        ],
+        "win_probability": None if view is None else view.win_probability,
+        "score": None if view is None else view.score,
+    }
+    letters = {index: chr(97 + k) for k, index in enumerate(order[:26]) if index < rows * cols}
+    lines = [format_ascii(board.grid(), letters)]
+    lines.append(f"move {number}, {result['to_play']} to play")
+    for k, (vertex, index) in enumerate(zip(vertices, order, strict=True)):
+        letter = chr(97 + k) if k < 26 else " "
+        mark = "  played" if vertex == played else ""
+        lines.append(f"{letter} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
+    if view is not None:
+        expected = format_result(round(view.score, 1))
+        lines.append(
+            f"Black wins with {100 * view.win_probability:.0f} %, expected score {expected}"
+        )
+    if not ownership:
+        emit(result, json=shown.json, text="\n".join(lines))
+        return
+    if view is None:
+        raise ModelError(f"{name} does not predict ownership")
+    groups = survival(board, view.ownership)
+    if out is not None:
+        write_atomic(out, draw_survival(board, groups) + "\n")
+        remark(f"picture: {out}", quiet=shown.quiet)
+    result["ownership"] = view.ownership.reshape(rows, cols).tolist()
+    result["groups"] = [group.to_dict() for group in groups]
+    emit(result, json=shown.json, text="\n".join(lines))
+    if not shown.json:
+        columns = ["group", "colour", "stones", "chance"]
+        cells = [
+            (
+                str(group.stones[0]),
+                "black" if group.colour == BLACK else "white",
+                len(group.stones),
+                f"{100 * group.chance:.0f} %",
+            )
+            for group in groups
+        ]
+        table("Survival", columns, cells)
+
+
+def _view(policy: Any, board: Board) -> Evaluation | None:
+    """Return everything a network predicts for a position; None for other policies."""
+    return policy.evaluate([board])[0] if hasattr(policy, "evaluate") else None
+
+
+def _show_maps(where: Position, model: str, out: Path | None, shown: Shown) -> None:
+    """Show the seven outputs of a symmetry network: territory, captured stones, eyes."""
+    import numpy as np
+
+    from tengen.board import PASS, index_of
+    from tengen.files import write_atomic
+    from tengen.learners.symmetry_network import SymmetryNetwork
+    from tengen.learners.symmetry_network.pictures import format_maps
+
+    network = SymmetryNetwork.load(model)
+    _, board, number = where.read()
+    maps = network.heat_maps(board)
+    score = float(network.values([board])[0])
+    if out is not None:
+        last = board.last_move
+        mark = None if last in (None, PASS) else index_of(int(last), board.rows, board.cols)
+        write_atomic(out, format_maps(board.grid(), maps, last=mark, title=f"before move {number}"))
+        remark(f"picture: {out}", quiet=shown.quiet)
+    value = {
+        "file": where.file,
+        "game": where.game,
+        "move": number,
+        "model": model,
+        "score": score,
+        "maps": {
+            name: [[None if np.isnan(v) else float(v) for v in row] for row in values]
+            for name, values in maps.items()
+        },
+    }
+    lines = []
+    for name, values in maps.items():
+        lines.append(f"{name}:")
+        for row in values:
+            lines.append(" ".join("  ." if np.isnan(v) else f"{100 * v:3.0f}" for v in row))
+    lines.append(f"expected score for Black, komi included: {score:+.1f}")
+    emit(value, json=shown.json, text="\n".join(lines))
+
+
+# ----- review -----
+
+_PLAYERS = 20  # rows of the table of players
+
+
+@command(app)
+def review(
+    files: Records,
+    settings: ReviewSettings,
+    game: int | None = option(None, "Only this game of the file.", min=1),
+    out: Path | None = option(
+        None,
+        "One game: the SGF or the page to write, the other is written beside it; "
+        "FILE.review.sgf. Several games: the folder; FILE.review.",
+    ),
+    resume: bool = flag("--resume", "Continue the reviews in the folder."),
+    *,
+    work: Shared,
+    shown: Shown,
+) -> None:
+    """Review games: points lost by each move, better moves, surprises, the final score.
+
+    A first pass evaluates every position once; then the doubtful moves are searched, unless --quick
+    is given. One game gives an annotated SGF and a page that opens in any browser; the page is
+    there after the first pass already. Several games fill a folder with one page per game, an
+    index, a table of all moves and a summary of the players; --resume continues.
+    """
+    from tengen.errors import TengenError
+    from tengen.records.corpus import packed_games
+
+    faults: list[str] = []
+    if game is not None and len(files) != 1:
+        raise TengenError(f"--game {game}: of which file? {', '.join(files)}")
+    jobs = list(packed_games(files, faults.append))
+    if game is not None:
+        jobs = [job for job in jobs if job.game == game]
+        if not jobs:
+            raise TengenError(f"{files[0]}: there is no game {game}")
+        jobs, faults = jobs[:1], []
+    if not jobs:
+        raise TengenError(f"{', '.join(files)}: no game could be read")
+    single = len(jobs) == 1 and not faults and not (files[0] != "-" and Path(files[0]).is_dir())
+    if single and not resume:
+        _one(jobs[0], files[0], settings, out, shown)
+    else:
+        _many(jobs, faults, files, settings, out, resume, work, shown)
+
+
+def _one(
+    job: PackedGame, file: str, settings: ReviewSettings, out: Path | None, shown: Shown
+) -> None:
+    """Review one game into a record and a page."""
+    from tengen.files import write_atomic
+    from tengen.reviews.annotate import annotate
+    from tengen.reviews.game import find_reviewer, review_game
+    from tengen.web.review_tasks import review_page
+
+    begin = time.monotonic()
+    record = job.record()
+    name = "review" if file == "-" else Path(file).stem
+    sgf = out or (Path() if file == "-" else Path(file).parent) / f"{name}.review.sgf"
+    sgf, page = _side_by_side(sgf, file)
+    title = "Review" if file == "-" else Path(file).name
+    title += f", game {job.game}" if job.game > 1 else ""
+
+    def show_first(found: Review) -> None:
+        write_atomic(page, review_page(found, title))
+        remark(f"first pass: {found.sides()}; written: {page}", quiet=shown.quiet)
+
+    with stages(quiet=shown.quiet) as step:
+        reviewer = find_reviewer(record.rows, record.cols, settings)
+        found = review_game(record, reviewer, seed=settings.seed, on_step=step, on_first=show_first)
+    write_atomic(sgf, annotate(found, top=settings.top, ownership=settings.ownership))
+    write_atomic(page, review_page(found, title))
+    value = {
+        "file": file,
+        "game": job.game,
+        "sgf": str(sgf),
+        "page": str(page),
+        "moves": [move.to_dict(record.rows, record.cols) for move in found.moves],
+        "summary": found.summary(),
+        "seconds": round(time.monotonic() - begin, 2),
+    }
+    emit([value], json=shown.json, text=f"{found.words(settings.top)}\nwritten: {sgf} and {page}")
+
+
+def _many(
+    jobs: list[PackedGame],
+    faults: list[str],
+    files: list[str],
+    settings: ReviewSettings,
+    out: Path | None,
+    resume: bool,
+    work: Shared,
+    shown: Shown,
+) -> None:
+    """Review several games into a folder."""
+    from tengen.reviews.batch import review_library
+    from tengen.web.review_tasks import review_page
+
+    begin = time.monotonic()
+    folder = _folder(files, out)
+    with progress("games", len(jobs), quiet=shown.quiet) as bar:
+        games = review_library(
+            jobs,
+            folder,
+            settings,
+            review_page,
+            unread=faults,
+            resume=resume,
+            workers=work.workers,
+            ray=work.ray,
+            on_game=lambda title: bar.advance(1, title),
+        )
+    tell_faults([*faults, *(game["fault"] for game in games if game["fault"])], quiet=shown.quiet)
+    seconds = round(time.monotonic() - begin, 2)
+    values = [
+        {
+            "file": game["file"],
+            "game": game["game"],
+            "sgf": str(folder / "games" / f"{game['number']:06}.sgf"),
+            "page": str(folder / "games" / f"{game['number']:06}.html"),
+            "moves": game["rows"],
+            "summary": game["summary"],
+            "seconds": round(seconds / len(games), 2),
+        }
+        for game in games
+        if not game["fault"]
+    ]
+    emit(values, json=shown.json)
+    if not shown.json:
+        _print_players(folder)
+        print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")
+
+
+def _folder(files: list[str], out: Path | None) -> Path:
+    """Return the folder for the reviews of several games; never one that is read."""
+    from tengen.errors import TengenError
+
+    first = Path("review" if files[0] == "-" else files[0]).resolve()
+    name = first.name if first.is_dir() else first.name.split(".")[0]
+    folder = out or (Path(files[0]).parent if files[0] != "-" else Path()) / f"{name}.review"
+    if out is not None and out.suffix.lower() in (".sgf", ".html", ".htm"):
+        raise TengenError(f"--out {out}: reviews of several games go to a folder")
+    for file in files:
+        if file != "-" and Path(file).resolve() in (folder.resolve(), *folder.resolve().parents):
+            raise TengenError(f"--out {folder}: lies in what is read; name another folder")
+    return folder
+
+
+def _print_players(folder: Path) -> None:
+    """Print points lost per move by player and phase."""
+    from tengen.reviews.tables import PHASES
+
+    def points(tally: dict[str, Any] | None) -> str:
+        lost = tally and tally["mean_points_lost"]
+        return "" if lost is None else f"{lost:.2f}"
+
+    summary = encoder.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    everybody = {**summary["all"], "name": "all", "rank": "", "games": summary["games"]}
+    rows = [
+        [
+            line["name"],
+            line["rank"],
+            line["games"],
+            line["moves"],
+            points(line),
+            *(points(line["phases"].get(phase)) for phase in PHASES),
+        ]
+        for line in (everybody, *summary["players"][:_PLAYERS])
+    ]
+    table("points lost per move", ["player", "rank", "games", "moves", "all", *PHASES], rows)
+
+
+def _side_by_side(out: Path, file: str) -> tuple[Path, Path]:
+    """Return the names of the record and of the page; neither may be the file that is read."""
+    from tengen.files import refuse_inputs
+
+    if out.suffix.lower() in (".html", ".htm"):
+        sgf, page = out.with_suffix(".sgf"), out
+    else:
+        sgf, page = out, out.with_suffix(".html")
+    for place in (sgf, page):
+        refuse_inputs(place, [file])
+    return sgf, page
+
+
+# ----- explore -----
+
+
+@command(app)
+def explore(
+    games: list[str] = argument("Files, folders, archives of games; - is standard input."),
+    moves: str = option("", 'The position: "Q16 D4", Black first; `pass` too.'),
+    corner: bool = flag("--corner", "Only the corner of the moves."),
+    size: str | None = option(None, "Board: 9, or 9x13 (rows x columns). Default: most games'."),
+    top: int = option(12, "Number of moves to list.", min=1),
+    plies: int = option(60, "Moves of each game to index.", min=1, max=400),
+    index: Path | None = option(None, "File of the index; made if it does not exist."),
+    rebuild: bool = flag("--rebuild", "Make the index again."),
+    models: bool = option(True, "Show the models' probabilities.", "--models/--no-models"),
+    out: Path | None = option(None, "Write the picture to this file (SVG)."),
+    *,
+    shown: Shown,
+) -> None:
+    """Show the next moves of a position with counts, results, dates and the models' predictions.
+
+    Mirror images, rotations and swapped colours count together. The first query of a collection
+    builds an index, which is used until the files change.
+    """
+    from tengen.explorer import explore as ask
+    from tengen.explorer import picture
+    from tengen.files import refuse_inputs, write_atomic
+    from tengen.models.defaults import Opinions, opinions_on
+
+    for written in filter(None, (index, out)):
+        refuse_inputs(written, games)
+    if index is not None and out is not None:
+        refuse_inputs(out, [index])
+    openings = _openings(games, index, plies, rebuild=rebuild, quiet=shown.quiet)
+    board = _board(openings, size, moves)
+    asked = opinions_on(board.rows, board.cols) if models else Opinions()
+    answer = ask(
+        openings,
+        board,
+        corner=corner,
+        policies=asked.policies,
+        evaluators=asked.evaluators,
+        limit=top,
+    )
+    if out is not None:
+        write_atomic(out, picture(answer) + "\n")
+        remark(f"picture: {out}", quiet=shown.quiet)
+    emit({**answer.to_dict(), "models": asked.names}, json=shown.json)
+    if not shown.json:
+        _print_openings(answer, asked.names)
+
+
+def _openings(
+    games: list[str], index: Path | None, plies: int, *, rebuild: bool, quiet: bool
+) -> Openings:
+    """Open the index of a collection or build it with progress; report damaged games."""
+    from tengen.explorer import index_of_games
+
+    faults: list[str] = []
+    remarks: list[str] = []
+    with progress("games read", None, quiet=quiet) as bar:
+        made = index_of_games(
+            games,
+            index,
+            plies=plies,
+            rebuild=rebuild,
+            on_games=bar.advance,
+            on_fault=faults.append,
+            on_remark=remarks.append,
+        )
+    tell_faults(faults, quiet=quiet)
+    for words in remarks:
+        remark(words, quiet=quiet)
+    return made
+
+
+def _board(openings: Openings, size: str | None, moves: str) -> Board:
+    """Return the board after the moves."""
+    from tengen.arena.match import parse_board_size
+    from tengen.board import Board, Rules
+    from tengen.errors import TengenError
+
+    rows, cols = parse_board_size(size or next(iter(openings.about.sizes)))
+    board = Board(rows, cols, rules=Rules.preset("japanese"))
+    for number, name in enumerate(moves.replace(",", " ").split(), 1):
+        try:
+            board.play(name)
+        except TengenError as wrong:
+            raise TengenError(f"--moves, move {number}: {wrong}") from None
+    return board
+
+
+def _print_openings(answer: Answer, names: dict[str, str]) -> None:
+    """Print the board and a table."""
+    from tengen.board import BLACK
+    from tengen.explorer.pictures import cells
+
+    side = "Black" if answer.board.turn == BLACK else "White"
+    print(answer.ascii())
+    if not answer.moves:
+        print(
+            f"{side} to play: none of {answer.collection:,} games was here within "
+            f"{answer.plies} moves"
+        )
+        return
+    letters = {id(move): letter for letter, move in answer.marks().items()}
+    rows: list[list[Any]] = []
+    for move in answer.moves:
+        vertex, *numbers = cells(move, list(names))
+        marked = f"{letters.get(id(move), ' ')} {vertex}"  # one column, to fit 80 characters
+        years = dict.fromkeys(filter(None, (move.first[:4], move.last[:4])))
+        rows.append([marked, *numbers, "-".join(years)])
+    where = f" in the {answer.corner} corner" if answer.corner else ""
+    games = "times" if answer.corner else "games"
+    print(
+        f"{side} to play{where}: {answer.games:,} {games} (collection: {answer.collection:,} games)"
+    )
+    table("", ["move", games, "share", "Black\nwins", *names, "years"], rows)
+    if answer.corner:
+        print(f"{side} played elsewhere at first {answer.elsewhere:,} times")
+    if names:
+        print("; ".join(f"{asked}: {name}" for asked, name in names.items()))
+
+
+# ----- games stat, check, convert -----
 
 _Paths = Annotated[
     list[str], typer.Argument(help="Files, folders, .zip, .tar.gz, .tar.bz2; - is standard input.")
 ]
-_SHOWN = 20  # faults told one by one; the rest is only counted
 
 
-@command(app)
+@command(collections)
 def stat(
     paths: _Paths,
     *,
@@ -28,7 +676,7 @@ def stat(
 ) -> None:
     """Count games, moves, sizes, results and damage.
 
-    Repaired games count as read; damaged ones are told on standard error with file, game and byte.
+    Repaired games count as read; damaged ones are reported on standard error.
     """
     from tengen.records import Corpus
     from tengen.records.corpus import summarise
@@ -49,7 +697,7 @@ def stat(
     show(value, json=shown.json)
 
 
-@command(app)
+@command(collections)
 def check(
     paths: _Paths,
     rules: str | None = option(
@@ -88,24 +736,24 @@ def check(
     return 1 if strict and (refusals or corpus.damaged) else 0
 
 
-@command(app)
+@command(collections)
 def convert(
     paths: _Paths,
     out: str = option(
         ...,
-        "Where to: .sgf (one collection), .txt (one line each), .npz (arrays), a folder "
+        "Output: .sgf (one collection), .txt (one line each), .npz (arrays), a folder "
         "(one file each; end it with /), or - for SGF on standard output.",
     ),
-    main_line: bool = flag("--main-line", "Leave variations out."),
-    unique: bool = flag("--unique", "Leave duplicates and mirror images out."),
+    main_line: bool = flag("--main-line", "Leave out variations."),
+    unique: bool = flag("--unique", "Leave out duplicates and mirror images."),
     size: int | None = option(None, "Only games on square boards of this size."),
     limit: int | None = option(None, "At most this many games.", "--games", min=1),
-    shuffle: bool = flag("--shuffle", "In an order by chance."),
+    shuffle: bool = flag("--shuffle", "In random order."),
     seed: Seed = 1,
     *,
     shown: Shown,
 ) -> None:
-    """Write games in another form, in UTF-8, damaged ones repaired or left out."""
+    """Convert games to another format, in UTF-8; damaged ones are repaired or left out."""
     from tengen.records import Corpus, writer
 
     corpus = Corpus(paths)
@@ -127,16 +775,13 @@ def convert(
 def _report(
     corpus: Corpus, games: int, quiet: bool, missing: str = "no game could be read"
 ) -> None:
-    """Tell the faults met; when not a single game was read, fail with the first of them."""
+    """Report the faults; fail if no game was read."""
     from tengen.errors import RecordError
 
     refused = [fault for fault in corpus.faults if not fault.repaired]
     if games == 0 and len(refused) == 1:
         raise refused[0].error()
-    for fault in corpus.faults[:_SHOWN]:
-        remark(f"{fault} ({'repaired' if fault.repaired else 'refused'})", quiet=quiet)
-    rest = corpus.damaged + corpus.repaired - min(len(corpus.faults), _SHOWN)
-    if rest:
-        remark(f"and {rest:,} more", quiet=quiet)
+    faults = [f"{f} ({'repaired' if f.repaired else 'refused'})" for f in corpus.faults]
+    tell_faults(faults, corpus.damaged + corpus.repaired, quiet=quiet)
     if games == 0:
         raise RecordError(f"{', '.join(map(str, corpus.paths))}: {missing}")

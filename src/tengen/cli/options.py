@@ -1,7 +1,4 @@
-"""Share the options of commands: single ones, groups, and those derived from settings.
-
-Nothing here knows a command or a learner, nor prints anything.
-"""
+"""Options that commands share: single ones, groups, and those derived from settings."""
 
 from __future__ import annotations
 
@@ -23,8 +20,8 @@ _Settings = TypeVar("_Settings")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Every random choice follows from it.")]
-Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes to work side by side.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")]
+Workers = Annotated[int, typer.Option("--workers", min=1, help="Number of processes.")]
 _Ray = Annotated[
     str | None, typer.Option("--ray", help="Address of a Ray cluster ('auto' or host:port).")
 ]
@@ -35,10 +32,11 @@ Out = Annotated[
 ExperimentOut = Annotated[Path, typer.Option("--out", help="Folder of the experiment.")]
 OwnSeed = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="Every random choice follows from it; drawn if none."),
+    typer.Option("--seed", min=0, help="Seed of all random choices; drawn if not given."),
 ]
 PlayerName = Annotated[
-    str, typer.Option("--player", help="Who plays, as mcts:seconds=2; `tengen players` lists all.")
+    str,
+    typer.Option("--player", help="Such as mcts:seconds=2; `tengen players` lists the players."),
 ]
 RulesName = Annotated[str, typer.Option("--rules", help="cgos, chinese, japanese, aga, ...")]
 _Record = Annotated[str, typer.Argument(help="A game record; - reads standard input.")]
@@ -46,41 +44,43 @@ Records = Annotated[
     list[str], typer.Argument(help="Game records, folders, archives; - is standard input.")
 ]
 _MoveNumber = Annotated[
-    int | None, typer.Option("--move", min=1, help="The position before this move; the last.")
+    int | None,
+    typer.Option("--move", min=1, help="The position before this move (the last one)."),
 ]
 _GameNumber = Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")]
-_Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")]
+_Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")]
 
 
 def option(default: Any, help: str, *names: str, **more: Any) -> Any:
-    """Return the default of a command's parameter: an option, called as the parameter is.
+    """Return the default of a command's parameter that is an option.
 
-    `names` are others instead, `more` is what `typer.Option` takes. For want of a default: `...`.
+    It has the parameter's name unless `names` are given; `more` goes to `typer.Option`. The default
+    `...` makes it required.
     """
     return typer.Option(default, *names, help=help, **more)
 
 
 def flag(name: str, help: str) -> Any:
-    """Return the default of a command's parameter: no, unless the flag is given."""
+    """Return the default of a command's parameter that is a flag."""
     return typer.Option(False, name, help=help)
 
 
 def argument(help: str, *, default: Any = ...) -> Any:
-    """Return the default of a command's parameter that is given by its place."""
+    """Return the default of a command's parameter that is an argument."""
     return typer.Argument(default, help=help)
 
 
-class Said(frozenset[str]):
-    """The names of the settings that the user gave: a field `said` of a group receives them."""
+class Given(frozenset[str]):
+    """The names of the settings that the user gave; the field `given` of a group gets them."""
 
 
 class Options:
-    """Base of groups of options that commands share: dataclasses whose fields are such options."""
+    """Base of groups of options: dataclasses whose fields are options."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shown(Options):
-    """How a command shows what it found."""
+    """How a command prints its result."""
 
     json: Json = False
     quiet: Quiet = False
@@ -88,7 +88,7 @@ class Shown(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class Shared(Options):
-    """Among whom the work is shared."""
+    """Where the work is done: in worker processes or on a Ray cluster."""
 
     workers: Workers = 1
     ray: _Ray = None
@@ -114,28 +114,28 @@ class Position(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class Resumable(Options):
-    """A training that can go on where it was stopped."""
+    """A training that can be resumed."""
 
     resume: _Resume = False
-    said: Said = field(default_factory=Said)
+    given: Given = field(default_factory=Given)
 
     def settings(self, folder: Path, settings: _Settings) -> _Settings:
-        """Return the settings; of a resumed run its own, where the user said nothing else."""
+        """Return the settings; those of a resumed run where the user gave no others."""
         from tengen.models import resumed_settings
 
-        return resumed_settings(folder, settings, self.said) if self.resume else settings
+        return resumed_settings(folder, settings, self.given) if self.resume else settings
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunFolder(Resumable):
-    """A training whose folder is all that it writes."""
+    """A training that writes into one folder."""
 
     out: Out = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOfModel(Resumable):
-    """A training that writes a model, and keeps a folder of its own."""
+    """A training that writes a model file and has a run folder."""
 
     out: Annotated[Path, typer.Option("--out", help="Where to write the model.")]
     run: Annotated[
@@ -149,10 +149,10 @@ class RunOfModel(Resumable):
 
 
 def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., Any]], Any]:
-    """Give a command the options of its settings and groups: no command names them again.
+    """Give a command the options of its settings and groups.
 
-    A parameter whose type is a settings class (see `models.settings`) is replaced by one option a
-    field, less those in `leave`; the command receives the settings made of them. An option that
+    A parameter whose type is a settings class (see `models.settings`) is replaced by one option per
+    field, except those in `leave`; the command receives the settings made of them. An option that
     several of its settings classes have goes to all of them, each with its own default. A parameter
     whose type is a group (see `Options`) is replaced by the group's options.
     """
@@ -184,8 +184,8 @@ def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., A
             made = {parameter: kinds[parameter](**parts[parameter]) for parameter in kinds}
             for parameter, options in groups.items():
                 members = {each.name: values.pop(each.name) for each in options}
-                if "said" in shared[parameter].__dataclass_fields__:
-                    members["said"] = Said(given)
+                if "given" in shared[parameter].__dataclass_fields__:
+                    members["given"] = Given(given)
                 made[parameter] = shared[parameter](**members)
             made |= dict.fromkeys(asked, context)
             return command(**values, **made)
@@ -230,14 +230,14 @@ def _group_options(kind: Any) -> list[inspect.Parameter]:
             inspect.Parameter.empty if each.default is MISSING else each.default,
         )
         for each in fields(kind)
-        if hints[each.name] is not Said
+        if hints[each.name] is not Given
     ]
 
 
 def _setting_options(
     kinds: dict[str, Any], leave: Collection[str]
 ) -> dict[str, list[tuple[str, SettingField]]]:
-    """Tell for each option of settings classes which parameters it belongs to."""
+    """Return for each option of settings classes the parameters that it belongs to."""
     if not kinds:
         return {}
     from tengen.models.settings import fields_of
@@ -271,5 +271,5 @@ def _option(field: SettingField) -> inspect.Parameter:
 
 
 def _parameter(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
-    """Make a parameter of a signature, by keyword: the order of defaults does not matter then."""
+    """Return a keyword parameter, so that the order of defaults does not matter."""
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)

@@ -6,14 +6,14 @@ A command makes one value; `show` prints it as JSON or as a table.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from json import dumps
 from typing import Any, TextIO
 
 from tengen.sanitize import for_rich, printable
 
-_FAULTS = 20  # told one by one; the rest is only counted
+_FAULTS = 20  # printed one by one; the rest is only counted
 
 
 def standard_input() -> TextIO:
@@ -45,12 +45,13 @@ def remark(message: str, *, quiet: bool = False) -> None:
         print(printable(message), file=sys.stderr, flush=True)
 
 
-def tell_faults(faults: Sequence[str], *, quiet: bool = False) -> None:
-    """Remark on what was wrong with the games read: the first faults, and how many more."""
+def tell_faults(faults: Sequence[str], total: int = 0, *, quiet: bool = False) -> None:
+    """Print what was wrong with the games read: the first faults, and how many more."""
     for fault in faults[:_FAULTS]:
         remark(fault, quiet=quiet)
-    if len(faults) > _FAULTS:
-        remark(f"and {len(faults) - _FAULTS:,} more", quiet=quiet)
+    rest = max(total, len(faults)) - min(len(faults), _FAULTS)
+    if rest:
+        remark(f"and {rest:,} more", quiet=quiet)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -63,7 +64,9 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         sheet.add_column(for_rich(column))
     for row in rows:
         sheet.add_row(*map(for_rich, row))
-    Console().print(sheet)
+    console = Console()
+    # Where there is no terminal, a table may be as wide as it likes.
+    Console(width=None if console.is_terminal else 400).print(sheet)
 
 
 _RATES = frozenset(
@@ -177,3 +180,23 @@ def progress(label: str, total: int | None, *, quiet: bool = False) -> Iterator[
         yield counter
     finally:
         counter.close()
+
+
+@contextmanager
+def stages(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """Show the progress of work in stages; yields a function of stage, steps done and total."""
+    counters: dict[str, Progress] = {}
+
+    def step(stage: str, done: int, total: int) -> None:
+        if stage not in counters:
+            counters[stage] = Progress(stage, total, quiet=quiet)
+        counter = counters[stage]
+        counter.advance(done - counter.done)
+        if done >= total:
+            counter.close()
+
+    try:
+        yield step
+    finally:
+        for counter in counters.values():
+            counter.close()

@@ -12,8 +12,6 @@ from typer.testing import CliRunner
 
 from tengen.contracts import check_learner
 from tengen.errors import ModelError, SpecError
-from tengen.lab import scoring as lab
-from tengen.lab.steps import Context
 from tengen.learners.scoring import BlockScorer
 from tengen.learners.scoring.features import INPUTS, columns, describe_games
 from tengen.learners.scoring.self_labelling import LabelledBlocks, learn_from_scores
@@ -94,29 +92,21 @@ def test_labelled_positions_teach_what_scores_alone_do_not(table):
 
 
 def test_the_commands_know_the_parts(tmp_path):
-    from tengen.cli.scoring import app
+    from tengen.cli.papers import app
 
     file = tmp_path / "games.sgf"
     file.write_bytes(b"\n".join(lone_stone(i % 4 > 0).utf8_sgf() for i in range(24)))
     quick = ["--epochs", "4", "--members", "1"]
     done = CliRunner().invoke(
         app,
-        ["train", str(file), *quick, "--made", "5:3", "--player", "mcts:playouts=20,resign=0",
-         "--families", "paper", "--families", "surroundings", "--out", str(tmp_path), "--json"],
+        ["train-scoring", str(file), *quick, "--made", "5:3", "--player",
+         "mcts:playouts=20,resign=0", "--families", "paper", "--families", "surroundings",
+         "--out", str(tmp_path), "--json"],
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     answer = json.loads(done.stdout)
     assert answer["made"][0]["size"] == 5 and answer["made"][0]["games"] > 0
     scorer = BlockScorer.load(tmp_path / "scorer.safetensors")
     assert scorer.settings.families == ("paper", "surroundings")
-    size = lab.PartsSize(
-        train=str(file), made=(str(tmp_path / "made-5x5.sgf"),), folds=2, members=1,
-        only=("without attacks",),
-    )  # fmt: skip
-    result = lab.parts(Context(tmp_path / "lab", 0, 1), size)
-    assert [row[0] for row in result.tables[0].rows] == ["all families", "without attacks"]
-    assert "5x5 made" in result.tables[0].columns and len(result.data["rows"]) == 2
-    with pytest.raises(SpecError, match="magic"):
-        lab.parts(Context(tmp_path / "lab", 0, 1), replace(size, only=("magic",)))
-    wrong = CliRunner().invoke(app, ["train", str(file), "--families", "magic"])
+    wrong = CliRunner().invoke(app, ["train-scoring", str(file), "--families", "magic"])
     assert "magic" in str(wrong.exception)

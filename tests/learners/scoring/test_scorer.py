@@ -194,10 +194,10 @@ def sgf(picture, result, moves=";B[];W[]", extra=""):
 
 
 def run(*arguments):
-    from tengen.cli.score import app as score
-    from tengen.cli.scoring import app as scoring
+    from tengen.cli.games import app as games
+    from tengen.cli.papers import app as scoring
 
-    app, rest = (score, arguments[1:]) if arguments[0] == "score" else (scoring, arguments)
+    app, rest = (games, arguments) if arguments[0] == "score" else (scoring, arguments)
     answer = CliRunner().invoke(app, [*map(str, rest)])
     assert answer.exit_code == 0, answer.output
     return answer.stdout
@@ -245,14 +245,14 @@ def test_score_says_when_a_game_was_not_counted(tmp_path):
 def test_evaluate_has_its_keys(tmp_path):
     file = tmp_path / "games.sgf"
     file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(DEAD, "W+20.5")]))
-    answer = json.loads(run("evaluate", file, "--json", "--quiet", "--baselines"))
+    answer = json.loads(run("evaluate-scoring", file, "--json", "--quiet", "--baselines"))
     assert answer["games"] == 2 and answer["exact"] == 0.5 and answer["winner"] == 0.5
     assert {"within1", "safe", "exact_when_safe", "seconds_per_game"} <= set(answer)
     names = {row["name"]: row for row in answer["baselines"]}
     assert {"all alive", "benson", "playout majority"} <= set(names)
     assert names["all alive"]["exact"] == 0.0
     assert names["playout majority"]["exact"] == 0.5
-    plain = json.loads(run("evaluate", file, "--json", "--quiet", "--count", "plain"))
+    plain = json.loads(run("evaluate-scoring", file, "--json", "--quiet", "--count", "plain"))
     assert plain["exact"] == 0.5
 
 
@@ -331,7 +331,7 @@ def test_training_needs_enough_games_and_its_own_features(tmp_path):
 def test_evaluate_keeps_its_answers(tmp_path):
     file = tmp_path / "games.sgf"
     file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(DEAD, "W+20.5")]))
-    answer = json.loads(run("evaluate", file, "--json", "--quiet", "--out", tmp_path))
+    answer = json.loads(run("evaluate-scoring", file, "--json", "--quiet", "--out", tmp_path))
     assert json.loads((tmp_path / "evaluation.json").read_text()) == answer
     low, high = answer["exact_interval"]
     assert low < 0.5 < high

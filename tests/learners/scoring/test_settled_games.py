@@ -115,13 +115,14 @@ def test_games_without_marks_are_refused(tmp_path):
 
 
 def run(*words):
-    from tengen.cli.scoring import app
+    from tengen.cli.papers import app
 
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def test_the_command_makes_the_same_games_again(tmp_path):
-    words = ("train", "--made", "5:3", "--made-only", "--player", PLAYER, "--seed", 4, "--json")
+    words = ("train-scoring", "--made", "5:3", "--made-only", "--player", PLAYER)
+    words += ("--seed", 4, "--json")
     texts = []
     for name in ("a", "b"):
         done = run(*words, "--out", tmp_path / name)
@@ -134,6 +135,6 @@ def test_the_command_makes_the_same_games_again(tmp_path):
 
 @pytest.mark.parametrize("made", ["9", "4:10", "9:0", "x:3", "21:5"])
 def test_a_wrong_number_of_games_is_told(made, tmp_path):
-    done = run("train", tmp_path / "none.sgf", "--made", made)
+    done = run("train-scoring", tmp_path / "none.sgf", "--made", made)
     assert isinstance(done.exception, TengenError)
     assert "SIZE:GAMES" in str(done.exception)

@@ -176,7 +176,7 @@ def test_a_sure_soft_score_is_a_count():
 def test_the_command_makes_the_same_scorer_again(tmp_path):
     from typer.testing import CliRunner
 
-    from tengen.cli.scoring import app
+    from tengen.cli.papers import app
     from tengen.models.store import load_model
 
     file = tmp_path / "games.sgf"
@@ -185,7 +185,7 @@ def test_the_command_makes_the_same_scorer_again(tmp_path):
     for words in (["--out", "a"], ["--out", "b"], ["--out", "b", "--resume"]):
         words[1] = str(tmp_path / words[1])
         done = CliRunner().invoke(
-            app, ["train", str(file), *words, "--epochs", "5", "--members", "1", "--json"]
+            app, ["train-scoring", str(file), *words, "--epochs", "5", "--members", "1", "--json"]
         )
         assert done.exit_code == 0, done.output
         models.append(load_model(f"{words[1]}/scorer.safetensors"))

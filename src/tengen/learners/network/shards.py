@@ -18,6 +18,8 @@ Tensors of a shard of G games, M moves, S setup stones and L counted games on P 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
@@ -33,6 +35,7 @@ from tengen.board.counting import count_area, count_territory
 from tengen.contracts import Scorer
 from tengen.contracts.values import Status
 from tengen.errors import ModelError, RunError, TengenError
+from tengen.explorer import stamp_of
 from tengen.files import write_atomic
 from tengen.learners.network.inputs_kernels import encode_games as encode_range
 from tengen.models.settings import fingerprint
@@ -312,6 +315,33 @@ def read_shards(paths: Sequence[str | os.PathLike[str]]) -> Iterable[Shard]:
         place = Path(path)
         for file in sorted(place.glob("*.safetensors")) if place.is_dir() else [place]:
             yield Shard.load(file)
+
+
+def shards_of(
+    path: str, folder: Path, make: Callable[[Path], object], *about: object
+) -> list[Shard]:
+    """Read the shards at a path, or those that `make` writes of the games there into a folder.
+
+    The folder's name follows from the files and from `about`, so that changed games give new
+    shards and unchanged ones are not read again.
+    """
+    place = Path(path)
+    ready = place.is_dir() and any(place.glob("*.safetensors"))
+    if not ready and place.suffix != ".safetensors":
+        stamp = stamp_of([path])
+        place = folder / fingerprint(stamp, *about)
+        if stamp == "":  # the content of standard input is not known before it was read
+            shutil.rmtree(place, ignore_errors=True)
+        if not place.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=folder) as part:
+                made = Path(part) / place.name
+                make(made)
+                made.rename(place)  # at once: a killed command leaves no half of it
+    found = list(read_shards([place]))
+    if not any(map(len, found)):  # all games of a network against itself may have been cut
+        raise TengenError(f"no game to learn from in {path}")
+    return found
 
 
 def fingerprint_of(shards: Sequence[Shard]) -> str:

@@ -1,0 +1,365 @@
+"""The commands `train` and `evaluate` for networks: on games, and by self-play."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tengen.cli.options import (
+    Resumable,
+    RunOfModel,
+    Seed,
+    Shared,
+    Shown,
+    argument,
+    command,
+    flag,
+    option,
+)
+from tengen.cli.printing import emit, progress, remark, show, table
+from tengen.errors import SpecError
+from tengen.learners.network.settings import DistillationSettings, NetworkSettings
+from tengen.learners.self_play.settings import SelfPlaySettings
+
+if TYPE_CHECKING:
+    from tengen.learners.network import Shard
+    from tengen.learners.network.shards import Made
+
+app = typer.Typer()
+
+# ----- network -----
+
+
+_DEFAULT_MODEL = "tengen-large"
+
+_Games = Annotated[
+    list[str], typer.Argument(help="SGF files, folders or archives, or folders of shards.")
+]
+_Model = Annotated[str, typer.Option("--model", help="Name or path of a network.")]
+_ScorerOption = Annotated[
+    str, typer.Option("--scorer", help="Who confirms counted scores; 'none' leaves that out.")
+]
+
+
+@command(app)
+def train_network(
+    games: _Games,
+    settings: NetworkSettings,
+    taught: DistillationSettings,
+    training: RunOfModel,
+    start: str | None = option(None, "Begin with the weights of this network."),
+    teacher: Path | None = option(
+        None,
+        "Learn from the answers of this network of KataGo (.bin.gz); by default with "
+        "design judge, 28000 steps and a rate of 0.0035.",
+    ),
+    teacher_source: str = option("", "Source and licence of the teacher, for the card."),
+    device: str = option("auto", "cpu, cuda or auto."),
+    scorer: _ScorerOption = "scorer",
+    confirmed: bool = flag("--confirmed", "Use only games whose count the scorer confirms."),
+    shards_only: bool = flag(
+        "--shards-only", "Write the games as shards to the folder --out, to train on them later."
+    ),
+    *,
+    work: Shared,
+    shown: Shown,
+) -> None:
+    """Train a network on games, or on a teacher's answers; every path is a source of its own."""
+    if shards_only:
+        made = _make_shards(games, training.out, scorer, work, confirmed, shown.quiet)
+        result = {
+            "shards": [str(path) for path in made.files],
+            "games": made.games,
+            "positions": made.positions,
+            "passed_over": made.passed_over,
+            "counted": made.counted,
+            "labelled": made.labelled,
+        }
+        show(result, json=shown.json, title=f"Shards in {training.out}")
+        return
+    from tengen.files import refuse_inputs
+    from tengen.learners.network import DeepNetwork
+    from tengen.learners.network.fitting import check_design, chosen_device
+    from tengen.learners.network.shards import fingerprint_of, main_board
+    from tengen.models import Run
+
+    folder, out = training.folder, training.out
+    refuse_inputs(out, filter(None, [*games, start, None if teacher is None else str(teacher)]))
+    device = chosen_device(device)
+    chosen: NetworkSettings | DistillationSettings = settings if teacher is None else taught
+    _refuse_others(training.given, chosen, "needs" if teacher is None else "has no use with")
+    chosen = training.settings(folder, chosen)
+    first = None if start is None else DeepNetwork.load(start)
+    check_design(chosen, None if first is None else first.design_)
+    data, master = {}, None
+    if teacher is not None:
+        from tengen.learners.network.katago import Teacher
+
+        master = Teacher(teacher, source=teacher_source)
+        data["teacher"] = master.fingerprint
+    shards = folder.with_name(folder.name + "-shards")
+    sources = [
+        _shards(path, shards, scorer, work, confirmed=confirmed, quiet=shown.quiet)
+        for path in games
+    ]
+    data |= {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
+    if start is not None:
+        data["start"] = Path(start).stem
+    network = DeepNetwork(settings=chosen)
+    learner = "network" if teacher is None else "network with a teacher"
+    with Run.open(folder, learner, chosen, data=data, resume=training.resume) as held:
+        network.fit(
+            sources, teacher=master, device=device, start=first, run=held,
+            on_report=lambda row: remark(_batch_line(row, chosen.steps), quiet=shown.quiet),
+        )  # fmt: skip
+        used = [shard for source in sources for shard in source]
+        number = sum(map(len, used if teacher is None else main_board(used)))
+        names = ", ".join(Path(path).name for path in games)
+        network.save(out, name=out.stem, data=f"{number} games of {names}")
+    result = {"model": str(out), "games": number, "free_parameters": network.free_parameters}
+    show(result, json=shown.json)
+
+
+@command(app)
+def evaluate_network(
+    games: _Games,
+    model: _Model = _DEFAULT_MODEL,
+    scorer: _ScorerOption = "scorer",
+    every: int = option(1, "Take one of so many positions, to be quick.", min=1),
+    workers: int | None = option(None, "Threads; as many as cores by default.", min=1),
+    *,
+    shown: Shown,
+) -> None:
+    """Measure a network on games it has not seen."""
+    import os
+    import tempfile
+
+    from tengen.learners.network import DeepNetwork
+    from tengen.learners.network.evaluation import evaluate as measure
+
+    network = DeepNetwork.load(model)
+    with tempfile.TemporaryDirectory() as folder:
+        found = [
+            shard
+            for path in games
+            for shard in _shards(path, Path(folder), scorer, Shared(), quiet=shown.quiet)
+        ]
+        with progress("games", sum(map(len, found)), quiet=shown.quiet) as bar:
+            threads = workers or os.cpu_count() or 1
+            told = measure(network, found, every=every, threads=threads, on_game=bar.advance)
+            result = told.summary()
+    show(result, json=shown.json, title=f"{model} on {', '.join(games)}")
+
+
+def _make_shards(
+    games: list[str], out: Path, scorer: str, work: Shared, confirmed: bool, quiet: bool
+) -> Made:
+    """Write games as shards, with progress."""
+    from tengen.learners.network import make_shards
+    from tengen.models import load_scorer
+    from tengen.records import Corpus
+
+    judge = None if scorer == "none" else load_scorer(scorer)
+    with progress("games", None, quiet=quiet) as bar:
+        return make_shards(
+            Corpus(games), out, scorer=judge, confirmed=confirmed, workers=work.workers,
+            ray=work.ray, on_shard=bar.advance,
+        )  # fmt: skip
+
+
+def _shards(
+    path: str,
+    folder: Path,
+    scorer: str,
+    work: Shared,
+    *,
+    confirmed: bool = False,
+    quiet: bool = False,
+) -> list[Shard]:
+    """Read the shards at a path, or those of the games there, stored in the folder."""
+    from tengen.learners.network.shards import shards_of
+
+    def make(out: Path) -> None:
+        _make_shards([path], out, scorer, work, confirmed, quiet)
+
+    return shards_of(path, folder, make, scorer, confirmed)
+
+
+def _refuse_others(said: AbstractSet[str], chosen: Any, why: str) -> None:
+    """Refuse settings that only the other way of learning has."""
+    known = {field.name for field in fields(chosen)}
+    for name in sorted(said - known):
+        raise SpecError(f"--{name.replace('_', '-')} {why} --teacher")
+
+
+def _batch_line(row: dict[str, Any], steps: int) -> str:
+    """Write one report for people."""
+    if "labelled" in row:
+        return f"{row['labelled']} positions on {row['board']} labelled by the teacher"
+    other = ("step", "positions_per_second", "left", "held_out")
+    losses = ", ".join(f"{name} {value:.3f}" for name, value in row.items() if name not in other)
+    speed = f"{row['positions_per_second']:.0f} positions/s, {row['left']:.0f} s left"
+    line = f"batch {row['step']}/{steps}: {losses}, {speed}"
+    held = row.get("held_out")
+    if held:
+        line += f"; held out: {held['top1']:.1%} of moves, {held['winner']:.1%} of winners"
+    return line
+
+
+# ----- self-play -----
+
+
+_PARTS = ("moves", "winner", "ownership")
+"""Parts of the loss to show."""
+_REPORT_SECONDS = 10.0
+
+
+@command(app)
+def train_self_play(
+    settings: SelfPlaySettings,
+    lesson: Resumable,
+    out: Path = option(..., "Folder of the run."),
+    start: str | None = option(None, "Begin with this network, not from nothing."),
+    device: str = option("auto", "cpu, cuda or auto."),
+    record: int | None = option(
+        None,
+        "Only play this many rounds with --start and write the games as shards to --out.",
+        min=1,
+    ),
+    *,
+    work: Shared,
+    shown: Shown,
+) -> None:
+    """Play and learn; the network is model.safetensors in the folder of the run."""
+    if record is not None:
+        if start is None:
+            raise SpecError("--record needs --start, the network that plays")
+        _record(settings, out, start, record, device, shown)
+        return
+    from tengen.learners.network import DeepNetwork
+    from tengen.learners.self_play import training
+    from tengen.models import Run
+
+    settings = lesson.settings(out, settings)
+    first = None if start is None else DeepNetwork.load(start)
+    alone = work.workers == 1 and work.ray is None
+    training.check(settings, device=device, start=first, alone=alone)
+    data = {} if start is None else {"start": Path(start).stem}
+    with Run.open(out, training.LEARNER, settings, data=data, resume=lesson.resume) as run:
+        network = training.train(
+            settings, run, device=device, start=first, workers=work.workers, ray=work.ray,
+            on_report=_Remarks(shown.quiet),
+        )  # fmt: skip
+        rows = run.rows()
+    model, games = out / training.MODEL, rows[-1]["games"] if rows else 0
+    result = {"model": str(model), "games": games, "free_parameters": network.free_parameters}
+    show(result, json=shown.json)
+
+
+def _record(
+    settings: SelfPlaySettings, out: Path, model: str, rounds: int, device: str, shown: Shown
+) -> None:
+    """Play games with one network and write them as shards."""
+    from tengen.learners.network import DeepNetwork
+    from tengen.learners.network.fitting import chosen_device
+
+    place = chosen_device(device)  # says how to get PyTorch, before anything needs it
+    from tengen.learners.self_play.recording import record_games
+
+    network = DeepNetwork.load(model)
+    games = settings.games * rounds * len(settings.size)
+    with progress("games", games, quiet=shown.quiet) as bar:
+        made = record_games(
+            network, settings, out, rounds=rounds, device=place, on_games=bar.advance
+        )
+    result = {
+        "shards": [str(path) for path in made.files],
+        "games": made.games,
+        "positions": made.positions,
+        "cut": made.passed_over,
+    }
+    show(result, json=shown.json, title=f"Shards in {out}")
+
+
+@command(app)
+def evaluate_self_play(
+    run: Path = argument("Folder of the run."),
+    size: int | None = option(None, "The run's first size by default.", min=5, max=19),
+    snapshots: int = option(6, "Number of snapshots that play.", min=2),
+    games: int = option(20, "Games per pair.", min=2),
+    visits: int = option(1, "Visits per move; 1: no search.", min=1),
+    anchor: list[str] | None = option(
+        None, "Other players or rungs of the ladder that play, too; maxlib, static."
+    ),
+    history: bool = flag("--history", "Show only how the run went so far; also while it runs."),
+    rows: int = option(20, "With --history: rows to show.", min=1),
+    *,
+    work: Shared,
+    seed: Seed = 0,
+    shown: Shown,
+) -> None:
+    """Play the snapshots of a run against each other: Elo by minutes, games and positions."""
+    from tengen.arena.display import LiveTable
+    from tengen.arena.snapshots import ANCHORS, RESULTS, plan_snapshots, rate_snapshots
+
+    if history:
+        _show_history(run, rows, json=shown.json)
+        return
+    plan = plan_snapshots(
+        run, size=size, snapshots=snapshots, games=games, visits=visits, seed=seed,
+        anchors=ANCHORS if anchor is None else anchor,
+    )  # fmt: skip
+    names = [entrant.name for entrant in plan.tournament.entrants]
+    with LiveTable(names, [], quiet=shown.quiet) as listener:
+        steps = rate_snapshots(
+            plan, run / RESULTS, workers=work.workers, ray=work.ray, listener=listener
+        )
+    show([step.value() for step in steps], json=shown.json, title=str(run))
+
+
+def _show_history(run: Path, rows: int, *, json: bool) -> None:
+    """Print the reports of a run."""
+    from tengen.learners.self_play.training import history
+
+    found = history(run)
+    if json:
+        emit(found, json=True)
+        return
+    step = max(1, -(-len(found) // rows))
+    table(
+        str(run),
+        ["minutes", "games", "positions", "moves", "winner", "owners", "Black wins", "length"],
+        [_shown(row) for row in found[::-step][::-1]],
+    )
+
+
+class _Remarks:
+    """Print a report now and then."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet, self.last = quiet, -_REPORT_SECONDS
+
+    def __call__(self, row: dict[str, Any]) -> None:
+        if row["seconds"] - self.last >= _REPORT_SECONDS or row["progress"] >= 1:
+            self.last = row["seconds"]
+            remark(_round_line(row), quiet=self.quiet)
+
+
+def _round_line(row: dict[str, Any]) -> str:
+    """Write one report for people."""
+    loss = "".join(f"{name} {value:.3f}, " for name, value in row["loss"].items())
+    return (
+        f"{row['progress']:.1%}: {row['games']} games ({row['games_per_second']:.1f}/s), "
+        f"{row['evaluations_per_second']:.0f} evaluations/s, {loss}{row['left']:.0f} s left"
+    )
+
+
+def _shown(row: dict[str, Any]) -> list[str]:
+    losses = [f"{row['loss'][n]:.3f}" if n in row["loss"] else "" for n in _PARTS]
+    ended = [f"{row['black_wins']:.0%}", f"{row['length']:.0f}"] if "length" in row else ["", ""]
+    counts = [f"{row['seconds'] / 60:.1f}", str(row["games"]), str(row["positions"])]
+    return [*counts, *losses, *ended]

@@ -1,0 +1,478 @@
+"""The commands `train` and `evaluate` for the learners of the five papers."""
+
+from __future__ import annotations
+
+import json as encoder
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tengen.cli.options import (
+    RunFolder,
+    RunOfModel,
+    Seed,
+    Shared,
+    Shown,
+    Workers,
+    argument,
+    command,
+    flag,
+    option,
+)
+from tengen.cli.printing import progress, remark, show, stages
+from tengen.learners.move_prediction.settings import PredictionSettings
+from tengen.learners.opening_evolution.settings import EvolutionSettings
+from tengen.learners.opening_td.settings import TDSettings
+from tengen.learners.scoring.settings import ScorerSettings
+from tengen.learners.symmetry_network.settings import SymmetrySettings
+from tengen.models.defaults import PREDICTOR
+
+if TYPE_CHECKING:
+    from tengen.board.counting import Method
+    from tengen.learners.move_prediction.reading import Skipped
+    from tengen.learners.scoring.training import Making
+    from tengen.records import GameArrays
+
+app = typer.Typer()
+
+# ----- opening-td -----
+
+
+@command(app, leave=("features",))
+def train_opening_td(
+    settings: TDSettings,
+    run: RunFolder,
+    features: list[str] = option(["ABCDE"], "A and some of BCDE, or `all` sixteen."),
+    *,
+    work: Shared,
+    shown: Shown,
+) -> None:
+    """Train opening players by temporal differences; several are trained side by side."""
+    from tengen.lab.opening_td import TrainJob, train
+    from tengen.learners.opening_td import SETS
+    from tengen.parallel import map_jobs
+
+    chosen = list(SETS) if features == ["all"] else features
+    base = run.out or Path("runs") / "opening-td" / f"{settings.rows}x{settings.rows}"
+    jobs = []
+    for letters in chosen:
+        own = replace(settings, features=letters)
+        alone = len(chosen) == 1 and run.out is not None
+        folder = base if alone else base / f"{letters}-{own.encoding}"
+        own = run.settings(folder, own)
+        jobs.append(TrainJob(str(folder), own, run.resume))
+    if len(jobs) == 1:
+        with progress(
+            f"training {jobs[0].settings.name}", jobs[0].settings.games, quiet=shown.quiet
+        ) as bar:
+            curves = [train(jobs[0], lambda games: bar.advance(games - bar.done))]
+    else:
+        curves = list(map_jobs(train, jobs, workers=work.workers, ray=work.ray))
+    runs: list[dict[str, Any]] = [
+        {
+            "features": job.settings.features,
+            "encoding": job.settings.encoding,
+            "games": job.settings.games,
+            "folder": job.folder,
+            "model": job.model,
+            "curve": curve,
+        }
+        for job, curve in zip(jobs, curves, strict=True)
+    ]
+    show(runs[0] if len(runs) == 1 else runs, json=shown.json)
+
+
+@command(app)
+def evaluate_opening_td(
+    games: int = option(400, "Games; colours alternate.", min=1),
+    opponent: str = option("random", "Who plays the other side of the openings."),
+    expert: str = option("builtin", "Who finishes openings: builtin, playouts:N, a player."),
+    model: str = option("td-best-9x9", "Whose openings: a model's name or file."),
+    random_plies: int | None = option(None, "Random first plies; 2, but 0 against random."),
+    out: Path | None = option(None, "Note played parts here; a stopped evaluation goes on."),
+    workers: Workers = 1,
+    seed: Seed = 0,
+    *,
+    shown: Shown,
+) -> None:
+    """Play a model's openings against an opponent and let an expert finish them."""
+    from tengen.lab.opening_td import MatchJob, evaluate
+
+    job = MatchJob(model, opponent, expert, games, seed, random_plies)
+    value = evaluate(
+        job,
+        workers=workers,
+        log=out,
+        report=lambda done, of: remark(f"{done}/{of} parts played", quiet=shown.quiet or of == 1),
+    )
+    show(value, json=shown.json)
+
+
+# ----- scoring -----
+
+
+_MAKER = "mcts:playouts=100,resign=0"
+"""Who plays the games that are made."""
+
+
+@command(app)
+def train_scoring(
+    settings: ScorerSettings,
+    run: RunFolder,
+    files: list[Path] = argument("Files of games with counted results.", default=[]),
+    made: list[str] | None = option(
+        None, "SIZE:GAMES to play and learn from, as 9:300; repeatable."
+    ),
+    made_only: bool = flag(
+        "--made-only", "Only play the games of --made and write them to --out, as SGF files."
+    ),
+    player: str = option(_MAKER, "Who plays the games that are made."),
+    workers: Workers = 1,
+    *,
+    shown: Shown,
+) -> None:
+    """Learn from final scores alone; writes scorer.safetensors into --out (runs/scoring).
+
+    With --made it first plays games of its own and learns from their known dead stones, too.
+    """
+    from tengen.errors import SpecError
+    from tengen.learners.scoring.training import MODEL, train_scorer
+    from tengen.records import Corpus
+
+    folder = run.out or Path("runs/scoring")
+    making = [_making(text, player) for text in made or []]
+    if made_only:
+        _make(making, folder, settings.seed, workers, shown)
+        return
+    if not files:
+        raise SpecError("no games to learn from: name files of games with counted results")
+    settings = run.settings(folder, settings)
+    games = Corpus(files).as_arrays()
+    with stages(quiet=shown.quiet) as step:
+        scorer = train_scorer(
+            games, settings, folder, making=making, resume=run.resume, workers=workers,
+            sources=", ".join(file.name for file in files), tell=step,
+            report=lambda row: remark(_line(row), quiet=shown.quiet),
+        )  # fmt: skip
+    answer = {
+        "games": scorer.games_,
+        "made": [{"size": size, "games": games} for size, games in scorer.made_.items()],
+        "history": scorer.history_,
+        "calibration": scorer.calibration_,
+        "model": str(folder / MODEL),
+    }
+    show(answer, json=shown.json)
+
+
+def _making(text: str, player: str) -> Making:
+    """Read SIZE:GAMES."""
+    from tengen.errors import SpecError
+    from tengen.learners.scoring.training import Making
+    from tengen.players import make_player
+
+    size, _, count = text.partition(":")
+    if not (size.isdecimal() and count.isdecimal() and 5 <= int(size) <= 19 and int(count) > 0):
+        raise SpecError(f"--made takes SIZE:GAMES with a size from 5 to 19, as 9:300, not {text}")
+    make_player(player)  # a wrong spec is told before the first game
+    return Making(int(size), int(count), player, partial(make_player, player))
+
+
+def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Shown) -> None:
+    """Play games to the end, so that their dead stones are known, and write them (TB, TW)."""
+    from tengen.learners.scoring.settled_games import make_games, write_games
+
+    written = []
+    with stages(quiet=shown.quiet) as step:
+        for each in making:
+            board = f"{each.size}x{each.size}"
+            path = folder / f"made-{board}.sgf"
+            records = make_games(
+                each.make, each.name, each.games, each.size, seed, workers=workers,
+                tell=partial(_advance, step, f"{board} games", each.games),
+            )  # fmt: skip
+            folder.mkdir(parents=True, exist_ok=True)
+            write_games(records, path)
+            written.append(
+                {"file": str(path), "size": each.size, "games": len(records), "played": each.games}
+            )
+    show(written, json=shown.json)
+
+
+def _advance(step: Callable[[str, int, int], None], what: str, total: int, done: int) -> None:
+    step(what, done, total)
+
+
+def _line(row: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value:.4g}" for name, value in row.items())
+
+
+@command(app)
+def evaluate_scoring(
+    games: list[Path] = argument("Files of games with counted results."),
+    count: str = option("careful", "careful (KGS) or plain (OGS: flood fill)."),
+    baselines: bool = flag("--baselines", "Measure the simple ways and GNU Go, too."),
+    level: list[int] | None = option(None, "Level of GNU Go (10); repeatable.", min=1, max=10),
+    seconds: float = option(120.0, "Seconds GNU Go may take for a game.", min=0.1),
+    out: Path | None = option(None, "Folder to keep GNU Go's answers in; continues what is there."),
+    model: str = option("scorer", "Name or file of the scorer."),
+    *,
+    shown: Shown,
+) -> None:
+    """Compare the scorer's counts with recorded results."""
+    from tengen.errors import SpecError, TengenError
+    from tengen.lab.scoring_baselines import evaluate_all
+    from tengen.learners.scoring import BlockScorer
+    from tengen.learners.scoring.scored_games import evaluate as evaluate_scorer
+    from tengen.learners.scoring.scored_games import read_scored_games
+    from tengen.models import write_atomic
+
+    if count not in ("careful", "plain"):
+        raise SpecError(f"--count is careful or plain, not {count!r}")
+    missing = [str(path) for path in games if not path.exists()]
+    if missing:
+        raise TengenError(f"{', '.join(missing)}: no such file")
+    scorer = BlockScorer.load(model)
+    with stages(quiet=shown.quiet) as step:
+        scored = read_scored_games(games)
+        method: Method = "careful" if count == "careful" else "plain"
+        if baselines:
+            kept = None if out is None else out / "gnugo.jsonl"
+            answer = evaluate_all(
+                scorer, scored, method=method, levels=level or (10,), kept=kept, limit=seconds,
+                progress=step,
+            )  # fmt: skip
+        else:
+            answer = evaluate_scorer(scorer, scored, method=method, progress=step)
+    if out is not None:
+        write_atomic(out / "evaluation.json", encoder.dumps(answer))
+    show(answer, json=shown.json, title=", ".join(file.name for file in games))
+    if baselines and not shown.json:
+        show(answer["baselines"], json=False, title="Other scorers")
+
+
+# ----- symmetry-network -----
+
+
+@command(app)
+def train_symmetry_network(
+    settings: SymmetrySettings,
+    training: RunFolder,
+    workers: Workers = 1,
+    *,
+    shown: Shown,
+) -> None:
+    """Learn by self-play with TD(lambda); stops and resumes exactly."""
+    from tengen.learners.symmetry_network import SymmetryNetwork
+    from tengen.learners.symmetry_network.training import SelfPlayReport, open_run
+
+    folder = training.out or Path("runs/symmetry-network")
+    settings = training.settings(folder, settings)
+    reports: list[SelfPlayReport] = []
+    with (
+        open_run(folder, settings, resume=training.resume) as run,
+        progress("self-play", settings.games, quiet=shown.quiet) as bar,
+    ):
+
+        def watch(report: SelfPlayReport) -> None:
+            reports.append(report)
+            bar.advance(report.games - bar.done, f"error {report.error:.4f}")
+
+        learner = SymmetryNetwork(settings=settings, workers=workers).fit(run=run, watch=watch)
+        path = run.folder / "model.safetensors"
+        learner.save(path)
+    value = {
+        "model": str(path),
+        "games": learner.games_,
+        "seconds": sum(report.seconds for report in reports),
+        "error": reports[-1].error if reports else None,
+    }
+    show(value, json=shown.json)
+
+
+@command(app)
+def evaluate_symmetry_network(
+    model: str = option("isn-9x9", "A shipped name or a path."),
+    opponent: str = option("random", "random, maxlib, or another symmetry network."),
+    games: int = option(400, "Games; colours alternate.", min=1),
+    size: int = option(9, "Lines of the board.", min=3, max=25),
+    komi: float = option(3.5, "White's compensation in points."),
+    beta: float = option(20.0, "Moves are drawn by exp(beta value).", min=0),
+    seed: Seed = 0,
+    workers: Workers = 1,
+    *,
+    shown: Shown,
+) -> None:
+    """Play a network against a simple player or another network, moves drawn with `--beta`."""
+    from tengen.learners.symmetry_network.learner import SIMPLE, SymmetryNetwork, play_games
+    from tengen.statistics import Rate
+
+    ours = SymmetryNetwork.load(model)
+    theirs = opponent if opponent in SIMPLE else SymmetryNetwork.load(opponent)
+    remark(f"{games} games on {size}x{size}", quiet=shown.quiet)
+    scores, plies = play_games(
+        *(ours, theirs), games=games, size=size, komi=komi, beta=beta, seed=seed, openings=0,
+        workers=workers,
+    )  # fmt: skip
+    result = Rate.of(scores)
+    low, high = result.interval
+    value = {
+        "model": model,
+        "opponent": opponent,
+        "games": games,
+        "size": size,
+        "komi": komi,
+        "beta": beta,
+        "win_rate": result.win_rate,
+        "interval": [low, high],
+        "mean_score": result.mean_score,
+        "mean_plies": float(plies.mean()),
+    }
+    show(value, json=shown.json)
+
+
+# ----- move-prediction -----
+
+
+_Games = Annotated[
+    list[str], typer.Argument(help="SGF files, folders or archives; - reads standard input.")
+]
+_Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Board size of the games.")]
+
+
+@command(app)
+def train_move_prediction(
+    files: _Games,
+    settings: PredictionSettings,
+    training: RunOfModel,
+    work: Shared,
+    shown: Shown,
+    size: _Size = 19,
+) -> None:
+    """Train a predictor on games and write it to a model file."""
+    from tengen.files import refuse_inputs
+    from tengen.learners.move_prediction import MovePredictor
+
+    refuse_inputs(training.out, files)
+    began = time.monotonic(), time.process_time()
+    settings = training.settings(training.folder, settings)
+    arrays, skipped = _games(files, size, quiet=shown.quiet)
+    predictor = MovePredictor(settings=settings)
+    with predictor.open_run(training.folder, arrays, resume=training.resume) as run:
+        predictor.fit(
+            arrays, run=run, workers=work.workers, ray=work.ray,
+            on_report=lambda line: remark(line, quiet=shown.quiet),
+        )  # fmt: skip
+        number = min(settings.games or len(arrays), len(arrays))
+        sources = ", ".join(Path(path).name for path in files)
+        predictor.save(training.out, data=f"{number} games of {sources}")
+    result = {
+        "model": str(training.out),
+        "games": number,
+        "skipped": skipped.total,
+        "features": predictor.model_.features,
+        "seconds": time.monotonic() - began[0],
+        "processor_seconds": time.process_time() - began[1],
+    }
+    show(result, json=shown.json)
+
+
+def _games(paths: list[str], size: int, *, quiet: bool) -> tuple[GameArrays, Skipped]:
+    """Read the usable games of one size and report how many were skipped, and why."""
+    from tengen.learners.move_prediction.reading import read_games
+
+    games, skipped = read_games(paths, size)
+    for line in skipped.lines():
+        remark(line, quiet=quiet)
+    return games, skipped
+
+
+@command(app)
+def evaluate_move_prediction(
+    games: _Games,
+    model: str = option(PREDICTOR, "Name or path of a predictor."),
+    limit: int | None = option(None, "Only this many games, chosen by the seed.", "--games", min=1),
+    size: _Size = 19,
+    phases: bool = flag("--phases", "Show accuracy by phase."),
+    seed: Seed = 0,
+    *,
+    shown: Shown,
+) -> None:
+    """Measure how often a predictor is right about the moves of games."""
+    from tengen.learners.move_prediction import MovePredictor
+
+    predictor = MovePredictor.load(model)
+    predictor.check_size(size, size)
+    arrays, _ = _games(games, size, quiet=shown.quiet)
+    if limit is not None:
+        arrays = arrays.shuffled(seed).take(range(min(limit, len(arrays))))
+    measured = predictor.evaluate(arrays)
+    summary = measured.summary()
+    title = f"{model} on {', '.join(Path(path).name for path in games)}"
+    show(summary, json=shown.json, title=title)
+    if phases and not shown.json:
+        show(measured.phases(), json=False, title="By phase")
+
+
+# ----- opening-evolution -----
+
+
+@command(app)
+def train_opening_evolution(
+    settings: EvolutionSettings,
+    run: RunFolder,
+    work: Shared,
+    shown: Shown,
+) -> None:
+    """Evolve a network; the same seed gives the same network on any number of workers."""
+    from tengen.lab.opening_evolution import train
+    from tengen.learners.opening_evolution import Breeding
+    from tengen.models import to_plain
+
+    name = f"{settings.network}-{settings.rows}x{settings.rows}-seed{settings.seed}"
+    folder = run.out or Path("runs") / "opening-evolution" / name
+    settings = run.settings(folder, settings)
+    with progress("generations", settings.generations, quiet=shown.quiet) as bar:
+
+        def advance(state: Breeding) -> None:
+            bar.advance(state.generation - bar.done, f"best {state.fitness.max():+.1f}")
+
+        path = train(
+            folder,
+            settings,
+            resume=run.resume,
+            workers=work.workers,
+            ray=work.ray,
+            on_generation=advance,
+        )
+    show({"model": str(path), "settings": to_plain(settings)}, json=shown.json)
+
+
+@command(app)
+def evaluate_opening_evolution(
+    games: int = option(400, "Openings, with both colours.", min=2),
+    opponent: str = option("random", "Who plays the other side."),
+    expert: str = option("static", "Who finishes the games and counts them."),
+    model: str | None = option(None, "A shipped name or a path."),
+    player: str = option("", "Any player's spec instead, on the games of the model."),
+    rival: str | None = option(None, "An evolved model, by name or path, as the opponent."),
+    random_plies: int = option(4, "Random plies before each game.", min=0),
+    seed: Seed = 1,
+    *,
+    shown: Shown,
+) -> None:
+    """Play the model's openings against an opponent's; the expert finishes both colours."""
+    from tengen.lab.opening_evolution import CHAMPIONS, Duel, play_duel
+    from tengen.models import find_model
+    from tengen.statistics import Rate
+
+    name = model or CHAMPIONS[0]
+    other = str(find_model(rival)) if rival else opponent
+    duel = Duel(name, other, expert, games, seed, random_plies=random_plies, player=player)
+    rate = Rate.of(play_duel(duel)["scores"])
+    who = {"model": player or name, "opponent": rival or opponent, "expert": expert}
+    show({**who, **asdict(rate), "seed": seed}, json=shown.json)
