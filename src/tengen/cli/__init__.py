@@ -64,15 +64,15 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 
 def _complain(message: str) -> None:
-    """Print a mistake as one line, also where a file's name has two."""
+    """Print a mistake as one line, also if a file's name has two."""
     line = printable(message).replace("\n", "\\n")
     print(f"tengen: {line}", file=sys.stderr)
 
 
 def _check_threads() -> None:
-    """Refuse a number of threads on which Numba would stumble, whatever the command."""
+    """Refuse a number of threads that Numba cannot use."""
     wanted = os.environ.get(_THREADS, "")
-    if re.fullmatch(r"\s*(0+|-\d+)\s*", wanted):  # what is no number Numba leaves alone
+    if re.fullmatch(r"\s*(0+|-\d+)\s*", wanted):  # Numba ignores what is not a number
         raise TengenError(f"{_THREADS}={wanted}: must be at least 1")
 
 
@@ -81,7 +81,7 @@ def run(arguments: list[str]) -> int:
     cli = typer.main.get_command(_app)
     try:
         _check_threads()
-        # Not `cli.main`: that one turns an interruption into a status of its own.
+        # Not `cli.main`, which has its own exit status for an interruption.
         with cli.make_context("tengen", arguments or ["--help"]) as context:
             result = cli.invoke(context)
     except typer.Exit as stop:
@@ -96,7 +96,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except SystemExit as stop:
-        if isinstance(stop.__context__, BrokenPipeError):  # so Rich tells of one, in a table
+        if isinstance(stop.__context__, BrokenPipeError):  # from a table of Rich
             return 0
         raise
     except (KeyboardInterrupt, typer.Abort) as stop:

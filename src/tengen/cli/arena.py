@@ -31,7 +31,7 @@ _Size = Annotated[str, typer.Option("--size", help="9, or rows x columns as in 9
 
 @dataclass(frozen=True, kw_only=True)
 class _Conditions(Options):
-    """What the games of a match are played under; see `arena.match.match_settings`."""
+    """Conditions of the games of a match; see `arena.match.match_settings`."""
 
     games: Annotated[int, typer.Option("--games", min=1, help="Games; colours alternate.")] = 20
     size: _Size = "9"
@@ -48,21 +48,22 @@ class _Conditions(Options):
     ] = 8
     judge: Annotated[
         str,
-        typer.Option("--judge", help="Who counts: auto, tromp-taylor or scorer (the learned one)."),
+        typer.Option("--judge", help="Counts the games: auto, tromp-taylor or scorer."),
     ] = "auto"
     move_seconds: Annotated[
-        float | None, typer.Option("--move-seconds", help="Lose on time after so many for a move.")
+        float | None, typer.Option("--move-seconds", help="Time limit per move.")
     ] = None
     seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Results(Shared):
-    """Where results are kept, and among whom the games are shared."""
+    """Where results are stored, and where the games are played."""
 
     out: _Out = None
     resume: Annotated[
-        bool, typer.Option("--resume", help="Insist that --out exists; it is always continued.")
+        bool,
+        typer.Option("--resume", help="Fail unless --out exists; it is always continued."),
     ] = False
 
 
@@ -75,7 +76,7 @@ def match(
     shown: Shown,
     sprt: str | None = option(None, "Stop early: ELO0,ELO1 of a sequential test."),
 ) -> int:
-    """Play a match between two players and tell who won, with a 95 % interval."""
+    """Play a match between two players; print the win rate with its 95 % interval."""
     from tengen.arena.config import Tournament, checked
     from tengen.arena.match import match_settings, run_match
 
@@ -102,9 +103,9 @@ def run(
     config: Annotated[Path, typer.Argument(help="Tournament in TOML.")],
     kept: _Results,
     shown: Shown,
-    seed: int | None = option(None, "Instead of the file's.", min=0),
+    seed: int | None = option(None, "Overrides the file's seed.", min=0),
 ) -> int:
-    """Run a tournament (see the guide for its kinds) from a TOML file; again: go on with it.
+    """Run a tournament from a TOML file; the same command continues it.
 
     Results go to the file's name with `.sqlite` unless --out says otherwise.
     """
@@ -145,18 +146,18 @@ def show(
 
 @command(app)
 def rate(
-    player: str = argument("Spec of the player to place."),
+    player: str = argument("Spec of the player to rate."),
     size: _Size = "9",
     games: int = option(40, "Games to play in all.", min=2),
     database: Path | None = option(None, "Database of a ladder instead of the shipped one."),
     out: _Out = None,
-    keep: Path | None = option(None, "Write the rating into this JSON file, too.", "--record"),
+    keep: Path | None = option(None, "Also write the rating into this JSON file.", "--record"),
     *,
     work: Shared,
     seed: Seed = 0,
     shown: Shown,
 ) -> int:
-    """Place a new player on the ladder by playing a few of its rungs."""
+    """Rate a player by games against players of the ladder."""
     from tengen.arena.placing import place, record
 
     placed = place(
@@ -189,10 +190,10 @@ def export(
     database: Path = argument("Results database."),
     out: Path = option(..., "File to write: .csv, .json, .html, .sgf or .sqlite."),
     kind: str | None = option(
-        None, "csv, json, html, sgf or sqlite, if the name tells not.", "--format"
+        None, "csv, json, html, sgf or sqlite; by default from the name.", "--format"
     ),
 ) -> None:
-    """Write results as CSV (a row a game), JSON, HTML, all games as SGF, or a database to ship.
+    """Write results as CSV (one row per game), JSON, HTML, SGF, or a database.
 
     `--out -` prints them.
     """
@@ -216,7 +217,7 @@ def export(
 
 
 def _insist(resume: bool, path: Path | None) -> None:
-    """Refuse to resume what is not there."""
+    """Refuse to resume without results."""
     from tengen.errors import TengenError
 
     if resume and (path is None or not path.exists()):

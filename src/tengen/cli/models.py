@@ -1,4 +1,4 @@
-"""The commands `models` and `players`: what there is, and what is known about it."""
+"""The commands `models` and `players`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def models(context: typer.Context, json: Json = False) -> None:
 
 @app.command()
 def show(name: _Model, json: Json = False) -> None:
-    """Show a model's card; of a network also its size and how exactly it keeps the symmetries."""
+    """Show a model's card; for networks also the size and the equivariance error."""
     from tengen.models import read_card
 
     card = read_card(name)
@@ -58,7 +58,7 @@ def show(name: _Model, json: Json = False) -> None:
 
 @app.command()
 def export(name: _Model, out: Path = argument("The ONNX file to write.")) -> None:
-    """Write a network as ONNX, for other programs."""
+    """Export a network as ONNX."""
     from tengen.files import refuse_inputs
     from tengen.learners.network import DeepNetwork
     from tengen.learners.network.export import export_onnx
@@ -85,7 +85,7 @@ def average(
 
 
 def _details(name: str, card: Card) -> dict[str, Any]:
-    """Measure what a network is; nothing for other models."""
+    """Return the size and the equivariance error of a network; nothing for other models."""
     if card.kind == "network":
         from tengen.learners.network import DeepNetwork
         from tengen.learners.network.describe import describe
@@ -114,7 +114,7 @@ def _details(name: str, card: Card) -> dict[str, Any]:
 
 
 def _row(entry: Any) -> tuple[str, str, str, str]:
-    """Describe a model in four cells: name, kind, size and its first measurement."""
+    """Return name, kind, size and first measurement of a model."""
     size = f"{entry.bytes / 1e6:.1f} MB" if entry.bytes >= 1e5 else f"{entry.bytes / 1e3:.0f} kB"
     if entry.card is None:
         return entry.name, "?", size, entry.error
@@ -124,7 +124,7 @@ def _row(entry: Any) -> tuple[str, str, str, str]:
 
 
 def _card_text(card: Card) -> str:
-    """Return everything a model's card says."""
+    """Format a model's card."""
     lines = [f"{card.name} ({card.kind})", card.what, ""]
     lines += [f"learned from: {card.data}"] if card.data else []
     lines += [f"made by tengen {card.version}, licence {card.licence}"]
@@ -139,7 +139,7 @@ def _card_text(card: Card) -> str:
 
 
 def _as_value(entry: Any) -> dict[str, Any]:
-    """Turn an entry of the list into what JSON can hold."""
+    """Return an entry of the list as plain data."""
     return {
         "name": entry.name,
         "path": str(entry.path),
@@ -239,7 +239,7 @@ def players(
 
 
 def _levels() -> list[dict[str, Any]]:
-    """Return the levels of `tengen` with what they were measured to be, as plain values."""
+    """Return the levels of `tengen` with their ratings, as plain data."""
     from tengen.arena.ranks import level_ratings
     from tengen.players.levels import LEVELS
 

@@ -41,7 +41,8 @@ _Games = Annotated[
 ]
 _Model = Annotated[str, typer.Option("--model", help="Name or path of a network.")]
 _ScorerOption = Annotated[
-    str, typer.Option("--scorer", help="Who confirms counted scores; 'none' leaves that out.")
+    str,
+    typer.Option("--scorer", help="Confirms counted scores; 'none' for no confirmation."),
 ]
 
 
@@ -51,7 +52,7 @@ def train_network(
     settings: NetworkSettings,
     taught: DistillationSettings,
     training: RunOfModel,
-    start: str | None = option(None, "Begin with the weights of this network."),
+    start: str | None = option(None, "Start with the weights of this network."),
     teacher: Path | None = option(
         None,
         "Learn from the answers of this network of KataGo (.bin.gz); by default with "
@@ -68,7 +69,7 @@ def train_network(
     work: Shared,
     shown: Shown,
 ) -> None:
-    """Train a network on games, or on a teacher's answers; every path is a source of its own."""
+    """Train a network on games, or on a teacher's answers; each path is a separate source."""
     if shards_only:
         made = _make_shards(games, training.out, scorer, work, confirmed, shown.quiet)
         result = {
@@ -129,12 +130,12 @@ def evaluate_network(
     games: _Games,
     model: _Model = _DEFAULT_MODEL,
     scorer: _ScorerOption = "scorer",
-    every: int = option(1, "Take one of so many positions, to be quick.", min=1),
-    workers: int | None = option(None, "Threads; as many as cores by default.", min=1),
+    every: int = option(1, "Evaluate only every N-th position.", min=1),
+    workers: int | None = option(None, "Threads; by default the number of cores.", min=1),
     *,
     shown: Shown,
 ) -> None:
-    """Measure a network on games it has not seen."""
+    """Measure a network on games."""
     import os
     import tempfile
 
@@ -197,7 +198,7 @@ def _refuse_others(said: AbstractSet[str], chosen: Any, why: str) -> None:
 
 
 def _batch_line(row: dict[str, Any], steps: int) -> str:
-    """Write one report for people."""
+    """Format one report."""
     if "labelled" in row:
         return f"{row['labelled']} positions on {row['board']} labelled by the teacher"
     other = ("step", "positions_per_second", "left", "held_out")
@@ -223,7 +224,7 @@ def train_self_play(
     settings: SelfPlaySettings,
     lesson: Resumable,
     out: Path = option(..., "Folder of the run."),
-    start: str | None = option(None, "Begin with this network, not from nothing."),
+    start: str | None = option(None, "Start with this network instead of random weights."),
     device: str = option("auto", "cpu, cuda or auto."),
     record: int | None = option(
         None,
@@ -234,7 +235,7 @@ def train_self_play(
     work: Shared,
     shown: Shown,
 ) -> None:
-    """Play and learn; the network is model.safetensors in the folder of the run."""
+    """Train a network by self-play; it is model.safetensors in the folder of the run."""
     if record is not None:
         if start is None:
             raise SpecError("--record needs --start, the network that plays")
@@ -267,7 +268,7 @@ def _record(
     from tengen.learners.network import DeepNetwork
     from tengen.learners.network.fitting import chosen_device
 
-    place = chosen_device(device)  # says how to get PyTorch, before anything needs it
+    place = chosen_device(device)  # raises a clear error if PyTorch is missing
     from tengen.learners.self_play.recording import record_games
 
     network = DeepNetwork.load(model)
@@ -293,9 +294,9 @@ def evaluate_self_play(
     games: int = option(20, "Games per pair.", min=2),
     visits: int = option(1, "Visits per move; 1: no search.", min=1),
     anchor: list[str] | None = option(
-        None, "Other players or rungs of the ladder that play, too; maxlib, static."
+        None, "Other players that take part; maxlib and static by default."
     ),
-    history: bool = flag("--history", "Show only how the run went so far; also while it runs."),
+    history: bool = flag("--history", "Only show the history of the run, also while it runs."),
     rows: int = option(20, "With --history: rows to show.", min=1),
     *,
     work: Shared,
@@ -350,7 +351,7 @@ class _Remarks:
 
 
 def _round_line(row: dict[str, Any]) -> str:
-    """Write one report for people."""
+    """Format one report."""
     loss = "".join(f"{name} {value:.3f}, " for name, value in row["loss"].items())
     return (
         f"{row['progress']:.1%}: {row['games']} games ({row['games_per_second']:.1f}/s), "

@@ -52,7 +52,7 @@ def train_opening_td(
     work: Shared,
     shown: Shown,
 ) -> None:
-    """Train opening players by temporal differences; several are trained side by side."""
+    """Train opening players by temporal differences; several are trained in parallel."""
     from tengen.lab.opening_td import TrainJob, train
     from tengen.learners.opening_td import SETS
     from tengen.parallel import map_jobs
@@ -90,17 +90,17 @@ def train_opening_td(
 @command(app)
 def evaluate_opening_td(
     games: int = option(400, "Games; colours alternate.", min=1),
-    opponent: str = option("random", "Who plays the other side of the openings."),
-    expert: str = option("builtin", "Who finishes openings: builtin, playouts:N, a player."),
-    model: str = option("td-best-9x9", "Whose openings: a model's name or file."),
+    opponent: str = option("random", "Plays the other side of the openings."),
+    expert: str = option("builtin", "Finishes the openings: builtin, playouts:N, a player."),
+    model: str = option("td-best-9x9", "Name or file of the model."),
     random_plies: int | None = option(None, "Random first plies; 2, but 0 against random."),
-    out: Path | None = option(None, "Note played parts here; a stopped evaluation goes on."),
+    out: Path | None = option(None, "File of finished parts; a stopped evaluation continues."),
     workers: Workers = 1,
     seed: Seed = 0,
     *,
     shown: Shown,
 ) -> None:
-    """Play a model's openings against an opponent and let an expert finish them."""
+    """Play a model's openings against an opponent; an expert finishes the games."""
     from tengen.lab.opening_td import MatchJob, evaluate
 
     job = MatchJob(model, opponent, expert, games, seed, random_plies)
@@ -117,7 +117,7 @@ def evaluate_opening_td(
 
 
 _MAKER = "mcts:playouts=100,resign=0"
-"""Who plays the games that are made."""
+"""Plays the games that are made."""
 
 
 @command(app)
@@ -131,7 +131,7 @@ def train_scoring(
     made_only: bool = flag(
         "--made-only", "Only play the games of --made and write them to --out, as SGF files."
     ),
-    player: str = option(_MAKER, "Who plays the games that are made."),
+    player: str = option(_MAKER, "Player of the games that are made."),
     workers: Workers = 1,
     *,
     shown: Shown,
@@ -178,12 +178,12 @@ def _making(text: str, player: str) -> Making:
     size, _, count = text.partition(":")
     if not (size.isdecimal() and count.isdecimal() and 5 <= int(size) <= 19 and int(count) > 0):
         raise SpecError(f"--made takes SIZE:GAMES with a size from 5 to 19, as 9:300, not {text}")
-    make_player(player)  # a wrong spec is told before the first game
+    make_player(player)  # reject a wrong spec before the first game
     return Making(int(size), int(count), player, partial(make_player, player))
 
 
 def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Shown) -> None:
-    """Play games to the end, so that their dead stones are known, and write them (TB, TW)."""
+    """Play games to the end, so that the dead stones are known, and write them (TB, TW)."""
     from tengen.learners.scoring.settled_games import make_games, write_games
 
     written = []
@@ -215,10 +215,10 @@ def _line(row: dict[str, Any]) -> str:
 def evaluate_scoring(
     games: list[Path] = argument("Files of games with counted results."),
     count: str = option("careful", "careful (KGS) or plain (OGS: flood fill)."),
-    baselines: bool = flag("--baselines", "Measure the simple ways and GNU Go, too."),
+    baselines: bool = flag("--baselines", "Also measure simple scorers and GNU Go."),
     level: list[int] | None = option(None, "Level of GNU Go (10); repeatable.", min=1, max=10),
-    seconds: float = option(120.0, "Seconds GNU Go may take for a game.", min=0.1),
-    out: Path | None = option(None, "Folder to keep GNU Go's answers in; continues what is there."),
+    seconds: float = option(120.0, "Time limit of GNU Go per game in seconds.", min=0.1),
+    out: Path | None = option(None, "Folder for GNU Go's answers; they are used again."),
     model: str = option("scorer", "Name or file of the scorer."),
     *,
     shown: Shown,
@@ -455,10 +455,10 @@ def train_opening_evolution(
 @command(app)
 def evaluate_opening_evolution(
     games: int = option(400, "Openings, with both colours.", min=2),
-    opponent: str = option("random", "Who plays the other side."),
-    expert: str = option("static", "Who finishes the games and counts them."),
+    opponent: str = option("random", "Plays the other side."),
+    expert: str = option("static", "Finishes the games and counts them."),
     model: str | None = option(None, "A shipped name or a path."),
-    player: str = option("", "Any player's spec instead, on the games of the model."),
+    player: str = option("", "Spec of a player that takes the model's place."),
     rival: str | None = option(None, "An evolved model, by name or path, as the opponent."),
     random_plies: int = option(4, "Random plies before each game.", min=0),
     seed: Seed = 1,

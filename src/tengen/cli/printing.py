@@ -22,7 +22,7 @@ def standard_input() -> TextIO:
     Raises
     ------
     TengenError
-        If it was closed before we started.
+        If it is closed.
     """
     from tengen.errors import TengenError
 
@@ -32,7 +32,7 @@ def standard_input() -> TextIO:
 
 
 def emit(value: Any, *, json: bool, text: str | None = None) -> None:
-    """Print `value` as JSON, or `text` for people."""
+    """Print `value` as JSON, or `text`."""
     if json:
         print(dumps(value, allow_nan=False))
     elif text is not None:
@@ -40,7 +40,7 @@ def emit(value: Any, *, json: bool, text: str | None = None) -> None:
 
 
 def remark(message: str, *, quiet: bool = False) -> None:
-    """Print a remark on standard error, where it cannot disturb the output."""
+    """Print a remark on standard error."""
     if not quiet:
         print(printable(message), file=sys.stderr, flush=True)
 
@@ -55,7 +55,7 @@ def tell_faults(faults: Sequence[str], total: int = 0, *, quiet: bool = False) -
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table for people on standard output."""
+    """Print a table on standard output."""
     from rich.console import Console
     from rich.table import Table
 
@@ -73,7 +73,7 @@ _RATES = frozenset(
     ("top1", "top5", "top10", "top20", "winner", "ownership", "calibration", "exact", "within1")
     + ("safe", "exact_when_safe", "win_rate", "win_rate_a", "share", "interval", "exact_interval")
 )
-"""Keys whose values are fractions, which people read as percentages."""
+"""Keys whose values are fractions; tables show them as percentages."""
 
 
 def show(
@@ -102,7 +102,7 @@ def _is_fact(value: object) -> bool:
 
 
 def in_words(key: str, value: object) -> str:
-    """Write one value of a result for people.
+    """Format one value of a result for a table.
 
     >>> in_words("top1", 0.5723), in_words("positions", 12345), in_words("log_loss", 1.41923)
     ('57.23 %', '12,345', '1.419')
@@ -124,7 +124,7 @@ def in_words(key: str, value: object) -> str:
 
 
 class Progress:
-    """Count finished steps; draws a bar on a terminal and plain lines elsewhere."""
+    """Count finished steps; draw a bar on a terminal, print lines elsewhere."""
 
     def __init__(self, label: str, total: int | None, *, quiet: bool = False) -> None:
         import time
@@ -151,7 +151,7 @@ class Progress:
             self._task = self._bar.add_task(label, total=total, rate="")
 
     def advance(self, steps: int = 1, note: str = "") -> None:
-        """Say that `steps` more steps are done."""
+        """Add finished steps."""
         self.done += steps
         now = self._clock()
         rate = self.done / max(now - self._start, 1e-9)

@@ -32,9 +32,9 @@ def gtp(
         "--safe", "For controllers you do not trust: no files, no gtp: or python: players."
     ),
 ) -> None:
-    """Speak GTP, for Sabaki, GoGui and other programs.
+    """Run as a GTP engine, for Sabaki, GoGui and other programs.
 
-    Without a seed one is drawn; `get_random_seed` tells it.
+    Without a seed one is drawn; the command `get_random_seed` returns it.
     """
     from tengen.gtp.engine import Engine
 
@@ -62,13 +62,13 @@ def _make_player(spec: str) -> Player:
 
 
 def _make_safe_player(spec: str) -> Player:
-    """Make a player that starts no other program and runs nobody's code."""
+    """Make a player that starts no other program and runs no foreign code."""
     _refuse_programs(spec)
     return _make_player(spec)
 
 
 def _refuse_programs(spec: str) -> None:
-    """Refuse a spec that names a program or a class, be it in an option.
+    """Refuse a spec that names a program or a class, also in an option.
 
     Raises
     ------
@@ -90,21 +90,21 @@ def analysis(
     policy: str | None = option(
         None, "Model for includePolicy; the player's own, else by the board's size; or none."
     ),
-    visits: int = option(500, "Visits a position when a query names none.", min=1),
-    threads: int = option(1, "Positions to analyse side by side.", min=1),
+    visits: int = option(500, "Visits per position unless a query sets them.", min=1),
+    threads: int = option(1, "Positions to analyse in parallel.", min=1),
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Speak KataGo's JSON analysis protocol, for KaTrain.
+    """Run KataGo's JSON analysis protocol, for KaTrain.
 
-    One JSON query a line on standard input, answers on standard output as they are ready. Ends
-    when the input ends and all is answered.
+    Reads one JSON query per line from standard input and writes answers to standard output as they
+    are ready. Ends when the input has ended and all queries are answered.
     """
     from tengen.gtp.analysis_server import AnalysisServer
     from tengen.players import make_player, parse_spec
 
     source = standard_input().buffer
-    parse_spec(player)  # a wrong name is told now and not after the first query
+    parse_spec(player)  # reject a wrong name before the first query
     models = _Models(policy, quiet)
     server = AnalysisServer(
         lambda: make_player(player),
@@ -119,7 +119,7 @@ def analysis(
 
 
 class _Models:
-    """Load the model that predicts moves for a size of board, once, and say when it is missing."""
+    """Load the policies for boards, each once; report a missing one."""
 
     def __init__(self, name: str | None, quiet: bool) -> None:
         self.name, self.quiet = name, quiet
@@ -149,12 +149,12 @@ class _Models:
 
 @app.command()
 def web(
-    port: int = option(8361, "0 takes any.", min=0, max=65535),
+    port: int = option(8361, "0 for any free port.", min=0, max=65535),
     host: str = option(
         "127.0.0.1", "Address to listen on; another than this machine's own needs --token."
     ),
-    token: str | None = option(None, "Secret that every visitor must show; `new` makes one."),
-    browser: bool = option(True, "Open the page at once.", "--browser/--no-browser"),
+    token: str | None = option(None, "Secret that visitors must give; `new` makes one."),
+    browser: bool = option(True, "Open the page.", "--browser/--no-browser"),
     database: Path | None = option(None, "Database of games and reviews."),
     player: list[str] | None = option(None, "Spec of a further opponent; repeatable."),
     arena: list[Path] | None = option(None, "Database of a tournament to show; repeatable."),
@@ -162,7 +162,7 @@ def web(
     runs: Path = option(Path("runs"), "Folder of trainings and reports to show."),
     quiet: Quiet = False,
 ) -> None:
-    """Play, review, score, and see what each machine sees, on a board in the browser."""
+    """Play, review, score and compare models on a board in the browser."""
     from tengen import compiling
 
     # Moves are checked one at a time here: plain Python does until the next start.

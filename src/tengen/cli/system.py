@@ -27,11 +27,11 @@ app = typer.Typer()
 _NEEDED = "needed"
 # Extra -> what its packages are good for.
 _EXTRAS = {
-    "torch": "training deep networks, self-play, a GPU",
+    "torch": "training networks, self-play, GPUs",
     "ray": "clusters of machines",
-    "gym": "the board as an environment of PettingZoo or Gymnasium",
-    "onnx": "networks in a form for other programs",
-    "bench": "a peer to measure speed against",
+    "gym": "Gymnasium and PettingZoo environments",
+    "onnx": "export of networks for other programs",
+    "bench": "libraries to compare speed with",
 }
 
 _PROGRAMS = {
@@ -41,7 +41,7 @@ _PROGRAMS = {
 
 
 def _wanted() -> list[tuple[str, str]]:
-    """Return the packages that the package says it needs, each with the extra it belongs to."""
+    """Return the packages that tengen requires, each with its extra."""
     try:
         lines = requires("tengen") or []
     except PackageNotFoundError:  # run from its sources
@@ -63,7 +63,7 @@ def _version(package: str) -> str | None:
 
 
 def _cache() -> str:
-    """Tell where compiled kernels are kept, and how many of them are there already."""
+    """Return where compiled kernels are stored, and how many there are."""
     from tengen.compiling import cache_folder, import_kernels
     from tengen.jit import kernels
 
@@ -115,15 +115,15 @@ def doctor(json: Json = False) -> None:
 # ----- compile -----
 
 _INTERVAL = 0.2
-"""Seconds between two looks at how far the workers are."""
+"""Seconds between two updates of the progress."""
 
 
 @app.command("compile")
 def compile_(
     quiet: Quiet = False,
-    workers: int = option(min(os.cpu_count() or 1, 4), "Processes to work side by side.", min=1),
+    workers: int = option(min(os.cpu_count() or 1, 4), "Number of processes.", min=1),
 ) -> None:
-    """Compile all kernels and keep them on disk; takes a minute or two, once."""
+    """Compile all kernels and store them; takes a minute or two, once."""
     from tengen.compiling import cache_folder, import_kernels, prune
     from tengen.jit import kernels
     from tengen.warming import STEPS, warm_up
@@ -153,7 +153,7 @@ def compile_(
                 for step in steps:
                     step.result()
 
-            # The board first, because all others are compiled together with it.
+            # The board first, because the others contain its kernels.
             finish([pool.submit(warm_up, first)])
             finish([pool.submit(warm_up, package) for package in others])
     except KeyboardInterrupt:
@@ -171,7 +171,7 @@ def _report_to(queue: Any) -> None:
 
     class Listener(event.Listener):  # type: ignore[misc]
         def on_start(self, told: Any) -> None:
-            """Wait for the end."""
+            """Do nothing."""
 
         def on_end(self, told: Any) -> None:
             """Report it."""
@@ -187,7 +187,7 @@ def _report_to(queue: Any) -> None:
 @command(app)
 def bench(
     collection: Path | None = option(None, "An SGF file to read and replay, one game per line."),
-    only: list[str] | None = option(None, "Measure only this name; may be repeated."),
+    only: list[str] | None = option(None, "Measure only this one; repeatable."),
     *,
     shown: Shown,
 ) -> None:
