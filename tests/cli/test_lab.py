@@ -51,15 +51,15 @@ def test_full_names_the_missing_file(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_one_step_makes_a_page_that_names_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["shipped-ladder", "--out", str(tmp_path), "--json", "--seed", "9"]
+    options = ["from-nothing", "--out", str(tmp_path), "--json", "--seed", "9"]
     assert run(["lab", *options]) == 0
     output = capsys.readouterr()
     value = json.loads(output.out)
-    assert value["steps"] == ["shipped-ladder"] and "ladder" in value["left"]
+    assert value["steps"] == ["from-nothing"] and "players" in value["left"]
     page = Path(value["report"]).read_text()
-    assert "gnugo-10" in page and "tengen lab opening-td" in page
+    assert "six blocks" in page and "tengen lab opening-td" in page
     assert Path(value["results"]).is_file()
-    assert "[1/1] The ladder (shipped-ladder): begins" in output.err
+    assert "[1/1] What the papers would have seen (from-nothing): begins" in output.err
     # Again: nothing to do, and the same page.
     assert run(["lab", *options]) == 0
     assert "1 of 1 steps are already finished" in capsys.readouterr().err

@@ -58,7 +58,7 @@ def test_a_run_is_not_mixed_up_with_another(
     kept = [path.read_bytes() for path in states]
     again = ["train", *SMALL, "--snapshot-every", "2", "--out", str(tmp_path / "oe")]
     for more, reason in (
-        (["--seed", "2", "--generations", "20"], "holds a run; --resume goes on with it"),
+        (["--seed", "2", "--generations", "20"], "holds a run; resume it"),
         (["--seed", "2", "--resume"], "seed 1 there, 2 asked"),
         (["--seed", "1", "--resume", "--expert", "random"], "expert static there, random asked"),
     ):

@@ -75,7 +75,7 @@ def test_a_folder_with_a_run_goes_on_only_if_asked(
 ) -> None:
     again = ["train", "self-play", "--out", str(folder), "--quiet"]
     assert run([*again, *SMALL]) == 1
-    assert "--resume goes on with it" in capsys.readouterr().err
+    assert "holds a run; resume it" in capsys.readouterr().err
     assert run([*again, "--resume", "--json", "--device", "cpu"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["free_parameters"] == 3282 and Path(told["model"]).exists()

@@ -12,18 +12,18 @@ import pytest
 
 from tengen.lab import (
     experiments,
-    ladders,
     move_prediction,
     opening_evolution,
     opening_td,
     scoring,
     symmetry_network,
+    tournaments,
 )
 from tengen.lab.drawing import draw
 from tengen.lab.papers import CLAIMS
 from tengen.lab.rendering import PARTS
 from tengen.lab.result import Result
-from tengen.lab.steps import Context, NoSettings, Step
+from tengen.lab.steps import Context, Step
 from tengen.lab.verdicts import UNMEASURED, WORDS, beside, recorded_runs
 
 
@@ -57,15 +57,15 @@ BREEDING = opening_evolution.BreedingSize(
     network="spatial", method="better", generations=4, every=2, seeds=1, games=4, starts=1,
     changes=SMALL,
 )  # fmt: skip
-LADDER = ladders.LadderSize(games=1)
 WEIGHTS = symmetry_network.WeightsSize((5,))
-LEVELS = ladders.LevelsSize(levels=(1, 2, 4), games=1)
 
 slow = pytest.mark.slow
 Run = Callable[[Context], Result]
 TINY = [
     pytest.param(
-        "ladder", partial(ladders.simple_players, size=ladders.LadderSize(games=1)), id="ladder"
+        "players",
+        partial(tournaments.simple_players, size=tournaments.PlayersSize(games=1)),
+        id="players",
     ),
     pytest.param("opening-td", partial(opening_td.learning, size=CURVE), id="opening-td"),
     pytest.param("opening-td-inputs", partial(opening_td.tables, size=TABLES), id="inputs"),
@@ -91,10 +91,6 @@ TINY = [
         "opening-evolution-paper",
         partial(opening_evolution.paper_numbers, size=opening_evolution.PaperSize(games=2)),
         id="evolution-paper",
-    ),
-    pytest.param("levels", partial(ladders.levels, size=LEVELS), id="levels", marks=slow),
-    pytest.param(
-        "shipped-ladder", partial(ladders.shipped_ladder, size=NoSettings()), id="shipped-ladder"
     ),
 ]
 
@@ -179,9 +175,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 FULL = {
-    "ladder": partial(
-        ladders.simple_players,
-        size=ladders.LadderSize(games=1, ladder="9x9", only=("random", "maxlib", "static"))),
     "opening-td": partial(opening_td.learning, size=CURVE),
     "opening-td-inputs": partial(opening_td.tables, size=opening_td.TablesSize(
         games=4, pair_games=2, features=SETS, expert="playouts:8", seeds=2)),

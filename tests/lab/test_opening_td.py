@@ -114,7 +114,7 @@ def test_experts_and_opponents_are_named_in_words() -> None:
     with pytest.raises(TengenError, match="must be followed by a number"):
         lab.expert_of("playouts:few")
     job = lab.TrainJob("nowhere", TDSettings(opponent="random"))
-    with pytest.raises(TengenError, match="--random-opponent 1"):
+    with pytest.raises(TengenError, match="random_opponent"):
         lab.train(job)
     assert not Path("nowhere").exists()
 

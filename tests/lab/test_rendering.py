@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from tengen.board import Board
-from tengen.lab.drawing import COLOURS, INK, draw, kernel_sheet, pattern, replay
+from tengen.lab.drawing import COLOURS, INK, draw, kernel_sheet, pattern
 from tengen.lab.rendering import PARTS, Page, Section, gather, markdown, print_result, write_report
 from tengen.lab.result import (
     Bars,
@@ -40,7 +40,6 @@ PLOTS = {
 
 
 def good(context: Context) -> Result:
-    moves = [(1, Board(5).point("C3")), (2, Board(5).point("C4")), (1, 0)]
     return Result(
         text="Some <b>text</b> by `tengen lab`.",
         points=["1. One.", "2. Two."],
@@ -51,13 +50,12 @@ def good(context: Context) -> Result:
             compare("huang.table5.A", 0.8, (0.7, 0.9), detail="that's it", why="so"),
             compare("huang.table5.AB", text="40 %", why="too small"),
         ],
-        replays=[replay("G's", moves, 5, 5, ownership=[np.zeros(25)] * 4, values=[0.0, 1, -1, 2])],
     )
 
 
 STEPS = [
     Step("good", "opening-td", "Good", good),
-    Step("missing", "levels", "Missing", good),
+    Step("missing", "self-play", "Missing", good),
 ]
 
 
@@ -190,12 +188,3 @@ def test_patterns_show_own_and_enemy_stones_and_the_edge() -> None:
     root = ElementTree.fromstring(pattern(["?X?", "O..", "###"]))
     circles = [c.get("fill") for c in root.iter("{http://www.w3.org/2000/svg}circle")]
     assert circles == ["#111", "#fafafa", "#c0392b"]
-
-
-def test_replays_hold_every_position() -> None:
-    board = Board(3)
-    moves = [(1, board.point("A1")), (2, board.point("A2")), (1, 0), (2, board.point("B1"))]
-    game = replay("g", moves, 3, 3, ownership=[np.linspace(-1, 1, 9)], words="w")
-    assert game.frames[2] == "000200100" and game.frames[4] == "000200020"
-    assert game.last == [-1, 6, 3, -1, 7]
-    assert game.owners == ["ADGJMPSVY"]

@@ -18,7 +18,7 @@ SCRIPT = """
 import sys
 from functools import partial
 from pathlib import Path
-from tengen.lab import ladders, move_prediction, opening_evolution, opening_td
+from tengen.lab import tournaments, move_prediction, opening_evolution, opening_td
 from tengen.lab.rendering import write_report
 from tengen.lab.steps import Context, Step, run_steps
 
@@ -32,7 +32,7 @@ if __name__ == "__main__":
                                         seeds=1, games=10, starts=1, changes=small)
     steps = [
         Step("ladder", "players", "L",
-             partial(ladders.simple_players, size=ladders.LadderSize(games=2))),
+             partial(tournaments.simple_players, size=tournaments.PlayersSize(games=2))),
         Step("opening-td", "opening-td", "T", partial(opening_td.learning, size=curve)),
         Step("opening-td-inputs", "opening-td", "I", partial(opening_td.tables, size=td)),
         Step("move-prediction", "move-prediction", "M", partial(move_prediction.tables, size=mp)),

@@ -40,7 +40,7 @@ def broken(context: Context) -> Result:
     raise KeyboardInterrupt
 
 
-STEPS = [Step("good", "players", "Good", good), Step("broken", "levels", "Broken", broken)]
+STEPS = [Step("good", "players", "Good", good), Step("broken", "self-play", "Broken", broken)]
 
 
 def context(folder: Path, seed: int = 3, **options: Path) -> Context:
@@ -99,7 +99,7 @@ def test_an_experiment_is_a_step_at_each_of_its_sizes(tmp_path: Path) -> None:
 def test_missing_games_are_named_before_anything_runs(tmp_path: Path) -> None:
     CALLS.clear()
     needy = Step("needy", "scoring", "Needy", good, needs=("there.sgf", "missing.sgf"))
-    with pytest.raises(TengenError, match="needs the folder of the games"):
+    with pytest.raises(TengenError, match="needs the folder of the game"):
         run_steps([STEPS[0], needy], context(tmp_path / "a"))
     (tmp_path / "there.sgf").write_text("(;)")
     with pytest.raises(TengenError, match=r"missing\.sgf: no such file"):

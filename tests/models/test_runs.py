@@ -167,7 +167,7 @@ def refused(folder: Path, message: str, **asked: object) -> None:
 
 def test_runs_are_not_mixed_up(tmp_path: Path) -> None:
     train(tmp_path, Walk(steps=20))
-    refused(tmp_path, "holds a run; --resume goes on with it, --out names another folder")
+    refused(tmp_path, "holds a run; resume it or choose another folder")
     refused(tmp_path, "a run of walk, not of swim", learner="swim", resume=True)
     other = Walk(rate=0.2, seed=3)
     refused(
@@ -275,7 +275,7 @@ def test_an_interrupted_user_is_told_how_to_go_on(tmp_path: Path) -> None:
         run.save(5, {"place": np.zeros(3)})
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(1)
-    assert stop.value.__notes__ == [f"{tmp_path} stands at step 5; --resume goes on from there"]
+    assert stop.value.__notes__ == [f"{tmp_path} is at step 5 and can be resumed"]
 
 
 def test_resuming_need_not_repeat_the_settings(tmp_path: Path) -> None:

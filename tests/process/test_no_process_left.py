@@ -176,4 +176,4 @@ def test_a_training_told_to_end_says_how_to_go_on(tmp_path: Path) -> None:
         assert training.returncode == 143
     last = said.splitlines()[-1]
     assert last.startswith("tengen: terminated; run stands at step ")
-    assert last.endswith("; --resume goes on from there") and "Traceback" not in said
+    assert last.endswith(" and can be resumed") and "Traceback" not in said

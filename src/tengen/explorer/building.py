@@ -210,7 +210,7 @@ def index_of_games(
         found = open_index(path)
         if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":
             return found
-        on_remark(f"{path}: games or --plies have changed; rebuilding the index")
+        on_remark(f"{path}: the games or the number of plies have changed; rebuilding the index")
     made = build(games, path, plies=plies, on_games=on_games, on_fault=on_fault)
     on_remark(f"index of {made.about.games:,} games: {made.path}")
     return made

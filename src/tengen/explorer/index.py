@@ -106,7 +106,7 @@ class Openings:
             return []
         begin, end = int(starts[place]), int(starts[place + 1])
         if not 0 <= begin < end <= len(rows):
-            raise OpeningsError(f"{self.path}: the index is damaged; rebuild it with --rebuild")
+            raise OpeningsError(f"{self.path}: the index is damaged; rebuild it")
         found = [
             Continuation(
                 move=row[kernels.MOVE],
@@ -124,7 +124,7 @@ class Openings:
     def origin(self, game: int) -> tuple[str, int]:
         """Return the file a game came from and its number there."""
         if not 0 <= game < len(self._arrays["origins"]):
-            raise OpeningsError(f"{self.path}: the index is damaged; rebuild it with --rebuild")
+            raise OpeningsError(f"{self.path}: the index is damaged; rebuild it")
         file, number = self._arrays["origins"][game].tolist()
         ends, names = self._arrays["ends"], self._arrays["names"]
         begin = int(ends[file - 1]) if file else 0
@@ -161,8 +161,7 @@ def open_index(path: str | Path) -> Openings:
     version = int(told["version"])
     if version != VERSION:
         raise OpeningsError(
-            f"{path}: an index of version {version}, and this is read: {VERSION}; "
-            "rebuild it with --rebuild"
+            f"{path}: an index of version {version}, and this is read: {VERSION}; rebuild it"
         )
     try:
         arrays = {name: _mapped(path, 8 + length, total, entries[name], name) for name in _ARRAYS}
@@ -170,9 +169,7 @@ def open_index(path: str | Path) -> Openings:
         if len(arrays["starts"]) != len(arrays["keys"]) + 1:
             raise ValueError("the arrays do not fit")
     except (ValueError, KeyError, TypeError) as wrong:
-        raise OpeningsError(
-            f"{path}: the index is damaged ({wrong}); rebuild it with --rebuild"
-        ) from None
+        raise OpeningsError(f"{path}: the index is damaged ({wrong}); rebuild it") from None
     return Openings(path, about, arrays)
 
 

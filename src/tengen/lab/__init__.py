@@ -1,9 +1,9 @@
 """The papers' experiments beside the papers: steps that resume, and one report.
 
-There is one module per paper with its experiments, tables and comparisons; `ladders` has those that
-belong to no paper. `papers` has the papers' claims by id, `verdicts` compares, `recorded/` has the
-results of large runs. `steps` runs experiments and stores each `result.Result`; `rendering` shows
-it as text, Markdown and HTML. `experiments` lists everything in the order of the page.
+There is one module per paper with its experiments, tables and comparisons; `tournaments` has those
+that belong to no paper. `papers` has the papers' claims by id, `verdicts` compares, `recorded/` has
+the results of large runs. `steps` runs experiments and stores each `result.Result`; `rendering`
+shows it as text, Markdown and HTML. `experiments` lists everything in the order of the page.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 def experiments() -> tuple[Experiment[Any], ...]:
     """Return all experiments in the order of the page."""
     from tengen.lab import (
-        ladders,
         move_prediction,
         opening_evolution,
         opening_td,
         scoring,
         symmetry_network,
+        tournaments,
     )
 
     return (
-        *ladders.EXPERIMENTS,
+        *tournaments.EXPERIMENTS,
         *opening_td.EXPERIMENTS,
         *scoring.EXPERIMENTS,
         *symmetry_network.EXPERIMENTS,
         *move_prediction.EXPERIMENTS,
         *opening_evolution.EXPERIMENTS,
-        *ladders.LAST_EXPERIMENTS,
+        *tournaments.LAST_EXPERIMENTS,
     )

@@ -1,4 +1,4 @@
-"""SVG drawings for the report: plots, kernels as heat maps, patterns, and games as frames.
+"""SVG drawings for the report: plots, kernels as heat maps, and patterns.
 
 Colours are the page's CSS variables, so that one drawing serves light and dark mode.
 """
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.board import PASS, Board, index_of
-from tengen.lab.result import Bars, Dots, Figure, Picture, Plot, Replay
+from tengen.lab.result import Bars, Dots, Figure, Picture, Plot
 
 INK = "#7a7a7b"
 """Stands for the page's grey until the drawing is finished."""
@@ -128,7 +127,7 @@ def _keep(found: re.Match[str]) -> str:
     return str(found.group(1) or found.group(2))
 
 
-# ----- Kernels, patterns, games -----
+# ----- Kernels and patterns -----
 
 _LEVELS = 6
 """Shades of each sign in a heat map."""
@@ -228,39 +227,3 @@ def pattern(cells: Sequence[str], *, cell: int = 15) -> str:
                 'stroke="#222" stroke-width=".7"/>'
             )
     return "".join([*out, "</svg>"])
-
-
-def replay(
-    title: str,
-    moves: Sequence[tuple[int, int]],
-    rows: int,
-    cols: int,
-    *,
-    ownership: Sequence[FloatArray] = (),
-    values: Sequence[float] = (),
-    words: str = "",
-) -> Replay:
-    """Turn a game into frames for the page: the stones after every ply, the last move marked.
-
-    `ownership` (one map per frame, +1 Black to -1 White) and `values` (Black's expected score) are
-    shown with them.
-    """
-    board = Board(rows, cols)
-    frames = ["".join(map(str, board.grid().ravel().tolist()))]
-    last = [-1]
-    for colour, point in moves:
-        board.play(board.answer(point), colour)
-        frames.append("".join(map(str, board.grid().ravel().tolist())))
-        last.append(-1 if point == PASS else index_of(point, rows, cols))
-    owners = ["".join(chr(65 + round(12 * (float(v) + 1))) for v in np.ravel(o)) for o in ownership]
-    return Replay(
-        title,
-        rows,
-        cols,
-        frames,
-        last,
-        colours=[colour for colour, _ in moves],
-        owners=owners,
-        values=[round(float(v), 1) for v in values],
-        words=words,
-    )

@@ -559,7 +559,7 @@ def match(context: Context, size: MatchSize) -> Result:
     """Play the predictor's top move against GNU Go (section IV-D)."""
     from tengen.arena.results import match_result
     from tengen.gtp.client import find_program
-    from tengen.lab.ladders import play, standings
+    from tengen.lab.tournaments import play, standings
     from tengen.players import gnugo
 
     if not size.opponent and find_program("gnugo") is None:

@@ -112,7 +112,7 @@ def train(
     opponent = None if settings.opponent == SELF else _side_of(settings.opponent)
     if isinstance(opponent, str | OpeningTD):
         raise TengenError(
-            f"opponent {settings.opponent!r}: for random moves use --random-opponent 1"
+            f"opponent {settings.opponent!r}: for random moves set random_opponent to 1"
         )
     expert, referee = expert_of(settings.expert), expert_of(settings.referee or settings.expert)
     with Run.open(job.folder, KIND, settings, resume=job.resume) as run:
@@ -731,7 +731,7 @@ def _table_comparisons(data: dict[str, Any], size: TablesSize) -> list[Compariso
         return [compare(c, e["value"], e["interval"], why=why) for c, e in entries.items()]
     # In a small run the players' opponents are not all there: only ABCDE and the gains are shown.
     shown = {c: e for c, e in entries.items() if c.rpartition(".")[2] in ("ABCDE", *_FEATURES)}
-    why = "One short training each, fewer opponents: run --full."
+    why = "One short training each, fewer opponents."
     return [compare(c, text=percent(e["value"], e["interval"]), why=why) for c, e in shown.items()]
 
 

@@ -10,7 +10,7 @@ import platform
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,6 @@ PARTS: dict[str, tuple[str, str, str]] = {
     "players": ("Players that learn nothing", "", "One board, its rules, and simple players."),
     **{key: (paper.title, paper.authors, paper.line) for key, paper in PAPERS.items()},
     "self-play": ("Self-play from nothing", "", "What networks learn from their own games alone."),
-    "levels": ("One player", "", "How strong each level and each rung of the ladder is."),
 }
 """The sections of the page in order: title, authors, one line."""
 
@@ -238,7 +237,7 @@ def write_report(folder: Path, steps: Sequence[Step], done: Mapping[str, StepRes
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "prose": _prose, "shapes": _shapes, "words": _columns_of_words, "plain": asdict,
+        "prose": _prose, "shapes": _shapes, "words": _columns_of_words,
     }  # fmt: skip
     page = gather(folder, steps, done)
     path = folder / "report.html"

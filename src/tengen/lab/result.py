@@ -1,4 +1,4 @@
-"""What an experiment returns: text, tables, plots, pictures, games and comparisons with a paper.
+"""What an experiment returns: text, tables, plots, pictures and comparisons with a paper.
 
 A `Result` is plain data. It is stored as JSON in the run's folder; `rendering` shows it as text,
 Markdown or HTML.
@@ -118,23 +118,6 @@ Figure = Plot | Bars | Dots | Picture
 
 
 @dataclass(frozen=True)
-class Replay:
-    """A game to step through on the page; see `drawing.replay`."""
-
-    title: str
-    rows: int
-    cols: int
-    frames: Sequence[str]
-    """The stones after every ply, one digit per point."""
-    last: Sequence[int]
-    """The point of the last move of every frame, -1 for none."""
-    colours: Sequence[int]
-    owners: Sequence[str] = ()
-    values: _Numbers = ()
-    words: str = ""
-
-
-@dataclass(frozen=True)
 class Result:
     """What an experiment found."""
 
@@ -144,7 +127,6 @@ class Result:
     tables: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
     comparisons: Sequence[Comparison] = ()
-    replays: Sequence[Replay] = ()
     data: dict[str, Any] = field(default_factory=dict)
     """The numbers behind it, for programs that read `--json`."""
 

@@ -79,7 +79,7 @@ class Context:
         if path.is_file():
             return path
         if self.collection is None:
-            raise TengenError(f"{name}: this step needs the folder of the games (--collection DIR)")
+            raise TengenError(f"{name}: this step needs the folder of the game collections")
         raise TengenError(f"{path}: no such file; docs/guide/games.md says where to get it")
 
     def between(self, low: float, high: float, note: str) -> Callable[[int, int], None]:

@@ -62,7 +62,7 @@ from tengen.models.settings import (
 
 _CONFIG, _METRICS, _LOCK = "config.toml", "metrics.jsonl", ".lock"
 _CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
-_ELSEWHERE = "--out names another folder"
+_ELSEWHERE = "choose another folder"
 
 _Settings = TypeVar("_Settings")
 
@@ -195,7 +195,7 @@ class Run(Generic[_Settings]):
         """Let the folder go; an interrupted user is told how to go on."""
         if isinstance(failure, KeyboardInterrupt):
             at = max(self._step, 0)
-            failure.add_note(f"{self.folder} stands at step {at}; --resume goes on from there")
+            failure.add_note(f"{self.folder} is at step {at} and can be resumed")
         self.close()
 
     def _begin(self, learner: str, data: dict[str, str], found: RunInfo | None) -> None:
@@ -294,7 +294,7 @@ def _look(
     if found.learner != learner:
         raise RunError(f"{folder}: holds a run of {found.learner}, not of {learner}; {_ELSEWHERE}")
     if not resume:
-        raise RunError(f"{folder}: holds a run; --resume goes on with it, {_ELSEWHERE}")
+        raise RunError(f"{folder}: holds a run; resume it or {_ELSEWHERE}")
     if found.version != __version__:
         raise RunError(
             f"{folder}: was begun by tengen {found.version}, this is {__version__}; {_ELSEWHERE}"

@@ -158,7 +158,7 @@ def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]
     except OSError as failure:
         raise TengenError(
             f"cannot listen on {settings.host}:{settings.port}: {failure.strerror}; "
-            "choose another --port"
+            "choose another port"
         ) from None
     settings = replace(settings, port=listening.getsockname()[1])
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host

@@ -62,7 +62,7 @@ def test_a_run_is_not_mixed_up_with_another(
     assert command(*options) == 0
     before = (tmp_path / "model.safetensors").read_bytes()
     for more, reason in (
-        ([], "--resume goes on"),
+        ([], "holds a run; resume it"),
         (["--resume", "--alpha", "0.1"], "alpha 0.5 there, 0.1 asked"),
         (["--resume", "--expert", "playouts:2"], "expert playouts:1 there, playouts:2 asked"),
     ):

@@ -104,9 +104,9 @@ def check(
         For a missing GPU, workers that would share one, or a start of another shape.
     """
     if chosen_device(device) != "cpu" and not alone:
-        raise SpecError(f"--device {device}: workers play on processors; use --device cpu")
+        raise SpecError(f"device {device}: worker processes need the device cpu")
     if start is not None and replace(start.design_, ladders=False) != design_of(settings):
-        raise SpecError(f"--start: its network has another shape than --design {settings.design}")
+        raise SpecError(f"start: the network's design is not {settings.design}")
 
 
 @contextmanager

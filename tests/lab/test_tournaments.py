@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
-from tengen.lab.ladders import (
+from tengen.lab.steps import Context, NoSettings
+from tengen.lab.tournaments import (
     SELF_PLAY_PAGE,
     _Counter,
     cross_table,
@@ -15,7 +16,6 @@ from tengen.lab.ladders import (
     self_play_networks,
     standings,
 )
-from tengen.lab.steps import Context, NoSettings
 from tengen.statistics import wilson
 
 ROOT = Path(__file__).parents[2]

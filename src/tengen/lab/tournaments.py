@@ -1,7 +1,4 @@
-"""Players against each other: simple players, the levels, the shipped ladder, self-play networks.
-
-Also the tables and plots that other experiments make of their tournaments.
-"""
+"""Tournaments as tables and plots; simple players, and recorded networks of self-play."""
 
 from __future__ import annotations
 
@@ -9,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from tengen.arena import (
     Database,
@@ -23,8 +18,7 @@ from tengen.arena import (
     run_tournament,
 )
 from tengen.arena.runner import Listener
-from tengen.lab.drawing import replay
-from tengen.lab.result import Dot, Dots, Replay, Result, Table, dots, percent, table
+from tengen.lab.result import Dot, Dots, Result, Table, dots, percent, table
 from tengen.lab.steps import Context, Experiment, NoSettings
 from tengen.statistics import wilson
 
@@ -120,7 +114,7 @@ def cross_table(results: Results) -> Table:
 
 # ----- Players that learn nothing -----
 
-_RUNGS = {
+_PLAYERS = {
     "random": "random",
     "maxlib": "maxlib",
     "mcts 10": "mcts:playouts=10",
@@ -133,150 +127,32 @@ _ANCHOR = "maxlib"
 
 
 @dataclass(frozen=True)
-class LadderSize:
-    """Which players meet, and how often."""
+class PlayersSize:
+    """How often the players meet."""
 
-    games: int | None = 10
-    """Per pair; None for the number in the ladder's file."""
-    ladder: str = ""
-    """A shipped ladder to play again, such as 9x9; without one the players above meet."""
-    only: tuple[str, ...] = ()
-    """Names of the ladder's players that take part; all by default."""
+    games: int = 10
+    """Per pair."""
 
 
-def simple_players(context: Context, size: LadderSize) -> Result:
-    """Rate players by a round robin; players whose programs are not installed are left out."""
-    tournament, missing = _shipped(size) if size.ladder else (_rungs(size, context.seed), [])
-    path = context.place("ladder") / "games.sqlite"
-    report = context.between(0, 1, "games")
+def simple_players(context: Context, size: PlayersSize) -> Result:
+    """Rate players that learn nothing by a round robin."""
+    tournament = {
+        "kind": "round-robin", "games": size.games, "size": 9, "openings": 4,
+        "seed": context.seed,
+        "players": {
+            name: {"spec": spec, **({"elo": 0.0} if name == _ANCHOR else {})}
+            for name, spec in _PLAYERS.items()
+        },
+    }  # fmt: skip
+    path, report = context.place("players") / "games.sqlite", context.between(0, 1, "games")
     results = play(path, tournament, workers=context.workers, report=report)
-    text = (
-        "The scale for what follows: players that learn nothing, in a round robin on 9x9 with "
-        f"{size.games} games per pair from random openings, each played with both colours. The "
-        "rating of a player that lost (or won) every game is only a bound."
-    )
-    if size.ladder:
-        text = "The shipped ladder, played again."
-        if missing:
-            text += f" Left out, because their programs are not installed: {', '.join(missing)}."
     repeated = results.duplicates
     note = f"{repeated} games repeated another and do not count." if repeated else ""
-    title = f"The ladder on {size.ladder}" if size.ladder else f"Ratings, {_ANCHOR} = 0"
     return Result(
-        text=text,
-        tables=[standings(results, title, note), cross_table(results)],
-        figures=[elo_plot(results)],
-    )
-
-
-def _entrants(specs: dict[str, str], anchor: str) -> dict[str, dict[str, Any]]:
-    """Return the players of a tournament; the anchor is rated 0."""
-    return {
-        name: {"spec": spec, **({"elo": 0.0} if name == anchor else {})}
-        for name, spec in specs.items()
-    }
-
-
-def _rungs(size: LadderSize, seed: int) -> dict[str, Any]:
-    """Return the round robin of the players that learn nothing."""
-    return {
-        "kind": "round-robin", "games": size.games, "size": 9, "openings": 4, "seed": seed,
-        "players": _entrants(_RUNGS, _ANCHOR),
-    }  # fmt: skip
-
-
-def _shipped(size: LadderSize) -> tuple[Tournament, list[str]]:
-    """Return the shipped ladder of the installed players, and the names of the missing ones."""
-    from tengen.arena import load_tournament
-    from tengen.arena.placing import LADDERS, is_installed
-
-    tournament = load_tournament(Path(LADDERS) / f"{size.ladder}.toml")
-    wanted = [e for e in tournament.entrants if not size.only or e.name in size.only]
-    here = tuple(entrant for entrant in wanted if is_installed(entrant))
-    changes: dict[str, Any] = {"entrants": here}
-    if size.games is not None:
-        changes["games"] = size.games
-    missing = [entrant.name for entrant in wanted if entrant not in here]
-    return tournament.model_copy(update=changes), missing
-
-
-# ----- Levels, and the shipped ladder -----
-
-
-@dataclass(frozen=True)
-class LevelsSize:
-    """Which levels play, and how many games per pair."""
-
-    levels: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
-    games: int = 12
-
-
-def levels(context: Context, size: LevelsSize) -> Result:
-    """Let neighbouring levels play, and rate them."""
-    from tengen.players.levels import LEVELS
-
-    known = [n for n in size.levels if n in LEVELS]
-    # A level that wins and loses, so that the others' intervals are narrow.
-    middle = known[len(known) // 2]
-    specs = {f"level {n}": f"tengen:level={n}" for n in known}
-    results = play(
-        context.place("player") / "levels.sqlite",
-        {
-            "kind": "ladder", "reach": 2, "games": size.games, "size": 9, "seed": context.seed,
-            "players": _entrants(specs, f"level {middle}"),
-        },
-        workers=context.workers,
-        report=context.between(0.0, 1.0, "games"),
-    )  # fmt: skip
-    title = f"Levels played here, level {middle} = 0"
-    return Result(
-        text=f"Levels for people, from beginner to full strength. Levels {known[0]} to "
-        f"{known[-1]} play the two nearest levels on each side here, {size.games} games per pair; "
-        "no level makes mistakes on purpose.",
-        tables=[
-            standings(results, title),
-            table(
-                "What the levels are",
-                ["level", "description"],
-                [[n, level.about] for n, level in LEVELS.items()],
-            ),
-        ],
-        figures=[elo_plot(results, f"{title}, with 95 % intervals")],
-        replays=[_step_through(results.rows[-1], 9)],
-    )
-
-
-def _step_through(row: Any, board: int) -> Replay:
-    """Turn a game of the arena into frames with a shipped network's evaluations."""
-    from tengen.models import has_model, load_evaluator
-    from tengen.records import loads
-    from tengen.records.record import board_at, positions
-
-    record = loads(row.sgf)[0]
-    owners: list[Any] = []
-    values: list[float] = []
-    if has_model("isn-best"):
-        evaluator: Any = load_evaluator("isn-best")
-        for position in [*(before for before, _ in positions(record)), board_at(record)]:
-            owners.append(np.clip(evaluator.ownership(position), -1, 1))
-            values.append(float(evaluator.values([position])[0]))
-    title = f"{row.black} (Black) against {row.white}, {row.result}"
-    words = "Squares: the owner of each point, and the expected score, by isn-best."
-    return replay(title, record.moves, board, board, ownership=owners, values=values, words=words)
-
-
-def shipped_ladder(context: Context, size: NoSettings) -> Result:
-    """Show the shipped ladder on 9x9 with ratings, intervals and results of the pairs."""
-    from tengen.arena.database import reading
-    from tengen.arena.placing import shipped_ladder as find
-
-    with reading(find("9x9")) as database:
-        results = results_of(database)
-    return Result(
-        text=f"The shipped ladder, on which new players are rated: {len(results.rows)} games, GNU "
-        "Go level 10 at 1800. These games were not played in this run; the package has each with "
-        "its record and seed (`tengen arena show`).",
-        tables=[standings(results, "The shipped ladder on 9x9"), cross_table(results)],
+        text="The scale for what follows: players that learn nothing, in a round robin on 9x9 with "
+        f"{size.games} games per pair from random openings, each played with both colours. The "
+        "rating of a player that lost (or won) every game is only a bound.",
+        tables=[standings(results, f"Ratings, {_ANCHOR} = 0", note), cross_table(results)],
         figures=[elo_plot(results)],
     )
 
@@ -354,8 +230,8 @@ def _wins(title: str, rows: list[SelfPlayNetwork], name: str) -> Dots:
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
-        "ladder", "players", "Simple players", simple_players,
-        quick=LadderSize(), full=LadderSize(games=None, ladder="9x9"), minutes=(0.2, 240),
+        "players", "players", "Simple players", simple_players,
+        quick=PlayersSize(), full=PlayersSize(100), minutes=(0.2, 2),
     ),
 )  # fmt: skip
 """First on the page."""
@@ -363,14 +239,6 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
 LAST_EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "from-nothing", "self-play", "What the papers would have seen", from_nothing,
-        quick=NoSettings(), full=NoSettings(), minutes=(0.1, 0.1),
-    ),
-    Experiment(
-        "levels", "levels", "Levels for people", levels,
-        quick=LevelsSize(), full=LevelsSize(), minutes=(0.3, 1),
-    ),
-    Experiment(
-        "shipped-ladder", "levels", "The ladder", shipped_ladder,
         quick=NoSettings(), full=NoSettings(), minutes=(0.1, 0.1),
     ),
 )  # fmt: skip
