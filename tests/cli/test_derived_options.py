@@ -78,7 +78,7 @@ def test_every_kind_of_option_arrives(tmp_path: Path) -> None:
 def test_resuming_takes_from_the_run_what_is_not_given(tmp_path: Path) -> None:
     call("--out", str(tmp_path), "--rate", "0.7")
     got = call("--out", str(tmp_path), "--resume", "--steps", "30")
-    assert (got["rate"], got["steps"], got["said"]) == (0.7, 30, ["steps"])
+    assert (got["rate"], got["steps"], got["given"]) == (0.7, 30, ["steps"])
     with pytest.raises(ValueError, match=r"rate 0\.7 there, 0\.8 asked"):
         call("--out", str(tmp_path), "--resume", "--rate", "0.8")
 

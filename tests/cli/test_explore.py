@@ -80,8 +80,8 @@ def test_a_foreign_index_is_refused_and_kept(
     [
         (["--moves", "G7 G7"], "--moves, move 2"),
         (["--moves", "Z9"], "--moves, move 1"),
-        (["--size", "big"], "size big"),
-        (["--size", "9x"], "size 9x"),
+        (["--size", "big"], "big: not a board size"),
+        (["--size", "9x"], "9x: not a board size"),
         (["--size", "99"], "99x99"),
         (["--moves", "G7 C3", "--corner"], "several corners"),
     ],
