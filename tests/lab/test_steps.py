@@ -11,15 +11,16 @@ import pytest
 
 from tengen.errors import SpecError, TengenError
 from tengen.lab.progress import LineProgress, Progress, show_progress, span
-from tengen.lab.resources import Resources, memory_in_use
 from tengen.lab.result import Result
 from tengen.lab.steps import (
     Context,
     Experiment,
     Journal,
+    Resources,
     Row,
     Step,
     change,
+    memory_in_use,
     results,
     run_steps,
     settings_of,

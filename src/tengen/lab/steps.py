@@ -9,19 +9,22 @@ killed continues from `Context.once`, from its `Journal` and from its learner's 
 from __future__ import annotations
 
 import json
+import os
+import threading
+import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar, get_origin, get_type_hints
+from typing import Any, Generic, Self, TypeVar, get_origin, get_type_hints
 
 import tomli_w
 
 from tengen import __version__
 from tengen.errors import SpecError, TengenError
 from tengen.lab.progress import Progress
-from tengen.lab.resources import Resources
 from tengen.lab.result import Result
 from tengen.models import write_atomic
 from tengen.models.settings import to_plain
@@ -351,3 +354,91 @@ class Journal:
 def _do(work: Callable[[Any], Row], job: tuple[str, Any]) -> Row:
     key, what = job
     return {"key": key, **work(what)}
+
+
+# ----- Time and memory of a step -----
+
+_SAMPLE = 0.5
+_WRITE = 2.0
+"""Seconds between samples of the memory, and between writes of the file."""
+
+
+class Resources:
+    """Measure elapsed time, processor time and peak memory of a `with` block.
+
+    `path` stores the usage of an attempt that was killed; it is added to that of the next attempt.
+    Memory is sampled over this process and its children; shared memory counts once per process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._before = _usage(path)
+        self._peak = self._before["memory"]
+        self._stop = threading.Event()
+
+    def __enter__(self) -> Self:
+        self._clock, self._processor = time.monotonic(), _processor_seconds()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._sample()
+        if kind is not None:
+            write_atomic(self.path, json.dumps(self.used()))
+
+    def used(self) -> dict[str, float]:
+        """Return seconds, processor seconds and peak memory in bytes, all attempts together."""
+        return {
+            "seconds": round(self._before["seconds"] + time.monotonic() - self._clock, 2),
+            "processor": round(
+                self._before["processor"] + _processor_seconds() - self._processor, 2
+            ),
+            "memory": self._peak,
+        }
+
+    def forget(self) -> None:
+        """Remove the file, once the usage is stored with the result."""
+        self.path.unlink(missing_ok=True)
+
+    def _watch(self) -> None:
+        written = time.monotonic()
+        while not self._stop.wait(_SAMPLE):
+            self._sample()
+            if time.monotonic() - written > _WRITE:
+                written = time.monotonic()
+                with suppress(OSError):
+                    write_atomic(self.path, json.dumps(self.used()))
+
+    def _sample(self) -> None:
+        self._peak = max(self._peak, memory_in_use())
+
+
+def _usage(path: Path) -> dict[str, float]:
+    """Return the usage so far; zeros if there is no file or it cannot be read."""
+    nothing = {"seconds": 0.0, "processor": 0.0, "memory": 0.0}
+    with suppress(OSError, ValueError):
+        return {**nothing, **json.loads(path.read_text())}
+    return nothing
+
+
+def _processor_seconds() -> float:
+    """Return the processor time of this process and of its finished children."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def memory_in_use() -> float:
+    """Return the bytes in memory of this process and its descendants; 0 where unknown."""
+    page = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+    total, waiting = 0.0, [os.getpid()]
+    while waiting:
+        number = waiting.pop()
+        with suppress(OSError, ValueError, IndexError):
+            fields = Path(f"/proc/{number}/statm").read_text().split()
+            total += int(fields[1]) * page
+            for task in Path(f"/proc/{number}/task").iterdir():
+                waiting += [int(n) for n in (task / "children").read_text().split()]
+    return total
