@@ -142,7 +142,7 @@ def test_another_shape_to_start_with_is_refused(
 ) -> None:
     start = ["--start", str(folder / "model.safetensors"), "--design", "zero"]
     assert run(["train", "self-play", "--out", str(tmp_path / "new"), *start]) == 1
-    assert "another shape than --design zero" in capsys.readouterr().err
+    assert "design is not zero" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
 
 
