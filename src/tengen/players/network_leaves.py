@@ -14,13 +14,12 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from tengen.arrays import BoolArray, FloatArray, IntArray
+from tengen.arrays import FloatArray, IntArray
 from tengen.board import PASS, Board, indices_of, playouts, points_at
-from tengen.board import layout_kernels as layout
-from tengen.board.simple_kernels import is_own_eye
 from tengen.board.symmetry import elements, permutation, transform
 from tengen.game.judging import count_without, dead_stones
 from tengen.learners.network import Evaluation
+from tengen.players.network_kernels import own_eyes
 from tengen.players.network_tree import Worth
 
 _WIDTH = 64
@@ -139,7 +138,9 @@ def likely_moves(
     order = order[priors[order] > 0]
     moves = points_at(order, board.rows, board.cols)
     if only is None:
-        kept = ~_own_eyes(board, moves)
+        eyes = np.empty(len(moves), np.bool_)
+        own_eyes(board.state, moves, board.turn, eyes)
+        kept = ~eyes
     else:
         kept = np.isin(moves, list(only))
     moves, chances = moves[kept], priors[order[kept]]
@@ -170,16 +171,6 @@ def without_mirror_images(
     sums = np.add.reduceat(priors[order], begins)
     likeliest = np.argsort(-sums, kind="stable")
     return moves[order[begins]][likeliest], sums[likeliest]
-
-
-def _own_eyes(board: Board, points: IntArray) -> BoolArray:
-    """Return which points are eyes of the side to move."""
-    colours, width = board.state[layout.COLOUR], board.cols + 1
-    around = colours[points[:, None] + np.array([1, -1, width, -width])]
-    eyes = ((around == board.turn) | (around == layout.BORDER)).all(axis=1) & (points != PASS)
-    for i in np.flatnonzero(eyes):
-        eyes[i] = is_own_eye(board.state, int(points[i]), board.turn)
-    return np.asarray(eyes)
 
 
 def _ended(board: Board, view: Evaluation) -> Leaf:

@@ -17,13 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
+from tengen.players.network_kernels import NOBODY, walk
 
-_NOBODY = -1
-"""Parent of the root, and child of an edge that was never taken."""
 _OWNERSHIP_SCALE = 127.0
 """Ownership is kept in bytes."""
-_EXPLORE_GROWTH, _EXPLORE_BASE = 0.45, 500.0
-"""How exploration grows, slowly, with the visits of a node."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +79,12 @@ class NetworkTree:
         self.own = np.empty((0, 4), np.float64)
         """The same as the position itself was judged."""
         self.ownership = np.empty((0, points), np.int8)
+        self._way = np.empty(0, np.int32)
+        """Room for the nodes of a walk."""
         self.edge_move = np.empty(0, np.int32)
         self.edge_prior = np.empty(0, np.float32)
         self.edge_child = np.empty(0, np.int32)
-        self._add(_NOBODY, 0, turn)
+        self._add(NOBODY, 0, turn)
 
     # ----- Walking -----
 
@@ -94,40 +93,16 @@ class NetworkTree:
 
         The last node may be one that waits already: then nothing new can be found for now.
         """
-        node, path = 0, [0]
-        while self.judged[node] and not self.over[node]:
-            edge = self._best(node, how)
-            child = int(self.edge_child[edge])
-            if child == _NOBODY:
-                child = self._open(node, edge)
-            path.append(child)
-            node = child
+        length, edge = walk(
+            self.judged, self.over, self.turn, self.first, self.count, self.opened, self.explored,
+            self.visits, self.waiting, self.sums, self.edge_child, self.edge_prior, how.explore,
+            how.urgency, self._way,
+        )  # fmt: skip
+        path: list[int] = self._way[:length].tolist()
+        if edge != NOBODY:
+            path.append(self._open(path[-1], edge))
         self.waiting[path] += 1
         return path
-
-    def _best(self, node: int, how: Exploring) -> int:
-        """Return the edge with the best sum of worth and likelihood."""
-        first, opened = int(self.first[node]), int(self.opened[node])
-        total = int(self.visits[node] + self.waiting[node])
-        growth = how.explore + _EXPLORE_GROWTH * math.log1p(total / _EXPLORE_BASE)
-        reach = growth * math.sqrt(total)
-        best, edge = -math.inf, first
-        if opened < self.count[node]:
-            mean = self.turn[node] * self.sums[node, 0] / max(int(self.visits[node]), 1)
-            guess = mean - how.urgency * math.sqrt(self.explored[node])
-            best = guess + reach * float(self.edge_prior[first + opened])
-            edge = first + opened
-        if opened:
-            children = self.edge_child[first : first + opened]
-            waiting = self.waiting[children]
-            tried = self.visits[children] + waiting
-            worth = (self.turn[node] * self.sums[children, 0] - waiting) / tried
-            worth += reach * self.edge_prior[first : first + opened] / (1 + tried)
-            leader = int(worth.argmax())
-            # An equal newcomer comes second: likelier moves stand first.
-            if worth[leader] >= best:
-                edge = first + leader
-        return edge
 
     def _open(self, node: int, edge: int) -> int:
         child = self._add(node, int(self.edge_move[edge]), -int(self.turn[node]))
@@ -154,7 +129,7 @@ class NetworkTree:
         first = self.edges
         self.edge_move[first : first + count] = moves
         self.edge_prior[first : first + count] = priors
-        self.edge_child[first : first + count] = _NOBODY
+        self.edge_child[first : first + count] = NOBODY
         self.edges += count
         self.first[node], self.count[node] = first, count
         self.own[node] = worth.utility, worth.win, worth.score, worth.square
@@ -222,21 +197,21 @@ class NetworkTree:
     def below(self, node: int) -> NetworkTree:
         """Return a tree of its own with this node as the root."""
         parents = self.parent[: self.used].tolist()
-        number = [_NOBODY] * self.used
+        number = [NOBODY] * self.used
         number[node] = 0
         kept = [node]
         for n in range(node + 1, self.used):
-            if number[parents[n]] != _NOBODY:
+            if number[parents[n]] != NOBODY:
                 number[n] = len(kept)
                 kept.append(n)
-        numbers = np.array([*number, _NOBODY], np.int32)  # _NOBODY is the last entry's index, too
+        numbers = np.array([*number, NOBODY], np.int32)  # NOBODY is the last entry's index, too
         made = NetworkTree(self.ownership.shape[1], int(self.turn[node]))
         made._make_room(len(kept))
         made.used = len(kept)
         for name in _NODE_ARRAYS:
             getattr(made, name)[: made.used] = getattr(self, name)[kept]
         made.parent[: made.used] = numbers[made.parent[: made.used]]
-        made.parent[0] = _NOBODY
+        made.parent[0] = NOBODY
         counts = made.count[: made.used]
         edges = np.concatenate(
             [np.arange(f, f + c) for f, c in zip(made.first[: made.used], counts, strict=True)]
@@ -266,6 +241,7 @@ class NetworkTree:
             room = max(2 * len(self.parent), self.used + more, 64)
             for name in _NODE_ARRAYS:
                 _enlarge(self, name, room)
+            self._way = np.empty(room, np.int32)
 
     def _make_room_for_edges(self, more: int) -> None:
         if self.edges + more > len(self.edge_move):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -176,12 +176,10 @@ class DeepNetwork:
     def evaluate(self, boards: Sequence[Board]) -> list[Evaluation]:
         """Judge boards of any sizes, for Black."""
         found: dict[int, Evaluation] = {}
-        shapes = {(board.rows, board.cols) for board in boards}
-        for shape in shapes:
+        for shape in {(board.rows, board.cols) for board in boards}:
             chosen = [i for i, board in enumerate(boards) if (board.rows, board.cols) == shape]
-            said = self.judge([boards[i] for i in chosen])
-            for row, i in enumerate(chosen):
-                found[i] = _view(boards[i], said, row)
+            alike = [boards[i] for i in chosen]
+            found.update(zip(chosen, _evaluations(alike, self.judge(alike)), strict=True))
         return [found[i] for i in range(len(boards))]
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
@@ -270,25 +268,29 @@ def _check_weights(path: str, tensors: Tensors, design: Design) -> None:
         raise ModelError(f"{path}: has a tensor {unknown[0]!r} that its design does not")
 
 
-def _view(board: Board, said: Judgement, row: int) -> Evaluation:
-    """Return one row of a judgement from Black's view, without illegal moves."""
-    legal = board.legal_mask()
+def _evaluations(boards: Sequence[Board], said: Judgement) -> Iterator[Evaluation]:
+    """Yield each row of a judgement from Black's view, without illegal moves."""
+    legal = np.stack([board.legal_mask() for board in boards])
 
     def shares(logits: Float32Array) -> FloatArray:
         allowed = np.where(legal, logits.astype(np.float64), -np.inf)
-        odds = np.exp(allowed - allowed.max())
-        return np.asarray(odds / odds.sum())
+        odds = np.exp(allowed - allowed.max(1, keepdims=True))
+        return np.asarray(odds / odds.sum(1, keepdims=True))
 
-    sign = 1.0 if board.turn == BLACK else -1.0
-    chance = 1.0 / (1.0 + np.exp(-sign * float(said.winner[row])))
-    return Evaluation(
-        priors=shares(said.moves[row]),
-        win_probability=float(chance),
-        score=sign * float(said.score[row]),
-        spread=float(said.spread[row]),
-        ownership=sign * said.ownership[row].astype(np.float64),
-        best=None if said.best is None else shares(said.best[row]),
-    )
+    signs = np.array([1.0 if board.turn == BLACK else -1.0 for board in boards])
+    chances = 1.0 / (1.0 + np.exp(-signs * said.winner.astype(np.float64)))
+    ownership = signs[:, None] * said.ownership.astype(np.float64)
+    priors = shares(said.moves)
+    best = None if said.best is None else shares(said.best)
+    for row, sign in enumerate(signs.tolist()):
+        yield Evaluation(
+            priors=priors[row],
+            win_probability=float(chances[row]),
+            score=sign * float(said.score[row]),
+            spread=float(said.spread[row]),
+            ownership=ownership[row],
+            best=None if best is None else best[row],
+        )
 
 
 def untrained(design: Design, *, seed: int = 1) -> DeepNetwork:
