@@ -212,6 +212,10 @@ class GameRecord:
         """
         return board_at(self)
 
+    def positions(self) -> Iterator[tuple[Board, Stone]]:
+        """Yield the board before each move, and the move; see the function `positions`."""
+        return positions(self)
+
     @property
     def turn(self) -> int:
         """Colour to play first: of the first move, else PL, else White after handicap stones."""
