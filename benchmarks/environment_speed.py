@@ -1,4 +1,6 @@
-"""Speed of the vector environment against its own kernels: `python benchmarks/environment_speed.py`.
+"""Speed of the vector environment against its own kernels.
+
+Run `python benchmarks/environment_speed.py`.
 
 Both play the same legal random moves on 1,000 boards. The kernels play and compute the legal moves;
 the environment also makes observations, rewards and new games. Prints boards per second and the

@@ -1,0 +1,30 @@
+"""Count the words of every page of the documentation; fail above the limit.
+
+Generated pages (the reference of the API, the commands, the model cards) are not counted.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+LIMIT = 40_000
+ROOT = Path(__file__).parents[1]
+
+
+def count_words() -> dict[str, int]:
+    """Return the words of each page, by its path."""
+    pages = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+    return {
+        page.relative_to(ROOT).as_posix(): len(page.read_text(encoding="utf-8").split())
+        for page in pages
+    }
+
+
+if __name__ == "__main__":
+    counts = count_words()
+    for name, words in sorted(counts.items(), key=lambda item: -item[1]):
+        print(f"{words:6,} {name}")
+    total = sum(counts.values())
+    print(f"{total:6,} words on {len(counts)} pages; the limit is {LIMIT:,}")
+    sys.exit(total > LIMIT)
