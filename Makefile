@@ -47,6 +47,7 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/count_words.py
 
 # A hanging test is ended, with its traceback, so that the others still run.
 PYTEST = $(BIN)/pytest -o faulthandler_timeout=400 -o faulthandler_exit_on_timeout=true
