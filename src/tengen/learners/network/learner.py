@@ -68,11 +68,11 @@ class DeepNetwork:
 
     weights_: Tensors
     design_: Design
+    teacher_: str = ""
+    """Who taught it, with source and licence; nobody if it learned from games alone."""
 
     def __init__(self, *, settings: _Settings | None = None) -> None:
         self.settings = settings
-        self.teacher_ = ""
-        """Who taught it, with source and licence; nobody if it learned from games alone."""
         self._engine: Engine | None = None
         self._guarded: GuardedEngine | None = None
 
