@@ -79,54 +79,54 @@ def record(komi, result="B+6.5"):
 
 def test_an_answer_is_kept_and_not_asked_for_again(engine, tmp_path):
     kept = tmp_path / "run" / "kept.jsonl"
-    lists = gnugo.DeadLists(10, kept=kept, limit=60, program=engine)
+    lists = gnugo.DeadLists(10, stored=kept, limit=60, program=engine)
     first = lists.ask(record(0.5))
-    assert first.dead == ("B5", "G4") and first.seconds == 0.25 and not first.failure
-    again = gnugo.DeadLists(10, kept=kept, limit=60, program=engine)
+    assert first.dead == ["B5", "G4"] and first.seconds == 0.25 and not first.failure
+    again = gnugo.DeadLists(10, stored=kept, limit=60, program=engine)
     assert again.ask(record(0.5)) == first
     assert (tmp_path / "diary").read_text() == "0"
     # Another level is another engine.
-    gnugo.DeadLists(1, kept=kept, limit=60, program=engine).ask(record(0.5))
+    gnugo.DeadLists(1, stored=kept, limit=60, program=engine).ask(record(0.5))
     assert (tmp_path / "diary").read_text() == "00"
 
 
 def test_a_kill_in_the_middle_of_a_line_loses_that_line_only(engine, tmp_path):
     kept = tmp_path / "kept.jsonl"
-    lists = gnugo.DeadLists(10, kept=kept, limit=60, program=engine)
+    lists = gnugo.DeadLists(10, stored=kept, limit=60, program=engine)
     lists.ask(record(0.5))
     lists.ask(record(4.5))
     whole = kept.read_bytes()
     kept.write_bytes(whole[:-30])
-    again = gnugo.DeadLists(10, kept=kept, limit=60, program=engine)
+    again = gnugo.DeadLists(10, stored=kept, limit=60, program=engine)
     again.ask(record(0.5))
     again.ask(record(4.5))
     assert (tmp_path / "diary").read_text() == "044"
-    third = gnugo.DeadLists(10, kept=kept, limit=60, program=engine)
-    assert third.ask(record(4.5)).dead == ("B5", "G4")
+    third = gnugo.DeadLists(10, stored=kept, limit=60, program=engine)
+    assert third.ask(record(4.5)).dead == ["B5", "G4"]
     assert (tmp_path / "diary").read_text() == "044"
 
 
 def test_a_file_of_something_else_is_refused(engine, tmp_path):
     kept = tmp_path / "kept.jsonl"
     kept.write_text('{"engine": "fakego level 10", "game": "x"}\n')
-    with pytest.raises(TengenError, match="line 1"):
-        gnugo.DeadLists(10, kept=kept, program=engine)
+    with pytest.raises(TengenError, match="is damaged"):
+        gnugo.DeadLists(10, stored=kept, program=engine)
 
 
 def test_hanging_crashing_and_refusing_are_answers_too(engine, tmp_path):
     kept = tmp_path / "kept.jsonl"
-    lists = gnugo.DeadLists(10, kept=kept, limit=6.0, program=engine)
+    lists = gnugo.DeadLists(10, stored=kept, limit=6.0, program=engine)
     begin = time.monotonic()
     hung = lists.ask(record(1.5))
     assert time.monotonic() - begin < 50
     assert hung.dead is None and hung.failure.startswith("timeout")
     assert lists.ask(record(2.5)).failure.startswith("crash")
     assert "cannot read it" in lists.ask(record(3.5)).failure
-    assert lists.ask(record(0.5)).dead == ("B5", "G4")
+    assert lists.ask(record(0.5)).dead == ["B5", "G4"]
     # A failure is remembered, and tried again by the more patient only.
-    gnugo.DeadLists(10, kept=kept, limit=6.0, program=engine).ask(record(2.5))
+    gnugo.DeadLists(10, stored=kept, limit=6.0, program=engine).ask(record(2.5))
     assert (tmp_path / "diary").read_text() == "1230"
-    gnugo.DeadLists(10, kept=kept, limit=60.0, program=engine).ask(record(2.5))
+    gnugo.DeadLists(10, stored=kept, limit=60.0, program=engine).ask(record(2.5))
     assert (tmp_path / "diary").read_text() == "12302"
 
 
@@ -158,7 +158,7 @@ def test_the_real_one_finds_the_dead():
 
 def test_the_answers_file_holds_plain_json(engine, tmp_path):
     kept = tmp_path / "kept.jsonl"
-    gnugo.DeadLists(10, kept=kept, limit=60, program=engine).ask(record(0.5))
+    gnugo.DeadLists(10, stored=kept, limit=60, program=engine).ask(record(0.5))
     [line] = kept.read_text().splitlines()
     assert json.loads(line)["dead"] == ["B5", "G4"]
 

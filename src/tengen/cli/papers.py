@@ -241,9 +241,9 @@ def evaluate_scoring(
         scored = read_scored_games(games)
         method: Method = "careful" if count == "careful" else "plain"
         if baselines:
-            kept = None if out is None else out / "gnugo.jsonl"
+            stored = None if out is None else out / "gnugo.jsonl"
             answer = evaluate_all(
-                scorer, scored, method=method, levels=level or (10,), kept=kept, limit=seconds,
+                scorer, scored, method=method, levels=level or (10,), stored=stored, limit=seconds,
                 progress=step,
             )  # fmt: skip
         else:

@@ -688,7 +688,7 @@ def _measured(
                 return evaluate(judge, games, method=method)
             return evaluate_all(
                 judge, games, method=method, levels=(10,) if engines else (),
-                kept=context.place("scoring") / f"{path.stem}-gnugo.jsonl",
+                stored=context.place("scoring") / f"{path.stem}-gnugo.jsonl",
             )  # fmt: skip
 
         got = context.once(f"scoring/{path.stem}-{index}", measure)

@@ -8,7 +8,6 @@ appended to a JSON-lines file at once, so that an interrupted measurement contin
 from __future__ import annotations
 
 import hashlib
-import json
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -26,49 +25,48 @@ from tengen.board.safety import unconditional
 from tengen.errors import TengenError
 from tengen.gtp.client import Client, Limits, find_program
 from tengen.gtp.faults import EngineFault, EngineRefusal
+from tengen.lab.steps import Journal
 from tengen.learners.scoring import BlockScorer
 from tengen.learners.scoring.scored_games import Accuracy, Progress, ScoredGame, evaluate
 from tengen.records import GameRecord
 
 PROGRAM = "gnugo"
-PATIENCE = 120.0
-"""Time limit per game in seconds."""
+TIME_LIMIT = 120.0
+"""Seconds per game."""
 
 
 @dataclass(frozen=True)
 class DeadStones:
     """An engine's answer for one game: the vertices of dead stones, or why there is none."""
 
-    engine: str
-    game: str
-    """Digest of the game's SGF."""
-    dead: tuple[str, ...] | None
+    key: str
+    """The engine and a digest of the game's SGF."""
+    dead: list[str] | None
     seconds: float
     """Processor time if the engine reports it, else elapsed time."""
     limit: float
     failure: str = ""
 
 
-def installed(program: str = PROGRAM) -> bool:
-    """Return whether GNU Go is installed."""
-    return find_program(program) is not None
-
-
 class DeadLists:
-    """GNU Go's dead stones at one level, saved in a file if one is given."""
+    """GNU Go's dead stones at one level, stored in a file if one is given."""
 
     def __init__(
         self,
         level: int = 10,
         *,
-        kept: Path | None = None,
-        limit: float = PATIENCE,
+        stored: Path | None = None,
+        limit: float = TIME_LIMIT,
         program: str = PROGRAM,
     ) -> None:
-        self.level, self.kept, self.limit = level, kept, limit
+        self.limit = limit
         self.command = (program, "--mode", "gtp", "--quiet", "--level", str(level), "--seed", "1")
         self.engine = f"{Path(program).name} level {level}"
-        self._known = {} if kept is None else _read(kept, self.engine)
+        self._journal = Journal(stored)
+        try:
+            self._known = {row["key"]: DeadStones(**row) for row in self._journal.rows()}
+        except TypeError:
+            raise TengenError(f"{stored}: has no answers about dead stones") from None
 
     def ask(self, record: GameRecord) -> DeadStones:
         """Return the dead stones of a game's last position, or the failure.
@@ -76,23 +74,18 @@ class DeadLists:
         A game on which the engine failed is tried again only with a longer limit.
         """
         text = record.utf8_sgf(main_line=True)
-        game = hashlib.sha256(text).hexdigest()[:24]
-        before = self._known.get(game)
+        key = f"{self.engine} {hashlib.sha256(text).hexdigest()[:24]}"
+        before = self._known.get(key)
         if before is not None and (before.dead is not None or before.limit >= self.limit):
             return before
-        answer = self._ask(text, game)
-        self._known[game] = answer
-        if self.kept is not None:
-            self.kept.parent.mkdir(parents=True, exist_ok=True)
-            with self.kept.open("ab") as file:
-                file.write(b"\n" if _torn(self.kept) else b"")
-                file.write(json.dumps(asdict(answer)).encode() + b"\n")
+        answer = self._known[key] = self._ask(text, key)
+        self._journal.append(asdict(answer))
         return answer
 
-    def _ask(self, text: bytes, game: str) -> DeadStones:
+    def _ask(self, text: bytes, key: str) -> DeadStones:
         limits = Limits(startup=self.limit, command=self.limit, close=1.0)
         begin = time.monotonic()
-        dead: tuple[str, ...] | None = None
+        dead: list[str] | None = None
         failure, seconds = "", 0.0
         with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
             file = Path(folder) / "game.sgf"
@@ -105,45 +98,11 @@ class DeadLists:
                     seconds = time.monotonic() - begin
                     with suppress(EngineRefusal, ValueError):
                         seconds = float(client.command("cputime"))
-                dead = tuple(words)
+                dead = words
             except EngineFault as fault:
                 failure = f"{fault.kind}: {fault.reason}"
                 seconds = time.monotonic() - begin
-        return DeadStones(self.engine, game, dead, round(seconds, 3), self.limit, failure)
-
-
-def _read(path: Path, engine: str) -> dict[str, DeadStones]:
-    """Read the answers of one engine; a line cut off by a kill is skipped."""
-    if not path.is_file():
-        return {}
-    known = {}
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        with suppress(json.JSONDecodeError):
-            entry = json.loads(line)
-            try:
-                if entry["engine"] != engine:
-                    continue
-                words = entry["dead"]
-                known[str(entry["game"])] = DeadStones(
-                    engine,
-                    str(entry["game"]),
-                    None if words is None else tuple(map(str, words)),
-                    float(entry["seconds"]),
-                    float(entry["limit"]),
-                    str(entry["failure"]),
-                )
-            except (KeyError, TypeError, ValueError):
-                raise TengenError(f"{path}, line {number}: no answer about dead stones") from None
-    return known
-
-
-def _torn(path: Path) -> bool:
-    """Return whether a file ends in the middle of a line."""
-    if not path.is_file() or path.stat().st_size == 0:
-        return False
-    with path.open("rb") as file:
-        file.seek(-1, 2)
-        return file.read(1) != b"\n"
+        return DeadStones(key, dead, round(seconds, 3), self.limit, failure)
 
 
 # ----- Measuring -----
@@ -199,12 +158,12 @@ def measure_gnugo(
     method: Method,
     *,
     level: int = 10,
-    kept: Path | None = None,
-    limit: float = PATIENCE,
+    stored: Path | None = None,
+    limit: float = TIME_LIMIT,
     progress: Progress = lambda name, done, of: None,
 ) -> dict[str, Any]:
     """Measure GNU Go; a game on which it fails counts as wrong and is reported."""
-    lists = DeadLists(level, kept=kept, limit=limit)
+    lists = DeadLists(level, stored=stored, limit=limit)
     found, failed = Accuracy(), 0
     for game in games:
         answer = lists.ask(game.record())
@@ -235,19 +194,19 @@ def evaluate_all(
     *,
     method: Method = "careful",
     levels: Sequence[int] = (10,),
-    kept: Path | None = None,
-    limit: float = PATIENCE,
+    stored: Path | None = None,
+    limit: float = TIME_LIMIT,
     progress: Progress = lambda name, done, of: None,
 ) -> dict[str, Any]:
     """Evaluate a scorer, the simple scorers and, if installed, GNU Go at some levels.
 
-    GNU Go may take `limit` seconds per game; its answers are saved in the file `kept`.
+    GNU Go may take `limit` seconds per game; its answers are stored in a file.
     """
     found = evaluate(scorer, games, method=method, progress=progress)
     found["baselines"] = [measure_simple(name, games, method, progress) for name in SIMPLE]
-    if installed():
+    if find_program(PROGRAM) is not None:
         found["baselines"] += [
-            measure_gnugo(games, method, level=level, kept=kept, limit=limit, progress=progress)
+            measure_gnugo(games, method, level=level, stored=stored, limit=limit, progress=progress)
             for level in levels
         ]
     return found

@@ -324,6 +324,13 @@ class Journal:
             write_atomic(self.path, text[: len(text) - len(torn)])
         return known
 
+    def append(self, row: Row) -> None:
+        """Store a finished job."""
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+
     def complete(
         self,
         jobs: Mapping[str, _Job],
@@ -341,10 +348,7 @@ class Journal:
         todo = [(key, job) for key, job in jobs.items() if key not in known]
         finished = len(jobs) - len(todo)
         for row in map_jobs(partial(_do, work), todo, workers=workers, ray=ray, ordered=False):
-            if self.path is not None:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                with self.path.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
+            self.append(row)
             known[row["key"]] = row
             finished += 1
             report(finished, len(jobs))
