@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tengen.cli.options import Options, RunFolder, RunOfModel, Shared, Shown, derived_options
+from tengen.cli.options import Options, RunFolder, RunOfModel, Shown, WorkOptions, derived_options
 from tengen.cli.printing import emit
 from tengen.models import CheckedSettings, Run, setting, to_plain
 
@@ -47,7 +47,9 @@ def train(settings: Walk, run: RunFolder, *, shown: Shown) -> None:
 
 @app.command()
 @derived_options()
-def walk(first: str, times: int = 2, *, training: RunOfModel, work: Shared, shown: Shown) -> None:
+def walk(
+    first: str, times: int = 2, *, training: RunOfModel, work: WorkOptions, shown: Shown
+) -> None:
     """Show what arrived."""
     assert isinstance(training, Options)
     paths = [str(training.out), str(training.folder)]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tengen.board import Board
-from tengen.cli.options import Position, Resumable
-from tengen.cli.printing import Progress, in_words, show, standard_input, tell_faults
+from tengen.cli.options import RecordPosition, Resumable
+from tengen.cli.printing import ProgressBar, in_words, show, standard_input, tell_faults
 from tengen.cli.screen import Screen
 from tengen.errors import TengenError
 
@@ -37,12 +37,12 @@ def test_a_closed_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_progress_counts_and_is_silent_where_it_should_be(capsys: Out) -> None:
-    steps = Progress("games", 10, quiet=True)
+    steps = ProgressBar("games", 10, quiet=True)
     steps.advance(3)
     steps.advance()
     steps.close()
     assert steps.done == 4 and capsys.readouterr().err == ""
-    slow = Progress("games", 10)
+    slow = ProgressBar("games", 10)
     slow._clock = lambda: slow._start + 20.0
     slow.advance(5, "now")
     assert capsys.readouterr().err == "games: 5/10, 0.2/s, 20 s left now\n"
@@ -50,7 +50,7 @@ def test_progress_counts_and_is_silent_where_it_should_be(capsys: Out) -> None:
 
 def test_a_bar_is_told_its_length_when_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    steps = Progress("games", None)
+    steps = ProgressBar("games", None)
     assert steps._bar.tasks[0].total is None
     steps.total = 8
     steps.advance(2)
@@ -76,9 +76,9 @@ def test_settings_are_the_runs_own_only_when_it_goes_on(tmp_path: Path) -> None:
 def test_a_position_is_the_one_before_its_move(tmp_path) -> None:
     path = tmp_path / "two.sgf"
     path.write_text("(;SZ[5];B[aa];W[bb])(;SZ[5];B[cc];W[dd];B[ee])")
-    record, board, number = Position(file=str(path), game=2, move=2).read()
+    record, board, number = RecordPosition(file=str(path), game=2, move=2).read()
     assert (len(record.moves), len(board.moves), number) == (3, 1, 2)
-    _, board, number = Position(file=str(path)).read()
+    _, board, number = RecordPosition(file=str(path)).read()
     assert (len(board.moves), number) == (2, 3)
 
 

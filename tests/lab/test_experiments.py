@@ -22,8 +22,8 @@ from tengen.lab import (
 from tengen.lab.drawing import draw
 from tengen.lab.papers import CLAIMS
 from tengen.lab.rendering import PARTS
-from tengen.lab.result import Result
-from tengen.lab.steps import Context, Step
+from tengen.lab.result import Findings
+from tengen.lab.steps import LabContext, Step
 from tengen.lab.verdicts import UNMEASURED, WORDS, beside, recorded_runs
 
 
@@ -35,7 +35,7 @@ def catalogue(mode: str) -> list[Step]:
 
 SETS = ("A", "ABCD", "ABCDE")
 CURVE = opening_td.CurveSize(games=20, curve_every=10, curve_games=4, shipped_games=4)
-TABLES = opening_td.TablesSize(
+TABLES = opening_td.InputTables(
     games=6, pair_games=2, curve_games=0, features=SETS, expert="playouts:8"
 )
 SCORING = scoring.Size(made=6, test_games=3, steps=10, epochs=5)
@@ -48,7 +48,7 @@ ISN = symmetry_network.TrainingSize(
     match_games=2,
     large_games=1,
 )
-MP = move_prediction.TablesSize(
+MP = move_prediction.PredictionTables(
     made=20, board=9, games=20, test_games=6, sizes=(10, 20), widths=(0.0, 0.9),
     reranked=(0, 20, 40),
 )  # fmt: skip
@@ -60,7 +60,7 @@ BREEDING = opening_evolution.BreedingSize(
 WEIGHTS = symmetry_network.WeightsSize((5,))
 
 slow = pytest.mark.slow
-Run = Callable[[Context], Result]
+Run = Callable[[LabContext], Findings]
 TINY = [
     pytest.param(
         "players",
@@ -95,10 +95,10 @@ TINY = [
 ]
 
 
-def check(result: Result) -> str:
+def check(result: Findings) -> str:
     """Check that a result can be stored and shown; return it as text."""
     text = json.dumps(result.json())
-    assert Result.from_json(json.loads(text)).json() == result.json()
+    assert Findings.from_json(json.loads(text)).json() == result.json()
     for row in result.comparisons:
         assert row.verdict in WORDS and row.why and row.claim in CLAIMS
         assert row.paper and row.ours
@@ -112,7 +112,7 @@ def check(result: Result) -> str:
 @pytest.mark.parametrize(("name", "run"), TINY)
 def test_quick_steps_give_what_the_page_can_show(name: str, run: Run, tmp_path: Path) -> None:
     shares: list[float] = []
-    context = Context(tmp_path, 5, 1, at=lambda share, note: shares.append(share))
+    context = LabContext(tmp_path, 5, 1, at=lambda share, note: shares.append(share))
     result = run(context)
     check(result)
     assert all(0 <= share <= 1.0001 for share in shares)
@@ -127,7 +127,7 @@ def test_quick_steps_give_what_the_page_can_show(name: str, run: Run, tmp_path: 
 def test_the_same_seed_gives_the_same_numbers(name: str, run: Run, tmp_path: Path) -> None:
     # Tournaments name their games by number, never by who ended first.
     def numbers(folder: str, seed: int, workers: int) -> str:
-        text = check(run(Context(tmp_path / folder, seed, workers)))
+        text = check(run(LabContext(tmp_path / folder, seed, workers)))
         return re.sub(r'"(seconds|processor_seconds|memory_gb)": [^,]*, ', "", text)
 
     first = numbers("a", 5, 1)
@@ -176,13 +176,13 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 FULL = {
     "opening-td": partial(opening_td.learning, size=CURVE),
-    "opening-td-inputs": partial(opening_td.tables, size=opening_td.TablesSize(
+    "opening-td-inputs": partial(opening_td.tables, size=opening_td.InputTables(
         games=4, pair_games=2, features=SETS, expert="playouts:8", seeds=2)),
     "scoring-failure": partial(
         scoring.failure, size=scoring.Size(made=0, counts=(6,), steps=5)),
     "scoring": partial(scoring.scorer, size=scoring.Size(
         made=0, members=1, epochs=3, rounds=2, folds=2)),
-    "move-prediction": partial(move_prediction.tables, size=move_prediction.TablesSize(
+    "move-prediction": partial(move_prediction.tables, size=move_prediction.PredictionTables(
         board=9, games=8, sizes=(8,), widths=(0.9,), reranked=(0, 20))),
     "move-prediction-match": partial(
         move_prediction.match, size=move_prediction.MatchSize(match_games=1, games=8, board=9)),
@@ -200,7 +200,7 @@ FULL = {
 @pytest.mark.parametrize("name", FULL)
 def test_full_steps_start(name: str, corpus: Path, tmp_path: Path) -> None:
     run = FULL[name]
-    context = Context(tmp_path, 5, 1, collection=corpus)
+    context = LabContext(tmp_path, 5, 1, collection=corpus)
     first = run(context)
     check(first)
     # Called again, it finds everything done.

@@ -12,8 +12,8 @@ from tengen.errors import TengenError
 from tengen.lab import papers
 from tengen.lab.move_prediction import (
     RANKS,
+    PredictionTables,
     TableRows,
-    TablesSize,
     card_rows,
     cells,
     fit_exactly,
@@ -27,7 +27,7 @@ from tengen.lab.move_prediction import (
     telling_patterns,
     trends,
 )
-from tengen.lab.steps import Context
+from tengen.lab.steps import LabContext
 from tengen.learners.move_prediction import MovePredictor, PredictionSettings
 from tengen.learners.move_prediction.training import train
 from tengen.records import GameRecord
@@ -110,8 +110,8 @@ def test_a_row_can_be_fitted_exactly(games: tuple[GameArrays, GameArrays]) -> No
 def test_a_row_is_measured_once_for_the_same_games_and_settings(
     games: tuple[GameArrays, GameArrays], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = TablesSize(widths=(0.9,), reranked=(0, 5), sizes=(6, 12))
-    context = Context(tmp_path, 3, 1)
+    size = PredictionTables(widths=(0.9,), reranked=(0, 5), sizes=(6, 12))
+    context = LabContext(tmp_path, 3, 1)
     found = measure_tables(context, size, *games, SETTINGS)
     assert [row["games"] for row in found["sizes"]] == [6, 12]
     kept = tmp_path / "move-prediction" / "paper-12.safetensors"

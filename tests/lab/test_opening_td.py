@@ -11,19 +11,19 @@ import pytest
 from tengen.errors import SpecError, TengenError
 from tengen.lab import opening_td as lab
 from tengen.lab import papers
-from tengen.lab.steps import Context
+from tengen.lab.steps import LabContext
 from tengen.learners.opening_td import OpeningTD, TDSettings
 
-TINY = lab.TablesSize(
+TINY = lab.InputTables(
     games=2, pair_games=2, expert="playouts:1", rows=5, features=("A", "AE"), curve_games=2
 )
 
 
 def test_tables_continue_and_report(tmp_path: Path) -> None:
-    first = lab.tables(Context(tmp_path, 0, 1), TINY)
+    first = lab.tables(LabContext(tmp_path, 0, 1), TINY)
     journal = tmp_path / "opening-td" / "tables" / "seed-0" / "matches.jsonl"
     before = journal.read_text()
-    assert lab.tables(Context(tmp_path, 0, 1), TINY) == first
+    assert lab.tables(LabContext(tmp_path, 0, 1), TINY) == first
     assert journal.read_text() == before
     for encoding in lab.ENCODINGS:
         shares = [e["value"] for e in first.data["wins"][encoding].values()]
@@ -32,17 +32,17 @@ def test_tables_continue_and_report(tmp_path: Path) -> None:
 
 
 def test_tables_with_other_settings_in_the_folder_are_refused(tmp_path: Path) -> None:
-    lab.tables(Context(tmp_path, 0, 1), replace(TINY, features=("A",)))
+    lab.tables(LabContext(tmp_path, 0, 1), replace(TINY, features=("A",)))
     with pytest.raises(TengenError, match="games 2 there, 3 asked"):
-        lab.tables(Context(tmp_path, 0, 1), replace(TINY, features=("A",), games=3))
+        lab.tables(LabContext(tmp_path, 0, 1), replace(TINY, features=("A",), games=3))
 
 
 def test_seeds_may_be_run_one_at_a_time(tmp_path: Path) -> None:
     size = replace(TINY, games=1, referee="playouts:2", features=("A", "AB", "AC"))
     for seed in (0, 1):
-        lab.tables(Context(tmp_path / "parts", seed, 1), size)
+        lab.tables(LabContext(tmp_path / "parts", seed, 1), size)
     values = [
-        lab.tables(Context(tmp_path / folder, 0, 1), replace(size, seeds=2)).data
+        lab.tables(LabContext(tmp_path / folder, 0, 1), replace(size, seeds=2)).data
         for folder in ("parts", "whole")
     ]
     assert values[0] == values[1]
@@ -67,7 +67,7 @@ def test_players_that_differ_are_told_from_seeds_that_differ() -> None:
 
 
 def test_tables_count_what_was_played(tmp_path: Path) -> None:
-    size = lab.TablesSize(pair_games=2, features=("A", "AB"), referee="playouts:3")
+    size = lab.InputTables(pair_games=2, features=("A", "AB"), referee="playouts:3")
     assert size.judged_by == "playouts:3"
     rows = [
         {"key": "7 A-scalar AB-scalar", "scores": [5.0, 0.0], "openings": [[1], [1]]},
@@ -76,7 +76,7 @@ def test_tables_count_what_was_played(tmp_path: Path) -> None:
         {"key": "7 AB-binary AB-scalar", "scores": [1.0, -1.0], "openings": [[1], [3]]},
     ]
     assert lab.points_of(rows[0]) == 1.5 and lab.duplicates(rows[0]) == 1
-    played = lab.Played(tmp_path, size, {7: rows})
+    played = lab.PlayedTables(tmp_path, size, {7: rows})
     assert lab.wins_of(played, "scalar") == {"A": [0.75], "AB": [0.25]}
     value = lab.tables_data(played)
     assert value["twins"]["players"]["A"]["value"] == 1.0 and value["duplicates"] == 1
@@ -144,8 +144,8 @@ def test_a_curve_is_read_from_the_rows_of_a_run(tmp_path: Path) -> None:
 
 
 def test_a_training_size_has_terms_and_a_referee() -> None:
-    size = lab.TablesSize(games=7, rows=5)
+    size = lab.InputTables(games=7, rows=5)
     assert (size.terms.games, size.terms.rows, size.judged_by) == (7, 5, "builtin")
-    assert lab.TablesSize(referee="static").judged_by == "static"
+    assert lab.InputTables(referee="static").judged_by == "static"
     with pytest.raises(SpecError):
-        lab.TablesSize(games=0)
+        lab.InputTables(games=0)

@@ -18,16 +18,16 @@ from tengen.lab.drawing import COLOURS, INK, draw, kernel_sheet, pattern
 from tengen.lab.rendering import PARTS, Page, Section, gather, markdown, print_result, write_report
 from tengen.lab.result import (
     Bars,
+    Findings,
     Picture,
     Plot,
-    Result,
     Rule,
     Series,
     dots,
     line,
     table,
 )
-from tengen.lab.steps import Context, Step, run_steps
+from tengen.lab.steps import LabContext, Step, run_steps
 from tengen.lab.verdicts import compare
 
 LINE = line("one", [1, 2], [3, 4], [(2, 4), (3, 5)])
@@ -39,8 +39,8 @@ PLOTS = {
 }
 
 
-def good(context: Context) -> Result:
-    return Result(
+def good(context: LabContext) -> Findings:
+    return Findings(
         text="Some <b>text</b> by `tengen lab`.",
         points=["1. One.", "2. Two."],
         points_title="Why",
@@ -60,7 +60,7 @@ STEPS = [
 
 
 def made(folder: Path) -> str:
-    done = run_steps(STEPS[:1], Context(folder, 3, 1))
+    done = run_steps(STEPS[:1], LabContext(folder, 3, 1))
     return write_report(folder, STEPS, done).read_text()
 
 
@@ -133,7 +133,7 @@ def test_results_md_has_tables_comparisons_and_costs(tmp_path: Path) -> None:
 
 
 def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
-    done = run_steps(STEPS[:1], Context(tmp_path, 3, 1))
+    done = run_steps(STEPS[:1], LabContext(tmp_path, 3, 1))
     page: Page = gather(tmp_path, STEPS, done)
     section: Section
     (section,) = [replace(s, runs=()) for s in page.sections if s.blocks]
@@ -152,7 +152,7 @@ def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
 
 def test_a_result_prints_its_text_tables_and_comparisons(tmp_path: Path) -> None:
     out = Console(file=io.StringIO(), width=100)
-    print_result(good(Context(tmp_path, 3, 1)), out)
+    print_result(good(LabContext(tmp_path, 3, 1)), out)
     text = out.file.getvalue()  # type: ignore[attr-defined]
     for part in ("Some <b>text</b> by", "Why:", "  1. One.", "T <1>", "80.0 %", "refuted"):
         assert part in text

@@ -20,12 +20,12 @@ from functools import partial
 from pathlib import Path
 from tengen.lab import tournaments, move_prediction, opening_evolution, opening_td
 from tengen.lab.rendering import write_report
-from tengen.lab.steps import Context, Step, run_steps
+from tengen.lab.steps import LabContext, Step, run_steps
 
 if __name__ == "__main__":
     curve = opening_td.CurveSize(games=120, curve_every=20, curve_games=10, shipped_games=10)
-    td = opening_td.TablesSize(games=30, pair_games=4, curve_games=0, features=("A", "ABCDE"))
-    mp = move_prediction.TablesSize(made=60, board=9, games=60, test_games=20, sizes=(30, 60),
+    td = opening_td.InputTables(games=30, pair_games=4, curve_games=0, features=("A", "ABCDE"))
+    mp = move_prediction.PredictionTables(made=60, board=9, games=60, test_games=20, sizes=(30, 60),
                                     widths=(0.9,), reranked=(0, 20))
     small = (("rows", 9), ("moves", 6), ("population", 6))
     ev = opening_evolution.BreedingSize(network="spatial", method="better", generations=12, every=3,
@@ -41,7 +41,7 @@ if __name__ == "__main__":
     ]
     folder, wanted = Path(sys.argv[1]), sys.argv[2:]
     steps = [step for step in steps if not wanted or step.name in wanted]
-    write_report(folder, steps, run_steps(steps, Context(folder, 7, 2)))
+    write_report(folder, steps, run_steps(steps, LabContext(folder, 7, 2)))
 """
 
 

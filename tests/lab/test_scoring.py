@@ -15,7 +15,7 @@ from tengen.lab.scoring import (
     paper_games,
     train_versions,
 )
-from tengen.lab.steps import Context
+from tengen.lab.steps import LabContext
 from tengen.learners.scoring.settled_games import label
 from tengen.records.arrays import GameArrays, from_records
 
@@ -38,7 +38,7 @@ def test_the_failure_is_shown_with_its_reasons(tmp_path: Path) -> None:
     path = tmp_path / "games.sgf"
     path.write_bytes(b"\n".join(game.sgf() for game in make_games(6, 5, seed=2)))
     size = Size(made=0, train=str(path), counts=(4,), steps=3)
-    result = failure(Context(tmp_path, 0, 1), size)
+    result = failure(LabContext(tmp_path, 0, 1), size)
     assert result.points == FAULTS and result.data["faults"] == list(FAULTS)
     assert result.data["paper"]["exact"] == papers.SCORING_EXACT
     assert len(result.tables[0].rows) == len(result.data["runs"]) == 9

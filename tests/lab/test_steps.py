@@ -11,11 +11,11 @@ import pytest
 
 from tengen.errors import SpecError, TengenError
 from tengen.lab.progress import LineProgress, Progress, show_progress, span
-from tengen.lab.result import Result
+from tengen.lab.result import Findings
 from tengen.lab.steps import (
-    Context,
     Experiment,
     Journal,
+    LabContext,
     Resources,
     Row,
     Step,
@@ -29,13 +29,13 @@ from tengen.lab.steps import (
 CALLS: list[str] = []
 
 
-def good(context: Context) -> Result:
+def good(context: LabContext) -> Findings:
     CALLS.append("good")
     context.at(0.5, "half way")
-    return Result(text="fine", data={"seed": context.seed})
+    return Findings(text="fine", data={"seed": context.seed})
 
 
-def broken(context: Context) -> Result:
+def broken(context: LabContext) -> Findings:
     CALLS.append("broken")
     context.once("broken/part", lambda: CALLS.append("part") or [1, 2])
     raise KeyboardInterrupt
@@ -44,8 +44,8 @@ def broken(context: Context) -> Result:
 STEPS = [Step("good", "players", "Good", good), Step("broken", "self-play", "Broken", broken)]
 
 
-def context(folder: Path, seed: int = 3, **options: Path) -> Context:
-    return Context(folder, seed, 1, **options)
+def context(folder: Path, seed: int = 3, **options: Path) -> LabContext:
+    return LabContext(folder, seed, 1, **options)
 
 
 def test_finished_steps_and_parts_of_steps_are_not_done_again(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_damaged_results_are_named(tmp_path: Path) -> None:
 
 def test_an_experiment_is_a_step_at_each_of_its_sizes(tmp_path: Path) -> None:
     experiment = Experiment(
-        "sized", "players", "Sized", lambda _, size: Result(text=f"{size.games} games"),
+        "sized", "players", "Sized", lambda _, size: Findings(text=f"{size.games} games"),
         quick=Size(3), full=Size(400), minutes=(1, 60),
         needs=lambda size: ("there.sgf",) if size.games > 99 else (),
     )  # fmt: skip
@@ -91,7 +91,7 @@ def test_an_experiment_is_a_step_at_each_of_its_sizes(tmp_path: Path) -> None:
     assert (quick.minutes, quick.needs, full.minutes, full.needs) == (1, (), 60, ("there.sgf",))
     assert quick.run(context(tmp_path)).text == "3 games"
     assert full.run(context(tmp_path)).text == "400 games"
-    only = Experiment("only", "players", "Only", lambda _, size: Result(), full=Size(1))
+    only = Experiment("only", "players", "Only", lambda _, size: Findings(), full=Size(1))
     assert only.step("quick") is None and only.step("full") is not None
     named = replace(only, named_only=True)
     assert named.step("quick") is not None
@@ -186,7 +186,7 @@ def test_settings_are_changed_by_text() -> None:
 
 
 def test_a_step_with_other_settings_is_refused(tmp_path: Path) -> None:
-    experiment = Experiment("sized", "players", "S", lambda _, size: Result(), quick=Size())
+    experiment = Experiment("sized", "players", "S", lambda _, size: Findings(), quick=Size())
     first, other = experiment.step("quick"), experiment.step("quick", ["games=4"])
     assert first is not None and other is not None
     run_steps([first], context(tmp_path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
-from tengen.lab.steps import Context, NoSettings
+from tengen.lab.steps import LabContext, NoSettings
 from tengen.lab.tournaments import (
     SELF_PLAY_PAGE,
     _Counter,
@@ -64,7 +64,7 @@ def test_the_documentation_says_the_same() -> None:
 
 
 def test_the_page_shows_every_training(tmp_path: Path) -> None:
-    found = from_nothing(Context(tmp_path, 1, 1), NoSettings())
+    found = from_nothing(LabContext(tmp_path, 1, 1), NoSettings())
     names = [row.network for row in self_play_networks()]
     assert [row[0] for row in found.tables[0].rows] == names
     assert [dot.name for dot in found.figures[0].rows] == names  # type: ignore[union-attr]

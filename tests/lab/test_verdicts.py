@@ -12,7 +12,7 @@ import pytest
 from tengen.errors import TengenError
 from tengen.lab import papers
 from tengen.lab.papers import CLAIMS, PAPERS
-from tengen.lab.result import Result
+from tengen.lab.result import Findings
 from tengen.lab.verdicts import (
     AGREES,
     BETTER,
@@ -152,7 +152,7 @@ def test_a_recorded_figure_decides_what_this_run_cannot() -> None:
 
 def test_a_damaged_result_is_named() -> None:
     with pytest.raises(TengenError, match="there: not a result"):
-        Result.from_json({"tables": [{"title": 3}]}, "there")
+        Findings.from_json({"tables": [{"title": 3}]}, "there")
 
 
 def test_cards_of_shipped_models_have_measurements() -> None:

@@ -13,8 +13,8 @@ from tengen.cli.options import (
     Options,
     RulesName,
     Seed,
-    Shared,
     Shown,
+    WorkOptions,
     argument,
     command,
     option,
@@ -57,7 +57,7 @@ class _Conditions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Results(Shared):
+class _Results(WorkOptions):
     """Where results are stored, and where the games are played."""
 
     out: _Out = None
@@ -153,7 +153,7 @@ def rate(
     out: _Out = None,
     keep: Path | None = option(None, "Also write the rating into this JSON file.", "--record"),
     *,
-    work: Shared,
+    work: WorkOptions,
     seed: Seed = 0,
     shown: Shown,
 ) -> int:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tengen.cli.options import (
-    Position,
+    RecordPosition,
     Records,
     Seed,
-    Shared,
     Shown,
+    WorkOptions,
     argument,
     command,
     flag,
@@ -61,7 +61,7 @@ def score(
     boards: bool = flag("--boards", "Show the board of every game."),
     sheet: bool = flag("--csv", "Print one line per game for spreadsheets."),
     *,
-    work: Shared,
+    work: WorkOptions,
     shown: Shown,
 ) -> None:
     """Score finished games and estimate unfinished ones.
@@ -213,7 +213,7 @@ def _print_scores(values: list[dict[str, Any]]) -> None:
 
 @command(app)
 def predict(
-    where: Position,
+    where: RecordPosition,
     model: str | None = option(None, "Name or path; by default the best one for the board."),
     top: int = option(10, "Number of moves to list.", min=1),
     ownership: bool = flag(
@@ -313,7 +313,7 @@ def _view(policy: Any, board: Board) -> Evaluation | None:
     return policy.evaluate([board])[0] if hasattr(policy, "evaluate") else None
 
 
-def _show_maps(where: Position, model: str, out: Path | None, shown: Shown) -> None:
+def _show_maps(where: RecordPosition, model: str, out: Path | None, shown: Shown) -> None:
     """Show the seven outputs of a symmetry network: territory, captured stones, eyes."""
     import numpy as np
 
@@ -368,7 +368,7 @@ def review(
     ),
     resume: bool = flag("--resume", "Continue the reviews in the folder."),
     *,
-    work: Shared,
+    work: WorkOptions,
     shown: Shown,
 ) -> None:
     """Review games: points lost by each move, better moves, surprises, the final score.
@@ -444,7 +444,7 @@ def _many(
     settings: ReviewSettings,
     out: Path | None,
     resume: bool,
-    work: Shared,
+    work: WorkOptions,
     shown: Shown,
 ) -> None:
     """Review several games into a folder."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from tengen.cli.options import Seed, Shared, Shown, argument, command, flag, option
+from tengen.cli.options import Seed, Shown, WorkOptions, argument, command, flag, option
 from tengen.cli.printing import emit, remark, table
 
 app = typer.Typer()
@@ -26,7 +26,7 @@ def lab(
     out: Path | None = option(None, "Folder of the run (runs/lab, runs/lab-full)."),
     seed: Seed = 1,
     *,
-    work: Shared,
+    work: WorkOptions,
     shown: Shown,
 ) -> None:
     """Run the papers' experiments, compare with the papers, write one page.
@@ -37,7 +37,7 @@ def lab(
     from tengen.lab import experiments
     from tengen.lab.progress import show_progress
     from tengen.lab.rendering import print_result, write_report
-    from tengen.lab.steps import FULL, QUICK, Context, results, run_steps
+    from tengen.lab.steps import FULL, QUICK, LabContext, results, run_steps
 
     mode = FULL if full else QUICK
     known = {experiment.name: experiment for experiment in experiments()}
@@ -63,7 +63,7 @@ def lab(
     ]
     page += [step for step in chosen if known[step.name].named_only]
     folder = out or Path("runs") / ("lab-full" if full else "lab")
-    context = Context(folder, seed, work.workers, collection=collection, ray=work.ray)
+    context = LabContext(folder, seed, work.workers, collection=collection, ray=work.ray)
     try:
         with show_progress(quiet=shown.quiet) as progress:
             done = run_steps(chosen or page, context, mode=mode, progress=progress)

@@ -13,8 +13,8 @@ from tengen.cli.options import (
     Resumable,
     RunOfModel,
     Seed,
-    Shared,
     Shown,
+    WorkOptions,
     argument,
     command,
     flag,
@@ -66,7 +66,7 @@ def train_network(
         "--shards-only", "Write the games as shards to the folder --out, to train on them later."
     ),
     *,
-    work: Shared,
+    work: WorkOptions,
     shown: Shown,
 ) -> None:
     """Train a network on games, or on a teacher's answers; each path is a separate source."""
@@ -147,7 +147,7 @@ def evaluate_network(
         found = [
             shard
             for path in games
-            for shard in _shards(path, Path(folder), scorer, Shared(), quiet=shown.quiet)
+            for shard in _shards(path, Path(folder), scorer, WorkOptions(), quiet=shown.quiet)
         ]
         with progress("games", sum(map(len, found)), quiet=shown.quiet) as bar:
             threads = workers or os.cpu_count() or 1
@@ -157,7 +157,7 @@ def evaluate_network(
 
 
 def _make_shards(
-    games: list[str], out: Path, scorer: str, work: Shared, confirmed: bool, quiet: bool
+    games: list[str], out: Path, scorer: str, work: WorkOptions, confirmed: bool, quiet: bool
 ) -> Made:
     """Write games as shards, with progress."""
     from tengen.learners.network import make_shards
@@ -176,7 +176,7 @@ def _shards(
     path: str,
     folder: Path,
     scorer: str,
-    work: Shared,
+    work: WorkOptions,
     *,
     confirmed: bool = False,
     quiet: bool = False,
@@ -232,7 +232,7 @@ def train_self_play(
         min=1,
     ),
     *,
-    work: Shared,
+    work: WorkOptions,
     shown: Shown,
 ) -> None:
     """Train a network by self-play; it is model.safetensors in the folder of the run."""
@@ -299,7 +299,7 @@ def evaluate_self_play(
     history: bool = flag("--history", "Only show the history of the run, also while it runs."),
     rows: int = option(20, "With --history: rows to show.", min=1),
     *,
-    work: Shared,
+    work: WorkOptions,
     seed: Seed = 0,
     shown: Shown,
 ) -> None:

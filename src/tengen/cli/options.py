@@ -87,7 +87,7 @@ class Shown(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared(Options):
+class WorkOptions(Options):
     """Where the work is done: in worker processes or on a Ray cluster."""
 
     workers: Workers = 1
@@ -95,7 +95,7 @@ class Shared(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Position(Options):
+class RecordPosition(Options):
     """A position of a game record: the one before a move."""
 
     file: _Record

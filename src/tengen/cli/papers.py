@@ -16,9 +16,9 @@ from tengen.cli.options import (
     RunFolder,
     RunOfModel,
     Seed,
-    Shared,
     Shown,
     Workers,
+    WorkOptions,
     argument,
     command,
     flag,
@@ -49,7 +49,7 @@ def train_opening_td(
     run: RunFolder,
     features: list[str] = option(["ABCDE"], "A and some of BCDE, or `all` sixteen."),
     *,
-    work: Shared,
+    work: WorkOptions,
     shown: Shown,
 ) -> None:
     """Train opening players by temporal differences; several are trained in parallel."""
@@ -349,7 +349,7 @@ def train_move_prediction(
     files: _Games,
     settings: PredictionSettings,
     training: RunOfModel,
-    work: Shared,
+    work: WorkOptions,
     shown: Shown,
     size: _Size = 19,
 ) -> None:
@@ -425,7 +425,7 @@ def evaluate_move_prediction(
 def train_opening_evolution(
     settings: EvolutionSettings,
     run: RunFolder,
-    work: Shared,
+    work: WorkOptions,
     shown: Shown,
 ) -> None:
     """Evolve a network; the same seed gives the same network on any number of workers."""

@@ -123,7 +123,7 @@ def in_words(key: str, value: object) -> str:
     return str(value)
 
 
-class Progress:
+class ProgressBar:
     """Count finished steps; draw a bar on a terminal, print lines elsewhere."""
 
     def __init__(self, label: str, total: int | None, *, quiet: bool = False) -> None:
@@ -173,9 +173,9 @@ class Progress:
 
 
 @contextmanager
-def progress(label: str, total: int | None, *, quiet: bool = False) -> Iterator[Progress]:
+def progress(label: str, total: int | None, *, quiet: bool = False) -> Iterator[ProgressBar]:
     """Show progress with rate and time left while the block runs."""
-    counter = Progress(label, total, quiet=quiet)
+    counter = ProgressBar(label, total, quiet=quiet)
     try:
         yield counter
     finally:
@@ -185,11 +185,11 @@ def progress(label: str, total: int | None, *, quiet: bool = False) -> Iterator[
 @contextmanager
 def stages(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
     """Show the progress of work in stages; yields a function of stage, steps done and total."""
-    counters: dict[str, Progress] = {}
+    counters: dict[str, ProgressBar] = {}
 
     def step(stage: str, done: int, total: int) -> None:
         if stage not in counters:
-            counters[stage] = Progress(stage, total, quiet=quiet)
+            counters[stage] = ProgressBar(stage, total, quiet=quiet)
         counter = counters[stage]
         counter.advance(done - counter.done)
         if done >= total:

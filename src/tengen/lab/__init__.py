@@ -2,7 +2,7 @@
 
 There is one module per paper with its experiments, tables and comparisons; `tournaments` has those
 that belong to no paper. `papers` has the papers' claims by id, `verdicts` compares, `recorded/` has
-the results of large runs. `steps` runs experiments and stores each `result.Result`; `rendering`
+the results of large runs. `steps` runs experiments and stores each `result.Findings`; `rendering`
 shows it as text, Markdown and HTML. `experiments` lists everything in the order of the page.
 """
 

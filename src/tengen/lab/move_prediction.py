@@ -20,8 +20,8 @@ from tengen.arrays import FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.lab import papers
 from tengen.lab.drawing import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, pattern
-from tengen.lab.result import Picture, Plot, Result, Table, line, percent, table
-from tengen.lab.steps import Context, Experiment, Row
+from tengen.lab.result import Findings, Picture, Plot, Table, line, percent, table
+from tengen.lab.steps import Experiment, LabContext, Row
 from tengen.lab.verdicts import Comparison, above, card_results, compare
 from tengen.learners.move_prediction import MovePredictor, PredictionSettings
 from tengen.learners.move_prediction.model import TOPS, PredictionModel
@@ -48,7 +48,7 @@ _LARGEST_DRAWN = 5
 
 
 @dataclass(frozen=True)
-class Games:
+class GameSource:
     """The games to learn from and to evaluate on."""
 
     made: int = 0
@@ -73,14 +73,14 @@ class Games:
         """Return the settings of the predictor."""
         return PredictionSettings(games=self.games, seed=seed, alpha=self.alpha)
 
-    def training(self, context: Context) -> GameArrays:
+    def training(self, context: LabContext) -> GameArrays:
         """Return the games to learn from."""
         if self.made:
             report = context.between(0, 0.2, "game")
             return sample_games(self.made, self.board, context.seed, report)
         return self._read(context, self.train)
 
-    def read(self, context: Context) -> tuple[GameArrays, GameArrays]:
+    def read(self, context: LabContext) -> tuple[GameArrays, GameArrays]:
         """Return the games to learn from and to evaluate on."""
         train = self.training(context)
         if self.made:
@@ -89,7 +89,7 @@ class Games:
             return train, self._read(context, self.test)
         return hold_out(train, self.test_games, context.seed)
 
-    def _read(self, context: Context, name: str) -> GameArrays:
+    def _read(self, context: LabContext, name: str) -> GameArrays:
         from tengen.learners.move_prediction.reading import read_games
 
         return read_games([str(context.games(name))], self.board)[0]
@@ -281,8 +281,8 @@ def _peak_memory() -> float:
 
 
 def measure_tables(
-    context: Context,
-    size: TablesSize,
+    context: LabContext,
+    size: PredictionTables,
     train: GameArrays,
     test: GameArrays,
     settings: PredictionSettings,
@@ -497,7 +497,7 @@ def _cells(board: Any, row: int, col: int, mover: int, limit: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class TablesSize(Games):
+class PredictionTables(GameSource):
     """The games, and the rows of the paper's tables to measure."""
 
     sizes: tuple[int, ...] = tuple(papers.MP_SIZES)
@@ -509,13 +509,13 @@ class TablesSize(Games):
     """Patterns to draw."""
 
 
-def tables(context: Context, size: TablesSize) -> Result:
+def tables(context: LabContext, size: PredictionTables) -> Findings:
     """Repeat Tables I to IV and draw what was learned."""
     train, test = size.read(context)
     settings = size.settings(context.seed)
     found = measure_tables(context, size, train, test, settings)
     context.at(0.9, "patterns")
-    return Result(
+    return Findings(
         text=_about(size, len(test)),
         tables=result_tables(found),
         figures=[
@@ -531,7 +531,7 @@ def tables(context: Context, size: TablesSize) -> Result:
     )
 
 
-def _about(size: TablesSize, tested: int) -> str:
+def _about(size: PredictionTables, tested: int) -> str:
     if not size.made:
         return f"Training games: {size.train}; test games: {size.test or 'others of it'}."
     return (
@@ -547,7 +547,7 @@ def _about(size: TablesSize, tested: int) -> str:
 
 
 @dataclass(frozen=True)
-class MatchSize(Games):
+class MatchSize(GameSource):
     """The training games, and the match."""
 
     match_games: int = 20
@@ -555,7 +555,7 @@ class MatchSize(Games):
     """Spec of the other player; GNU Go at level 10 by default."""
 
 
-def match(context: Context, size: MatchSize) -> Result:
+def match(context: LabContext, size: MatchSize) -> Findings:
     """Play the predictor's top move against GNU Go (section IV-D)."""
     from tengen.arena.results import match_result
     from tengen.gtp.client import find_program
@@ -563,7 +563,7 @@ def match(context: Context, size: MatchSize) -> Result:
     from tengen.players import gnugo
 
     if not size.opponent and find_program("gnugo") is None:
-        return Result(text="GNU Go is not installed, so its match was not played.")
+        return Findings(text="GNU Go is not installed, so its match was not played.")
     folder = context.place("move-prediction")
     model = folder / f"paper-{size.games}.safetensors"
     if not model.is_file():
@@ -584,7 +584,7 @@ def match(context: Context, size: MatchSize) -> Result:
     )  # fmt: skip
     played = match_result("paper", other, results.rows, results.voids)
     why = f"{played.games} games against {other} (GNU Go is version 3.8 here)."
-    return Result(
+    return Findings(
         tables=[standings(results, f"The paper's top move, {size.board}x{size.board}")],
         comparisons=[compare("araki.match", played.win_rate_a, played.interval, why=why)],
         data={"rows": [{"trained_on": size.games, **played.value()}]},
@@ -594,11 +594,11 @@ def match(context: Context, size: MatchSize) -> Result:
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "move-prediction", "move-prediction", "Tables I to IV", tables,
-        quick=TablesSize(
+        quick=PredictionTables(
             made=400, test_games=80, board=9, games=400, sizes=(50, 100, 200, 400),
             widths=(0.0, 0.5, 0.9), reranked=(0, 20, 40),
         ),
-        full=TablesSize(), minutes=(0.3, 90), needs=lambda size: size.files,
+        full=PredictionTables(), minutes=(0.3, 90), needs=lambda size: size.files,
     ),
     Experiment(
         "move-prediction-match", "move-prediction", "Against GNU Go", match, full=MatchSize(),

@@ -22,8 +22,8 @@ from tengen.arrays import FloatArray
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
 from tengen.lab import papers
-from tengen.lab.result import Line, Plot, Result, Table, line, percent, table
-from tengen.lab.steps import Context, Experiment, Journal, Row
+from tengen.lab.result import Findings, Line, Plot, Table, line, percent, table
+from tengen.lab.steps import Experiment, Journal, LabContext, Row
 from tengen.lab.verdicts import Comparison, compare, number
 from tengen.learners.opening_evolution import (
     KIND,
@@ -436,7 +436,7 @@ class BreedingSize(CheckedSettings):
         return replace(made, **dict(self.changes))
 
 
-def breeding(context: Context, size: BreedingSize) -> Result:
+def breeding(context: LabContext, size: BreedingSize) -> Findings:
     """Breed networks over seeds and evaluate them by a fixed panel, or evaluate finished runs."""
     share = 0.9 / (len(size.runs) or size.seeds)
     folders = [Path(run) for run in size.runs]
@@ -452,7 +452,7 @@ def breeding(context: Context, size: BreedingSize) -> Result:
         found = judge_run(folder, how, workers=context.workers, report=report)
         judged.append({"folder": folder.name, "settings": settings, **found})
     data: dict[str, Any] = {"runs": judged, "over_seeds": over_seeds(judged)}
-    return Result(
+    return Findings(
         text=_about(size, judged[0]["settings"]),
         tables=[
             *(_panel_table(run, size.games) for run in judged),
@@ -472,7 +472,7 @@ def breeding(context: Context, size: BreedingSize) -> Result:
     )  # fmt: skip
 
 
-def _breed(context: Context, size: BreedingSize, seed: int, share: tuple[float, float]) -> Path:
+def _breed(context: LabContext, size: BreedingSize, seed: int, share: tuple[float, float]) -> Path:
     """Breed with one seed in its folder, continuing a stopped run."""
     settings = size.settings(seed)
     folder = context.place(f"opening-evolution/{size.method}-{size.network}-seed{seed}")
@@ -607,7 +607,7 @@ class PaperSize:
     games: int = 60
 
 
-def paper_numbers(context: Context, size: PaperSize) -> Result:
+def paper_numbers(context: LabContext, size: PaperSize) -> Findings:
     """Test the paper's own tables; measure the shipped champions."""
     rows = []
     for name in CHAMPIONS:
@@ -620,7 +620,7 @@ def paper_numbers(context: Context, size: PaperSize) -> Result:
             rates = [Rate.of(play_duel(duel)["scores"]) for duel in duels]
             rows.append([name, *(percent(rate.win_rate, rate.interval) for rate in rates)])
     shipped = "Shipped champions' openings, finished by the rule player"
-    return Result(
+    return Findings(
         text="The paper reads learning off a rising line through its points. A test shows that "
         "such lines may be chance. The champions were bred here.",
         tables=[

@@ -21,8 +21,18 @@ import numpy as np
 from tengen.contracts import Expert
 from tengen.errors import TengenError
 from tengen.lab import papers
-from tengen.lab.result import Bars, Plot, Result, Rule, Series, Table, line, percent, table
-from tengen.lab.steps import Context, Experiment, Journal, Row
+from tengen.lab.result import (
+    Bars,
+    Findings,
+    Plot,
+    Rule,
+    Series,
+    Table,
+    line,
+    percent,
+    table,
+)
+from tengen.lab.steps import Experiment, Journal, LabContext, Row
 from tengen.lab.verdicts import Comparison, compare
 from tengen.learners.opening_td import (
     KIND,
@@ -132,7 +142,9 @@ def curve_of(folder: str | Path) -> list[dict[str, Any]]:
     ]
 
 
-def _train_all(jobs: list[TrainJob], context: Context, report: Callable[[int, int], None]) -> None:
+def _train_all(
+    jobs: list[TrainJob], context: LabContext, report: Callable[[int, int], None]
+) -> None:
     trained = map_jobs(train, jobs, workers=context.workers, ray=context.ray, ordered=False)
     for done, _ in enumerate(trained, 1):
         report(done, len(jobs))
@@ -199,7 +211,7 @@ class CurveSize:
     shipped_games: int = 100
 
 
-def learning(context: Context, size: CurveSize) -> Result:
+def learning(context: LabContext, size: CurveSize) -> Findings:
     """Train player ABCDE and draw its curve; evaluate the shipped players."""
     settings = TDSettings(
         games=size.games,
@@ -218,7 +230,7 @@ def learning(context: Context, size: CurveSize) -> Result:
         for (name, opponent), got in shipped.items()
     ]
     title = f"Openings of shipped players, {size.shipped_games} games each, finished by the expert"
-    return Result(
+    return Findings(
         text=f"Player ABCDE (all inputs, binary, TD(0), self-play) learns from {size.games} "
         "openings of twenty plies; the built-in expert finishes them and decides who won. The "
         "shipped player td-abcde-9x9 was trained as long as the paper's.",
@@ -234,7 +246,7 @@ def learning(context: Context, size: CurveSize) -> Result:
     )
 
 
-def _shipped(context: Context, games: int) -> dict[tuple[str, str], dict[str, Any]]:
+def _shipped(context: LabContext, games: int) -> dict[tuple[str, str], dict[str, Any]]:
     """Evaluate the openings of the shipped players, each pair once."""
     found = {}
     pairs = [(n, o) for n in _SHIPPED if has_model(n) for o in ("random", "maxlib")]
@@ -298,7 +310,7 @@ def _figure_4(
 
 
 @dataclass(frozen=True)
-class TablesSize(CheckedSettings):
+class InputTables(CheckedSettings):
     """How players are trained, which of them meet, and how often."""
 
     games: int = setting(3000, "Training games per player.", least=1)
@@ -335,11 +347,11 @@ class TablesSize(CheckedSettings):
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedTables:
     """The matches of an experiment by seed, and the folder of its players."""
 
     folder: Path
-    size: TablesSize
+    size: InputTables
     matches: dict[int, list[Row]]
 
 
@@ -348,7 +360,7 @@ def player_folder(folder: Path, seed: int, features: str, encoding: str) -> Path
     return folder / f"seed-{seed}" / f"{features}-{encoding}"
 
 
-def _train_jobs(folder: Path, size: TablesSize, seed: int) -> list[TrainJob]:
+def _train_jobs(folder: Path, size: InputTables, seed: int) -> list[TrainJob]:
     """List the trainings of one seed: ABCDE measured every 50 games, the others every 500."""
     return [
         TrainJob(
@@ -371,7 +383,7 @@ def _train_jobs(folder: Path, size: TablesSize, seed: int) -> list[TrainJob]:
     ]
 
 
-def _match_jobs(folder: Path, size: TablesSize, seed: int) -> dict[str, MatchJob]:
+def _match_jobs(folder: Path, size: InputTables, seed: int) -> dict[str, MatchJob]:
     """Return the matches of one seed by key: two round robins, and each player against its twin."""
     pairs = [
         ((first, encoding), (second, encoding))
@@ -389,7 +401,7 @@ def _match_jobs(folder: Path, size: TablesSize, seed: int) -> dict[str, MatchJob
     return jobs
 
 
-def play_tables(context: Context, folder: Path, size: TablesSize) -> Played:
+def play_tables(context: LabContext, folder: Path, size: InputTables) -> PlayedTables:
     """Train and match all players of all seeds, continuing what is there."""
     matches = {}
     for number, seed in enumerate(range(context.seed, context.seed + size.seeds)):
@@ -402,7 +414,7 @@ def play_tables(context: Context, folder: Path, size: TablesSize) -> Played:
                 _match_jobs(folder, size, seed), play, workers=context.workers, ray=context.ray,
                 report=context.between(high, (number + 1) / size.seeds, f"seed {seed}: matches"),
             )  # fmt: skip
-    return Played(folder, size, matches)
+    return PlayedTables(folder, size, matches)
 
 
 def _points(score: float) -> float:
@@ -432,7 +444,7 @@ def duplicates(row: Row) -> int:
 # ----- Tables 1 to 5: counting -----
 
 
-def tables_data(played: Played) -> dict[str, Any]:
+def tables_data(played: PlayedTables) -> dict[str, Any]:
     """Return Figure 4 and all tables as plain numbers."""
     size = played.size
     wins = {e: wins_of(played, e) for e in ENCODINGS}
@@ -452,7 +464,7 @@ def tables_data(played: Played) -> dict[str, Any]:
     }
 
 
-def wins_of(played: Played, encoding: str) -> dict[str, list[float]]:
+def wins_of(played: PlayedTables, encoding: str) -> dict[str, list[float]]:
     """Return each player's share of wins over all opponents, one number per seed."""
     sets = played.size.sets
     shares: dict[str, list[float]] = {features: [] for features in sets}
@@ -573,7 +585,7 @@ def gains_of(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str,
     return gains
 
 
-def _twins(played: Played) -> dict[str, Any]:
+def _twins(played: PlayedTables) -> dict[str, Any]:
     """Return how often the binary player beats its scalar twin, and means by feature."""
     shares: dict[str, list[float]] = {f: [] for f in played.size.sets}
     for rows in played.matches.values():
@@ -593,7 +605,7 @@ def _twins(played: Played) -> dict[str, Any]:
     return {"players": players, "means": means}
 
 
-def _curve(played: Played, encoding: str) -> list[dict[str, Any]]:
+def _curve(played: PlayedTables, encoding: str) -> list[dict[str, Any]]:
     """Return the learning curve of ABCDE, averaged over seeds."""
     by_games: dict[int, list[float]] = {}
     for seed in played.matches if "ABCDE" in played.size.sets else ():
@@ -611,12 +623,12 @@ def _curve(played: Played, encoding: str) -> list[dict[str, Any]]:
 # ----- Tables 1 to 5: showing -----
 
 
-def tables(context: Context, size: TablesSize) -> Result:
+def tables(context: LabContext, size: InputTables) -> Findings:
     """Train players with different inputs and let them meet: what each input adds."""
     played = play_tables(context, context.place("opening-td/tables"), size)
     data = tables_data(played)
     curves = {f"ABCDE, {e}": curve for e, curve in data["figure4"].items() if curve}
-    return Result(
+    return Findings(
         text="What do the inputs add? A is the bare board, B the distance to the edge, C "
         "liberties, D stones of the block, E nearby stones. The players meet in round robins, "
         "scalar and binary apart, then every binary player meets its scalar twin. Each player was "
@@ -712,7 +724,7 @@ def _gain_bars(data: dict[str, Any]) -> list[Bars]:
     return figures
 
 
-def _table_comparisons(data: dict[str, Any], size: TablesSize) -> list[Comparison]:
+def _table_comparisons(data: dict[str, Any], size: InputTables) -> list[Comparison]:
     """Compare the tables with the paper's; a verdict needs its players, games and several seeds."""
     full = size.seeds > 1 and size.games >= _PAPER_GAMES and set(size.sets) == set(SETS)
     entries: dict[str, dict[str, Any]] = {}
@@ -742,10 +754,10 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     ),
     Experiment(
         "opening-td-inputs", "opening-td", "What the inputs add", tables,
-        quick=TablesSize(
+        quick=InputTables(
             games=500, pair_games=40, curve_games=0, expert="builtin:playouts=48",
             features=_SMALL_SETS,
         ),
-        full=TablesSize(seeds=5), minutes=(0.4, 240),
+        full=InputTables(seeds=5), minutes=(0.4, 240),
     ),
 )  # fmt: skip

@@ -21,7 +21,7 @@ from tengen import __version__
 from tengen.lab.drawing import draw
 from tengen.lab.papers import PAPERS
 from tengen.lab.progress import span
-from tengen.lab.result import Picture, Result, Table, table
+from tengen.lab.result import Findings, Picture, Table, table
 from tengen.lab.steps import FULL, QUICK, Step, StepResult, settings_of
 from tengen.lab.verdicts import UNMEASURED, WORDS, Comparison, RecordedRun, beside, recorded_runs
 from tengen.models import write_atomic
@@ -42,7 +42,7 @@ _PACKAGES = ("numpy", "numba", "scipy", "matplotlib", "safetensors")
 # ----- One result in the terminal -----
 
 
-def print_result(result: Result, console: Console | None = None) -> None:
+def print_result(result: Findings, console: Console | None = None) -> None:
     """Print text, tables and comparisons; figures are only on the page."""
     from rich.console import Console
 
@@ -80,13 +80,13 @@ def _print_table(shown: Table, out: Console) -> None:
 
 
 @dataclass(frozen=True)
-class Block:
+class FinishedStep:
     """One finished step."""
 
     name: str
     title: str
     time: str
-    result: Result
+    result: Findings
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Section:
     title: str
     authors: str
     line: str
-    blocks: Sequence[Block]
+    blocks: Sequence[FinishedStep]
     missing: Sequence[Step]
     runs: Sequence[RecordedRun] = ()
     """Recorded runs about the same paper."""
@@ -189,7 +189,7 @@ def gather(folder: Path, steps: Sequence[Step], done: Mapping[str, StepResult]) 
 def _section(key: str, steps: Sequence[Step], done: Mapping[str, StepResult]) -> Section:
     mine = [step for step in steps if step.part == key]
     blocks = [
-        Block(step.name, step.title, span(done[step.name].seconds), done[step.name].result)
+        FinishedStep(step.name, step.title, span(done[step.name].seconds), done[step.name].result)
         for step in mine
         if step.name in done
     ]
@@ -251,7 +251,7 @@ def _prose(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-def _shapes(result: Result) -> dict[str, list[dict[str, Any]]]:
+def _shapes(result: Findings) -> dict[str, list[dict[str, Any]]]:
     """Return the drawings of a result by their place on the page: plots, boards, sheets."""
     found: dict[str, list[dict[str, Any]]] = {"plots": [], "boards": [], "sheets": []}
     for figure in result.figures:
@@ -316,7 +316,7 @@ def _section_lines(section: Section) -> list[str]:
     return lines
 
 
-def _result_lines(result: Result) -> list[str]:
+def _result_lines(result: Findings) -> list[str]:
     """Return text and tables of a result, without its comparisons."""
     lines = [result.text, ""] if result.text else []
     if result.points:

@@ -1,7 +1,7 @@
 """What an experiment returns: text, tables, plots, pictures and comparisons with a paper.
 
-A `Result` is plain data. It is stored as JSON in the run's folder; `rendering` shows it as text,
-Markdown or HTML.
+`Findings` are plain data. They are stored as JSON in the run's folder; `rendering` shows them as
+text, Markdown or HTML.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ Figure = Plot | Bars | Dots | Picture
 
 
 @dataclass(frozen=True)
-class Result:
+class Findings:
     """What an experiment found."""
 
     text: str = ""
@@ -142,7 +142,7 @@ class Result:
         return plain
 
     @classmethod
-    def from_json(cls, value: object, name: str = "result") -> Result:
+    def from_json(cls, value: object, name: str = "result") -> Findings:
         """Build it from plain data; `name` begins an error message.
 
         Raises

@@ -28,9 +28,9 @@ from tengen.board import BLACK, WHITE, Board
 from tengen.board.counting import Method
 from tengen.board.counting_kernels import territory_margin
 from tengen.lab import papers
-from tengen.lab.result import Picture, Plot, Result, Table, line, percent, table
+from tengen.lab.result import Findings, Picture, Plot, Table, line, percent, table
 from tengen.lab.scoring_baselines import evaluate_all
-from tengen.lab.steps import Context, Experiment
+from tengen.lab.steps import Experiment, LabContext
 from tengen.lab.verdicts import Comparison, card_results, compare, number
 from tengen.learners.scoring import BlockScorer, network, settled_games
 from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
@@ -100,7 +100,7 @@ def make_games(
 
 
 def _made(
-    context: Context, name: str, count: int, board: int, seed: int, share: tuple[float, float]
+    context: LabContext, name: str, count: int, board: int, seed: int, share: tuple[float, float]
 ) -> Path:
     """Return a file of our own finished games, made once."""
     path = context.place("scoring") / f"{name}.sgf"
@@ -111,7 +111,7 @@ def _made(
     return path
 
 
-def _train_file(context: Context, size: Size, share: float) -> Path:
+def _train_file(context: LabContext, size: Size, share: float) -> Path:
     if not size.made:
         return context.games(size.train)
     return _made(context, "train", size.made, size.board, context.seed, (0.0, share))
@@ -507,7 +507,7 @@ def train_versions(
 # ----- The failure -----
 
 
-def failure(context: Context, size: Size) -> Result:
+def failure(context: LabContext, size: Size) -> Findings:
     """Train every version of the paper's network, as printed and repaired."""
     games = Corpus([_train_file(context, size, 0.5)]).as_arrays()
     text = f"Games of {size.train}, which ended by counting."
@@ -523,7 +523,7 @@ def failure(context: Context, size: Size) -> Result:
         say=lambda line: context.at(0.6, line),
     )  # fmt: skip
     paper = {"exact": papers.SCORING_EXACT, "predictions": list(papers.SCORING_PREDICTIONS)}
-    return Result(
+    return Findings(
         text=text,
         points=FAULTS,
         points_title="Six reasons why the paper's network cannot learn",
@@ -598,7 +598,7 @@ def _failure_comparisons(runs: list[dict[str, Any]], *, full: bool) -> list[Comp
 # ----- Scorers that work -----
 
 
-def scorer(context: Context, size: Size) -> Result:
+def scorer(context: LabContext, size: Size) -> Findings:
     """Train a scorer from final scores; measure it and the shipped one on unseen games."""
     learned = _learned(context, size)
     if size.made:
@@ -637,7 +637,7 @@ def scorer(context: Context, size: Size) -> Result:
                 )  # fmt: skip
     columns = ["games", "scorer", "exact", "right winner"]
     name, judge = list(judges.items())[-1]
-    return Result(
+    return Findings(
         text=_about(size),
         tables=[table("Unseen finished games", columns if size.made else [*columns, "ms per game"],
                       rows)],
@@ -657,7 +657,7 @@ def _about(size: Size) -> str:
     )
 
 
-def _learned(context: Context, size: Size) -> Any:
+def _learned(context: LabContext, size: Size) -> Any:
     """Return a scorer trained in the step's folder."""
     folder = context.place("scoring") / "training"
     if not (folder / MODEL).is_file():
@@ -675,7 +675,7 @@ def _learned(context: Context, size: Size) -> Any:
 
 
 def _measured(
-    context: Context, judges: dict[str, Any], path: Path, method: Method, *, engines: bool
+    context: LabContext, judges: dict[str, Any], path: Path, method: Method, *, engines: bool
 ) -> list[tuple[str, dict[str, Any]]]:
     """Measure scorers on one file, then the simple scorers and, with `engines`, GNU Go."""
     found: list[tuple[str, dict[str, Any]]] = []

@@ -1,9 +1,9 @@
 """Experiments, and the steps of a run: each runs once and its result is stored as JSON.
 
-An `Experiment` is a function of a `Context` and a size; `quick` and `full` are two of its sizes,
+An `Experiment` is a function of a `LabContext` and a size; `quick` and `full` are two of its sizes,
 and settings make others. A `Step` is an experiment at one size, ready to run. A step's result is
 written atomically when it is finished, and a finished step does not run again. A step that was
-killed continues from `Context.once`, from its `Journal` and from its learner's checkpoints.
+killed continues from `LabContext.once`, from its `Journal` and from its learner's checkpoints.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import tomli_w
 from tengen import __version__
 from tengen.errors import SpecError, TengenError
 from tengen.lab.progress import Progress
-from tengen.lab.result import Result
+from tengen.lab.result import Findings
 from tengen.models import write_atomic
 from tengen.models.settings import to_plain
 from tengen.parallel import map_jobs
@@ -39,7 +39,7 @@ _Job = TypeVar("_Job")
 
 
 @dataclass(frozen=True)
-class Context:
+class LabContext:
     """What every step receives: the folder of the run, seed, workers, and a progress callback."""
 
     folder: Path
@@ -101,7 +101,7 @@ class Step:
     name: str
     part: str
     title: str
-    run: Callable[[Context], Result]
+    run: Callable[[LabContext], Findings]
     minutes: float = 1.0
     """Estimated time on two cores."""
     needs: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ class Experiment(Generic[_Size]):
     name: str
     part: str
     title: str
-    run: Callable[[Context, _Size], Result]
+    run: Callable[[LabContext, _Size], Findings]
     quick: _Size | None = None
     full: _Size | None = None
     minutes: tuple[float, float] = (1.0, 60.0)
@@ -157,7 +157,7 @@ class Experiment(Generic[_Size]):
         )  # fmt: skip
 
 
-def _at(run: Callable[[Context, _Size], Result], size: _Size, context: Context) -> Result:
+def _at(run: Callable[[LabContext, _Size], Findings], size: _Size, context: LabContext) -> Findings:
     return run(context, size)
 
 
@@ -194,7 +194,7 @@ def change(size: _Size, settings: Sequence[str], name: str) -> _Size:
 class StepResult:
     """A step's result with the resources it used, as stored in the run's folder."""
 
-    result: Result
+    result: Findings
     seconds: float
     processor: float = 0.0
     """Processor seconds of all processes."""
@@ -210,7 +210,11 @@ def results(folder: Path) -> dict[str, StepResult]:
 
 
 def run_steps(
-    steps: Sequence[Step], context: Context, *, mode: str = QUICK, progress: Progress | None = None
+    steps: Sequence[Step],
+    context: LabContext,
+    *,
+    mode: str = QUICK,
+    progress: Progress | None = None,
 ) -> dict[str, StepResult]:
     """Run the steps that have no result yet, in order, and return all results.
 
@@ -257,7 +261,7 @@ def settings_of(folder: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text()) if path.is_file() else {}
 
 
-def _claim_folder(context: Context, mode: str) -> None:
+def _claim_folder(context: LabContext, mode: str) -> None:
     """Write seed and mode of a new run; refuse a folder of another run."""
     path = context.folder / "config.toml"
     ours = {"seed": context.seed, "mode": mode, "version": __version__}
@@ -277,7 +281,7 @@ def _step_result(path: Path) -> StepResult:
     value = _read(path)
     if not isinstance(value, dict) or "seconds" not in value:
         raise TengenError(f"{path}: not a result of a step; remove it to run the step again")
-    return StepResult(**{**value, "result": Result.from_json(value.get("result"), str(path))})
+    return StepResult(**{**value, "result": Findings.from_json(value.get("result"), str(path))})
 
 
 def _read(path: Path) -> Any:

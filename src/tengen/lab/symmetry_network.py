@@ -16,8 +16,8 @@ import numpy as np
 from tengen.errors import SpecError
 from tengen.lab import papers
 from tengen.lab.drawing import kernel_sheet
-from tengen.lab.result import Picture, Plot, Result, line, percent, table
-from tengen.lab.steps import Context, Experiment
+from tengen.lab.result import Findings, Picture, Plot, line, percent, table
+from tengen.lab.steps import Experiment, LabContext
 from tengen.lab.verdicts import Comparison, above, compare
 from tengen.models.settings import CheckedSettings, setting
 from tengen.statistics import Trend, spearman, wilson
@@ -49,7 +49,7 @@ class WeightsSize:
     boards: tuple[int, ...] = (5, 9, 13)
 
 
-def weights(context: Context, size: WeightsSize) -> Result:
+def weights(context: LabContext, size: WeightsSize) -> Findings:
     """Count the weights, check the symmetry on boards and draw the shipped network's kernels."""
     from tengen.learners.symmetry_network import network as definition
 
@@ -61,7 +61,7 @@ def weights(context: Context, size: WeightsSize) -> Result:
         [part, "x".join(map(str, tying.shape)), tying.free]
         for part, tying in architecture.parts.items()
     ]
-    return Result(
+    return Findings(
         text="Every cell of the board has twelve hidden units. Some are unchanged when the board "
         "is turned (T), some change sign with a quarter turn (S, D), and pairs turn like an arrow "
         "(F). Which weights may differ follows from that alone: it is computed, not typed in.",
@@ -213,7 +213,7 @@ def learning_curve(
     )
 
 
-def snapshots(context: Context, size: SnapshotTournament) -> Result:
+def snapshots(context: LabContext, size: SnapshotTournament) -> Findings:
     """Draw Figure 1 of a finished training."""
     from tengen.learners.symmetry_network.learner import load_snapshots
 
@@ -227,7 +227,7 @@ def snapshots(context: Context, size: SnapshotTournament) -> Result:
     if curve.correlation is not None and curve.p_value is not None:
         trend = f"Spearman {curve.correlation:.2f}, p = {curve.p_value:.2g}"
     points = zip(curve.games, curve.rates, curve.intervals, strict=True)
-    return Result(
+    return Findings(
         tables=[
             table(
                 "Figure 1",
@@ -263,7 +263,7 @@ _FULL = TrainingSize(papers.ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)
 """The paper's scale."""
 
 
-def training(context: Context, size: TrainingSize) -> Result:
+def training(context: LabContext, size: TrainingSize) -> Findings:
     """Train a network, let its snapshots play each other, evaluate the shipped networks."""
     from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
     from tengen.learners.symmetry_network.learner import load_snapshots
@@ -296,7 +296,7 @@ def training(context: Context, size: TrainingSize) -> Result:
         ),
     )
     rows, comparisons = _matches(context, learned, size)
-    return Result(
+    return Findings(
         text=f"A network of the paper's shape learns for {size.games:,} games (the paper: "
         f"{papers.ISN_GAMES:,}) at a rate of {size.rate:g} (the paper: {papers.ISN_RATE:g}). No "
         "look-ahead: it evaluates the position after each move. The boards show how the shipped "
@@ -313,7 +313,7 @@ def training(context: Context, size: TrainingSize) -> Result:
 
 
 def _matches(
-    context: Context, learned: SymmetryNetwork, size: TrainingSize
+    context: LabContext, learned: SymmetryNetwork, size: TrainingSize
 ) -> tuple[list[list[Any]], list[Comparison]]:
     """Evaluate the learned and the shipped networks; return rows of a table and comparisons."""
     from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_match

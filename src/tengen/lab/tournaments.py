@@ -18,8 +18,8 @@ from tengen.arena import (
     run_tournament,
 )
 from tengen.arena.runner import Listener
-from tengen.lab.result import Dot, Dots, Result, Table, dots, percent, table
-from tengen.lab.steps import Context, Experiment, NoSettings
+from tengen.lab.result import Dot, Dots, Findings, Table, dots, percent, table
+from tengen.lab.steps import Experiment, LabContext, NoSettings
 from tengen.statistics import wilson
 
 # ----- Tournaments as tables -----
@@ -134,7 +134,7 @@ class PlayersSize:
     """Per pair."""
 
 
-def simple_players(context: Context, size: PlayersSize) -> Result:
+def simple_players(context: LabContext, size: PlayersSize) -> Findings:
     """Rate players that learn nothing by a round robin."""
     tournament = {
         "kind": "round-robin", "games": size.games, "size": 9, "openings": 4,
@@ -148,7 +148,7 @@ def simple_players(context: Context, size: PlayersSize) -> Result:
     results = play(path, tournament, workers=context.workers, report=report)
     repeated = results.duplicates
     note = f"{repeated} games repeated another and do not count." if repeated else ""
-    return Result(
+    return Findings(
         text="The scale for what follows: players that learn nothing, in a round robin on 9x9 with "
         f"{size.games} games per pair from random openings, each played with both colours. The "
         "rating of a player that lost (or won) every game is only a bound.",
@@ -187,7 +187,7 @@ def self_play_networks() -> list[SelfPlayNetwork]:
     return TypeAdapter(list[SelfPlayNetwork]).validate_json(_SELF_PLAY.read_bytes())
 
 
-def from_nothing(context: Context, size: NoSettings) -> Result:
+def from_nothing(context: LabContext, size: NoSettings) -> Findings:
     """Show the recorded trainings."""
     rows = self_play_networks()
     columns = {
@@ -199,7 +199,7 @@ def from_nothing(context: Context, size: NoSettings) -> Result:
         [row.network, row.weights, *(_share(getattr(row, name)) for name in columns)]
         for row in rows
     ]
-    return Result(
+    return Findings(
         text="Three of the papers let a network learn from its own games; this continues their "
         "work. Every network starts from the rules of 9x9 alone and learns from two million "
         "positions of its own games. They differ in the number of weights, in whether the board's "
