@@ -5,7 +5,6 @@ Generated pages (the reference of the API, the commands, the model cards) are no
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 LIMIT = 40_000
