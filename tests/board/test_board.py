@@ -458,7 +458,7 @@ random_point(board, np.random.default_rng(0))
 
 def use(seed):
     rng = np.random.default_rng(seed)
-    for _ in range(150):
+    for _ in range(60):
         try:
             board.play(random_point(board, rng))
             board.push(random_point(board, rng))

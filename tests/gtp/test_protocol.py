@@ -243,8 +243,8 @@ def run(make_talk, examples: int) -> None:
     assert talk("name") == "Tengen"
 
 
-def test_five_hundred_lines(make_talk) -> None:
-    run(make_talk, 500)
+def test_two_hundred_lines(make_talk) -> None:
+    run(make_talk, 200)
 
 
 @pytest.mark.slow

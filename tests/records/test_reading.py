@@ -218,7 +218,7 @@ def damaged(rng: random.Random) -> bytes:
 def test_the_fast_and_the_exact_reader_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(5)
     clean = 0
-    for _ in range(1500):
+    for _ in range(800):
         data = damaged(rng)
         monkeypatch.setattr(sgf_grammar, "_CHUNK", 1 << 20)
         exact, faults = read(data)
@@ -227,7 +227,7 @@ def test_the_fast_and_the_exact_reader_agree(monkeypatch: pytest.MonkeyPatch) ->
         assert [key(record) for record in fast] == [key(record) for record in exact], data
         assert fast_faults == faults, data
         clean += sum(record.raw is not None for record in fast)
-    assert clean > 500  # the kernel itself must have read many of them
+    assert clean > 250  # the kernel itself must have read many of them
 
 
 def test_moves_that_share_a_node_are_read_alike() -> None:
@@ -253,7 +253,7 @@ def test_both_readers_have_the_same_limits() -> None:
 
 def test_what_was_repaired_is_written_sound() -> None:
     rng = random.Random(6)
-    for _ in range(500):
+    for _ in range(300):
         for record in read(damaged(rng))[0]:
             if any(sgf_grammar.ROOT_NAMES & set(node) for node in record.tree.nodes[1:]):
                 continue  # a root property inside a tree begins a new game when read again
