@@ -18,12 +18,18 @@ from tengen.arena import Database, results_of
 from tengen.arena.config import Entrant
 from tengen.arena.database import GameRow
 from tengen.arena.display import LiveTable
-from tengen.arena.export import export_results, results_value, standings_table
 from tengen.arena.game import PlayedGame, Reason, void_game
 from tengen.arena.placing import Placing, is_installed, record, recorded
 from tengen.arena.ranks import advise, fair_handicap, level_ratings, rank_of
 from tengen.arena.ratings import PairScore
-from tengen.arena.results import MatchResult, Standing, pair_scores
+from tengen.arena.results import (
+    MatchResult,
+    Standing,
+    export_results,
+    pair_scores,
+    results_value,
+    standings_table,
+)
 from tengen.arena.runner import lend_players, run_tournament
 from tengen.arena.schedule import schedule
 from tengen.board import PASS, Board

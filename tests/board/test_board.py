@@ -23,7 +23,6 @@ from tengen.board import (
     BatchBoard,
     Board,
     IllegalMoveError,
-    PlayoutResult,
     Point,
     Rules,
     format_gtp,
@@ -39,8 +38,7 @@ from tengen.board import (
     random_point,
     row_col,
 )
-from tengen.board.board import stack_planes
-from tengen.board.coordinates import indices_of, places, point_from, point_of_move, points_at
+from tengen.board.coordinates import indices_of, places, point_from, points_at
 from tengen.board.drawing import (
     Mark,
     format_ascii,
@@ -50,7 +48,7 @@ from tengen.board.drawing import (
     star_points,
 )
 from tengen.board.playouts import SHAPES, shape_table
-from tengen.board.symmetry import compose, elements, inverse, permutation, transform
+from tengen.board.symmetry import compose, inverse, permutation, transform
 from tengen.errors import TengenError
 
 # One row a case: moves as "B D4 W C3 ...", the picture they lead to, the ko point, prisoners.
@@ -197,11 +195,6 @@ def test_symmetries_form_a_group(a: int, b: int) -> None:
     assert (moved[:25].reshape(5, 5) == transform(grid, a)).all()
 
 
-def test_symmetries_are_eight_and_four() -> None:
-    assert len({permutation(4, 4, e).tobytes() for e in elements(4, 4)}) == 8
-    assert len({permutation(3, 5, e).tobytes() for e in elements(3, 5)}) == 4
-
-
 def test_pictures_come_back() -> None:
     grid = Board(4, 5, moves="B A1 W E4").grid()
     assert (parse_ascii(format_ascii(grid)) == grid).all()
@@ -248,20 +241,6 @@ def test_shapes_are_colour_blind_and_symmetric() -> None:
     assert table[hane] and table[swapped] and not table[0]
 
 
-def test_resignation_is_no_point() -> None:
-    with pytest.raises(IllegalMoveError):
-        Board(9).play(RESIGN)
-    assert Board(9).turn == BLACK
-
-
-def test_a_move_is_named_in_three_ways_and_a_number_in_none() -> None:
-    point = point_of_move("B5", 5, 5)
-    assert point_of_move((0, 1), 5, 5) == point == point_of_move(point, 5, 5)
-    assert point_of_move("pass", 5, 5) == PASS
-    with pytest.raises(IllegalMoveError):
-        point_of_move(7, 5, 5)  # type: ignore[arg-type]
-
-
 def test_handicap_stones_lie_on_their_usual_points() -> None:
     assert [str(point) for point in handicap_points(9, 9, 2)] == ["C3", "G7"]
     assert "E5" in map(str, handicap_points(9, 9, 5))
@@ -279,22 +258,6 @@ def test_a_position_of_kernels_becomes_a_board_that_goes_on() -> None:
     assert board["D3"] == 0  # a copy
     with pytest.raises(IllegalMoveError, match="no move to undo"):
         Board.of_state(board.state, board._table, rules=board.rules).undo()
-
-
-def test_planes_show_each_side_its_own() -> None:
-    board = Board(3, moves="B A3 W C1")
-    for colour, own in ((BLACK, (0, 0)), (WHITE, (2, 2))):
-        seen = stack_planes(
-            board.grid()[None],
-            np.array([colour]),
-            np.array([int(board.last_move or 0)]),
-            board.legal_mask()[None],
-        )[0]
-        plane = dict(zip(PLANES, seen, strict=True))
-        assert np.argwhere(plane["own"]).tolist() == [list(own)]
-        assert np.argwhere(plane["last"]).tolist() == [[2, 2]]
-        assert plane["black"].all() == (colour == BLACK)
-        assert plane["own"].sum() + plane["enemy"].sum() + plane["empty"].sum() == 9
 
 
 def test_a_drawing_has_each_stone_label_shade_and_ring_once() -> None:
@@ -325,12 +288,6 @@ def test_pictures_stand_side_by_side_with_titles() -> None:
     inner = [part for part in found if part.tag.endswith("svg")]
     assert len({part.get("x") for part in inner}) == 2 == len({part.get("y") for part in inner})
     assert [part.text for part in found if part.tag.endswith("text")] == ["<a>", "b", "c"]
-
-
-def test_playouts_tell_the_mean_and_the_chances() -> None:
-    result = PlayoutResult(np.array([3.0, 0.0, -1.0, 2.0]), np.zeros(9))
-    assert (result.mean_score, result.win_rate) == (1.0, 0.625)
-    assert isinstance(playouts(Board(3), 4, threads=1), PlayoutResult)
 
 
 def test_a_game_goes_on_from_its_own_past_alone() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tengen.board import Board
 from tengen.explorer import Answer, NextMove, Openings, build, explore, picture
-from tengen.explorer.pictures import cells
+from tengen.explorer.answers import cells
 from tengen.models import defaults as asking
 from tengen.models.defaults import Opinions, opinions_on
 

@@ -335,7 +335,11 @@ def test_playouts_beside_the_network() -> None:
     board = Board(5, moves="B C3")
     plain, mixed, bare = (
         list(NetworkPlayer(Counter(), visits=1, **how).analyse(board, rng(), limited=True))[-1]
-        for how in ({}, {"playouts_a_leaf": 32, "mix": 0.5}, {"playouts_a_leaf": 32, "mix": 1.0})
+        for how in (
+            {},
+            {"playouts_per_leaf": 32, "mix": 0.5},
+            {"playouts_per_leaf": 32, "mix": 1.0},
+        )
     )
     assert mixed.score == pytest.approx((plain.score + bare.score) / 2)
     assert mixed.winrate == pytest.approx((plain.winrate + bare.winrate) / 2)

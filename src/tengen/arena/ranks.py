@@ -16,7 +16,7 @@ from tengen.players.levels import LEVELS, find_level
 _ANCHOR = 1800.0
 """Elo of GNU Go 3.8 at level 10."""
 _ANCHOR_KYU = 9
-ELO_A_RANK = 100.0
+ELO_PER_RANK = 100.0
 _WEAKEST_KYU, _STRONGEST_DAN = 30, 9
 _MOST_STONES = 9
 _FULL_BOARD = 19 * 19
@@ -29,7 +29,7 @@ def rank_of(elo: float) -> str:
     >>> rank_of(1800), rank_of(2660), rank_of(-500)
     ('9 kyu', '1 dan', '30 kyu')
     """
-    above = round((elo - _ANCHOR) / ELO_A_RANK) - _ANCHOR_KYU
+    above = round((elo - _ANCHOR) / ELO_PER_RANK) - _ANCHOR_KYU
     if above < 0:
         return f"{min(-above, _WEAKEST_KYU)} kyu"
     return f"{min(above + 1, _STRONGEST_DAN)} dan"
@@ -82,7 +82,7 @@ def fair_handicap(weaker: float, stronger: float, points: int) -> Handicap:
     >>> str(fair_handicap(1500, 1800, 19 * 19)), str(fair_handicap(1500, 1800, 9 * 9))
     ('3 stones, komi 0.5', 'no stones, komi 0.5')
     """
-    steps = round(abs(stronger - weaker) / ELO_A_RANK * points / _FULL_BOARD)
+    steps = round(abs(stronger - weaker) / ELO_PER_RANK * points / _FULL_BOARD)
     if steps == 0:
         return Handicap()
     return Handicap(0 if steps == 1 else min(steps, _MOST_STONES), 0.5)

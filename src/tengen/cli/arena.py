@@ -198,7 +198,7 @@ def export(
     `--out -` prints them.
     """
     from tengen.arena.database import reading
-    from tengen.arena.export import export_results
+    from tengen.arena.results import export_results
     from tengen.files import refuse_inputs, write_atomic
 
     refuse_inputs(out, [database])
@@ -226,7 +226,7 @@ def _insist(resume: bool, path: Path | None) -> None:
 
 def _show(results: Any, json: bool) -> None:
     """Print all tables of a tournament."""
-    from tengen.arena.export import cross_table, results_value, standings_table
+    from tengen.arena.results import cross_table, results_value, standings_table
 
     if json:
         emit(results_value(results), json=True)

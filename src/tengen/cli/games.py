@@ -632,7 +632,7 @@ def _board(openings: Openings, size: str | None, moves: str) -> Board:
 def _print_openings(answer: Answer, names: dict[str, str]) -> None:
     """Print the board and a table."""
     from tengen.board import BLACK
-    from tengen.explorer.pictures import cells
+    from tengen.explorer.answers import cells
 
     side = "Black" if answer.board.turn == BLACK else "White"
     print(answer.ascii())

@@ -1,9 +1,8 @@
 """What was played in a position of a collection of games: an index on disk, and its answers."""
 
-from tengen.explorer.answers import Answer, NextMove, explore
+from tengen.explorer.answers import Answer, NextMove, explore, picture
 from tengen.explorer.building import build, index_of_games
 from tengen.explorer.index import Openings, OpeningsError, cached_path, open_index, stamp_of
-from tengen.explorer.pictures import picture
 
 __all__ = [
     "Answer",

@@ -4,7 +4,6 @@
 threads. The results do not depend on where jobs run, since every job has its seed (`spawn_seeds`).
 """
 
-from tengen.parallel.jobs import Team, WorkerLostError, map_jobs, spawn_seeds
-from tengen.parallel.threads import share
+from tengen.parallel.jobs import Team, WorkerLostError, map_jobs, share, spawn_seeds
 
 __all__ = ["Team", "WorkerLostError", "map_jobs", "share", "spawn_seeds"]

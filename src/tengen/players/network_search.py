@@ -125,7 +125,7 @@ class NetworkPlayer(Searching):
         Above 0, early moves are drawn among those that are as good as the best.
     noise
         Share of random priors at the root, for self-play.
-    playouts_a_leaf, mix
+    playouts_per_leaf, mix
         Playouts per leaf, and their share in the evaluation.
     explore, urgency, score_share
         Weight of the priors; penalty of moves without visits; share of the score in the utility.
@@ -144,7 +144,7 @@ class NetworkPlayer(Searching):
     resign: float = RESIGN_BELOW
     temperature: float = 0.0
     noise: float = 0.0
-    playouts_a_leaf: int = 0
+    playouts_per_leaf: int = 0
     mix: float = 0.0
     scorer: Scorer | None = None
     explore: float = _USUAL.explore
@@ -204,7 +204,7 @@ class NetworkPlayer(Searching):
 
     @property
     def _judge(self) -> LeafEvaluator:
-        return LeafEvaluator(self.network, self.playouts_a_leaf, self.mix)
+        return LeafEvaluator(self.network, self.playouts_per_leaf, self.mix)
 
     @property
     def _exploring(self) -> Exploring:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tengen.arena.placing import recorded
-from tengen.arena.ranks import ELO_A_RANK, fair_handicap, rank_of
+from tengen.arena.ranks import ELO_PER_RANK, fair_handicap, rank_of
 from tengen.models import has_model
 from tengen.players import parse_spec
 from tengen.players.levels import LEVELS
@@ -146,7 +146,7 @@ def rungs(levels: int, ratings: Mapping[int, float], points: int) -> list[Rung]:
         if level - 1 in ratings and level in ratings:
             lower, upper = ratings[level - 1], ratings[level]
             half = fair_handicap((lower + upper) / 2, upper, points)
-            if half.stones and upper - lower >= 2 * ELO_A_RANK:
+            if half.stones and upper - lower >= 2 * ELO_PER_RANK:
                 table.append(Rung(level, half.stones))
         table.append(Rung(level, 0))
     return table
