@@ -7,12 +7,11 @@ counts once, and the tables say how many were left out.
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from tengen.arena.config import Tournament
@@ -337,17 +336,17 @@ def export_results(database: Database, kind: str) -> str:
 
 def _games_csv(rows: list[GameRow]) -> str:
     """Return one line per game, without its SGF; void games have the result `Void`."""
-    fields = [f.name for f in dataclasses.fields(GameRow) if f.name != "sgf"]
+    names = [f.name for f in fields(GameRow) if f.name != "sgf"]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(fields)
-    writer.writerows([csv_cell(getattr(row, name)) for name in fields] for row in rows)
+    writer.writerow(names)
+    writer.writerows([csv_cell(getattr(row, name)) for name in names] for row in rows)
     return text.getvalue()
 
 
 def _game_value(row: GameRow) -> dict[str, Any]:
     """Return one game for JSON."""
-    return {**dataclasses.asdict(row), "versions": json.loads(row.versions)}
+    return {**asdict(row), "versions": json.loads(row.versions)}
 
 
 def results_value(results: Results) -> dict[str, Any]:
