@@ -1,4 +1,4 @@
-"""Run the programs of docs/guide: library.md and extending.md."""
+"""Run the programs of the documentation: the tutorials, library.md and extending.md."""
 
 from __future__ import annotations
 
@@ -81,6 +81,12 @@ def test_the_state_of_the_page_plays_as_openspiel_does(
                 break
         assert ours.is_terminal() and theirs.is_terminal()
         assert ours.returns() == theirs.returns()
+
+
+@pytest.mark.parametrize("page", ["../tutorial/python.md", "../tutorial/paper.md"])
+def test_the_tutorials(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_sessions(page, monkeypatch)
 
 
 def test_the_programs_of_the_library_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
