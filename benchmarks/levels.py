@@ -14,8 +14,7 @@ from pathlib import Path
 
 from tengen.arena.config import Entrant, Tournament
 from tengen.arena.database import Database, reading
-from tengen.arena.placing import Placing, record, shipped_ladder
-from tengen.arena.ranks import rank_of
+from tengen.arena.placing import Placing, rank_of, record, shipped_ladder
 from tengen.arena.ratings import PairScore, Rating, rate
 from tengen.arena.results import pair_scores, unique_games
 from tengen.arena.runner import run_tournament

@@ -19,8 +19,16 @@ from tengen.arena.config import Entrant
 from tengen.arena.database import GameRow
 from tengen.arena.display import LiveTable
 from tengen.arena.game import PlayedGame, Reason, void_game
-from tengen.arena.placing import Placing, is_installed, record, recorded
-from tengen.arena.ranks import advise, fair_handicap, level_ratings, rank_of
+from tengen.arena.placing import (
+    Placing,
+    advise,
+    fair_handicap,
+    is_installed,
+    level_ratings,
+    rank_of,
+    record,
+    recorded,
+)
 from tengen.arena.ratings import PairScore
 from tengen.arena.results import (
     MatchResult,

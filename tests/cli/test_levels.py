@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tengen.arena import ranks
-from tengen.arena.ranks import LevelRating, advise
+from tengen.arena import placing
+from tengen.arena.placing import LevelRating, advise
 from tengen.cli import run
 from tengen.players.levels import LEVELS
 
@@ -27,7 +27,7 @@ def ratings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def known(size: str, path: Path = tmp_path) -> dict[int, LevelRating]:
         return rated if size == "19x19" else {}
 
-    monkeypatch.setattr(ranks, "level_ratings", known)
+    monkeypatch.setattr(placing, "level_ratings", known)
 
 
 def told(capsys: Out, *words: str) -> Any:
@@ -90,7 +90,7 @@ def test_no_fair_game(ratings: None, capsys: Out, words: list[str], why: str) ->
 
 
 def test_shipped_levels_are_rated_in_order_on_9x9() -> None:
-    found = ranks.level_ratings("9x9")
+    found = placing.level_ratings("9x9")
     assert set(found) >= {1, 2, 3, 4, 5, 6}
     elos = [found[level].elo for level in sorted(found)]
     assert elos == sorted(elos)

@@ -25,11 +25,15 @@ from tengen.explorer import (
     open_index,
     stamp_of,
 )
-from tengen.explorer.geometry import CORNERS, corner_of, fold, geometry, unfold
 from tengen.explorer.index import (
+    CORNERS,
     METADATA,
     VERSION,
+    corner_of,
+    fold,
+    geometry,
     read_header,
+    unfold,
 )
 from tengen.explorer.kernels import ELSEWHERE
 from tengen.models.store import pack, unpack

@@ -170,8 +170,7 @@ def players(
     if between is not None:
         _advise(*between, json=json)
         return
-    from tengen.arena.placing import recorded
-    from tengen.arena.ranks import rank_of
+    from tengen.arena.placing import rank_of, recorded
     from tengen.errors import SpecError, unknown
     from tengen.players import PLAYERS
     from tengen.players.plugins import installed_kinds
@@ -240,7 +239,7 @@ def players(
 
 def _levels() -> list[dict[str, Any]]:
     """Return the levels of `tengen` with their ratings, as plain data."""
-    from tengen.arena.ranks import level_ratings
+    from tengen.arena.placing import level_ratings
     from tengen.players.levels import LEVELS
 
     sizes = {f"{n}x{n}": level_ratings(f"{n}x{n}") for n in _RATED_SIZES}
@@ -285,7 +284,7 @@ def _show_levels() -> None:
 
 def _advise(first: int, second: int, *, json: bool) -> None:
     """Print the handicap between two levels on each board."""
-    from tengen.arena.ranks import advise, level_ratings
+    from tengen.arena.placing import advise, level_ratings
     from tengen.players.levels import find_level
 
     weaker, stronger = sorted((first, second))

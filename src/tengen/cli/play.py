@@ -105,7 +105,7 @@ def play(
 
 def _evened(game: _Game, mine: int) -> _Game:
     """Return the game with what makes it fair between somebody's level and the player's."""
-    from tengen.arena.ranks import advise
+    from tengen.arena.placing import advise
 
     level = _level_of(game.player)
     if level is None:
@@ -131,8 +131,7 @@ def _level_of(player: str) -> int | None:
 
 def _strength_of(player: str, rows: int, cols: int) -> str:
     """Say what a player was measured to be on a board; empty if it was not."""
-    from tengen.arena.placing import recorded
-    from tengen.arena.ranks import rank_of
+    from tengen.arena.placing import rank_of, recorded
 
     for entry in recorded():
         if (entry["player"], entry["size"]) == (player.strip(), f"{rows}x{cols}"):

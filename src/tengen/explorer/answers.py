@@ -18,8 +18,7 @@ from tengen.board import BLACK, PASS, Board, Move, Point, index_of
 from tengen.board.drawing import Mark, format_ascii
 from tengen.contracts import Evaluator, Policy
 from tengen.errors import TengenError
-from tengen.explorer.geometry import CORNERS, corner_of, fold, geometry, unfold
-from tengen.explorer.index import Continuation, Openings
+from tengen.explorer.index import CORNERS, Continuation, Openings, corner_of, fold, geometry, unfold
 from tengen.explorer.kernels import ELSEWHERE
 
 OPINIONS = ("network", "opening")

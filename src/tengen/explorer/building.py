@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from tengen.arrays import IntArray
 from tengen.errors import RecordError
 from tengen.explorer import kernels
-from tengen.explorer.geometry import geometry
 from tengen.explorer.index import (
     METADATA,
     SUFFIX,
@@ -25,6 +24,7 @@ from tengen.explorer.index import (
     About,
     Openings,
     cached_path,
+    geometry,
     open_index,
     read_header,
     stamp_of,

@@ -2,7 +2,7 @@
 
 The weaker levels sample their moves from the network trained on people's games, at falling
 temperatures. The stronger ones search with increasing visits. No level makes mistakes on purpose.
-`arena.ranks` has the measured ratings.
+`arena.placing` has the measured ratings.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tengen.arena.placing import recorded
-from tengen.arena.ranks import ELO_PER_RANK, fair_handicap, rank_of
+from tengen.arena.placing import ELO_PER_RANK, fair_handicap, rank_of, recorded
 from tengen.models import has_model
 from tengen.players import parse_spec
 from tengen.players.levels import LEVELS
