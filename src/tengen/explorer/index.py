@@ -142,10 +142,10 @@ def unfold(board: Board, folded: Folded, move: int) -> list[Point]:
     return sorted(found, key=lambda p: (p.row - p.col, p.row))
 
 
-VERSION = 1
-SUFFIX = ".openings"
 # ----- The index -----
 
+VERSION = 1
+SUFFIX = ".openings"
 METADATA = "tengen.openings"
 _ARRAYS = {
     "keys": "I64",
