@@ -310,7 +310,9 @@ def predict(
 
 def _view(policy: Any, board: Board) -> Evaluation | None:
     """Return everything a network predicts for a position; None for other policies."""
-    return policy.evaluate([board])[0] if hasattr(policy, "evaluate") else None
+    from tengen.learners.network import DeepNetwork
+
+    return policy.evaluate([board])[0] if isinstance(policy, DeepNetwork) else None
 
 
 def _show_maps(where: RecordPosition, model: str, out: Path | None, shown: Shown) -> None:

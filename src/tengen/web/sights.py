@@ -20,6 +20,7 @@ from tengen.contracts import Evaluator, OwnershipEvaluator, Policy, Scorer, win_
 from tengen.errors import TengenError
 from tengen.game.endgame import candidates
 from tengen.lab.papers import PAPERS
+from tengen.learners.network import DeepNetwork
 from tengen.models import list_models, load_learner
 from tengen.players.simple import scores_after
 from tengen.web.positions import finite, judged_blocks, likely_moves, to_board
@@ -147,7 +148,7 @@ def see(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
         raise TengenError(f"{machine.title} looks only at {boards}")
     model = load_learner(name, shared=True)
     found: dict[str, Any] = {"model": name}
-    if hasattr(model, "evaluate"):
+    if isinstance(model, DeepNetwork):
         return found | _view(model, board)
     if hasattr(model, "heat_maps"):
         maps = model.heat_maps(board)

@@ -94,7 +94,7 @@ def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch) -> None:
     first = (tmp_path / "model.safetensors").read_bytes()
     kept = sorted(tmp_path.glob("runs/model/checkpoints/*"))
     again = said(capsys, [*train, "--seed", "2"], status=1).err
-    assert "runs/model: holds a run; --resume" in again
+    assert "runs/model: holds a run; resume it" in again
     others = [str(folder / "test.sgf") if word.endswith("train.sgf") else word for word in train]
     assert "begun with other games" in said(capsys, [*others, "--resume"], status=1).err
     asked = said(capsys, [*train, "--resume", "--minimum", "7"], status=1).err

@@ -63,7 +63,7 @@ def test_a_folder_of_another_training_is_refused(tmp_path) -> None:
         learner.fit(games, run=run)
     other = MovePredictor(settings=PredictionSettings(top=5, minimum=3))
     for wrong, given, words, resume in (
-        (learner, games, "holds a run; --resume", False),
+        (learner, games, "holds a run; resume it", False),
         (other, games, "minimum 2 there, 3 asked", True),
         (learner, tasteful_games(6, seed=9), "begun with other games", True),
     ):

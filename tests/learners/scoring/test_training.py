@@ -218,7 +218,7 @@ def test_runs_are_not_mixed_up(tmp_path, capsys):
     assert [row["step"] for row in rows] == list(range(1, len(rows) + 1)) and len(rows) == 13
     tensors, card = load_model(out / "scorer.safetensors")
     assert "made by mcts:playouts=20,resign=0" in card.data
-    assert "holds a run; --resume" in train(file, "--seed", "3", status=1)
+    assert "holds a run; resume it" in train(file, "--seed", "3", status=1)
     assert "begun with other games" in train(other, "--resume", *maker, status=1)
     assert "epochs 4 there, 5 asked" in train(file, "--resume", *maker, "--epochs", "5", status=1)
     told = train(file, "--resume", "--made", "5:3", "--player", "random", status=1)
