@@ -293,3 +293,19 @@ def test_an_open_game_is_counted_when_the_person_wants_it(
     value = json.loads(out)
     assert value["result"] is not None and value["dead"] == []
     assert "the game is over" in err
+
+
+def test_a_teacher_stops_the_game_and_keeps_problems(
+    monkeypatch: pytest.MonkeyPatch, capsys: Out
+) -> None:
+    words = "A1, E5, better, undo, A1, go, resign, problem"
+    assert play(monkeypatch, words, "--size", "9", "--teach", "--threshold", "3") == 0
+    out = capsys.readouterr().out
+    assert out.count("A1 lost about") == 2 and "undo, better or go first" in out
+    assert "is better." in out and "no problem is due" in out
+    assert "move 1, A1: lost" in out.partition("most expensive moves")[2]
+
+    monkeypatch.setattr("tengen.cli.teaching.time.time", lambda: 4e9)  # another day
+    assert play(monkeypatch, "problem, A1, problem, E5", "--teach") == 0
+    out = capsys.readouterr().out
+    assert out.count("You played A1 here") == 1 and "A1 loses about" in out

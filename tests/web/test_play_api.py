@@ -219,3 +219,58 @@ def test_a_pass_that_loses_points_is_asked_about_and_does_not_end_the_game(
     assert state["status"] == "counting" and state["open"] and state["dead"] == []
     state = act(client, game, "undo").json()
     assert state["status"] == "playing" and len(state["moves"]) == 4 and not state["open"]
+
+
+def test_a_teacher_stops_the_game_and_mistakes_become_problems(
+    client: httpx.Client, wait_for: Wait
+) -> None:
+    game = begin(client, teach=2)
+
+    def stopped() -> dict[str, Any] | None:
+        state = show(client, game)
+        return state if state["lesson"] and not state["thinking"] else None
+
+    act(client, game, "moves", move="A1").raise_for_status()
+    lesson = wait_for(stopped)["lesson"]
+    assert lesson["asks"] and lesson["move"] == "A1" and lesson["points_lost"] >= 2
+    assert len(show(client, game)["moves"]) == 1  # the machine waits for the person
+    state = act(client, game, "undo").json()
+    assert state["moves"] == [] and state["lesson"] is None
+    act(client, game, "moves", move="A1").raise_for_status()
+    wait_for(stopped)
+    act(client, game, "go-on").raise_for_status()
+    assert len(settled(client, wait_for, game)["moves"]) == 2
+    state = act(client, game, "moves", move="resign").json()
+    [worst] = state["worst"]
+    assert worst["move"] == "A1" and worst["best"] == lesson["best"]
+
+    key = f"{game['id']}-1-A1"
+    assert key in [one["id"] for one in client.get("/api/problems").json()]
+    problem = client.get(f"/api/problems/{key}").json()
+    assert problem["you"] == "black" and "best" not in problem
+    path = f"/api/problems/{key}/answer"
+    wrong = client.post(path, json={"move": "A1"}).json()
+    assert not wrong["solved"] and wrong["points_lost"] >= 2
+    right = client.post(path, json={"move": lesson["best"]}).json()
+    assert right["solved"] and right["due"] > time.time()
+    assert client.delete(f"/api/problems/{key}").status_code == 204
+    assert client.get(f"/api/problems/{key}").status_code == 404
+
+
+def test_two_people_take_turns_and_take_back_one_move(client: httpx.Client) -> None:
+    game = begin(client, opponent="person")
+    assert game["you"] == "both"
+    for move in ("E5", "C3", "G7"):
+        state = act(client, game, "moves", move=move).json()
+        assert not state["thinking"]
+    assert state["moves"] == [["B", "E5"], ["W", "C3"], ["B", "G7"]]
+    assert act(client, game, "undo").json()["turn"] == "black"
+    state = act(client, game, "moves", move="resign").json()
+    assert state["result"] == "W+R" and state["won"] is None
+
+
+def test_an_estimate_has_owners_and_says_who_speaks(client: httpx.Client) -> None:
+    stones = ["....XO..."] * 9
+    found = client.post("/api/estimate", json={"size": 9, "stones": stones, "komi": 0.5}).json()
+    assert len(found["ownership"]) == 81 and found["by"] and found["spread"] > 0
+    assert found["ownership"][0] > "P" and found["ownership"][8] < "F"

@@ -106,6 +106,16 @@ def test_reviews_do_not_block_play(client: httpx.Client, wait_for: Wait) -> None
         assert client.delete(f"/api/reviews/{one['id']}").status_code == 204
 
 
+def test_all_waiting_reviews_are_cancelled_at_once(client: httpx.Client) -> None:
+    game = "(;SZ[9];B[ee];W[cc];B[gg])"
+    headers = {"content-type": "application/x-go-sgf"}
+    made = client.post("/api/reviews", content=(game * 5).encode(), headers=headers).json()
+    assert len(made) == 5
+    assert client.delete("/api/reviews").json()["cancelled"] >= 1
+    left = client.get("/api/reviews").json()
+    assert not [one for one in left if one["status"] == "waiting"]
+
+
 def test_reviews_that_cannot_be(client: httpx.Client, wait_for: Wait) -> None:
     assert client.get("/api/reviews/none").status_code == 404
     assert client.get("/api/reviews/none/sgf").status_code == 404

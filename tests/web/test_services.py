@@ -23,6 +23,9 @@ from tengen.web import openings
 from tengen.web.app import Services, make_app
 from tengen.web.game_service import UnknownGameError, WebGame
 from tengen.web.openings import index_upload
+from tengen.web.opponents import list_opponents
+from tengen.web.positions import to_value as to_plain
+from tengen.web.problems import due, find, keep, rate
 from tengen.web.review_tasks import export_sgf, to_value
 from tengen.web.reviews import UnknownReviewError
 from tengen.web.services import parts_of, result_of, services_of
@@ -349,3 +352,28 @@ def test_a_server_that_ends_takes_in_nothing_more(settings: Settings) -> None:
         return complaints
 
     assert run(end()) == []
+
+
+def test_a_solved_problem_comes_back_later_and_later(settings: Settings) -> None:
+    store = Store(settings.database)
+    lesson = {"number": 7, "move": "A1", "colour": "black", "best": "E5", "points_lost": 9.0}
+    keep(store, "game", [{**lesson, "board": to_plain(Board(9))}], 0.0)
+    day, key = 86400.0, "game-7-A1"
+    assert due(store, 0.0) == [] and [one["id"] for one in due(store, day)] == [key]
+    gaps = []
+    for _ in range(3):
+        answer = rate(store, find(store, key), 0.0, "D4", 0.0)
+        gaps.append(answer["due"] / day)
+        assert answer["solved"]
+    assert gaps == sorted(gaps) and gaps[0] >= 1 and gaps[-1] > gaps[0]
+    assert not rate(store, find(store, key), 6.0, "B2", 0.0)["solved"]
+    assert find(store, key)["due"] == day and rate(store, find(store, key), 6.0, "E5", 0)["solved"]
+    keep(store, "game", [{**lesson, "board": to_plain(Board(9))}], 5 * day)  # kept once
+    assert find(store, key)["due"] < 5 * day
+    store.close()
+
+
+def test_every_level_has_a_rank_or_a_bound_on_the_usual_boards() -> None:
+    for one in list_opponents().values():
+        for size in ("9x9", "13x13", "19x19") if one.level else ():
+            assert size in one.ranks or any(one.between[size]), (one.id, size)

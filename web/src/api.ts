@@ -1,5 +1,7 @@
 // Talk to the server; every failure becomes an ApiError with a sentence for people.
 
+import { t } from "./i18n";
+
 export class ApiError extends Error {
   constructor(
     message: string,
@@ -32,19 +34,19 @@ async function ask(path: string, options: Options): Promise<Response> {
     response = await fetch(`/api${path}`, { method, headers, body, signal: options.signal });
   } catch (failure) {
     if (options.signal?.aborted) throw failure;
-    throw new ApiError("The server does not answer. Is it still running?", 0);
+    throw new ApiError(t("noAnswer"), 0);
   }
   if (response.ok) return response;
   const value = await response.json().catch((failure) => {
     if (options.signal?.aborted) throw failure; // hung up while the answer was on its way
   });
-  throw new ApiError(value?.detail ?? `The server failed (${response.status}).`, response.status);
+  throw new ApiError(value?.detail ?? t("serverFailed", { status: response.status }), response.status);
 }
 
 /** Say that an answer broke off, unless we hung up ourselves. */
 function brokeOff(failure: unknown, signal?: AbortSignal): never {
   if (signal?.aborted) throw failure;
-  throw new ApiError("The server's answer broke off.", 0);
+  throw new ApiError(t("brokeOff"), 0);
 }
 
 export async function api<T>(path: string, options: Options = {}): Promise<T> {
@@ -60,11 +62,15 @@ export interface Opponent {
   name: string;
   spec: string;
   about: string;
-  kind: "level" | "paper" | "simple" | "own";
+  kind: "level" | "person" | "paper" | "simple" | "own";
   level: number | null;
   sizes: number[];
+  /** Points that a move must lose for a teacher to stop the game, unless told otherwise. */
+  threshold: number;
   ratings: Record<string, number>;
   ranks: Record<string, string>;
+  /** Where a level was not measured on a board: the ranks of the nearest levels below and above. */
+  between?: Record<string, [string | null, string | null]>;
 }
 
 export interface Count {
@@ -84,9 +90,15 @@ export interface Game {
   komi: number;
   handicap: number;
   scoring: "area" | "territory";
-  you: Colour;
+  you: Colour | "both";
   opponent: string;
   ladder: boolean;
+  /** Points that a move must lose for the teacher to stop the game; 0 without a teacher. */
+  teach: number;
+  lesson: Lesson | null;
+  worst: Lesson[];
+  /** The board before the first move. */
+  start: string[];
   stones: string[];
   turn: Colour;
   moves: [string, string][];
@@ -109,7 +121,7 @@ export interface GameEntry {
   id: string;
   changed: number;
   size: number;
-  you: Colour;
+  you: Colour | "both";
   opponent: string;
   moves: number;
   handicap: number;
@@ -129,6 +141,9 @@ export interface Candidate {
 }
 
 export interface Hint {
+  /** The network that speaks. */
+  by?: string;
+  spread?: number | null;
   visits?: number;
   winrate?: number;
   score?: number;
@@ -200,6 +215,19 @@ export interface MoveReview {
   probability: number | null;
   rank: number | null;
   verdict: "" | "mistake" | "doubtful";
+}
+
+/** What a move of yours lost; `asks` while you have to decide what to do about it. */
+export interface Lesson extends MoveReview {
+  asks: boolean;
+}
+
+export interface Estimate {
+  score: number;
+  spread: number;
+  winrate: number;
+  ownership: string | null;
+  by: string;
 }
 
 export interface Part {

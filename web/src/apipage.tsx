@@ -1,5 +1,6 @@
 // What the server offers to programs, from its own description.
 
+import { t } from "./i18n";
 import { useLoaded } from "./parts";
 
 interface Operation {
@@ -12,7 +13,7 @@ interface Described {
   paths: Record<string, Record<string, Operation>>;
 }
 
-const EXAMPLE = `curl -s http://127.0.0.1:8361/api/predict \\
+const EXAMPLE = `curl -s ${location.origin}/api/predict \\
   -H 'content-type: application/json' \\
   -d '{"size": 9, "moves": [["B", "E5"], ["W", "C3"]]}'`;
 
@@ -26,8 +27,7 @@ export function ApiPage() {
     <main class="narrow">
       <h1>API</h1>
       <p>
-        Everything on these pages can be asked for by programs, as JSON. The whole description, in
-        OpenAPI's form, is at <a href="/api/openapi.json">/api/openapi.json</a>.
+        {t("apiAbout")} <a href="/api/openapi.json">/api/openapi.json</a>
       </p>
       <pre class="count" tabIndex={0}>
         {EXAMPLE}

@@ -3,9 +3,9 @@
 import { useState } from "preact/hooks";
 import type { WholeGame } from "./api";
 import { Board, BoardText } from "./board";
-import { useLoaded, usePolled } from "./parts";
+import { t } from "./i18n";
+import { Scrubber, useLoaded, usePolled, useSteps } from "./parts";
 import { percent } from "./points";
-import { Scrubber } from "./review";
 import { announce } from "./status";
 
 export interface Entry {
@@ -51,9 +51,9 @@ export function Arena({ argument }: { argument: string }) {
   const chosen = id || arenas?.[0]?.id;
   return (
     <main class="wide">
-      <h1>Arena</h1>
+      <h1>{t("arena")}</h1>
       {arenas && (
-        <nav class="tabs" aria-label="Tournaments">
+        <nav class="tabs" aria-label={t("tournaments")}>
           {arenas.map((entry) => (
             <a
               key={entry.id}
@@ -73,23 +73,24 @@ export function Arena({ argument }: { argument: string }) {
 
 function Tournament({ id }: { id: string }) {
   const [tables] = usePolled<Tables>(`/arenas/${id}`, REFRESH);
-  if (!tables) return <p class="note">Reading …</p>;
+  if (!tables) return <p class="note">{t("reading")}</p>;
   return (
     <>
       <p class="note">
-        {tables.games} games{tables.duplicates > 0 && `, ${tables.duplicates} repeat another`}
-        {tables.faults > 0 && `, ${tables.faults} faults`}. Elo with its 95 % interval.
+        {t("nGames", { n: tables.games })}
+        {tables.duplicates > 0 && `, ${t("nRepeat", { n: tables.duplicates })}`}
+        {tables.faults > 0 && `, ${t("nFaults", { n: tables.faults })}`}. {t("eloNote")}
       </p>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Standings">
+      <div class="scroll" tabIndex={0} role="region" aria-label={t("standings")}>
         <table>
-          <caption>Standings</caption>
+          <caption>{t("standings")}</caption>
           <thead>
             <tr>
-              <th scope="col">Player</th>
+              <th scope="col">{t("player")}</th>
               <th scope="col">Elo</th>
               <th scope="col">95 %</th>
-              <th scope="col">Games</th>
-              <th scope="col">Won</th>
+              <th scope="col">{t("games")}</th>
+              <th scope="col">{t("wonShare")}</th>
               {tables.standings.map((_, i) => (
                 <th key={i} scope="col">
                   {i + 1}
@@ -106,7 +107,7 @@ function Tournament({ id }: { id: string }) {
                 <td>{one.elo === null ? "" : Math.round(one.elo)}</td>
                 <td class="meta">
                   {one.interval?.[0] != null && one.interval[1] != null
-                    ? `${Math.round(one.interval[0])} to ${Math.round(one.interval[1])}`
+                    ? `${Math.round(one.interval[0])} … ${Math.round(one.interval[1])}`
                     : ""}
                 </td>
                 <td>{one.games}</td>
@@ -121,7 +122,7 @@ function Tournament({ id }: { id: string }) {
           </tbody>
         </table>
       </div>
-      <h2>Latest games</h2>
+      <h2>{t("latestGames")}</h2>
       <ul class="games">
         {tables.latest.slice(0, 60).map((game) => (
           <li key={game.number}>
@@ -130,7 +131,7 @@ function Tournament({ id }: { id: string }) {
                 {game.black} – {game.white}
               </span>
               <span class="meta">
-                {game.result}, {game.plies} moves, {game.reason}
+                {game.result}, {t("nMoves", { n: game.plies })}, {game.reason}
               </span>
             </a>
           </li>
@@ -143,44 +144,37 @@ function Tournament({ id }: { id: string }) {
 function Replay({ path, back }: { path: string; back: string }) {
   const [game] = useLoaded<WholeGame>(path);
   const [at, setAt] = useState(0);
-  if (!game) return <p class="note">Reading …</p>;
-  const length = game.positions.length - 1;
+  const length = game ? game.positions.length - 1 : 0;
   const go = (number: number) => {
     const next = Math.min(Math.max(number, 0), length);
     setAt(next);
-    const move = game.line[next - 1];
-    if (move) announce(`Move ${next}, ${move[0] === "B" ? "Black" : "White"} ${move[1]}`);
+    const move = game?.line[next - 1];
+    if (move) announce(t("moveBy", { n: next, colour: t(move[0] === "B" ? "black" : "white"), move: move[1] }));
   };
+  useSteps({ at, length, go });
+  if (!game) return <p class="note">{t("reading")}</p>;
   const state = game.positions[at]!;
   return (
     <div class="see-top">
       <div class="see-board">
         <Board
           stones={state.stones}
-          label="Replay. Left and right arrows step through the game."
+          label={t("reviewKeys")}
           last={state.last}
-          onKey={(key) => {
-            if (key === "ArrowLeft") go(at - 1);
-            else if (key === "ArrowRight") go(at + 1);
-            else if (key === "Home") go(0);
-            else if (key === "End") go(length);
-            else return false;
-            return true;
-          }}
         />
-        <Scrubber at={at} length={length} go={go} step={(by) => go(at + by)} />
+        <Scrubber at={at} length={length} go={go} />
       </div>
       <div class="see-side">
         <h2>
-          {game.black || "Black"} – {game.white || "White"}
+          {game.black || t("black")} – {game.white || t("white")}
         </h2>
         <p>
-          {game.result}, komi {game.komi}, {length} moves
+          {game.result}, {t("movesKomi", { n: length, komi: game.komi })}
         </p>
         {game.remark && <p class="warning">{game.remark}</p>}
         {game.comments[String(at)] && <blockquote class="comment">{game.comments[String(at)]}</blockquote>}
         <p>
-          <a href={back}>Back to the tournament</a>
+          <a href={back}>{t("backToTournament")}</a>
         </p>
         <BoardText stones={state.stones} />
       </div>

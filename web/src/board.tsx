@@ -1,12 +1,14 @@
-// The board: Shudan for drawing; size, keyboard, labels and announcements are ours.
+// The board: Shudan for drawing; size, keyboard, labels, confirmation and announcements are ours.
 
 import { Goban, type GhostStone, type HeatVertex, type Marker } from "@sabaki/shudan";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { announce } from "./status";
+import { t } from "./i18n";
 import { filled, signs, toVertex, toXY, type XY } from "./points";
+import { announce } from "./status";
 
 export interface BoardProps {
   stones: string[];
+  /** What the keys do, for screen readers. */
   label: string;
   last?: string | null;
   /** Whose stone appears under the pointer; none when nothing can be played. */
@@ -20,13 +22,21 @@ export interface BoardProps {
   marks?: Record<string, Marker>;
   dimmed?: string[];
   selected?: string | null;
-  busy?: boolean;
+  /** A point that waits to be confirmed, beside it on the board. */
+  confirm?: { vertex: string; onYes: () => void; onNo: () => void } | null;
   small?: boolean;
-  onKey?: (key: string) => boolean;
+  /** Arrow keys step through the game even if the board has the focus. */
+  steps?: boolean;
 }
 
 const GUTTER = 0.72;
 const BORDER = 0.16;
+const ARROWS: Record<string, XY> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
 
 export function Board(props: BoardProps) {
   const rows = props.stones.length;
@@ -63,49 +73,53 @@ export function Board(props: BoardProps) {
   }
 
   const describe = ([x, y]: XY) => {
-    const stone = { X: "black", O: "white", ".": "empty" }[props.stones[y]![x]!];
+    const stone = t(({ X: "black", O: "white", ".": "empty" } as const)[props.stones[y]![x] as "X"]);
     return `${toVertex([x, y], rows)}, ${stone}`;
   };
 
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[
-      event.key
-    ];
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (props.onKey?.(event.key)) {
-      event.preventDefault();
-    } else if (step && props.onPoint) {
+    const step = ARROWS[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey || !props.onPoint) return;
+    if (step && !props.steps) {
       event.preventDefault();
       const start: XY = cursor ?? at ?? [cols >> 1, rows >> 1];
       const next: XY = cursor
         ? [
-            Math.min(Math.max(start[0] + step[0]!, 0), cols - 1),
-            Math.min(Math.max(start[1] + step[1]!, 0), rows - 1),
+            Math.min(Math.max(start[0] + step[0], 0), cols - 1),
+            Math.min(Math.max(start[1] + step[1], 0), rows - 1),
           ]
         : start;
       setCursor(next);
       announce(describe(next));
-    } else if ((event.key === "Enter" || event.key === " ") && cursor && props.onPoint) {
+    } else if ((event.key === "Enter" || event.key === " ") && cursor) {
       event.preventDefault();
       props.onPoint(toVertex(cursor, rows));
     }
   };
 
-  const selected = props.selected ? toXY(props.selected, rows) : null;
+  const confirm = props.confirm;
+  const wanted = confirm ? toXY(confirm.vertex, rows) : null;
+  const selected = props.selected ? toXY(props.selected, rows) : wanted;
   const chosen = [cursor, selected].filter((v): v is XY => v !== null);
   const dimmed = (props.dimmed ?? []).map((v) => toXY(v, rows)).filter((v): v is XY => v !== null);
   const hover = props.onPoint && props.hover ? ` hover-${props.hover}` : "";
-  const playable = props.onPoint || props.onKey;
+  const playable = !!props.onPoint;
+  const ghosts = props.ghosts ?? (wanted ? filled<GhostStone | null>(rows, cols, null) : undefined);
+  if (ghosts && wanted) {
+    ghosts[wanted[1]]![wanted[0]] = { sign: props.hover === "white" ? -1 : 1 };
+  }
   return (
     <div
       ref={frame}
-      class={`board${props.small ? " small" : ""}${Math.min(rows, cols) < 15 ? " five-stars" : ""}${hover}${props.busy ? " busy" : ""}`}
+      class={`board${props.small ? " small" : ""}${Math.min(rows, cols) < 15 ? " five-stars" : ""}${hover}`}
       style={{ aspectRatio: `${cols + around} / ${rows + around}` }}
       role={playable ? "application" : "img"}
-      aria-roledescription={playable ? "Go board" : undefined}
-      aria-label={props.label}
+      aria-roledescription={playable ? t("goBoard") : undefined}
+      aria-label={t("boardLabel", { cols, rows, keys: props.label })}
       tabIndex={playable ? 0 : undefined}
       onKeyDown={playable ? onKeyDown : undefined}
+      // A click leaves the focus where it was, so that arrow keys go on stepping through the game.
+      onMouseDown={(event) => event.preventDefault()}
       onPointerDown={() => setCursor(null)}
       onBlur={() => setCursor(null)}
     >
@@ -127,7 +141,7 @@ export function Board(props: BoardProps) {
           markerMap={marks}
           paintMap={(props.paint as (0 | 1 | -1)[][]) ?? undefined}
           heatMap={props.heat ?? undefined}
-          ghostStoneMap={props.ghosts ?? undefined}
+          ghostStoneMap={ghosts}
           dimmedVertices={dimmed}
           selectedVertices={chosen}
           innerProps={{ "aria-hidden": "true" } as object}
@@ -135,6 +149,22 @@ export function Board(props: BoardProps) {
             props.onPoint ? (_, vertex) => props.onPoint!(toVertex(vertex, rows)) : undefined
           }
         />
+      )}
+      {confirm && wanted && (
+        <div
+          class={`confirm${wanted[1] < rows / 3 ? " below" : ""}`}
+          style={{
+            left: `${Math.min(Math.max((100 * (wanted[0] + 0.5 + around / 2)) / (cols + around), 22), 78)}%`,
+            top: `${(100 * (wanted[1] + 0.5 + around / 2)) / (rows + around)}%`,
+          }}
+        >
+          <button class="primary" onClick={confirm.onYes}>
+            {t("playMove", { move: confirm.vertex })}
+          </button>
+          <button onClick={confirm.onNo} aria-label={t("cancel")}>
+            ×
+          </button>
+        </div>
       )}
     </div>
   );
@@ -150,8 +180,8 @@ export function BoardText({ stones }: { stones: string[] }) {
   });
   return (
     <details class="as-text">
-      <summary>Board as text</summary>
-      <pre tabIndex={0} aria-label="The board: X black, O white">
+      <summary>{t("boardAsText")}</summary>
+      <pre tabIndex={0} aria-label={t("boardAsTextLabel")}>
         {[`   ${letters}`, ...lines, `   ${letters}`].join("\n")}
       </pre>
     </details>

@@ -4,10 +4,11 @@ import type { Marker } from "@sabaki/shudan";
 import { useEffect, useState } from "preact/hooks";
 import { api, type BoardState, type Colour, type Guess } from "./api";
 import { Board, BoardText } from "./board";
-import { Choice, Drop, useLoaded } from "./parts";
+import { t, type Key } from "./i18n";
+import { Choice, Drop, SIZES, useKeys, useLoaded } from "./parts";
 import { percent } from "./points";
 import { complain } from "./status";
-import { alternating } from "./variation";
+import { alternating } from "./rules";
 
 interface Collection {
   id: string;
@@ -44,10 +45,8 @@ interface Answer extends BoardState {
 
 type Opinion = "network" | "opening";
 const OPINIONS: Opinion[] = ["network", "opening"];
-const ABOUT: Record<Opinion, string> = {
-  network: "The deep network's probability",
-  opening: "Points for Black after the move, by the learned opening",
-};
+const ABOUT: Record<Opinion, Key> = { network: "networkShare", opening: "openingPoints" };
+const TITLES: Record<Opinion, Key> = { network: "network", opening: "opening" };
 
 export function Explore() {
   const [collections, reload] = useLoaded<Collection[]>("/collections");
@@ -58,7 +57,7 @@ export function Explore() {
   const [corner, setCorner] = useState(false);
   const [pointed, setPointed] = useState<NextMove | null>(null);
   const [adding, setAdding] = useState(false);
-  const [answer, busy] = useAnswer(id, size, moves, corner, () =>
+  const answer = useAnswer(id, size, moves, corner, () =>
     corner ? setCorner(false) : setMoves(moves.slice(0, -1)),
   );
 
@@ -86,6 +85,13 @@ export function Explore() {
     setPointed(null);
     setMoves([...moves, vertex]);
   };
+  useKeys((key) => {
+    if (key === "Backspace" || key === "ArrowLeft") back();
+    else if (key === "Home") setMoves([]);
+    else if (key === "ArrowRight" && answer?.moves[0]) play(answer.moves[0].move);
+    else return false;
+    return true;
+  });
   const stones = answer?.stones ?? Array<string>(size).fill(".".repeat(size));
   const turn = answer?.turn ?? "black";
   const empty = collections?.length === 0;
@@ -94,25 +100,19 @@ export function Explore() {
       <div class="board-column">
         <Board
           stones={stones}
-          label={`${size} by ${size} board with the next moves. Arrow keys move, Enter plays, Backspace takes back.`}
+          label={t("seeKeys")}
           last={answer?.last}
           hover={id ? turn : null}
           onPoint={id ? play : undefined}
-          onKey={(key) => {
-            if (key !== "Backspace") return false;
-            back();
-            return true;
-          }}
           marks={answer ? lettered(answer) : {}}
           selected={pointed && pointed.move !== "pass" ? pointed.move : null}
-          busy={busy}
         />
       </div>
       <div class="side">
-        <h1>Explore</h1>
+        <h1>{t("explore")}</h1>
         {!!collections?.length && (
           <label class="field">
-            Collection
+            {t("collection")}
             <select
               value={id}
               onChange={(e) => {
@@ -130,40 +130,35 @@ export function Explore() {
         )}
         <div class="picker">
           <Choice
-            legend="Board"
+            legend={t("board")}
             name="explored-board"
             value={size}
-            options={[
-              [9, "9×9"],
-              [13, "13×13"],
-              [19, "19×19"],
-            ]}
+            options={SIZES}
             onChange={start}
           />
           <Drop onFiles={(files) => files[0] && void add(files[0])}>
-            {adding ? "Reading the games …" : "drop a collection"}
+            {t(adding ? "readingGames" : "dropCollection")}
           </Drop>
         </div>
         {empty && (
           <p class="note">
-            Drop games (SGF, zip or tar), or start <code>tengen web --collection GAMES</code>. What{" "}
-            <code>tengen explore</code> was asked about before is here too.
+            {t("exploreEmpty")} <code>tengen web --collection GAMES</code>
           </p>
         )}
         <div class="actions">
           <button onClick={back} disabled={!moves.length}>
-            Take back
+            {t("undo")}
           </button>
           <button onClick={() => setMoves([])} disabled={!moves.length}>
-            Start again
+            {t("startAgain")}
           </button>
           <button aria-pressed={corner} onClick={() => setCorner(!corner)}>
-            Corner only
+            {t("cornerOnly")}
           </button>
         </div>
         <p class="line">{moves.join(" ")}</p>
         <div role="status" class="found">
-          {answer ? <Headline answer={answer} /> : id && <p class="note">Reading the games …</p>}
+          {answer ? <Headline answer={answer} /> : id && <p class="note">{t("readingGames")}</p>}
         </div>
         {answer && answer.moves.length > 0 && (
           <NextMoves answer={answer} play={play} point={setPointed} />
@@ -182,7 +177,7 @@ function useAnswer(
   moves: string[],
   corner: boolean,
   undo: () => void,
-): [Answer | null, boolean] {
+): Answer | null {
   const [answer, setAnswer] = useState<{ key: string; value: Answer } | null>(null);
   const key = JSON.stringify([id, size, moves, corner]);
   useEffect(() => {
@@ -200,7 +195,7 @@ function useAnswer(
     return () => stop.abort();
   }, [key]);
   const fits = answer?.value.stones.length === size;
-  return [answer && fits ? answer.value : null, answer?.key !== key];
+  return answer && fits ? answer.value : null;
 }
 
 /** Put a letter on each next move and on its mirror images. */
@@ -215,23 +210,22 @@ function lettered(answer: Answer): Record<string, Marker> {
 }
 
 function Headline({ answer }: { answer: Answer }) {
-  const side = answer.to_play === "black" ? "Black" : "White";
+  const side = t("toMove", { colour: t(answer.to_play) });
   const all = answer.collection.toLocaleString("en");
   if (answer.moves.length === 0)
     return (
       <p>
-        {side} to play: none of {all} games was here within {answer.plies} moves.
+        {side}: {t("noneWasHere", { all, n: answer.plies })}
       </p>
     );
   const count = answer.games.toLocaleString("en");
   return answer.corner ? (
     <p>
-      {side} to play in the {answer.corner} corner: {count} times; elsewhere at first{" "}
-      {answer.elsewhere.toLocaleString("en")} times.
+      {side}: {t("inCorner", { count, n: answer.elsewhere.toLocaleString("en") })}
     </p>
   ) : (
     <p>
-      {side} to play: {count} of {all} games.
+      {side}: {t("ofGames", { count, all })}
     </p>
   );
 }
@@ -249,19 +243,19 @@ function NextMoves({ answer, play, point }: NextMovesProps) {
   return (
     <div class="scroll">
       <table class="next-moves">
-        <caption>Mirror images, turns and swapped colours count together</caption>
+        <caption>{t("countTogether")}</caption>
         <thead>
           <tr>
-            <th scope="col">Move</th>
-            <th scope="col">{answer.corner ? "Times" : "Games"}</th>
-            <th scope="col">Share</th>
-            <th scope="col">Black wins</th>
+            <th scope="col">{t("move")}</th>
+            <th scope="col">{t(answer.corner ? "times" : "games")}</th>
+            <th scope="col">{t("share")}</th>
+            <th scope="col">{t("blackWon")}</th>
             {asked.map((name) => (
               <th scope="col" key={name}>
-                <abbr title={`${ABOUT[name]}: ${answer.models[name]}`}>{name}</abbr>
+                <abbr title={`${t(ABOUT[name])}: ${answer.models[name]}`}>{t(TITLES[name])}</abbr>
               </th>
             ))}
-            <th scope="col">Years</th>
+            <th scope="col">{t("years")}</th>
           </tr>
         </thead>
         <tbody>
@@ -270,7 +264,7 @@ function NextMoves({ answer, play, point }: NextMovesProps) {
               key={move.move}
               onMouseEnter={() => point(move)}
               onMouseLeave={() => point(null)}
-              title={`Last: ${move.example.file}, game ${move.example.game}`}
+              title={`${move.example.file}, ${move.example.game}`}
             >
               <th scope="row">
                 <button class="row" onClick={() => play(move.move)} onFocus={() => point(move)}>
@@ -304,12 +298,12 @@ function Liked({ answer, play }: { answer: Answer; play: (vertex: string) => voi
   if (!told.length) return null;
   return (
     <>
-      <h2>What the models like</h2>
+      <h2>{t("modelsLike")}</h2>
       <ul class="liked">
         {told.map((name) => (
           <li key={name}>
             <span class="note">
-              {name} (<code>{answer.models[name]}</code>)
+              {t(TITLES[name])} (<code>{answer.models[name]}</code>)
             </span>
             {answer.liked[name]!.map((guess) => (
               <button key={guess.move} onClick={() => play(guess.move)}>

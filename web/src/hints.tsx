@@ -1,22 +1,25 @@
-// What a search thinks of a position, as a table.
+// What a search thinks of a position, as a table and in words.
 
 import type { Colour, Hint } from "./api";
+import { t } from "./i18n";
 import { percent } from "./points";
 
 export function Hints({ hint, turn }: { hint: Hint; turn: Colour }) {
+  const best = hint.moves[0];
   return (
     <table class="hints">
       <caption>
-        {turn === "black" ? "Black" : "White"} to move
-        {hint.visits ? `, ${hint.visits} visits` : ""}
+        {t("toMove", { colour: t(turn) })}
+        {hint.visits ? `. ${t("searchedBy", { network: hint.by ?? "", n: hint.visits })}` : ""}
+        {best?.winrate !== undefined && ` ${t(sureness(best.winrate))}`}
       </caption>
       <thead>
         <tr>
-          <th scope="col">Move</th>
-          <th scope="col">Wins</th>
-          <th scope="col">Points</th>
+          <th scope="col">{t("move")}</th>
+          <th scope="col">{t("wins")}</th>
+          <th scope="col">{t("points")}</th>
           <th scope="col" class="left">
-            Line
+            {t("line")}
           </th>
         </tr>
       </thead>
@@ -24,14 +27,26 @@ export function Hints({ hint, turn }: { hint: Hint; turn: Colour }) {
         {hint.moves.map((c, i) => (
           <tr key={c.move}>
             <th scope="row">
-              {"ABCDE"[i]} {c.move}
+              {"ABCDE"[i]} {moveName(c.move)}
             </th>
             <td>{c.winrate === undefined ? "" : percent(c.winrate)}</td>
             <td>{c.score === undefined ? "" : c.score.toFixed(1)}</td>
-            <td class="left">{c.line?.slice(1, 6).join(" ")}</td>
+            <td class="left">{c.line?.slice(1, 6).map(moveName).join(" ")}</td>
           </tr>
         ))}
       </tbody>
     </table>
   );
+}
+
+function sureness(winrate: number): "sureWin" | "ratherWin" | "openGame" | "ratherLoss" | "sureLoss" {
+  if (winrate > 0.9) return "sureWin";
+  if (winrate > 0.65) return "ratherWin";
+  if (winrate > 0.35) return "openGame";
+  return winrate > 0.1 ? "ratherLoss" : "sureLoss";
+}
+
+/** Write a vertex, or a pass in the visitor's language. */
+export function moveName(move: string): string {
+  return move.toLowerCase() === "pass" ? t("passWord") : move;
 }

@@ -1,6 +1,7 @@
 // Trainings live from their metrics, and the laboratory's reports.
 
 import type { Entry } from "./arena";
+import { t } from "./i18n";
 import { ago, useLoaded, usePolled } from "./parts";
 import { Plot } from "./plot";
 
@@ -18,12 +19,12 @@ export function Laboratory({ argument }: { argument: string }) {
   const [reports] = useLoaded<Entry[]>("/reports");
   return (
     <main class="wide">
-      <h1>Laboratory</h1>
+      <h1>{t("laboratory")}</h1>
       {argument && <Curves key={argument} id={argument} />}
-      <h2>Reports</h2>
+      <h2>{t("reports")}</h2>
       {reports?.length === 0 && (
         <p class="note">
-          None yet: <code>tengen lab</code> makes one.
+          {t("noReports")} <code>tengen lab</code>
         </p>
       )}
       <ul class="games">
@@ -36,9 +37,9 @@ export function Laboratory({ argument }: { argument: string }) {
           </li>
         ))}
       </ul>
-      <h2>Trainings</h2>
+      <h2>{t("trainings")}</h2>
       {trainings?.length === 0 && (
-        <p class="note">None in the folder of runs; start the server with --runs to show another.</p>
+        <p class="note">{t("noTrainings")} <code>tengen web --runs DIR</code></p>
       )}
       <ul class="games">
         {trainings?.map((entry) => (
@@ -56,15 +57,14 @@ export function Laboratory({ argument }: { argument: string }) {
 
 function Curves({ id }: { id: string }) {
   const [training] = usePolled<Training>(`/trainings/${id}`, REFRESH);
-  if (!training) return <p class="note">Reading …</p>;
+  if (!training) return <p class="note">{t("reading")}</p>;
   const over = training.over ? training.columns[training.over]! : [];
   const names = Object.keys(training.columns).filter((name) => name !== training.over);
   return (
     <section>
       <h2>{training.name}</h2>
       <p class="note">
-        {training.rows} rows{training.over && `, over ${training.over}`}; read again every few
-        seconds.
+        {t("nRows", { n: training.rows })} {t("readAgain")}
       </p>
       <div class="plots">
         {names.map((name) => (

@@ -15,19 +15,25 @@ import { Reviewed, ReviewPage } from "./review";
 import { Reviews } from "./reviews";
 import { Score } from "./score";
 import { See } from "./see";
+import { language, LANGUAGES, store, stored, t, type Key } from "./i18n";
+import { ProblemPage, Problems } from "./problems";
+import { isSoundOn, knock, setSound } from "./sound";
 import { Announcer } from "./status";
+import { openFile, openStudy, Study } from "./study";
 
 type View = (argument: string) => ComponentChildren;
 
-const VIEWS: Record<string, [title: string, view: View]> = {
-  play: ["Play", (id) => (id ? <Play key={id} id={id} /> : <NewGame />)],
-  review: ["Review", (id) => (id ? <ReviewPage key={id} id={id} /> : <Reviews />)],
-  see: ["What they see", () => <See />],
-  score: ["Score", () => <Score />],
-  explore: ["Explore", () => <Explore />],
-  arena: ["Arena", (argument) => <Arena argument={argument} />],
-  laboratory: ["Laboratory", (argument) => <Laboratory argument={argument} />],
-  api: ["API", () => <ApiPage />],
+const VIEWS: Record<string, [title: Key, view: View]> = {
+  play: ["play", (id) => (id ? <Play key={id} id={id} /> : <NewGame />)],
+  problems: ["problems", (id) => (id ? <ProblemPage key={id} id={id} /> : <Problems />)],
+  review: ["review", (id) => (id ? <ReviewPage key={id} id={id} /> : <Reviews />)],
+  study: ["study", () => <Study />],
+  score: ["score", () => <Score />],
+  see: ["see", () => <See />],
+  explore: ["explore", () => <Explore />],
+  arena: ["arena", (argument) => <Arena argument={argument} />],
+  laboratory: ["laboratory", (argument) => <Laboratory argument={argument} />],
+  api: ["api", () => <ApiPage />],
 };
 
 function useHash(): [string, string] {
@@ -37,53 +43,114 @@ function useHash(): [string, string] {
   };
   const [place, setPlace] = useState(read);
   useEffect(() => {
-    const follow = () => setPlace(read());
+    const follow = () => {
+      setPlace(read());
+      scrollTo(0, 0);
+    };
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
   return place;
 }
 
-const THEMES = ["auto", "light", "dark"] as const;
+const THEMES = { auto: "themeAuto", light: "themeLight", dark: "themeDark" } as const;
 
-function Theme() {
-  const [theme, setTheme] = useState(() => localStorage.getItem("theme") ?? "auto");
+/** Colours, language and sound, kept in this browser. */
+function Preferences() {
+  const [theme, setTheme] = useState(() => stored("theme", "auto"));
+  const [sound, setSounding] = useState(isSoundOn);
   useEffect(() => {
     document.documentElement.dataset.theme = theme;
-    localStorage.setItem("theme", theme);
+    store("theme", theme);
   }, [theme]);
   return (
-    <label class="theme">
-      <span class="unseen">Colours</span>
-      <select value={theme} onChange={(e) => setTheme(e.currentTarget.value)}>
-        {THEMES.map((name) => (
-          <option key={name}>{name}</option>
+    <div class="preferences">
+      <button
+        class="plain"
+        aria-pressed={sound}
+        aria-label={t("sound")}
+        title={t("sound")}
+        onClick={() => {
+          setSound(!sound);
+          setSounding(!sound);
+          knock();
+        }}
+      >
+        {sound ? "♪" : <s>♪</s>}
+      </button>
+      <select aria-label={t("colours")} value={theme} onChange={(e) => setTheme(e.currentTarget.value)}>
+        {Object.entries(THEMES).map(([name, key]) => (
+          <option key={name} value={name}>
+            {t(key)}
+          </option>
         ))}
       </select>
-    </label>
+      <select
+        aria-label={t("language")}
+        value={language}
+        onChange={(e) => {
+          store("language", e.currentTarget.value);
+          location.reload();
+        }}
+      >
+        {LANGUAGES.map(([code, name]) => (
+          <option key={code} value={code} lang={code}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
   );
+}
+
+/** Open games that are pasted or dropped anywhere, where nothing else takes them. */
+function useGifts(): void {
+  useEffect(() => {
+    const paste = (event: ClipboardEvent) => {
+      const text = event.clipboardData?.getData("text") ?? "";
+      if ((event.target as HTMLElement).closest("input, textarea") || !/\(\s*;/.test(text)) return;
+      event.preventDefault();
+      openStudy(text);
+    };
+    const over = (event: DragEvent) => event.preventDefault();
+    const drop = (event: DragEvent) => {
+      if (event.defaultPrevented) return;
+      event.preventDefault();
+      const file = event.dataTransfer?.files[0];
+      if (file) void openFile(file);
+    };
+    addEventListener("paste", paste);
+    addEventListener("dragover", over);
+    addEventListener("drop", drop);
+    return () => {
+      removeEventListener("paste", paste);
+      removeEventListener("dragover", over);
+      removeEventListener("drop", drop);
+    };
+  }, []);
 }
 
 function Page() {
   const [name, argument] = useHash();
   const [title, view] = VIEWS[name]!;
   useEffect(() => {
-    document.title = `${title} · Tengen`;
+    document.title = `${t(title)} · Tengen`;
   }, [title]);
+  useGifts();
   return (
     <>
       <header>
         <a class="brand" href="#/play">
           Tengen
         </a>
-        <nav aria-label="Pages">
+        <nav aria-label={t("pages")}>
           {Object.entries(VIEWS).map(([key, [text]]) => (
             <a key={key} href={`#/${key}`} aria-current={key === name ? "page" : undefined}>
-              {text}
+              {t(text)}
             </a>
           ))}
         </nav>
-        <Theme />
+        <Preferences />
       </header>
       {view(argument)}
       <Announcer />
@@ -97,7 +164,7 @@ function File({ review }: { review: Review }) {
     <>
       <header>
         <span class="brand">Tengen</span>
-        <Theme />
+        <Preferences />
       </header>
       <Reviewed review={review} />
       <Announcer />
@@ -105,5 +172,8 @@ function File({ review }: { review: Review }) {
   );
 }
 
+if ("serviceWorker" in navigator && location.protocol.startsWith("http")) {
+  void navigator.serviceWorker.register("/sw.js").catch(() => {}); // without it, only offline fails
+}
 const data = document.getElementById("review-data")?.textContent;
 render(data ? <File review={JSON.parse(data)} /> : <Page />, document.getElementById("app")!);

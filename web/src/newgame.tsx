@@ -1,32 +1,74 @@
-// Begin a game, or go on with an old one.
+// Begin a game, on a board that is there at once, or go on with an old one.
 
 import { useState } from "preact/hooks";
 import { api, type Colour, type Game, type GameEntry, type Opponent } from "./api";
-import { ago, Choice, Drop, Stone, useLoaded } from "./parts";
+import { Board } from "./board";
+import { rankName, store, stored, t, type Key } from "./i18n";
+import { ago, Choice, Drop, SIZES, Stone, Tick, useLoaded } from "./parts";
+import { toXY } from "./points";
 import { complain } from "./status";
 
-const RULES: [string, string][] = [
-  ["cgos", "Area, superko"],
-  ["chinese", "Chinese"],
-  ["japanese", "Japanese"],
-  ["aga", "AGA"],
-  ["new_zealand", "New Zealand"],
-  ["tromp_taylor", "Tromp-Taylor"],
+const RULES: [string, Key][] = [
+  ["cgos", "rulesArea"],
+  ["chinese", "rulesChinese"],
+  ["japanese", "rulesJapanese"],
+  ["aga", "rulesAga"],
+  ["new_zealand", "rulesNewZealand"],
+  ["tromp_taylor", "rulesTrompTaylor"],
 ];
+const THRESHOLDS = [2, 3, 5, 8];
 
-/** What it was measured to be on a board: about 12 kyu, 1490 Elo. */
-export function ratingOf(opponent: Opponent, size: number): string {
+export function nameOf(opponent: Opponent): string {
+  if (opponent.kind === "person") return t("twoPeople");
+  return opponent.level === null ? opponent.name : t("level", { n: opponent.level });
+}
+
+/** Say in words how strong an opponent is on a board: its rank where that was measured. */
+export function strengthOf(opponent: Opponent, size: number): string {
+  const rank = opponent.ranks[`${size}x${size}`];
+  if (rank) return t("aboutRank", { rank: rankName(rank) });
+  const [low, high] = opponent.between?.[`${size}x${size}`] ?? [];
+  if (low) return t("strongerThan", { rank: rankName(low) });
+  return high ? t("weakerThan", { rank: rankName(high) }) : "";
+}
+
+/** Describe how a level plays, in words for players. */
+function playsLike(opponent: Opponent, size: number): string {
+  if (opponent.kind === "person") return t("twoPeopleAbout");
+  if (opponent.level === null) return opponent.about;
   const board = `${size}x${size}`;
-  const rating = opponent.ratings[board];
-  return rating === undefined ? "" : `, about ${opponent.ranks[board]} (${rating})`;
+  const [low, high] = opponent.between?.[board] ?? [];
+  const rank = opponent.ranks[board] ?? low ?? high ?? "30 kyu";
+  const [number, kind] = rank.split(" ");
+  const kyu = kind === "dan" ? 1 - Number(number) : Number(number);
+  return t(kyu >= 20 ? "likeBeginner" : kyu >= 10 ? "likeLearner" : kyu >= 1 ? "likeClub" : "likeDan");
 }
 
 function remembered<T>(key: string, otherwise: T): T {
   try {
-    return { ...otherwise, ...JSON.parse(localStorage.getItem(key) ?? "{}") };
+    return { ...otherwise, ...JSON.parse(stored(key, "{}")) };
   } catch {
     return otherwise;
   }
+}
+
+/** Return an empty board with its usual handicap stones. */
+function boardWith(size: number, handicap: number): string[] {
+  const [near, middle, far] = [size < 13 ? 3 : 4, (size + 1) / 2, size < 13 ? size - 2 : size - 3];
+  const letter = (line: number) => "ABCDEFGHJKLMNOPQRST"[line - 1]!;
+  const corners = [[far, far], [near, near], [near, far], [far, near]];
+  const sides = [[near, middle], [far, middle], [middle, near], [middle, far]];
+  const order = [
+    ...corners.slice(0, Math.min(handicap, 4)),
+    ...sides.slice(0, handicap >= 8 ? 4 : handicap >= 6 ? 2 : 0),
+    ...(handicap >= 5 && handicap % 2 ? [[middle, middle]] : []),
+  ];
+  const grid = Array.from({ length: size }, () => Array<string>(size).fill("."));
+  for (const [x, y] of handicap ? order : []) {
+    const point = toXY(`${letter(x!)}${y}`, size)!;
+    grid[point[1]]![point[0]] = "X";
+  }
+  return grid.map((row) => row.join(""));
 }
 
 export function NewGame() {
@@ -42,23 +84,31 @@ export function NewGame() {
       rules: "cgos",
       minutes: 0,
       increment: 10,
+      teaching: false,
+      threshold: 0,
     }),
   );
   const change = (part: Partial<typeof form>) => {
     const next = { ...form, ...part };
     setForm(next);
-    localStorage.setItem("new-game", JSON.stringify(next));
+    store("new-game", JSON.stringify(next));
   };
   const [ladder] = useLoaded<{ opponent: string; handicap: number }>(`/ladder?size=${form.size}`);
-  const names = new Map(opponents?.map((o) => [o.id, o.name]));
+  const names = new Map(opponents?.map((o) => [o.id, nameOf(o)]));
   const offered = (opponents ?? []).filter((o) => !o.sizes.length || o.sizes.includes(form.size));
-  const opponent = offered.some((o) => o.id === form.opponent) ? form.opponent : "level-1";
+  const opponent = offered.find((o) => o.id === form.opponent) ?? offered[0];
+  const both = opponent?.kind === "person";
+  const threshold = form.threshold || (opponent?.threshold ?? 5);
 
-  const begin = async (extra: object = {}) => {
+  const open = async (first: string, extra: object = {}) => {
+    const { teaching, threshold: _, komi, ...rest } = form;
+    const teach = teaching && !both ? threshold : 0;
+    const json = { ...rest, komi: komi === "" ? null : Number(komi), teach, opponent: opponent?.id ?? "level-1", ...extra };
     try {
-      const komi = form.komi === "" ? null : Number(form.komi);
-      const json = { ...form, komi, opponent, ...extra };
       const game = await api<Game>("/games", { json });
+      if (first && game.turn === (both ? "black" : game.you)) {
+        await api(`/games/${game.id}/moves`, { json: { move: first } });
+      }
       location.hash = `#/play/${game.id}`;
     } catch (problem) {
       complain(problem);
@@ -66,7 +116,11 @@ export function NewGame() {
   };
   const goOn = async (file: File) => {
     try {
-      const query = new URLSearchParams({ name: file.name, colour: form.colour, opponent });
+      const query = new URLSearchParams({
+        name: file.name,
+        colour: form.colour,
+        opponent: opponent?.id ?? "level-1",
+      });
       const game = await api<Game>(`/games/upload?${query}`, { body: file });
       location.hash = `#/play/${game.id}`;
     } catch (problem) {
@@ -84,157 +138,192 @@ export function NewGame() {
         <optgroup label={label}>
           {some.map((o) => (
             <option key={o.id} value={o.id}>
-              {o.name}
-              {ratingOf(o, form.size)}
+              {[names.get(o.id), strengthOf(o, form.size)].filter(Boolean).join(", ")}
             </option>
           ))}
         </optgroup>
       )
     );
   };
+  const first = form.handicap === 0 && (both || form.colour === "black");
   return (
-    <main class="narrow">
-      <h1>Play</h1>
-      <form
-        class="new-game"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void begin();
-        }}
-      >
-        <Choice
-          legend="Board"
-          name="size"
-          value={form.size}
-          options={[
-            [9, "9×9"],
-            [13, "13×13"],
-            [19, "19×19"],
-          ]}
-          onChange={(size) => change({ size })}
+    <main class="table">
+      <div class="board-column">
+        <Board
+          stones={boardWith(form.size, form.handicap)}
+          label={t("beginKeys")}
+          hover={first ? "black" : null}
+          onPoint={(vertex) => void open(first ? vertex : "")}
         />
-        <Choice
-          legend="You play"
-          name="colour"
-          value={form.colour}
-          options={[
-            ["black", "Black"],
-            ["white", "White"],
-          ]}
-          onChange={(colour) => change({ colour })}
-        />
-        <label class="field">
-          Opponent
-          <select value={opponent} onChange={(e) => change({ opponent: e.currentTarget.value })}>
-            {group("level", "Levels")}
-            {group("paper", "Machines of the papers")}
-            {group("simple", "Simple")}
-            {group("own", "From the command line")}
-          </select>
-          <small>{offered.find((o) => o.id === opponent)?.about ?? " "}</small>
-        </label>
-        <details>
-          <summary>Handicap, komi, rules, clock</summary>
-          <div class="fields">
-            <label class="field">
-              Handicap
-              <select
-                value={form.handicap}
-                onChange={(e) => change({ handicap: Number(e.currentTarget.value) })}
-              >
-                <option value={0}>none</option>
-                {[2, 3, 4, 5, 6, 7, 8, 9].map((n) => (
-                  <option key={n} value={n}>
-                    {n} stones
-                  </option>
-                ))}
-              </select>
-            </label>
-            <label class="field">
-              Komi
-              <input
-                type="number"
-                step="0.5"
-                min="-200"
-                max="200"
-                placeholder={form.handicap ? "0.5" : form.rules === "japanese" ? "6.5" : "7.5"}
-                value={form.komi}
-                onInput={(e) => change({ komi: e.currentTarget.value })}
-              />
-            </label>
-            <label class="field">
-              Rules
-              <select value={form.rules} onChange={(e) => change({ rules: e.currentTarget.value })}>
-                {RULES.map(([value, text]) => (
-                  <option key={value} value={value}>
-                    {text}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <label class="field">
-              Clock
-              <select
-                value={form.minutes}
-                onChange={(e) => change({ minutes: Number(e.currentTarget.value) })}
-              >
-                <option value={0}>no clock</option>
-                {[1, 5, 10, 20, 30, 60].map((n) => (
-                  <option key={n} value={n}>
-                    {n} min + {form.increment} s a move
-                  </option>
-                ))}
-              </select>
-            </label>
-          </div>
-        </details>
-        <p class="actions">
-          <button class="primary" type="submit">
-            Begin
-          </button>
-          {ladder && (
-            <button type="button" onClick={() => begin({ ladder: true, handicap: 0, komi: null })}>
-              Next game of the ladder: {names.get(ladder.opponent) ?? ladder.opponent}
-              {ladder.handicap ? `, ${ladder.handicap} stones` : ""}
-            </button>
-          )}
-        </p>
-        <p class="note">
-          On the ladder every win leads one step up, every loss one down. Ratings in brackets are
-          measured Elo, GNU Go 3.8 at level 10 being 1800; ranks take that for 9 kyu and 100 Elo for
-          one rank.
-        </p>
-      </form>
-      <Drop onFiles={(files) => files[0] && void goOn(files[0])}>
-        Go on with a game from an SGF file: drop it here or choose one
-      </Drop>
-      <h2>Your games</h2>
-      {games?.length === 0 && <p class="note">None yet.</p>}
-      <ul class="games">
-        {games?.map((game) => (
-          <li key={game.id}>
-            <a href={`#/play/${game.id}`}>
-              <Stone colour={game.you} />
-              <span>
-                {game.size}×{game.size} against {names.get(game.opponent) ?? game.opponent}
-                {game.handicap ? `, ${game.handicap} stones` : ""}
-              </span>
-              <span class="meta">
-                {game.result ?? `move ${game.moves + 1}`}
-                {game.won === true ? ", won" : game.won === false ? ", lost" : ""} ·{" "}
-                {ago(game.changed)}
-              </span>
-            </a>
-            <button
-              class="plain"
-              onClick={() => forget(game.id)}
-              aria-label={`Delete the ${game.size} by ${game.size} game of ${ago(game.changed)}`}
+      </div>
+      <div class="side">
+        <h1>{t("play")}</h1>
+        <form
+          class="new-game"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void open("");
+          }}
+        >
+          <Choice
+            legend={t("board")}
+            name="size"
+            value={form.size}
+            options={SIZES}
+            onChange={(size) => change({ size })}
+          />
+          <label class="field">
+            {t("opponent")}
+            <select
+              value={opponent?.id ?? form.opponent}
+              onChange={(e) => change({ opponent: e.currentTarget.value, threshold: 0 })}
             >
-              ×
+              {group("level", t("levels"))}
+              {group("person", t("people"))}
+              {group("paper", t("paperMachines"))}
+              {group("simple", t("simpleMachines"))}
+              {group("own", t("ownMachines"))}
+            </select>
+            <small>{opponent ? playsLike(opponent, form.size) : " "}</small>
+          </label>
+          {!both && (
+            <Choice
+              legend={t("youPlay")}
+              name="colour"
+              value={form.colour}
+              options={[
+                ["black", t("black")],
+                ["white", t("white")],
+              ]}
+              onChange={(colour) => change({ colour })}
+            />
+          )}
+          {!both && (
+            <div>
+              <Tick
+                checked={form.teaching}
+                onChange={(teaching) => change({ teaching })}
+                text={t("teachMe")}
+              />
+              {form.teaching && (
+                <label class="field">
+                  {t("teachThreshold")}
+                  <select
+                    value={threshold}
+                    onChange={(e) => change({ threshold: Number(e.currentTarget.value) })}
+                  >
+                    {THRESHOLDS.map((n) => (
+                      <option key={n} value={n}>
+                        {t("nPoints", { n })}
+                      </option>
+                    ))}
+                  </select>
+                </label>
+              )}
+            </div>
+          )}
+          <details>
+            <summary>{t("moreSettings")}</summary>
+            <div class="fields">
+              <label class="field">
+                {t("handicap")}
+                <select
+                  value={form.handicap}
+                  onChange={(e) => change({ handicap: Number(e.currentTarget.value) })}
+                >
+                  <option value={0}>{t("none")}</option>
+                  {[2, 3, 4, 5, 6, 7, 8, 9].map((n) => (
+                    <option key={n} value={n}>
+                      {t("nStones", { n })}
+                    </option>
+                  ))}
+                </select>
+              </label>
+              <label class="field">
+                {t("komi")}
+                <input
+                  type="number"
+                  step="0.5"
+                  min="-200"
+                  max="200"
+                  placeholder={form.handicap ? "0.5" : form.rules === "japanese" ? "6.5" : "7.5"}
+                  value={form.komi}
+                  onInput={(e) => change({ komi: e.currentTarget.value })}
+                />
+              </label>
+              <label class="field">
+                {t("rules")}
+                <select value={form.rules} onChange={(e) => change({ rules: e.currentTarget.value })}>
+                  {RULES.map(([value, key]) => (
+                    <option key={value} value={value}>
+                      {t(key)}
+                    </option>
+                  ))}
+                </select>
+              </label>
+              <label class="field">
+                {t("clock")}
+                <select
+                  value={form.minutes}
+                  onChange={(e) => change({ minutes: Number(e.currentTarget.value) })}
+                >
+                  <option value={0}>{t("noClock")}</option>
+                  {[1, 5, 10, 20, 30, 60].map((n) => (
+                    <option key={n} value={n}>
+                      {t("minutesPlus", { n, s: form.increment })}
+                    </option>
+                  ))}
+                </select>
+              </label>
+            </div>
+          </details>
+          <p class="actions">
+            <button class="primary" type="submit">
+              {t("begin")}
             </button>
-          </li>
-        ))}
-      </ul>
+            {ladder && (
+              <button
+                type="button"
+                title={t("ladderNote")}
+                onClick={() => open("", { ladder: true, handicap: 0, komi: null, opponent: ladder.opponent })}
+              >
+                {t("nextOfLadder", { name: names.get(ladder.opponent) ?? ladder.opponent })}
+                {ladder.handicap ? `, ${t("nStones", { n: ladder.handicap })}` : ""}
+              </button>
+            )}
+          </p>
+        </form>
+        <h2>{t("yourGames")}</h2>
+        {games?.length === 0 && <p class="note">{t("noneYet")}</p>}
+        <ul class="games">
+          {games?.map((game) => (
+            <li key={game.id}>
+              <a href={`#/play/${game.id}`}>
+                <Stone colour={game.you === "white" ? "white" : "black"} />
+                <span>
+                  {game.size}×{game.size} · {names.get(game.opponent) ?? game.opponent}
+                  {game.handicap ? `, ${t("nStones", { n: game.handicap })}` : ""}
+                </span>
+                <span class="meta">
+                  {game.result ?? t("atMove", { n: game.moves + 1 })}
+                  {game.won === true ? `, ${t("won")}` : game.won === false ? `, ${t("lost")}` : ""} ·{" "}
+                  {ago(game.changed)}
+                </span>
+              </a>
+              <button
+                class="plain"
+                onClick={() => forget(game.id)}
+                aria-label={t("deleteGame", { size: game.size, when: ago(game.changed) })}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+        <Drop onFiles={(files) => files[0] && void goOn(files[0])}>{t("goOnWithFile")}</Drop>
+        <p class="note">{t("ladderNote")}</p>
+        <p class="note">{t("ratingNote")}</p>
+      </div>
     </main>
   );
 }

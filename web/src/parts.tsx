@@ -1,8 +1,10 @@
 // Small parts that several pages share.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { api } from "./api";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api, type Estimate } from "./api";
+import { t } from "./i18n";
+import { asResult } from "./points";
 import { complain } from "./status";
 
 /** Load something again and again, each time some while after the last answer came or failed. */
@@ -34,6 +36,74 @@ export function useLoaded<T>(path: string): [T | null, () => void] {
   return usePolled<T>(path, null);
 }
 
+/** Handle keys anywhere on the page, except where text is written or a key has a use already. */
+export function useKeys(onKey: (key: string) => boolean): void {
+  const latest = useRef(onKey);
+  latest.current = onKey;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      const target = event.target as HTMLElement;
+      if (target.closest("input:not([type=checkbox]), textarea, select, .scroll")) return;
+      if (latest.current(event.key)) event.preventDefault();
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, []);
+}
+
+export interface Steps {
+  at: number;
+  length: number;
+  go: (number: number) => void;
+  /** One move back or forth, where that is not `go(at ± 1)`. */
+  step?: (by: number) => void;
+}
+
+/** Step through a game with arrow keys, Home, End and the page keys, wherever the focus is. */
+export function useSteps({ at, length, go, step = (by) => go(at + by) }: Steps): void {
+  useKeys((key) => {
+    if (key === "ArrowLeft") step(-1);
+    else if (key === "ArrowRight") step(1);
+    else if (key === "PageUp") go(Math.max(at - 10, 0));
+    else if (key === "PageDown") go(Math.min(at + 10, length));
+    else if (key === "Home") go(0);
+    else if (key === "End") go(length);
+    else return false;
+    return true;
+  });
+}
+
+/** Buttons and a slider to step through a game. */
+export function Scrubber({ at, length, go, step = (by) => go(at + by) }: Steps) {
+  return (
+    <div class="scrubber">
+      <button onClick={() => go(0)} aria-label={t("firstPosition")}>
+        ◂◂
+      </button>
+      <button onClick={() => step(-1)} aria-label={t("previousMove")}>
+        ◂
+      </button>
+      <input
+        type="range"
+        min={0}
+        max={length}
+        value={at}
+        aria-label={t("moveNumber")}
+        onInput={(e) => go(Number(e.currentTarget.value))}
+        onKeyDown={(e) => e.key.startsWith("Arrow") && e.stopPropagation()}
+      />
+      <output aria-hidden="true">{at}</output>
+      <button onClick={() => step(1)} aria-label={t("nextMove")}>
+        ▸
+      </button>
+      <button onClick={() => go(length)} aria-label={t("lastPosition")}>
+        ▸▸
+      </button>
+    </div>
+  );
+}
+
 interface ChoiceProps<T extends string | number> {
   legend: string;
   name: string;
@@ -61,6 +131,26 @@ export function Choice<T extends string | number>(props: ChoiceProps<T>) {
         ))}
       </div>
     </fieldset>
+  );
+}
+
+export const SIZES: [number, string][] = [
+  [9, "9×9"],
+  [13, "13×13"],
+  [19, "19×19"],
+];
+
+/** A box to tick. */
+export function Tick(props: { checked: boolean; onChange: (on: boolean) => void; text: string }) {
+  return (
+    <label class="inline">
+      <input
+        type="checkbox"
+        checked={props.checked}
+        onChange={(e) => props.onChange(e.currentTarget.checked)}
+      />
+      {props.text}
+    </label>
   );
 }
 
@@ -98,11 +188,30 @@ export function Stone({ colour }: { colour: "black" | "white" }) {
   return <i class={`stone ${colour}`} aria-hidden="true" />;
 }
 
+/** What a position comes to, how sure that is, and who says so. */
+export function EstimateWords({ estimate }: { estimate: Estimate | null }) {
+  if (!estimate) return <p class="note">{t("thinking")}</p>;
+  const lead = Math.abs(estimate.score);
+  const leader = t(estimate.score > 0 ? "black" : "white");
+  const sure = lead > 2 * estimate.spread ? "quiteSure" : lead > estimate.spread ? "ratherSure" : "unsure";
+  return (
+    <p class="estimate">
+      {lead < 0.5
+        ? t("evenGame")
+        : t("leads", { colour: leader, points: lead.toFixed(1), spread: estimate.spread.toFixed(0) })}{" "}
+      <span class="note">
+        {t(sure)} {t("saysNetwork", { network: estimate.by })}
+      </span>
+      <span class="unseen">{asResult(estimate.score)}</span>
+    </p>
+  );
+}
+
 export function ago(seconds: number): string {
   const passed = Date.now() / 1000 - seconds;
-  for (const [unit, length] of [["day", 86400], ["hour", 3600], ["minute", 60]] as const) {
+  for (const [key, length] of [["daysAgo", 86400], ["hoursAgo", 3600], ["minutesAgo", 60]] as const) {
     const count = Math.floor(passed / length);
-    if (count >= 1) return `${count} ${unit}${count > 1 ? "s" : ""} ago`;
+    if (count >= 1) return t(key, { n: count });
   }
-  return "just now";
+  return t("justNow");
 }

@@ -1,44 +1,38 @@
-// A game against a machine.
+// A game against a machine or between two people, with a teacher if one is wanted.
 
-import { useEffect, useRef, useState } from "preact/hooks";
 import type { Marker } from "@sabaki/shudan";
-import { api, type Colour, type Game, type Hint, type Opponent } from "./api";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { api, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent } from "./api";
 import { Board, BoardText } from "./board";
-import { Hints } from "./hints";
-import { ratingOf } from "./newgame";
-import { Stone, useLoaded } from "./parts";
-import { paintOf } from "./points";
+import { Hints, moveName } from "./hints";
+import { store, stored, t } from "./i18n";
+import { nameOf, strengthOf } from "./newgame";
+import { EstimateWords, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
+import { inRows, paintOf, unpacked } from "./points";
+import { afterMove, moveNumbers, opposite, replay } from "./rules";
+import { knock } from "./sound";
 import { announce, complain } from "./status";
+import { openStudy } from "./study";
+import { useEstimate } from "./variation";
 
-const CAREFUL = 9;
+const IS_TOUCH = matchMedia("(pointer: coarse)").matches;
+const SMALL = 9;
 
 export function Play({ id }: { id: string }) {
   const [game, setGame] = useState<Game | null>(null);
   const [missing, setMissing] = useState("");
-  const [hint, setHint] = useState<Hint | null>(null);
-  const [asking, setAsking] = useState<AbortController | null>(null);
-  const [pending, setPending] = useState<string | null>(null);
-  const [sure, setSure] = useState(false);
-  const [passing, setPassing] = useState(false);
   const [opponents] = useLoaded<Opponent[]>("/opponents");
   const shown = useRef<Game | null>(null);
-  const [careful, setCareful] = useState(() => matchMedia("(pointer: coarse)").matches);
 
   const take = (next: Game) => {
     const before = shown.current;
     if (before && before.id === next.id && next.version < before.version) return;
     shown.current = next;
     setGame(next);
-    if (next.question === "pass") setPassing(true);
-    if (before?.version !== next.version) {
-      setHint(null);
-      setPending(null);
-      setSure(false);
-      setPassing(false);
-      const last = next.moves[next.moves.length - 1];
-      if (before && last && next.moves.length !== before.moves.length) {
-        announce(`${last[0] === "B" ? "Black" : "White"} ${last[1]}`);
-      }
+    const last = next.moves[next.moves.length - 1];
+    if (before && last && next.moves.length > before.moves.length) {
+      if (last[0] !== before.turn[0]!.toUpperCase() || next.moves.length > before.moves.length + 1) knock();
+      announce(`${t(last[0] === "B" ? "black" : "white")} ${moveName(last[1])}`);
     }
   };
 
@@ -55,7 +49,7 @@ export function Play({ id }: { id: string }) {
         source.addEventListener("state", (event) => take(JSON.parse(event.data)));
         source.addEventListener("gone", () => {
           source?.close();
-          setMissing("This game was deleted.");
+          setMissing(t("gameDeleted"));
         });
       },
       (problem) => stop.signal.aborted || setMissing(problem.message),
@@ -69,35 +63,111 @@ export function Play({ id }: { id: string }) {
   if (missing) {
     return (
       <main class="narrow">
-        <h1>Play</h1>
+        <h1>{t("play")}</h1>
         <p>{missing}</p>
         <p>
-          <a href="#/play">Begin a new game</a>
+          <a href="#/play">{t("newGame")}</a>
         </p>
       </main>
     );
   }
   if (!game) return <main class="table" aria-busy="true" />;
+  return <Table game={game} take={take} opponent={opponents?.find((o) => o.id === game.opponent)} />;
+}
+
+interface TableProps {
+  game: Game;
+  take: (game: Game) => void;
+  opponent: Opponent | undefined;
+}
+
+function Table({ game, take, opponent }: TableProps) {
+  const { id, version } = game;
+  const [view, setView] = useState<number | null>(null);
+  const [ahead, setAhead] = useState<{ version: number; state: BoardState } | null>(null);
+  const [hint, setHint] = useState<Hint | null>(null);
+  const [asking, setAsking] = useState<AbortController | null>(null);
+  const [pending, setPending] = useState<string | null>(null);
+  const [question, setQuestion] = useState<"resign" | "pass" | "loses" | null>(null);
+  const [better, setBetter] = useState(false);
+  const [careful, setCareful] = useState(() => stored("careful", IS_TOUCH ? "on" : "off") === "on");
+  const [numbers, setNumbers] = useState(false);
+  const [estimating, setEstimating] = useState(() => stored("estimate", "off") === "on");
+  useEffect(() => {
+    setHint(null);
+    setPending(null);
+    setQuestion(null);
+    setBetter(false);
+    setView(null);
+  }, [version]);
+
+  const start = useMemo<BoardState>(
+    () => ({ stones: game.start, turn: game.moves[0]?.[0] === "W" ? "white" : game.moves.length ? "black" : game.turn, last: null, captures: [0, 0] }),
+    [id, game.moves.length === 0],
+  );
+  const positions = useMemo(() => replay(start, game.moves), [start, game.moves]);
+  const length = game.moves.length;
+  const at = view ?? length;
+  const go = (number: number) => setView(number >= length ? null : Math.max(number, 0));
+  const steps = { at, length, go };
+  useSteps(steps);
+  const now: BoardState = {
+    stones: game.stones,
+    turn: game.turn,
+    last: game.last,
+    captures: [game.captures.black, game.captures.white],
+  };
+  const state: BoardState =
+    view !== null ? (positions[view] ?? now) : ahead?.version === version ? ahead.state : now;
+
+  const playing = game.status === "playing";
+  const over = game.status === "over";
+  const both = game.you === "both";
+  const lesson = game.lesson;
+  const stopped = playing && lesson?.asks === true;
+  const yours = playing && (both || game.turn === game.you) && !stopped;
+  const estimated = useEstimate(
+    estimating && !game.count
+      ? { stones: start.stones, turn: start.turn, moves: game.moves.slice(0, at), komi: game.komi }
+      : null,
+  );
 
   const send = async (action: string, json: object = {}) => {
     try {
-      take(await api<Game>(`/games/${id}/${action}`, { json: { version: game.version, ...json } }));
+      const next = await api<Game>(`/games/${id}/${action}`, { json: { version, ...json } });
+      take(next);
+      if (next.question === "pass") setQuestion("loses");
     } catch (problem) {
+      setAhead(null);
       complain(problem);
     }
   };
-  const yours = game.status === "playing" && game.turn === game.you;
-  const play = (move: string) => void send("moves", { move });
+  const play = (move: string) => {
+    setPending(null);
+    const next = yours ? afterMove(now, move) : null;
+    if (next && move !== "pass") {
+      setAhead({ version, state: next });
+      knock();
+    }
+    void send("moves", { move });
+  };
   const onPoint = (vertex: string) => {
-    if (game.status === "counting") {
+    if (view !== null) {
+      setView(null);
+    } else if (game.status === "counting") {
       if (game.dead) void send("dead", { vertex });
     } else if (!yours) {
       return;
-    } else if (careful && game.size[0] > CAREFUL && pending !== vertex) {
-      setPending(vertex);
+    } else if (careful && game.size[0] > SMALL && pending !== vertex) {
+      setPending(afterMove(now, vertex) ? vertex : null);
     } else {
       play(vertex);
     }
+  };
+  const pass = () => {
+    if (question) setQuestion(null);
+    else if (IS_TOUCH) setQuestion("pass");
+    else play("pass");
   };
   const askHint = async () => {
     if (asking) {
@@ -109,11 +179,8 @@ export function Play({ id }: { id: string }) {
     setAsking(stop);
     try {
       const found = await api<Hint>(`/games/${id}/hint`, { method: "POST", signal: stop.signal });
-      if (shown.current?.version === game.version) {
-        setHint(found);
-        const best = found.moves[0];
-        announce(best ? `Hint: ${best.move}` : "Hint: pass");
-      }
+      setHint(found);
+      announce(`${t("hint")}: ${moveName(found.moves[0]?.move ?? "pass")}`);
     } catch (problem) {
       complain(problem);
     } finally {
@@ -121,6 +188,10 @@ export function Play({ id }: { id: string }) {
     }
   };
   const study = async () => {
+    const text = await fetch(`/api/games/${id}/sgf`).then((answer) => answer.text());
+    openStudy(text);
+  };
+  const review = async () => {
     try {
       const [made] = await api<{ id: string }[]>(`/games/${id}/review`, { method: "POST" });
       location.hash = `#/review/${made!.id}`;
@@ -128,148 +199,270 @@ export function Play({ id }: { id: string }) {
       complain(problem);
     }
   };
-  const opponent = opponents?.find((o) => o.id === game.opponent);
-  const name = opponent?.name ?? game.opponent;
-  const other: Colour = game.you === "black" ? "white" : "black";
+  useKeys((key) => {
+    if (key === "u" || key === "U") void send("undo");
+    else if (key === "h" || key === "H") void (yours && askHint());
+    else if (key === "e" || key === "E") setEstimating(!estimating);
+    else if (key === "Escape") setPending(null);
+    else return false;
+    return true;
+  });
+
+  const name = both ? "" : opponent ? nameOf(opponent) : game.opponent;
   const marks: Record<string, Marker> = {};
-  hint?.moves.forEach((c, i) => (marks[c.move] = { type: "label", label: "ABCDE"[i] }));
-  const over = game.status === "over";
-  const counted = game.count;
-  const [, before] = game.moves[game.moves.length - 2] ?? [];
-  const declined = yours && before === "pass" && game.moves[game.moves.length - 1]![1] !== "pass";
-  const status = over
-    ? `${game.result}: ${game.won === null ? "a draw" : game.won ? "you win" : "you lose"}`
-    : game.status === "counting"
-      ? game.dead
-        ? `${game.open ? "The game is not over. " : ""}Counting: ${game.count?.result}. Click stones that are dead or alive after all.`
-        : "Counting …"
-      : game.trouble ||
-        (passing
-          ? "The game is not over: a pass loses points here."
-          : declined
-            ? "The game is not over: play on, resign, or count anyway."
-            : yours
-              ? "Your move"
-              : `${name} thinks …`);
+  if (numbers) {
+    const found = moveNumbers(state.stones, game.moves.slice(0, at));
+    for (const [vertex, n] of Object.entries(found)) marks[vertex] = { type: "label", label: String(n) };
+  }
+  if (view === null) {
+    hint?.moves.forEach((c, i) => (marks[c.move] = { type: "label", label: "ABCDE"[i] }));
+    if (better && lesson && lesson.best !== "pass") marks[lesson.best] = { type: "label", label: "A" };
+  }
+  const [, before] = game.moves[length - 2] ?? [];
+  const declined = yours && !both && before === "pass" && game.moves[length - 1]![1] !== "pass";
+  const paint = view === null && game.count
+    ? paintOf(game.count)
+    : estimating && estimated?.ownership
+      ? inRows(unpacked(estimated.ownership), game.size[1])
+      : null;
 
   return (
     <main class="table">
-      <div class="board-column">
+      <div class="board-column with-scrubber">
         <Board
-          stones={game.stones}
-          label={`${game.size[1]} by ${game.size[0]} board. Arrow keys move, Enter plays, U takes back, H hints.`}
-          last={game.last}
-          hover={yours ? game.you : null}
-          onPoint={over ? undefined : onPoint}
-          paint={paintOf(counted)}
+          stones={state.stones}
+          label={t("playKeys")}
+          last={state.last}
+          hover={yours && view === null ? game.turn : null}
+          onPoint={over && view === null ? undefined : onPoint}
+          paint={paint}
           marks={marks}
-          dimmed={game.dead ?? []}
-          selected={pending}
-          onKey={(key) => {
-            if (key === "u" || key === "U") void send("undo");
-            else if (key === "h" || key === "H") void (yours && askHint());
-            else return false;
-            return true;
-          }}
+          dimmed={view === null ? (game.dead ?? []) : []}
+          confirm={
+            pending && yours
+              ? { vertex: pending, onYes: () => play(pending), onNo: () => setPending(null) }
+              : null
+          }
         />
+        <Scrubber {...steps} />
       </div>
       <div class="side">
-        <h1 class="unseen">
-          Game against {name} on {game.size[1]} by {game.size[0]}
-        </h1>
-        <Seat
-          colour={other}
-          name={`${name}${opponent ? ratingOf(opponent, game.size[0]) : ""}`}
-          game={game}
-          active={!over && game.turn === other}
-        />
-        <Seat colour={game.you} name="You" game={game} active={!over && game.turn === game.you} />
+        <h1 class="unseen">{both ? t("twoPeople") : t("gameAgainst", { name })}</h1>
+        <div class="seats">
+          {(both ? (["white", "black"] as const) : ([opposite(game.you as Colour), game.you as Colour] as const)).map(
+            (colour) => (
+              <Seat
+                key={colour}
+                colour={colour}
+                name={both ? t(colour) : colour === game.you ? t("you") : name}
+                about={!both && colour !== game.you && opponent ? strengthOf(opponent, game.size[0]) : ""}
+                game={game}
+                active={!over && game.turn === colour}
+              />
+            ),
+          )}
+        </div>
         <p class="status" role="status">
-          {status}
+          {view !== null
+            ? t("lookingAtMove", { n: view, all: length })
+            : statusOf(game, name, question === "loses", declined, yours)}
         </p>
-        {game.status === "playing" && (
+        {view !== null && (
+          <p class="actions">
+            <button class="primary" onClick={() => setView(null)}>
+              {t("backToGame")}
+            </button>
+          </p>
+        )}
+        {stopped && view === null && (
+          <LessonCard
+            lesson={lesson}
+            better={better}
+            show={() => setBetter(!better)}
+            retry={() => void send("undo")}
+            goOn={() => void send("go-on")}
+          />
+        )}
+        {playing && !stopped && (
           <div class="actions">
-            {pending ? (
-              <button class="primary" onClick={() => play(pending)}>
-                Play {pending}
-              </button>
-            ) : passing ? (
-              <button class="danger" onClick={() => void send("moves", { move: "pass", sure: true })}>
-                Really pass
-              </button>
-            ) : (
-              <button disabled={!yours} onClick={() => play("pass")}>
-                Pass
-              </button>
-            )}
-            {declined && <button onClick={() => send("count")}>Count anyway</button>}
-            <button disabled={!game.moves.length} onClick={() => send("undo")}>
-              {yours ? "Undo" : "Take back"}
+            <button disabled={!yours} aria-pressed={question === "pass"} onClick={pass}>
+              {t("pass")}
+            </button>
+            {declined && <button onClick={() => send("count")}>{t("countAnyway")}</button>}
+            <button disabled={!length} onClick={() => send("undo")}>
+              {t("undo")}
             </button>
             <button disabled={!yours} aria-pressed={asking !== null} onClick={askHint}>
-              {asking ? "Stop" : "Hint"}
+              {asking ? t("stop") : t("hint")}
             </button>
-            {sure ? (
-              <button class="danger" onClick={() => play("resign")}>
-                Really resign
-              </button>
-            ) : (
-              <button onClick={() => setSure(true)}>Resign</button>
-            )}
-            {game.trouble && <button onClick={() => send("retry")}>Try again</button>}
+            <button onClick={() => setQuestion(question ? null : "resign")}>{t("resign")}</button>
+            {game.trouble && <button onClick={() => send("retry")}>{t("tryAgain")}</button>}
           </div>
+        )}
+        {/* Below the buttons, so that none of them moves under a second tap. */}
+        {question && (
+          <p class="actions question">
+            <span>{t(question === "resign" ? "reallyResign" : "reallyPass")}</span>
+            <button onClick={() => setQuestion(null)}>{t("no")}</button>
+            <button
+              class="danger"
+              onClick={() =>
+                question === "resign" ? play("resign") : void send("moves", { move: "pass", sure: question === "loses" })
+              }
+            >
+              {t(question === "resign" ? "yesResign" : "yesPass")}
+            </button>
+          </p>
         )}
         {game.status === "counting" && (
           <div class="actions">
             <button class="primary" disabled={!game.dead} onClick={() => send("accept")}>
-              Accept the count
+              {t("acceptCount")}
             </button>
-            <button onClick={() => send("undo")}>Play on</button>
+            <button onClick={() => send("undo")}>{t("playOn")}</button>
           </div>
         )}
         {over && (
           <div class="actions">
             <a class="button primary" href="#/play">
-              New game
+              {t("newGame")}
             </a>
-            <button onClick={() => void study()}>Review this game</button>
-            <button onClick={() => send("undo")}>Take back</button>
+            <button onClick={() => void review()}>{t("reviewGame")}</button>
+            <button onClick={() => send("undo")}>{t("undo")}</button>
           </div>
         )}
-        {game.status === "playing" && (
-          <Typed disabled={!yours} onMove={play} />
+        {playing && !stopped && lesson && lesson.points_lost >= 0.5 && (
+          <p class="note">{lostWords(lesson)}</p>
         )}
-        {hint && <Hints hint={hint} turn={game.turn} />}
-        {counted && <pre class="count">{counted.explanation}</pre>}
+        {over && game.teach > 0 && <Summary game={game} />}
+        {estimating && !game.count && <EstimateWords estimate={estimated} />}
+        {hint && view === null && <Hints hint={hint} turn={game.turn} />}
+        {game.count && <pre class="count">{game.count.explanation}</pre>}
+        <div class="toggles">
+          <Tick
+            checked={estimating}
+            onChange={(on) => {
+              setEstimating(on);
+              store("estimate", on ? "on" : "off");
+            }}
+            text={t("estimate")}
+          />
+          <Tick checked={numbers} onChange={setNumbers} text={t("moveNumbers")} />
+          <Tick
+            checked={careful}
+            onChange={(on) => {
+              setCareful(on);
+              store("careful", on ? "on" : "off");
+            }}
+            text={t("confirmMoves")}
+          />
+        </div>
+        {playing && <Typed disabled={!yours} onMove={play} />}
         <p class="links">
           <a href={`/api/games/${id}/sgf`} download>
-            Download SGF
+            {t("downloadSgf")}
           </a>
-          <label>
-            <input
-              type="checkbox"
-              checked={careful}
-              onChange={(e) => setCareful(e.currentTarget.checked)}
-            />
-            Confirm moves on large boards
-          </label>
+          <button class="link" onClick={() => void study()}>
+            {t("openInStudy")}
+          </button>
         </p>
         <details class="moves">
           <summary>
-            {game.moves.length} {game.moves.length === 1 ? "move" : "moves"}, komi {game.komi}
-            {game.handicap ? `, ${game.handicap} handicap stones` : ""}, {game.scoring} scoring
+            {t("movesKomi", { n: length, komi: game.komi })}
+            {game.handicap ? `, ${t("stonesHandicap", { n: game.handicap })}` : ""},{" "}
+            {t(game.scoring === "area" ? "areaScoring" : "territoryScoring")}
           </summary>
           <ol>
             {game.moves.map(([colour, move], i) => (
               <li key={i}>
-                {colour} {move}
+                {colour} {moveName(move)}
               </li>
             ))}
           </ol>
         </details>
-        <BoardText stones={game.stones} />
+        <BoardText stones={state.stones} />
       </div>
     </main>
+  );
+}
+
+function statusOf(game: Game, name: string, loses: boolean, declined: boolean, yours: boolean): string {
+  if (game.status === "over") {
+    const how = game.you === "both" ? "" : t(game.won === null ? "aDraw" : game.won ? "youWin" : "youLose");
+    return [game.result, how].filter(Boolean).join(": ");
+  }
+  if (game.status === "counting") {
+    if (!game.dead) return t("counting");
+    return `${game.open ? `${t("notOver")} ` : ""}${t("countingResult", { result: game.count?.result ?? "" })}`;
+  }
+  if (game.trouble) return game.trouble;
+  if (loses) return t("passLoses");
+  if (declined) return t("notOverChoose");
+  if (game.you === "both") return t("toMove", { colour: t(game.turn) });
+  return yours ? t("yourMove") : game.lesson?.asks ? t("lookAgain") : t("thinks", { name });
+}
+
+function lostWords(lesson: Lesson): string {
+  return t("moveLost", {
+    move: moveName(lesson.move),
+    points: lesson.points_lost.toFixed(1),
+    error: lesson.error.toFixed(1),
+  });
+}
+
+interface LessonProps {
+  lesson: Lesson;
+  better: boolean;
+  show: () => void;
+  retry: () => void;
+  goOn: () => void;
+}
+
+/** What the last move lost, and what to do about it. */
+function LessonCard({ lesson, better, show, retry, goOn }: LessonProps) {
+  useEffect(() => announce(lostWords(lesson)), [lesson.number]);
+  return (
+    <section class="lesson" aria-label={t("teacher")}>
+      <p>
+        <strong>{lostWords(lesson)}</strong> {better && t("betterWas", { move: moveName(lesson.best) })}
+      </p>
+      <div class="actions">
+        <button class="primary" onClick={retry}>
+          {t("retry")}
+        </button>
+        <button aria-pressed={better} onClick={show}>
+          {t("showBetter")}
+        </button>
+        <button onClick={goOn}>{t("goOn")}</button>
+      </div>
+    </section>
+  );
+}
+
+/** The most expensive moves of a game, to be tried again as problems. */
+function Summary({ game }: { game: Game }) {
+  return (
+    <section aria-label={t("summary")}>
+      <h2>{t("summary")}</h2>
+      {game.worst.length === 0 && <p>{t("noMistakes")}</p>}
+      <ol class="worst">
+        {game.worst.map((lesson) => (
+          <li key={lesson.number}>
+            <a class="row" href={`#/problems/${encodeURIComponent(`${game.id}-${lesson.number}-${lesson.move}`)}`}>
+              <Stone colour={lesson.colour} />
+              <span>
+                {lesson.number} {moveName(lesson.move)}
+              </span>
+              <span class="meta">
+                −{lesson.points_lost.toFixed(1)} ± {lesson.error.toFixed(1)}
+              </span>
+              <span>{t("findBetter")}</span>
+            </a>
+          </li>
+        ))}
+      </ol>
+      {game.worst.length > 0 && <p class="note">{t("keptAsProblems")}</p>}
+    </section>
   );
 }
 
@@ -285,7 +478,7 @@ function Typed({ disabled, onMove }: { disabled: boolean; onMove: (move: string)
       }}
     >
       <label>
-        Type a move
+        {t("typeMove")}
         <input
           value={text}
           onInput={(e) => setText(e.currentTarget.value)}
@@ -295,7 +488,7 @@ function Typed({ disabled, onMove }: { disabled: boolean; onMove: (move: string)
           size={5}
         />
       </label>
-      <button disabled={disabled}>Play</button>
+      <button disabled={disabled}>{t("playIt")}</button>
     </form>
   );
 }
@@ -303,19 +496,20 @@ function Typed({ disabled, onMove }: { disabled: boolean; onMove: (move: string)
 interface SeatProps {
   colour: Colour;
   name: string;
+  about: string;
   game: Game;
   active: boolean;
 }
 
-function Seat({ colour, name, game, active }: SeatProps) {
-  const taken = game.captures[colour];
+function Seat({ colour, name, about, game, active }: SeatProps) {
   return (
     <div class={`seat${active ? " active" : ""}`}>
       <Stone colour={colour} />
-      <span class="name">{name}</span>
-      <span class="meta">
-        {taken} captured{taken === 1 ? " stone" : ""}
+      <span>
+        <span class="name">{name}</span>
+        {about && <small>{about}</small>}
       </span>
+      <span class="meta">{t("captured", { n: game.captures[colour] })}</span>
       {game.clock && <Time game={game} colour={colour} running={active && game.clock.running} />}
     </div>
   );

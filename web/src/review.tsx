@@ -6,13 +6,35 @@ import { useEffect, useState } from "preact/hooks";
 import { api, type BoardState, type MoveReview, type Part, type Review } from "./api";
 import { Board, BoardText } from "./board";
 import { Curve, type Shown } from "./curve";
-import { Hints } from "./hints";
-import { Choice, Stone } from "./parts";
+import { Hints, moveName } from "./hints";
+import { t, type Key } from "./i18n";
+import { Choice, Scrubber, Stone, Tick, useKeys, useSteps } from "./parts";
 import { asResult, filled, inRows, percent, toXY, unpacked } from "./points";
 import { announce } from "./status";
-import { afterLine, positionOf, useAnalysis, type Line } from "./variation";
+import { afterMove, alternating } from "./rules";
+import { openStudy } from "./study";
+import { useAnalysis } from "./variation";
 
 const WORST = 8;
+
+/** Moves played beside the game, from one of its positions. */
+interface Line {
+  from: number;
+  moves: string[];
+  /** How many of the moves are on the board. */
+  shown: number;
+}
+
+function positionOf(base: BoardState, komi: number, moves: string[]) {
+  return { stones: base.stones, turn: base.turn, komi, moves: alternating(base.turn, moves) };
+}
+
+/** Return the board after the shown moves of a line; null if one of them is not legal. */
+function afterLine(line: Line, positions: BoardState[]): BoardState | null {
+  let state: BoardState | null = positions[line.from]!;
+  for (const move of line.moves.slice(0, line.shown)) state = state && afterMove(state, move);
+  return state;
+}
 
 export function ReviewPage({ id }: { id: string }) {
   const [review, setReview] = useState<Review | null>(null);
@@ -52,10 +74,10 @@ export function ReviewPage({ id }: { id: string }) {
   if (missing) {
     return (
       <main class="narrow">
-        <h1>Review</h1>
+        <h1>{t("review")}</h1>
         <p>{missing}</p>
         <p>
-          <a href="#/review">All reviews</a>
+          <a href="#/review">{t("allReviews")}</a>
         </p>
       </main>
     );
@@ -87,7 +109,7 @@ export function Reviewed({ review }: { review: Review }) {
     const next = Math.min(Math.max(number, 0), length);
     setAt(next);
     const move = parts[next]?.move;
-    announce(move ? `Move ${next}, ${move.colour} ${move.move}` : `Move ${next}`);
+    announce(move ? t("moveBy", { n: next, colour: t(move.colour), move: moveName(move.move) }) : t("atMove", { n: next }));
   };
   const step = (by: number) => {
     if (line && line.shown + by >= 0 && line.shown + by <= line.moves.length && by !== 0) {
@@ -109,20 +131,17 @@ export function Reviewed({ review }: { review: Review }) {
     const moves = [...(line?.moves.slice(0, line.shown) ?? []), vertex];
     const next = { from: line?.from ?? at, moves, shown: moves.length };
     if (afterLine(next, game.positions)) setLine(next);
-    else announce(`${vertex} cannot be played`);
+    else announce(t("cannotPlay", { move: vertex }));
   };
-  const onKey = (key: string) => {
-    if (key === "ArrowLeft") step(-1);
-    else if (key === "ArrowRight") step(1);
-    else if (key === "PageUp") go(at - 10);
-    else if (key === "PageDown") go(at + 10);
-    else if (key === "Home") go(0);
-    else if (key === "End") go(length);
-    else if (key === "Escape") setLine(null);
-    else return false;
-    return true;
-  };
+  useSteps({ at, length, go, step });
+  useKeys((key) => {
+    if (key === "Escape") setLine(null);
+    return key === "Escape";
+  });
 
+  const study = async () => {
+    openStudy(await fetch(`/api/reviews/${review.id}/sgf`).then((answer) => answer.text()));
+  };
   const judged = !line ? part?.position : undefined;
   const owners = line ? analysis?.ownership : judged?.ownership && unpacked(judged.ownership);
   const marks: Record<string, Marker> = {};
@@ -157,11 +176,11 @@ export function Reviewed({ review }: { review: Review }) {
       <div class="board-column with-scrubber">
         <Board
           stones={state.stones}
-          label={`${cols} by ${rows} board. Left and right arrows step through the game.`}
+          label={t("reviewKeys")}
+          steps
           last={line ? null : state.last}
           hover={state.turn}
           onPoint={onPoint}
-          onKey={onKey}
           paint={overlays.ownership && owners ? inRows(owners, cols) : null}
           heat={overlays.guesses ? heat : null}
           marks={marks}
@@ -170,51 +189,50 @@ export function Reviewed({ review }: { review: Review }) {
       </div>
       <div class="side">
         <h1 class="title">
-          {game.black || "Black"} – {game.white || "White"}
+          {game.black || t("black")} – {game.white || t("white")}
         </h1>
         <p class="meta">
-          {[review.title, game.event, game.date, game.result, `komi ${game.komi}`].filter(Boolean).join(" · ")}
+          {[review.title, game.event, game.date, game.result, `${t("komi")} ${game.komi}`].filter(Boolean).join(" · ")}
         </p>
         <Progress review={review} />
         <Choice
-          legend="Curve, from Black's view"
+          legend={t("curveLegend")}
           name="curve"
           value={shown}
           options={[
-            ["winrate", "Winner"],
-            ["score", "Points"],
+            ["winrate", t("winner")],
+            ["score", t("points")],
           ]}
           onChange={setShown}
         />
         <Curve parts={parts} length={length} at={at} shown={shown} onMove={go} />
         <p class="note">
-          Bars: points lost by <span class="blue">Black</span> and <span class="red">White</span>.
-          Click or drag in the curve.
+          {t("barsNote")} <span class="blue">{t("black")}</span>, <span class="red">{t("white")}</span>.
         </p>
         <Toggles value={overlays} onChange={setOverlays} />
         {line ? (
-          <section aria-label="Variation">
-            <h2>Variation from move {line.from}</h2>
+          <section aria-label={t("variation")}>
+            <h2>{t("variationFrom", { n: line.from })}</h2>
             <p class="actions">
-              <button onClick={() => setLine(null)}>Back to the game</button>
+              <button onClick={() => setLine(null)}>{t("backToGame")}</button>
               <button
                 disabled={line.shown <= 1}
                 onClick={() => setLine({ ...line, shown: line.shown - 1 })}
               >
-                ◂ One back
+                ◂ {t("oneBack")}
               </button>
             </p>
             {analysis ? (
               <Hints hint={analysis} turn={state.turn} />
             ) : (
-              !alone && <p class="note">Thinking …</p>
+              !alone && <p class="note">{t("thinking")}</p>
             )}
           </section>
         ) : (
           <MoveWords part={part} number={at} comment={game.comments[String(at)]} better={better} />
         )}
-        <h2>Worst moves first</h2>
-        {worst.length === 0 && <p class="note">Nothing lost so far.</p>}
+        <h2>{t("worstFirst")}</h2>
+        {worst.length === 0 && <p class="note">{t("nothingLost")}</p>}
         <ol class="worst">
           {worst.map((move) => (
             <li key={move.number}>
@@ -223,13 +241,13 @@ export function Reviewed({ review }: { review: Review }) {
                 <span>
                   {move.number} {move.move}
                 </span>
-                <span class={`badge ${move.verdict || "small"}`}>{move.verdict || "loss"}</span>
+                <span class={`badge ${move.verdict || "small"}`}>{t(move.verdict || "loss")}</span>
                 <span class="meta">
                   {move.points_lost.toFixed(1)} ± {move.error.toFixed(1)}
                 </span>
               </button>
-              <button onClick={() => better(move)} aria-label={`${move.best}, better than move ${move.number}`}>
-                {move.best}
+              <button onClick={() => better(move)} aria-label={t("betterThanMove", { move: moveName(move.best), n: move.number })}>
+                {moveName(move.best)}
               </button>
             </li>
           ))}
@@ -238,20 +256,25 @@ export function Reviewed({ review }: { review: Review }) {
         {alone ? (
           review.index && (
             <p class="links">
-              <a href={review.index}>All games</a>
+              <a href={review.index}>{t("allGames")}</a>
             </p>
           )
         ) : (
           <p class="links">
-          {review.status === "done" && (
-            <a href={`/api/reviews/${review.id}/sgf`} download>
-              Annotated SGF
+            {review.status === "done" && (
+              <>
+                <a href={`/api/reviews/${review.id}/sgf`} download>
+                  {t("annotatedSgf")}
+                </a>
+                <button class="link" onClick={() => void study()}>
+                  {t("openInStudy")}
+                </button>
+              </>
+            )}
+            <a href={`/api/reviews/${review.id}/csv`} download>
+              {t("tableCsv")}
             </a>
-          )}
-          <a href={`/api/reviews/${review.id}/csv`} download>
-            Table (CSV)
-          </a>
-            <a href="#/review">All reviews</a>
+            <a href="#/review">{t("allReviews")}</a>
           </p>
         )}
         <BoardText stones={state.stones} />
@@ -264,81 +287,40 @@ function rank(move: MoveReview): number {
   return move.verdict === "mistake" ? 2 : move.verdict === "doubtful" ? 1 : 0;
 }
 
-interface ScrubberProps {
-  at: number;
-  length: number;
-  go: (number: number) => void;
-  step: (by: number) => void;
-}
-
-export function Scrubber({ at, length, go, step }: ScrubberProps) {
-  return (
-    <div class="scrubber">
-      <button onClick={() => go(0)} aria-label="First position">
-        ◂◂
-      </button>
-      <button onClick={() => step(-1)} aria-label="Previous move">
-        ◂
-      </button>
-      <input
-        type="range"
-        min={0}
-        max={length}
-        value={at}
-        aria-label="Move number"
-        onInput={(e) => go(Number(e.currentTarget.value))}
-      />
-      <output>{at}</output>
-      <button onClick={() => step(1)} aria-label="Next move">
-        ▸
-      </button>
-      <button onClick={() => go(length)} aria-label="Last position">
-        ▸▸
-      </button>
-    </div>
-  );
-}
-
 function Progress({ review }: { review: Review }) {
   const { progress } = review;
-  if (review.status === "failed") return <p class="warning">The review failed: {review.trouble}</p>;
+  if (review.status === "failed") return <p class="warning">{t("reviewFailed")} {review.trouble}</p>;
   if (review.game.remark) return <p class="warning">{review.game.remark}</p>;
   if (review.status === "done") return null;
-  if (!progress) return <p class="progress">Waiting for other reviews …</p>;
+  if (!progress) return <p class="progress">{t("waitingForOthers")}</p>;
   return (
     <p class="progress">
-      <progress max={progress.total} value={progress.done} aria-label={STAGES[progress.stage]} />
-      {STAGES[progress.stage]}: {progress.done} of {progress.total}
+      <progress max={progress.total} value={progress.done} aria-label={t(STAGES[progress.stage])} />
+      {t(STAGES[progress.stage])}: {t("nOf", { n: progress.done, all: progress.total })}
     </p>
   );
 }
 
-const STAGES = {
-  "first pass": "First pass over all positions",
-  search: "Searching the doubtful moves",
-  lines: "Better lines",
-};
+export const STAGES = { "first pass": "stageFirst", search: "stageSearch", lines: "stageLines" } as const;
 
 type Overlays = { ownership: boolean; guesses: boolean; best: boolean };
-const OVERLAYS: [keyof Overlays, string][] = [
-  ["best", "Best move"],
-  ["guesses", "Predicted moves"],
-  ["ownership", "Ownership"],
+const OVERLAYS: [keyof Overlays, Key][] = [
+  ["best", "bestMove"],
+  ["guesses", "predictedMoves"],
+  ["ownership", "ownership"],
 ];
 
 function Toggles(props: { value: Overlays; onChange: (value: Overlays) => void }) {
   return (
     <fieldset class="toggles">
-      <legend>On the board</legend>
+      <legend>{t("onTheBoard")}</legend>
       {OVERLAYS.map(([key, text]) => (
-        <label key={key}>
-          <input
-            type="checkbox"
-            checked={props.value[key]}
-            onChange={(e) => props.onChange({ ...props.value, [key]: e.currentTarget.checked })}
-          />
-          {text}
-        </label>
+        <Tick
+          key={key}
+          checked={props.value[key]}
+          onChange={(on) => props.onChange({ ...props.value, [key]: on })}
+          text={t(text)}
+        />
       ))}
     </fieldset>
   );
@@ -354,33 +336,35 @@ interface WordsProps {
 function MoveWords({ part, number, comment, better }: WordsProps) {
   const move = part?.move;
   return (
-    <section class="words" aria-label="This move">
-      <h2>{move ? `Move ${number}: ${move.colour === "black" ? "Black" : "White"} ${move.move}` : number ? `Move ${number}` : "Before the first move"}</h2>
-      {!part && <p class="note">Not evaluated yet.</p>}
+    <section class="words" aria-label={t("thisMove")}>
+      <h2>
+        {move
+          ? t("moveBy", { n: number, colour: t(move.colour), move: moveName(move.move) })
+          : number
+            ? t("atMove", { n: number })
+            : t("beforeFirst")}
+      </h2>
+      {!part && <p class="note">{t("notEvaluated")}</p>}
       {part && (
         <p>
-          Black wins with {percent(part.position.winrate)}, expected result{" "}
-          {asResult(part.position.score)}.
+          {t("blackWins", { share: percent(part.position.winrate), result: asResult(part.position.score) })}
           {move && move.points_lost > 0.05 && (
             <>
               {" "}
-              The move lost {move.points_lost.toFixed(1)} ± {move.error.toFixed(1)} points
-              {move.verdict && <strong> ({move.verdict})</strong>}
-              {move.visits > 1 ? `, ${move.visits} visits` : ", by one evaluation"}.
+              {t("moveLost", { move: moveName(move.move), points: move.points_lost.toFixed(1), error: move.error.toFixed(1) })}
+              {move.verdict && <strong> ({t(move.verdict)})</strong>}{" "}
+              {move.visits > 1 ? t("byVisits", { n: move.visits }) : t("byOneEvaluation")}
             </>
           )}
           {move && move.probability !== null && (
-            <>
-              {" "}
-              People play it with {percent(move.probability, 1)} (choice {move.rank}).
-            </>
+            <> {t("peoplePlay", { share: percent(move.probability, 1), rank: move.rank ?? 0 })}</>
           )}
         </p>
       )}
       {move && move.line.length > 0 && move.best !== move.move && (
         <p>
-          <button onClick={() => better(move)}>Show the better line</button>{" "}
-          <span class="meta">{move.line.slice(0, 6).join(" ")}</span>
+          <button onClick={() => better(move)}>{t("showBetterLine")}</button>{" "}
+          <span class="meta">{move.line.slice(0, 6).map(moveName).join(" ")}</span>
         </p>
       )}
       {comment && <blockquote class="comment">{comment}</blockquote>}
@@ -392,31 +376,31 @@ function Sides({ review }: { review: Review }) {
   const { black, white, ending, judge } = review.summary!;
   return (
     <>
-      <h2>Both sides</h2>
+      <h2>{t("bothSides")}</h2>
       <table>
         <thead>
           <tr>
             <th scope="col">
-              <span class="unseen">Figure</span>
+              <span class="unseen">{t("figure")}</span>
             </th>
-            <th scope="col">Black</th>
-            <th scope="col">White</th>
+            <th scope="col">{t("black")}</th>
+            <th scope="col">{t("white")}</th>
           </tr>
         </thead>
         <tbody>
           <tr>
-            <th scope="row">Points lost per move</th>
+            <th scope="row">{t("lostPerMove")}</th>
             <td>{black.mean_points_lost.toFixed(2)}</td>
             <td>{white.mean_points_lost.toFixed(2)}</td>
           </tr>
           <tr>
-            <th scope="row">Mistakes</th>
+            <th scope="row">{t("mistakes")}</th>
             <td>{black.mistakes}</td>
             <td>{white.mistakes}</td>
           </tr>
           {black.top1 !== null && white.top1 !== null && (
             <tr>
-              <th scope="row">People's first choice</th>
+              <th scope="row">{t("firstChoice")}</th>
               <td>{percent(black.top1)}</td>
               <td>{percent(white.top1)}</td>
             </tr>
@@ -424,7 +408,7 @@ function Sides({ review }: { review: Review }) {
         </tbody>
       </table>
       <p class="note">
-        Evaluated by {judge}.{ending && ` Counted by ${ending.judge}: ${ending.result}.`}
+        {t("evaluatedBy", { judge })} {ending && t("countedBy", { judge: ending.judge, result: ending.result })}
       </p>
     </>
   );

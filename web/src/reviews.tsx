@@ -2,7 +2,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api, type ReviewEntry } from "./api";
-import { ago, Drop, usePolled } from "./parts";
+import { t } from "./i18n";
+import { ago, Drop, Tick, usePolled } from "./parts";
+import { STAGES } from "./review";
 import { complain } from "./status";
 
 const REFRESH = 1500;
@@ -11,12 +13,15 @@ const GAMES = /\.(sgf|gib|ngf|mgt|txt|zip|tar|tgz|gz|bz2|xz)$/i;
 export function Reviews() {
   const [busy, setBusy] = useState(true);
   const [reviews, reload] = usePolled<ReviewEntry[]>("/reviews", busy ? REFRESH : null);
-  const waiting = reviews?.some((r) => r.status === "waiting") ?? true;
+  const queue = reviews?.filter((r) => r.status === "waiting") ?? [];
+  const waiting = !reviews || queue.length > 0;
   useEffect(() => setBusy(waiting), [waiting]);
   const [quick, setQuick] = useState(false);
+  const [adding, setAdding] = useState<{ n: number; all: number } | null>(null);
   const add = async (files: File[]) => {
     const made: { id: string }[] = [];
-    for (const file of files) {
+    for (const [n, file] of files.entries()) {
+      setAdding({ n: n + 1, all: files.length });
       try {
         const query = new URLSearchParams({ name: file.name, quick: String(quick) });
         made.push(...(await api<{ id: string }[]>(`/reviews?${query}`, { body: file })));
@@ -24,8 +29,13 @@ export function Reviews() {
         complain(problem);
       }
     }
+    setAdding(null);
     if (made.length === 1) location.hash = `#/review/${made[0]!.id}`;
     else reload();
+  };
+  const cancelAll = async () => {
+    await api("/reviews", { method: "DELETE" }).catch(complain);
+    reload();
   };
   const forget = async (id: string) => {
     await api(`/reviews/${id}`, { method: "DELETE" }).catch(complain);
@@ -33,18 +43,12 @@ export function Reviews() {
   };
   return (
     <main class="narrow">
-      <h1>Review</h1>
-      <p>
-        Who was ahead, what each move lost, what would have been better. A first pass over the whole
-        game takes seconds; then the doubtful moves are searched. Reviews run one after the other in
-        the background; you can play meanwhile.
-      </p>
-      <Drop onFiles={(files) => void add(files)}>
-        Drop games here or choose files: SGF and other formats, collections, zip and tar archives
-      </Drop>
+      <h1>{t("review")}</h1>
+      <p>{t("reviewAbout")}</p>
+      <Drop onFiles={(files) => void add(files)}>{t("dropToReview")}</Drop>
       <div class="actions">
         <label class="button">
-          A whole folder
+          {t("wholeFolder")}
           <input
             class="unseen"
             type="file"
@@ -57,40 +61,39 @@ export function Reviews() {
             }}
           />
         </label>
-        <label class="inline">
-          <input
-            type="checkbox"
-            checked={quick}
-            onChange={(e) => setQuick(e.currentTarget.checked)}
-          />
-          First pass only
-        </label>
+        <Tick checked={quick} onChange={setQuick} text={t("firstPassOnly")} />
       </div>
-      <h2>Your reviews</h2>
-      {reviews?.length === 0 && <p class="note">None yet.</p>}
+      {(queue.length > 0 || adding) && (
+        <p class="queue" role="status">
+          {adding ? t("sending", adding) : t("inQueue", { n: queue.length })}
+          {queue.length > 0 && <button onClick={() => void cancelAll()}>{t("cancelAll")}</button>}
+        </p>
+      )}
+      <h2>{t("yourReviews")}</h2>
+      {reviews?.length === 0 && <p class="note">{t("noneYet")}</p>}
       <ul class="games">
         {reviews?.map((review) => (
           <li key={review.id}>
             <a href={`#/review/${review.id}`}>
               <span>
-                {review.black || "Black"} – {review.white || "White"}
+                {review.black || t("black")} – {review.white || t("white")}
               </span>
               <span class="meta">
-                {review.size[1]}×{review.size[0]}, {review.moves} moves
+                {review.size[1]}×{review.size[0]}, {t("nMoves", { n: review.moves })}
                 {review.result && `, ${review.result}`} ·{" "}
                 {review.status === "waiting"
                   ? review.progress
-                    ? `${review.progress.stage}: ${review.progress.done} of ${review.progress.total}`
-                    : "waiting"
+                    ? `${t(STAGES[review.progress.stage])}: ${t("nOf", { n: review.progress.done, all: review.progress.total })}`
+                    : t("waiting")
                   : review.status === "failed"
-                    ? "failed"
+                    ? t("failed")
                     : ago(review.changed)}
               </span>
             </a>
             <button
               class="plain"
               onClick={() => forget(review.id)}
-              aria-label={`Delete the review of ${review.black || "Black"} against ${review.white || "White"}`}
+              aria-label={t("deleteReview", { black: review.black || t("black"), white: review.white || t("white") })}
             >
               ×
             </button>

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, type Count, type WholeGame } from "./api";
 import { Board, BoardText } from "./board";
+import { t } from "./i18n";
 import { Choice } from "./parts";
 import { asResult, paintOf, toXY } from "./points";
 import { EMPTY, Picker, type Source } from "./source";
@@ -95,7 +96,7 @@ export function Score() {
       <div class="board-column">
         <Board
           stones={stones}
-          label={`${stones[0]!.length} by ${rows} board. Arrow keys move, Enter ${tool === "correct" ? "turns a block" : "puts a stone"}.`}
+          label={t("scoreKeys")}
           hover={tool === "black" || tool === "white" ? tool : null}
           onPoint={onPoint}
           paint={paintOf(count)}
@@ -103,23 +104,23 @@ export function Score() {
         />
       </div>
       <div class="side">
-        <h1>Score</h1>
+        <h1>{t("score")}</h1>
         <Picker source={source} change={take} />
         <Choice
-          legend="A click"
+          legend={t("aClick")}
           name="tool"
           value={tool}
           options={[
-            ["correct", "corrects"],
-            ["black", "Black"],
-            ["white", "White"],
-            ["empty", "clears"],
+            ["correct", t("corrects")],
+            ["black", t("black")],
+            ["white", t("white")],
+            ["empty", t("clears")],
           ]}
           onChange={setTool}
         />
         <div class="fields">
           <label class="field">
-            Komi
+            {t("komi")}
             <input
               type="number"
               step="0.5"
@@ -129,9 +130,9 @@ export function Score() {
               onInput={(e) => setKomi(Number(e.currentTarget.value))}
             />
           </label>
-          {(["Black", "White"] as const).map((name, i) => (
+          {(["black", "white"] as const).map((name, i) => (
             <label class="field" key={name}>
-              Taken by {name}
+              {t("takenBy", { colour: t(name) })}
               <input
                 type="number"
                 min="0"
@@ -147,23 +148,23 @@ export function Score() {
           ))}
         </div>
         <div class="result" role="status">
-          {!scored && <p class="note">{empty ? "Drop a game or set up a position." : "Counting …"}</p>}
+          {!scored && <p class="note">{t(empty ? "dropOrSetUp" : "counting")}</p>}
           {scored && (
             <>
-              <p class="big">{scored[rules].result === "0" ? "A draw" : scored[rules].result}</p>
+              <p class="big">{scored[rules].result === "0" ? t("aDraw") : scored[rules].result}</p>
               <table>
                 <thead>
                   <tr>
-                    <th scope="col">Rules</th>
-                    <th scope="col">Black</th>
-                    <th scope="col">White</th>
-                    <th scope="col">Result</th>
+                    <th scope="col">{t("rules")}</th>
+                    <th scope="col">{t("black")}</th>
+                    <th scope="col">{t("white")}</th>
+                    <th scope="col">{t("result")}</th>
                   </tr>
                 </thead>
                 <tbody>
                   {(["area", "territory"] as const).map((name) => (
                     <tr key={name}>
-                      <th scope="row">{name}</th>
+                      <th scope="row">{t(name)}</th>
                       <td>{scored[name].black}</td>
                       <td>{scored[name].white}</td>
                       <td>{scored[name].result}</td>
@@ -172,23 +173,23 @@ export function Score() {
                 </tbody>
               </table>
               <p class="note">
-                Dead: {scored.dead.join(" ") || "none"}.
-                {scored.seki.length > 0 && ` Seki: ${scored.seki.join(" ")}.`}{" "}
-                {scored.safe ? "The scorer is sure." : "The scorer does not take this game for finished."}
+                {t("deadStones", { stones: scored.dead.join(" ") || t("none") })}
+                {scored.seki.length > 0 && ` ${t("sekiStones", { stones: scored.seki.join(" ") })}`}{" "}
+                {t(scored.safe ? "scorerSure" : "scorerUnsure")}
                 {scored.estimate &&
-                  ` Estimate, if it goes on: ${asResult(scored.estimate.score)}, give or take ${scored.estimate.spread.toFixed(0)} (by ${scored.estimate.by}).`}
-                {source.game?.result && ` The record says ${source.game.result}.`}
+                  ` ${t("ifItGoesOn", { result: asResult(scored.estimate.score), spread: scored.estimate.spread.toFixed(0) })}`}
+                {source.game?.result && ` ${t("recordSays", { result: source.game.result })}`}
               </p>
             </>
           )}
         </div>
         <Choice
-          legend="Shown on the board"
+          legend={t("onTheBoard")}
           name="rules"
           value={rules}
           options={[
-            ["area", "Area"],
-            ["territory", "Territory"],
+            ["area", t("area")],
+            ["territory", t("territory")],
           ]}
           onChange={setRules}
         />

@@ -5,9 +5,9 @@ import { api, type BoardState, type Guess } from "./api";
 import { Board } from "./board";
 import { Hints } from "./hints";
 import { Mini, type Shade } from "./mini";
-import { useLoaded } from "./parts";
+import { t, type Key } from "./i18n";
+import { Scrubber, useKeys, useLoaded, useSteps } from "./parts";
 import { asResult, filled, inRows, percent, toXY } from "./points";
-import { Scrubber } from "./review";
 import { asked, EMPTY, Picker, useBoard, type Asked, type Source } from "./source";
 import { useAnalysis } from "./variation";
 
@@ -33,15 +33,21 @@ interface Sight extends BoardState {
   blocks?: { stones: string[]; status: string; probability: number | null }[];
 }
 
-const MAPS: Record<string, string> = {
-  territory: "White's territory",
-  "white lives": "white stones that live",
-  "black dies": "black stones that die",
-  "white eye": "White's eyes",
-  "black eye": "Black's eyes",
-  "black eye by capture": "Black's eyes by capture",
-  "white eye by capture": "White's eyes by capture",
+const MAPS: Record<string, Key> = {
+  policy: "wishes",
+  ownership: "ownership",
+  territory: "mapTerritory",
+  "white lives": "mapWhiteLives",
+  "black dies": "mapBlackDies",
+  "white eye": "mapWhiteEye",
+  "black eye": "mapBlackEye",
+  "black eye by capture": "mapBlackEyeByCapture",
+  "white eye by capture": "mapWhiteEyeByCapture",
 };
+
+function mapName(name: string): string {
+  return name in MAPS ? t(MAPS[name]!) : name;
+}
 
 interface Layer {
   values: (number | null)[];
@@ -70,6 +76,11 @@ export function See() {
     if (source.game && source.extra.length) setSource({ ...source, extra: by < 0 ? source.extra.slice(0, -1) : source.extra });
     else go(at + by);
   };
+  useSteps({ at, length, go, step });
+  useKeys((key) => {
+    if (key === "Backspace") setSource({ ...source, extra: source.extra.slice(0, -1) });
+    return key === "Backspace";
+  });
   const found = layer ? layers[`${layer.machine}/${layer.name}`] : undefined;
   // A layer outlives its board until the machine has looked at the next one.
   const shown = found?.values.length === rows * cols ? found : undefined;
@@ -86,10 +97,8 @@ export function See() {
     ...(machines ?? []),
     {
       id: "search",
-      title: "Search",
-      about:
-        "The strongest player's tree search, led by a deep network or by playouts, whichever is " +
-        "stronger on this board: the moves it visits most, and where they lead.",
+      title: t("search"),
+      about: t("searchAbout"),
       paper: "",
       guide: "players",
       models: {},
@@ -99,20 +108,15 @@ export function See() {
     m.id === "search" || `${rows}x${cols}` in m.models || "" in m.models;
   return (
     <main class="wide see">
-      <h1>What they see</h1>
+      <h1>{t("see")}</h1>
       <div class="see-top">
         <div class="see-board">
           <Board
             stones={board.stones}
-            label={`${cols} by ${rows} board. Arrow keys move, Enter plays, Backspace takes back.`}
+            label={t("seeKeys")}
             last={board.last}
             hover={board.turn}
             onPoint={(vertex) => setSource({ ...source, extra: [...source.extra, vertex] })}
-            onKey={(key) => {
-              if (key !== "Backspace") return false;
-              setSource({ ...source, extra: source.extra.slice(0, -1) });
-              return true;
-            }}
             paint={
               shown?.shade === "ownership"
                 ? inRows(shown.values.map((v) => v ?? 0), cols)
@@ -125,13 +129,12 @@ export function See() {
         <div class="see-side">
           <Picker source={source} change={setSource} />
           <p class="note">
-            Play moves on the board or step through a game; every machine looks at the same
-            position. {board.turn === "black" ? "Black" : "White"} is to move.
+            {t("seeAbout")} {t("toMove", { colour: t(board.turn) })}.
           </p>
           <fieldset class="toggles column">
-            <legend>Machines</legend>
+            <legend>{t("machines")}</legend>
             {all.map((m) => (
-              <label key={m.id}>
+              <label key={m.id} class="inline">
                 <input
                   type="checkbox"
                   checked={!off.includes(m.id) && usable(m)}
@@ -141,14 +144,14 @@ export function See() {
                   }
                 />
                 {m.title}
-                {!usable(m) && <small> only {Object.keys(m.models).join(", ")}</small>}
+                {!usable(m) && <small> {t("only", { boards: Object.keys(m.models).join(", ") })}</small>}
               </label>
             ))}
           </fieldset>
           {layer && (
             <p>
               <button onClick={() => setLayer(null)}>
-                Clear the board: {layer.name === "policy" ? "wishes" : (MAPS[layer.name] ?? layer.name)}
+                {t("clearBoard", { name: mapName(layer.name) })}
               </button>
             </p>
           )}
@@ -192,7 +195,10 @@ function Heading({ machine, model }: { machine: Machine; model?: string }) {
         {machine.about} {machine.paper && <cite>{machine.paper}. </cite>}
         {model && (
           <>
-            Model <code>{model}</code>, guide <code>docs/guide/{machine.guide}.md</code>.
+            {t("model")} <code>{model}</code>.{" "}
+            <a href={`/guide/${machine.guide}`} target="_blank" rel="noopener">
+              {t("guide")}
+            </a>
           </>
         )}
       </p>
@@ -227,10 +233,10 @@ function Card({ machine, position, onLayers, chosen, choose }: CardProps) {
   }, [key, machine.id]);
   const dead = sight?.blocks?.filter((b) => b.status === "dead").flatMap((b) => b.stones);
   const pictures: [string, string, (number | null)[], Shade][] = [];
-  if (sight?.policy) pictures.push(["policy", "wishes", sight.policy, "wishes"]);
-  if (sight?.ownership) pictures.push(["ownership", "ownership", sight.ownership, "ownership"]);
+  if (sight?.policy) pictures.push(["policy", mapName("policy"), sight.policy, "wishes"]);
+  if (sight?.ownership) pictures.push(["ownership", mapName("ownership"), sight.ownership, "ownership"]);
   for (const [name, values] of Object.entries(sight?.maps ?? {}))
-    pictures.push([name, MAPS[name] ?? name, values, "likelihood"]);
+    pictures.push([name, mapName(name), values, "likelihood"]);
   return (
     <section class="sight" aria-label={machine.title} aria-busy={seen?.key !== key && !trouble}>
       <Heading machine={machine} model={sight?.model} />
@@ -245,7 +251,7 @@ function Card({ machine, position, onLayers, chosen, choose }: CardProps) {
                   class="picture"
                   aria-pressed={chosen === name}
                   onClick={() => choose(chosen === name ? null : name)}
-                  aria-label={`${machine.title}, ${text}: show on the large board`}
+                  aria-label={t("showLarge", { name: `${machine.title}, ${text}` })}
                 >
                   <Mini
                     stones={sight.stones}
@@ -283,19 +289,18 @@ function Facts({ sight }: { sight: Sight }) {
     <>
       {sight.value !== undefined && sight.value !== null && (
         <p>
-          Expects {asResult(sight.value)}
-          {sight.spread !== undefined && <> (give or take {sight.spread.toFixed(0)})</>}
-          {sight.winrate !== undefined && sight.winrate !== null && (
-            <>, Black wins {percent(sight.winrate)}</>
-          )}
-          .
+          {t("expects", { result: asResult(sight.value) })}
+          {sight.spread !== undefined && ` ${t("giveOrTake", { n: sight.spread.toFixed(0) })}`}
+          {sight.winrate !== undefined &&
+            sight.winrate !== null &&
+            `. ${t("blackWinsShare", { share: percent(sight.winrate) })}`}
         </p>
       )}
       {sight.blocks && (
         <p>
-          {sight.safe ? "Safe to score. " : "Not over yet. "}
+          {t(sight.safe ? "safeToScore" : "notOver")}{" "}
           {dead.length === 0
-            ? "No block is dead."
+            ? t("noDead")
             : dead
                 .slice(0, 5)
                 .map((b) => `${b.stones[0]} (${b.stones.length}) ${b.status}${b.probability === null ? "" : ` ${percent(b.probability)}`}`)
@@ -306,8 +311,8 @@ function Facts({ sight }: { sight: Sight }) {
         <table>
           <thead>
             <tr>
-              <th scope="col">Move</th>
-              <th scope="col">Share</th>
+              <th scope="col">{t("move")}</th>
+              <th scope="col">{t("share")}</th>
             </tr>
           </thead>
           <tbody>
@@ -338,30 +343,30 @@ function SearchCard(props: { machine: Machine; position: Asked; board: BoardStat
     if (point) values[point[1] * cols + point[0]] = (move.visits ?? 0) / most;
   }
   return (
-    <section class="sight" aria-label="Search" aria-busy={!found}>
+    <section class="sight" aria-label={t("search")} aria-busy={!found}>
       <Heading machine={props.machine} />
       <div class="minis">
         <figure>
           <Mini
             stones={props.board.stones}
-            label="Search: visits"
+            label={t("visits")}
             last={props.board.last}
             values={values}
             shade="wishes"
             letters={moves.slice(0, 5).map((m) => m.move)}
           />
-          <figcaption>visits</figcaption>
+          <figcaption>{t("visits")}</figcaption>
         </figure>
         {found?.ownership && (
           <figure>
             <Mini
               stones={props.board.stones}
-              label="Search: ownership"
+              label={t("ownership")}
               last={props.board.last}
               values={found.ownership}
               shade="ownership"
             />
-            <figcaption>ownership</figcaption>
+            <figcaption>{t("ownership")}</figcaption>
           </figure>
         )}
       </div>

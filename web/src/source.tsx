@@ -2,9 +2,10 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api, type BoardState, type Colour, type WholeGame } from "./api";
-import { Choice, Drop } from "./parts";
+import { t } from "./i18n";
+import { Choice, Drop, SIZES } from "./parts";
 import { complain } from "./status";
-import { alternating } from "./variation";
+import { alternating, blank } from "./rules";
 
 export interface Source {
   game: WholeGame | null;
@@ -21,10 +22,6 @@ export interface Asked {
 }
 
 export const EMPTY: Source = { game: null, size: 9, at: 0, extra: [] };
-
-function blank(size: number): BoardState {
-  return { stones: Array(size).fill(".".repeat(size)), turn: "black", last: null, captures: [0, 0] };
-}
 
 /** Return what to ask the server about, with the history where there is one. */
 export function asked({ game, size, at, extra }: Source): Asked {
@@ -92,22 +89,18 @@ export function Picker({ source, change }: PickerProps) {
   return (
     <div class="picker">
       <Choice
-        legend="Board"
+        legend={t("board")}
         name="empty-board"
         value={source.game ? 0 : source.size}
-        options={[
-          [9, "9×9"],
-          [13, "13×13"],
-          [19, "19×19"],
-        ]}
+        options={SIZES}
         onChange={(size) => change({ game: null, size, at: 0, extra: [] })}
       />
       <Drop onFiles={(chosen) => chosen[0] && void open(chosen[0], 1)}>
-        {source.game ? source.game.file : "or drop a game"}
+        {source.game ? source.game.file : t("orDropGame")}
       </Drop>
       {many > 1 && files && (
         <label class="field">
-          Game of {many}
+          {t("gameOf", { n: many })}
           <input
             type="number"
             min={1}

@@ -22,6 +22,7 @@ from tengen.cli.screen import Screen
 from tengen.errors import IllegalMoveError, TengenError
 
 if TYPE_CHECKING:
+    from tengen.cli.teaching import Teacher
     from tengen.game.clock import Clock
     from tengen.game.session import LocalGame
 
@@ -69,14 +70,20 @@ def play(
     out: Path | None = option(None, "Keep the game there; never over another one."),
     resume: bool = flag("--resume", "Go on with the last game, or the one in --out."),
     plain: bool = flag("--plain", "No colours, ASCII only."),
+    teach: bool = flag("--teach", "Say at once what your move lost; let you try again."),
+    threshold: float | None = option(
+        None, "With --teach: points that a move must lose; by the level if not given.", min=0.5
+    ),
     json: Json = False,
 ) -> None:
     """Play against the machine in the terminal.
 
     Type a vertex such as D4, or pass, resign, undo, hint, score, dead, review, save FILE, board,
-    help, quit. The game is kept after every move.
+    help, quit; with --teach also better, go, problem. The game is kept after every move.
     """
+    from tengen.cli.teaching import Teacher
     from tengen.game import saved_games
+    from tengen.reviews.settings import usual_threshold
 
     source = standard_input()
     path: Path | None
@@ -91,7 +98,11 @@ def play(
         if out is None and session.human:
             path = saved_games.new_place(saved_games.default_folder(), session.board)
     screen = Screen(sys.stderr if json else sys.stdout, plain=plain)
-    talk = _Talk(session, screen, path, told=out is not None)
+    teacher = None
+    if teach:
+        usual = usual_threshold(_level_of(session.spec))
+        teacher = Teacher(usual if threshold is None else threshold)
+    talk = _Talk(session, screen, path, told=out is not None, teacher=teacher)
     try:
         talk.run(source)
     finally:
@@ -202,6 +213,8 @@ class _Talk:
     """Where the game is kept."""
     told: bool = False
     """Whether the person named that place."""
+    teacher: Teacher | None = None
+    """Who reviews each move of the person, if anybody."""
     _asked: int = -1
     """The number of moves when the person was asked whether to pass."""
     _saved: set[Path] = field(default_factory=set)
@@ -218,10 +231,13 @@ class _Talk:
         self.screen.draw(board)
         game.clock.since = time.monotonic()
         while True:
-            if game.waits_for_machine:
+            stopped = self.teacher is not None and self.teacher.found is not None
+            if game.waits_for_machine and not stopped:
                 self._machine()
                 continue
-            whose = "" if game.has_ended else f"{_NAMES[board.turn]} to play{self._left()}"
+            whose = (
+                "" if game.has_ended or stopped else f"{_NAMES[board.turn]} to play{self._left()}"
+            )
             self.screen.ask(f"{whose}> ")
             line = source.readline()
             if not line:
@@ -260,6 +276,12 @@ class _Talk:
         """Play the person's move."""
         from tengen.board import parse_gtp
 
+        if self.teacher and self.teacher.problem:
+            self.screen.say(self.teacher.answer(word))
+            self.screen.draw(self.game.board)
+            return
+        if self.teacher and self.teacher.found:
+            raise IllegalMoveError("type undo, better or go first")
         board = self.game.board
         try:
             move = parse_gtp(word, board.rows, board.cols)
@@ -278,6 +300,8 @@ class _Talk:
             self._end(side)
         elif move != _PASS:
             self.screen.draw(self.game.board)
+            if self.teacher and (told := self.teacher.look(self.game.board)):
+                self.screen.say(told)
 
     def _machine(self) -> None:
         """Let the player move and show it."""
@@ -338,8 +362,31 @@ class _Talk:
     def _undo(self, words: list[str]) -> None:
         """Take moves back until it is the person's turn again."""
         self.game.undo(time.monotonic())
+        if self.teacher:
+            self.teacher.found = None
         self._keep()
         self.screen.draw(self.game.board)
+
+    # ----- Teaching -----
+
+    def _better(self, words: list[str]) -> None:
+        """Name a better move than the last one."""
+        if not self.teacher or not self.teacher.found:
+            raise IllegalMoveError("there is no move to improve; see play --teach")
+        self.screen.say(f"{self._name(self.teacher.found.best)} is better.")
+
+    def _go(self, words: list[str]) -> None:
+        """Go on although the last move lost points."""
+        if self.teacher:
+            self.teacher.found = None
+
+    def _problem(self, words: list[str]) -> None:
+        """Ask for a better move in a position of an earlier game."""
+        if not self.teacher:
+            raise IllegalMoveError("problems come with play --teach")
+        board, question = self.teacher.ask()
+        self.screen.draw(board)
+        self.screen.say(question)
 
     # ----- Advice -----
 
@@ -392,10 +439,11 @@ class _Talk:
         if self.game.is_over:
             how = "resigns" if self.game.resigned else "has no time left"
             self.screen.say(f"{_NAMES[side]} {how}. Result: {self.game.result}")
-            self.screen.say("Type review to see what each move lost.")
-            return
-        self.screen.say(f"The game is over. Dead stones judged {self._who_judges()}.")
-        self._count()
+        else:
+            self.screen.say(f"The game is over. Dead stones judged {self._who_judges()}.")
+            self._count()
+        for line in self.teacher.summary(f"terminal-{time.time():.0f}") if self.teacher else ():
+            self.screen.say(line)
         self.screen.say("Type review to see what each move lost.")
 
     def _count(self) -> None:
@@ -485,6 +533,9 @@ WORDS: dict[str, tuple[Callable[[_Talk, list[str]], None], str]] = {
     "resign": (_Talk._resign, "give up"),
     "undo": (_Talk._undo, "take back your last move and what followed"),
     "hint": (_Talk._hint, "what the machine would play in your place"),
+    "better": (_Talk._better, "with --teach: a better move than your last"),
+    "go": (_Talk._go, "with --teach: go on although the move lost points"),
+    "problem": (_Talk._problem, "with --teach: a position of an earlier game to solve"),
     "score": (_Talk._score, "estimate the score and who owns what"),
     "dead": (_Talk._dead, "after the game: `dead C3` changes a block's fate and counts anew"),
     "review": (_Talk._review, "what each move lost; `review 500` with more visits"),

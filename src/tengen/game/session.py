@@ -23,6 +23,7 @@ from tengen.game.clock import Clock
 from tengen.game.judging import Judge, Outlook, count_without
 from tengen.game.sgf import sgf_of_game
 
+BOTH = BLACK | WHITE
 _LONGEST = 3
 """Plies per point of the board after which a game is counted."""
 _LEAST_AFTER_UNDO = 30.0
@@ -33,7 +34,10 @@ _OWNED = 0.6
 
 @dataclass
 class Session:
-    """A game in progress or finished: `human` is the person's colour, 0 if there is none."""
+    """A game in progress or finished.
+
+    `human` is the person's colour, `BOTH` for two people on one board, 0 if there is none.
+    """
 
     board: Board
     human: int = 0
@@ -69,7 +73,7 @@ class Session:
     @property
     def waits_for_machine(self) -> bool:
         """Whether the machine is to move."""
-        return not self.is_over and not self.is_counting and self.board.turn != self.human
+        return not (self.is_over or self.is_counting or self.board.turn & self.human)
 
     @property
     def result(self) -> str:
@@ -120,9 +124,9 @@ class Session:
 
         Raises `IllegalMoveError` if there is no such move.
         """
-        ended_it = self.human and self.human in (self.resigned, self.timed_out)
+        ended_it = self.human & (self.resigned | self.timed_out)
         if not (self.stopped or ended_it):
-            mine = [n for n, (colour, _) in enumerate(self.board.moves) if colour == self.human]
+            mine = [n for n, (colour, _) in enumerate(self.board.moves) if colour & self.human]
             if not mine:
                 raise IllegalMoveError("there is no move of yours to take back")
             while len(self.board.moves) > mine[-1]:
@@ -131,8 +135,9 @@ class Session:
         self.accepted, self.stopped, self.open, self.dead = False, False, False, None
         if self.clock.limited:
             self.clock.since = now
-            side = self.clock.sides[self.human]
-            side.left = max(side.left, _LEAST_AFTER_UNDO)
+            for colour, side in self.clock.sides.items():
+                if colour & self.human:
+                    side.left = max(side.left, _LEAST_AFTER_UNDO)
 
     def stop(self) -> None:
         """Count the game as it stands, finished or not."""
@@ -176,7 +181,9 @@ class Session:
 
     def sgf(self, machine: str) -> bytes:
         """Return the game as SGF, with names, result, and territory when it was counted."""
-        names = {c: "You" if c == self.human else machine for c in (BLACK, WHITE)}
+        names = {BLACK: "Black", WHITE: "White"}
+        if self.human != BOTH:
+            names = {c: "You" if c == self.human else machine for c in (BLACK, WHITE)}
         return sgf_of_game(self.board, names, self.result, self.count())
 
 

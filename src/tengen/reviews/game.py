@@ -449,6 +449,39 @@ def _first_pass(
         yield last
 
 
+def glance(board: Board, reviewer: Reviewer) -> Position:
+    """Evaluate one position once, as the first pass of a review does.
+
+    Raises
+    ------
+    SpecError
+        If the reviewer has no network.
+    """
+    return next(_first_pass([board], _network_of(reviewer), ()))
+
+
+def review_last_move(board: Board, reviewer: Reviewer) -> tuple[MoveReview, Position]:
+    """Review the last move of a game in progress by the first pass, at once.
+
+    Returns the move and the position after it.
+
+    Raises
+    ------
+    SpecError
+        If the reviewer has no network.
+    """
+    before = board.copy()
+    before.undo()
+    first, after = _first_pass([before, board], _network_of(reviewer), ())
+    return review_move(len(board.moves), board.moves[-1], first, after), after
+
+
+def _network_of(reviewer: Reviewer) -> Network:
+    if reviewer.network is None:
+        raise SpecError(f"{reviewer.name} has no network for a first pass")
+    return reviewer.network
+
+
 def _chosen(record: GameRecord, found: Sequence[Position], reviewer: Reviewer) -> list[int]:
     """Return the numbers of the moves worth a search: most points at stake first."""
     if reviewer.player is None:

@@ -24,3 +24,11 @@ class ReviewSettings(CheckedSettings):
     top: int = setting(5, "Mistakes and surprises to show.", least=0)
     ownership: bool = setting(False, "Mark ownership on every node of the SGF (TB, TW).")
     seed: int = setting(0, "Seed of every random choice.", least=0)
+
+
+def usual_threshold(level: int | None) -> float:
+    """Return the points that a move against a level must lose to be worth a teacher's word."""
+    for highest, points in ((2, 8.0), (4, 5.0), (6, 3.0)):
+        if level is not None and level <= highest:
+            return points
+    return 2.0

@@ -22,7 +22,7 @@ from tengen import __version__
 from tengen.board import Board
 from tengen.compiling import SCORING_KERNELS, is_compiled
 from tengen.errors import IllegalMoveError, TengenError
-from tengen.web import look_routes, play_routes, reviews
+from tengen.web import look_routes, play_routes, problems, reviews
 from tengen.web.game_service import GameService, StaleMoveError, UnknownGameError
 from tengen.web.opponents import list_opponents
 from tengen.web.positions import to_value
@@ -43,8 +43,8 @@ class Services:
     settings: Settings
     playing: Lane = field(default_factory=lambda: Lane(TASKS))
     looking: Lane = field(default_factory=lambda: Lane(TASKS))
-    exploring: Lane = field(default_factory=lambda: Lane(TASKS))
-    studying: Lane = field(default_factory=lambda: Lane(TASKS))
+    exploring: Lane = field(default_factory=lambda: Lane(TASKS, background=True))
+    studying: Lane = field(default_factory=lambda: Lane(TASKS, background=True))
     store: Store = field(init=False)
     games: GameService = field(init=False)
     reviews: Reviews = field(init=False)
@@ -67,10 +67,13 @@ class Services:
 
 
 STATIC = Path(__file__).parent / "static"
+_GUIDES = (Path(__file__).parents[1] / "guide", Path(__file__).parents[3] / "docs" / "guide")
+"""Folders of the guides: in an installed package, and in a clone."""
 _STATUS: dict[type[Exception], int] = {
     UnknownGameError: 404,
     UnknownReviewError: 404,
     UnknownItemError: 404,
+    problems.UnknownProblemError: 404,
     StaleMoveError: 409,
     IllegalMoveError: 422,
     TengenError: 422,
@@ -90,6 +93,7 @@ def make_app(services: Services) -> FastAPI:
         compiled = is_compiled(SCORING_KERNELS)
         arguments = {"board": board, "player": opponent, "judge": compiled}
         ready = services.playing.submit("warm", arguments)
+        services.looking.submit("warm", {**arguments, "player": play_routes.HINT_PLAYER})
         if not compiled:  # the first move before everything else
             ready.future.add_done_callback(_compile_the_rest)
         try:
@@ -108,7 +112,7 @@ def make_app(services: Services) -> FastAPI:
     )
     app.state.services = services
     app.state.tables = {}
-    for routes in (play_routes, reviews, look_routes):
+    for routes in (play_routes, problems, reviews, look_routes):
         app.include_router(routes.router)
     for kind in _STATUS:
         app.add_exception_handler(kind, _tell)
@@ -117,6 +121,19 @@ def make_app(services: Services) -> FastAPI:
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+
+    @app.get("/sw.js", include_in_schema=False)
+    async def service_worker() -> FileResponse:
+        # Outside of /static, since it may serve only addresses below its own.
+        return FileResponse(STATIC / "sw.js", headers={"cache-control": "no-cache"})
+
+    @app.get("/guide/{name}", include_in_schema=False)
+    async def guide(name: str) -> FileResponse:
+        for folder in _GUIDES:
+            path = folder / f"{name}.md"
+            if name.replace("-", "").isalpha() and path.is_file():
+                return FileResponse(path, media_type="text/plain; charset=utf-8")
+        raise UnknownItemError("there is no such guide")
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Guard, settings=services.settings)

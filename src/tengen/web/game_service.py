@@ -15,8 +15,9 @@ from typing import Any
 from tengen.board import BLACK, HANDICAP_KOMI, WHITE, Board
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.game.clock import Clock
-from tengen.game.session import Session
-from tengen.web.opponents import Opponent
+from tengen.game.session import BOTH, Session
+from tengen.game.sgf import start_of
+from tengen.web.opponents import PERSON, Opponent
 from tengen.web.positions import (
     COLOURS,
     NAMES,
@@ -29,15 +30,18 @@ from tengen.web.positions import (
     to_value,
     vertices,
 )
+from tengen.web.problems import keep
 from tengen.web.services import tell
 from tengen.web.store import Store
 from tengen.web.workers import BRIEF, CancelledJob, Job, Lane
 
 KIND = "game"
+_WORST = 3
+"""Expensive moves that are kept as problems."""
 _MOST_OPEN = 500
 """Games held in memory; the others are read again when asked for."""
 _STORED = (
-    *("id", "human", "opponent", "seed", "ladder", "version"),
+    *("id", "human", "opponent", "seed", "ladder", "version", "teach", "lesson", "lessons"),
     *("resigned", "timed_out", "accepted", "stopped", "open"),
 )
 """Plain values of a game that are stored as they are."""
@@ -62,6 +66,12 @@ class WebGame(Session):
     version: int = 0
     trouble: str = ""
     """What went wrong with the machine's last search, for people."""
+    teach: float = 0.0
+    """Points that a move must lose for the teacher to stop the game; 0 without a teacher."""
+    lesson: dict[str, Any] | None = None
+    """The review of the person's last move; `asks` while the person has to decide."""
+    lessons: list[dict[str, Any]] = field(default_factory=list)
+    """All moves that the teacher found wanting, taken back or not."""
 
     @classmethod
     def start(
@@ -76,6 +86,7 @@ class WebGame(Session):
         minutes: float = 0.0,
         increment: float = 0.0,
         ladder: bool = False,
+        teach: float = 0.0,
     ) -> WebGame:
         """Begin a game.
 
@@ -90,7 +101,7 @@ class WebGame(Session):
         if handicap:
             board.place_handicap(handicap)
         game = cls.resume(board, human=human, opponent=opponent)
-        game.ladder = ladder
+        game.ladder, game.teach = ladder, teach
         if minutes > 0:
             game.clock = Clock.fischer(60 * minutes, increment)
         return game
@@ -98,13 +109,14 @@ class WebGame(Session):
     @classmethod
     def resume(cls, board: Board, *, human: str, opponent: str) -> WebGame:
         """Go on with a game that was played elsewhere."""
-        return cls(board, COLOURS[human], secrets.randbits(31), opponent=opponent)
+        sides = BOTH if opponent == PERSON else COLOURS[human]
+        return cls(board, sides, secrets.randbits(31), opponent=opponent)
 
     @property
     def won(self) -> bool | None:
         """Whether the person won; None for a draw or a game that goes on."""
         result = self.result if self.is_over else ""
-        if result[:2] not in ("B+", "W+"):
+        if result[:2] not in ("B+", "W+") or self.human == BOTH:
             return None
         return (result[0] == "B") == (self.human == BLACK)
 
@@ -112,6 +124,41 @@ class WebGame(Session):
         """Note a change, so that pages ask again."""
         self.version += 1
         self.trouble = ""
+
+    # ----- Teaching -----
+
+    @property
+    def needs_lesson(self) -> bool:
+        """Whether the teacher has to look at the person's last move."""
+        moves = self.board.moves
+        if not self.teach or not moves or self.human == BOTH or moves[-1][0] != self.human:
+            return False
+        return self.lesson is None or self.lesson["number"] != len(moves)
+
+    def learn(self, found: dict[str, Any]) -> None:
+        """Take in the review of the last move; stop the game where it lost too much."""
+        asks = bool(found["verdict"]) and found["points_lost"] >= self.teach
+        self.lesson = {**found, "asks": asks}
+        if found["verdict"]:
+            before = self.board.copy()
+            before.undo()
+            self.lessons.append({**found, "after": None, "board": to_value(before)})
+
+    def go_on(self) -> None:
+        """Leave a move as it is although it lost points."""
+        if self.lesson is not None:
+            self.lesson["asks"] = False
+
+    def undo(self, now: float = 0.0) -> None:
+        """Take back the person's last move; see `Session`."""
+        super().undo(now)
+        self.lesson = None
+
+    @property
+    def worst(self) -> list[dict[str, Any]]:
+        """The most expensive moves of the person, taken back or not."""
+        dear = sorted(self.lessons, key=lambda one: -one["points_lost"])
+        return list({one["number"]: one for one in reversed(dear)}.values())[::-1][:_WORST]
 
     @property
     def status(self) -> str:
@@ -128,9 +175,13 @@ class WebGame(Session):
             "komi": board.komi,
             "handicap": board.handicap,
             "scoring": board.rules.scoring,
-            "you": NAMES[self.human],
+            "you": NAMES.get(self.human, "both"),
             "opponent": self.opponent,
             "ladder": self.ladder,
+            "start": rows_of(start_of(board)),
+            "teach": self.teach,
+            "lesson": self.lesson,
+            "worst": [_without_board(one) for one in self.worst] if self.is_over else [],
             "stones": rows_of(board),
             "turn": NAMES[board.turn],
             "moves": named_moves(board),
@@ -163,7 +214,7 @@ class WebGame(Session):
         """Return what a list of games shows."""
         return {
             "size": self.board.rows,
-            "you": NAMES[self.human],
+            "you": NAMES.get(self.human, "both"),
             "opponent": self.opponent,
             "moves": len(self.board.moves),
             "handicap": self.board.handicap,
@@ -197,6 +248,10 @@ class WebGame(Session):
             for colour, left in zip((BLACK, WHITE), clock["left"], strict=True):
                 game.clock.set_left(colour, left, 0)
         return game
+
+
+def _without_board(lesson: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in lesson.items() if name != "board"}
 
 
 @dataclass(eq=False)
@@ -338,6 +393,8 @@ class GameService:
         self._cancel(opened)
         game = opened.game
         self._store.put(KIND, game.id, game.summary(), game.body(self._now()))
+        if game.is_over:
+            keep(self._store, game.id, game.worst, self._now())
         self._continue(opened)
         tell(opened.watchers)
 
@@ -353,7 +410,10 @@ class GameService:
         """Start what the position asks for: the machine's search, the judge, the clock's alarm."""
         game = opened.game
         board = to_value(game.board)
-        if game.waits_for_machine:
+        if game.waits_for_machine and game.needs_lesson:
+            opened.job = self._lane.submit("lesson", {"board": board}, grace=BRIEF)
+            self._await(opened, opened.job)
+        elif game.waits_for_machine and not (game.lesson and game.lesson["asks"]):
             opponent = self.opponents.get(game.opponent)
             if opponent is None:
                 game.trouble = "this opponent is not on the server's list any more"
@@ -404,12 +464,16 @@ class GameService:
             found = job.future.result()
             if job.task == "choose":
                 game.play(found["move"], now)
+            elif job.task == "lesson":
+                game.learn(found)
             else:
                 game.mark_dead({game.board.point(v) for v in found["dead"]}, open=found["open"])
             game.changed()
         except Exception as problem:
             if job.task == "judge":
                 game.mark_dead(set())
+            elif job.task == "lesson":  # the game goes on without
+                game.teach = 0.0
             game.changed()
             game.trouble = f"The machine could not go on: {problem}"
             tell(opened.watchers)

@@ -111,6 +111,15 @@ async def score(request: Request, position: Scored) -> dict[str, Any]:
     return {**found, **position_of(board)}
 
 
+@router.post("/estimate", tags=["positions"])
+async def estimate(request: Request, position: Position) -> dict[str, Any]:
+    """Say what a position comes to and who owns what, by one evaluation of the network."""
+    arguments = {"board": to_value(position.board())}
+    job = services_of(request).looking.submit("estimate", arguments, grace=BRIEF)
+    found: dict[str, Any] = await result_of(job, request)
+    return found
+
+
 @router.get("/machines", tags=["positions"])
 async def machines() -> list[dict[str, Any]]:
     """List the machines that look at positions, with what they are and their papers."""

@@ -13,6 +13,7 @@ from tengen.arena.placing import ELO_PER_RANK, fair_handicap, rank_of, recorded
 from tengen.models import has_model
 from tengen.players import parse_spec
 from tengen.players.levels import LEVELS
+from tengen.reviews.settings import usual_threshold
 
 
 @dataclass(frozen=True)
@@ -24,20 +25,28 @@ class Opponent:
     spec: str
     about: str
     kind: str
-    """`level`, `paper`, `simple` or `own` (given on the command line)."""
+    """`level`, `person`, `paper`, `simple` or `own` (given on the command line)."""
     level: int | None = None
     sizes: tuple[int, ...] = ()
     """Boards it plays on; empty for all."""
     ratings: dict[str, int] = field(default_factory=dict)
     ranks: dict[str, str] = field(default_factory=dict)
     """About what kyu or dan those are, by board."""
+    between: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
+    """For a level that was not rated on a board: the ranks of the next rated ones below, above."""
+
+    threshold: float = 2.0
+    """Points that a move must lose for a teacher to stop the game, unless told otherwise."""
 
     def plays_on(self, size: int) -> bool:
         """Tell whether it can play on square boards of this size."""
         return not self.sizes or size in self.sizes
 
 
+PERSON = "person"
+"""The id of the entry for two people on one board."""
 _MACHINES: tuple[Opponent, ...] = (
+    Opponent(PERSON, "Two people", "", "Two people on one board", "person"),
     Opponent(
         "symmetry-network",
         "Symmetry network",
@@ -108,12 +117,21 @@ def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
         parse_spec(spec)
         entry = Opponent(f"own-{number}", spec, spec, "Given on the command line", "own")
         found[entry.id] = entry
-    return {key: _rated(one, ratings.get(one.spec, {})) for key, one in found.items()}
+    rated = {key: _rated(one, ratings.get(one.spec, {})) for key, one in found.items()}
+    levels = [one for one in rated.values() if one.level is not None]
+    for place, one in enumerate(levels):
+        for size in {size for level in levels for size in level.ranks} - set(one.ranks):
+            below = [level.ranks[size] for level in levels[:place] if size in level.ranks]
+            above = [level.ranks[size] for level in levels[place:] if size in level.ranks]
+            one.between[size] = (below or [None])[-1], (above or [None])[0]
+    return rated
 
 
 def _rated(one: Opponent, ratings: dict[str, int]) -> Opponent:
     """Return an opponent with its ratings and what they mean."""
-    return replace(one, ratings=ratings, ranks={size: rank_of(e) for size, e in ratings.items()})
+    ranks = {size: rank_of(elo) for size, elo in ratings.items()}
+    threshold = usual_threshold(one.level)
+    return replace(one, ratings=ratings, ranks=ranks, between={}, threshold=threshold)
 
 
 def _models_of(spec: str) -> list[str]:

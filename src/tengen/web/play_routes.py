@@ -11,6 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, Field
 
 from tengen.errors import TengenError
+from tengen.game.session import BOTH
 from tengen.records.record import board_at, rules_of
 from tengen.web.game_service import GameService, UnknownGameError, WebGame
 from tengen.web.opponents import next_rung
@@ -21,8 +22,8 @@ from tengen.web.workers import BRIEF
 
 router = APIRouter(prefix="/api", tags=["play"])
 
-_HINT_PLAYER = "tengen:visits=80"
-"""Searches with the network, about a second."""
+HINT_PLAYER = "tengen:seconds=0.8"
+"""Searches with the network."""
 _Colour = Literal["black", "white"]
 _Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
 
@@ -39,6 +40,8 @@ class NewGame(BaseModel, extra="forbid"):
     minutes: Annotated[float, Field(ge=0, le=600)] = 0
     increment: Annotated[float, Field(ge=0, le=600)] = 0
     ladder: bool = False
+    teach: Annotated[float, Field(ge=0, le=100)] = 0
+    """Stop the game after moves that lose at least so many points; 0 for no teacher."""
 
 
 class Play(BaseModel, extra="forbid"):
@@ -166,7 +169,7 @@ async def move(request: Request, key: str, play: Play) -> dict[str, Any]:
 
     def act(game: WebGame, now: float) -> None:
         if wanted == "resign":
-            game.resign(game.human)
+            game.resign(game.board.turn if game.human == BOTH else game.human)
         elif game.waits_for_machine:
             raise TengenError("it is the machine's turn")
         else:
@@ -179,7 +182,7 @@ async def _loses_by_passing(request: Request, key: str) -> bool:
     """Tell whether it is the person's turn in a game that is not over."""
     services = services_of(request)
     game = services.games.game(key)
-    if game.is_over or game.is_counting or game.waits_for_machine:
+    if game.is_over or game.is_counting or game.waits_for_machine or game.human == BOTH:
         return False
     job = services.looking.submit("is_open", {"board": to_value(game.board)}, grace=BRIEF)
     found: dict[str, Any] = await result_of(job, request)
@@ -196,6 +199,12 @@ async def count(request: Request, key: str, change: Change) -> dict[str, Any]:
 async def undo(request: Request, key: str, change: Change) -> dict[str, Any]:
     """Take back your last move and what followed; stops the machine's thinking."""
     return _games(request).change(key, change.version, lambda game, now: game.undo(now))
+
+
+@router.post("/games/{key}/go-on")
+async def go_on(request: Request, key: str, change: Change) -> dict[str, Any]:
+    """After a lesson, leave the move as it is."""
+    return _games(request).change(key, change.version, lambda game, now: game.go_on())
 
 
 @router.post("/games/{key}/retry")
@@ -225,7 +234,7 @@ async def hint(request: Request, key: str) -> dict[str, Any]:
     """Say what a strong player would think of; hang up to stop its thinking."""
     services = services_of(request)
     game = services.games.game(key)
-    arguments = {"board": to_value(game.board), "player": _HINT_PLAYER, "seed": game.seed}
+    arguments = {"board": to_value(game.board), "player": HINT_PLAYER, "seed": game.seed}
     job = services.looking.submit("hint", arguments)
     found: dict[str, Any] = await result_of(job, request)
     return found

@@ -27,10 +27,12 @@ from tengen.reviews.game import (
     boards_of,
     evaluate,
     find_reviewer,
+    glance,
+    review_last_move,
     review_move,
 )
 from tengen.reviews.settings import ReviewSettings
-from tengen.web.positions import likely_moves, vertex, vertices, whole
+from tengen.web.positions import likely_moves, to_board, vertex, vertices, whole
 from tengen.web.workers import Context
 
 _GUESSES = 10
@@ -71,6 +73,20 @@ def review(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
         if context.stop():
             return {}
     return _assembled(record, found, reviewer.name).summary()
+
+
+def lesson(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Say at once what the last move of a game lost, and what the position after it comes to."""
+    board = to_board(arguments["board"])
+    move, after = review_last_move(board, _reviewer(board.rows, board.cols, None, True))
+    return {**_move_value(move, board), "after": to_value(after)}
+
+
+def estimate(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Say what a position comes to, who owns what, and which network says so."""
+    board = to_board(arguments["board"])
+    reviewer = _reviewer(board.rows, board.cols, None, True)
+    return {**to_value(glance(board, reviewer)), "by": reviewer.name.partition(",")[0]}
 
 
 def _assembled(record: GameRecord, found: dict[int, Position], name: str) -> Review:

@@ -131,6 +131,13 @@ class Reviews:
         if not self._store.delete(KIND, key):
             raise UnknownReviewError("there is no such review")
 
+    def cancel_all(self) -> int:
+        """Stop and delete all reviews that wait or run; return how many."""
+        waiting = list(self._running)
+        for key in waiting:
+            self.delete(key)
+        return len(waiting)
+
     def close(self) -> None:
         """Stop taking results; running reviews continue when a server opens the database again."""
         self._running.clear()
@@ -263,6 +270,12 @@ async def show(request: Request, key: str) -> dict[str, Any]:
 async def delete(request: Request, key: str) -> None:
     """Stop and delete a review."""
     _reviews(request).delete(key)
+
+
+@router.delete("/reviews")
+async def cancel(request: Request) -> dict[str, int]:
+    """Stop and delete all reviews that wait or run; those that are done stay."""
+    return {"cancelled": _reviews(request).cancel_all()}
 
 
 @router.get("/reviews/{key}/events", response_class=StreamingResponse)

@@ -27,8 +27,8 @@ _App = Callable[[_Message, _Receive, Send], Awaitable[None]]
 _COOKIE = "tengen-token"
 _CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
+    "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {
     "content-security-policy": _CONTENT_POLICY,

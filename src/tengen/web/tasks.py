@@ -16,7 +16,7 @@ from tengen.contracts import Analyser, Analysis, Player, Status
 from tengen.game.judging import Judge
 from tengen.game.session import choose_move, move_generator
 from tengen.models import load_policy
-from tengen.models.defaults import policy_for
+from tengen.models.defaults import networks_for, policy_for
 from tengen.players import make_player
 from tengen.web import openings, review_tasks, shelves, sights
 from tengen.web.positions import (
@@ -107,7 +107,9 @@ def describe(report: Analysis, board: Any) -> dict[str, Any]:
     """Write an analysis in plain values; win rates and points are those of the side to move."""
     owners, report = report.ownership, report.seen_by(board.turn)
     return {
+        "by": networks.plays if (networks := networks_for(board.rows, board.cols)) else "",
         "visits": report.visits,
+        "spread": finite(report.raw_spread),
         "winrate": report.winrate,
         "score": report.score,
         "choice": vertex(report.choice, board),
@@ -144,6 +146,7 @@ def warm(arguments: dict[str, Any], context: Context) -> None:
     board = to_board(arguments["board"])
     _player(arguments["player"]).choose(board, np.random.default_rng(0))
     if arguments.get("judge"):
+        review_tasks.estimate(arguments, context)
         board.play(PASS)
         _judge().status(board)
 
@@ -163,4 +166,6 @@ TASKS: dict[str, Task] = {
     "index": openings.index_upload,
     "review": review_tasks.review,
     "export_sgf": review_tasks.export_sgf,
+    "lesson": review_tasks.lesson,
+    "estimate": review_tasks.estimate,
 }

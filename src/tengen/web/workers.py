@@ -28,6 +28,8 @@ _GRACE = 1.0
 """Seconds that a cancelled task has to stop before its process is killed."""
 BRIEF = 30.0
 """The same for tasks that are over soon anyway: a new process would take longer to load models."""
+_NICE = 19
+"""Priority of background work: the lowest."""
 _ATTEMPTS = 2
 """How often a job is tried when its process dies."""
 
@@ -73,10 +75,13 @@ class Job:
 
 
 class Lane:
-    """Processes that do one kind of work, and the jobs that wait for them."""
+    """Processes that do one kind of work, and the jobs that wait for them.
 
-    def __init__(self, tasks: str, workers: int = 1) -> None:
-        self._tasks = tasks
+    With `background` they take only the processor time that others leave.
+    """
+
+    def __init__(self, tasks: str, workers: int = 1, *, background: bool = False) -> None:
+        self._tasks, self._background = tasks, background
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="lane")
         self._local = threading.local()
         self._children: set[_Child] = set()
@@ -134,7 +139,7 @@ class Lane:
     def _child(self) -> _Child:
         child: _Child | None = getattr(self._local, "child", None)
         if child is None or not child.process.is_alive():
-            child = _Child(self._tasks)
+            child = _Child(self._tasks, self._background)
             self._local.child = child
             self._children.add(child)
         return child
@@ -148,12 +153,13 @@ class Lane:
 class _Child:
     """One process and the pipe to it; used by one thread only."""
 
-    def __init__(self, tasks: str) -> None:
+    def __init__(self, tasks: str, background: bool) -> None:
         # A spawned process inherits nothing of ours, neither locks nor sockets.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._stop = context.RawValue(ctypes.c_bool, False)
-        self.process = context.Process(target=_serve, args=(tasks, theirs, self._stop), daemon=True)
+        arguments = (tasks, theirs, self._stop, background)
+        self.process = context.Process(target=_serve, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
         self.is_idle = True
@@ -205,22 +211,25 @@ def compile_kernels() -> None:
 def _compile() -> None:
     from tengen import warming
 
-    with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_server, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(10)
+    _begin(background=True)
     for package in warming.STEPS:
         warming.warm_up(package)
 
 
-def _serve(tasks: str, pipe: Any, stop: Any) -> None:
-    """Do jobs until the server is gone; runs in the child process."""
-    import importlib
-
+def _begin(*, background: bool) -> None:
+    """Prepare a child process: Ctrl-C is for the server, and the child ends with it."""
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_server, daemon=True).start()
+    if background and hasattr(os, "nice"):
+        os.nice(_NICE)
+
+
+def _serve(tasks: str, pipe: Any, stop: Any, background: bool) -> None:
+    """Do jobs until the server is gone; runs in the child process."""
+    import importlib
+
+    _begin(background=background)
     table: dict[str, Task] = importlib.import_module(tasks).TASKS
     parent = os.getppid()
 

@@ -1,0 +1,180 @@
+// Problems made of your own mistakes: find the better move, now and again another day.
+
+import { useEffect, useState } from "preact/hooks";
+import type { Marker } from "@sabaki/shudan";
+import { api, type BoardState, type Colour } from "./api";
+import { Board, BoardText } from "./board";
+import { moveName } from "./hints";
+import { language, t } from "./i18n";
+import { Stone, useLoaded } from "./parts";
+import { afterMove } from "./rules";
+import { knock } from "./sound";
+import { complain } from "./status";
+
+interface Entry {
+  id: string;
+  size: number;
+  number: number;
+  colour: Colour;
+  points_lost: number;
+  solved: number;
+  due: number;
+}
+
+interface Problem extends BoardState {
+  id: string;
+  number: number;
+  move: string;
+  points_lost: number;
+  you: Colour;
+}
+
+interface Verdict {
+  solved: boolean;
+  points_lost: number;
+  best: string;
+  due: number;
+  move: string;
+}
+
+const isDue = (one: Entry) => one.due * 1000 <= Date.now();
+
+function day(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleDateString(language, { dateStyle: "medium" });
+}
+
+export function Problems() {
+  const [entries, reload] = useLoaded<Entry[]>("/problems");
+  const due = entries?.filter(isDue) ?? [];
+  const forget = async (id: string) => {
+    await api(`/problems/${encodeURIComponent(id)}`, { method: "DELETE" }).catch(complain);
+    reload();
+  };
+  return (
+    <main class="narrow">
+      <h1>{t("problems")}</h1>
+      <p>{t("problemsAbout")}</p>
+      {entries && (
+        <p class="actions">
+          {due.length > 0 ? (
+            <a class="button primary" href={`#/problems/${encodeURIComponent(due[0]!.id)}`}>
+              {t("solveDue", { n: due.length })}
+            </a>
+          ) : (
+            <span class="note">{t(entries.length ? "nothingDue" : "noneYet")}</span>
+          )}
+        </p>
+      )}
+      <ul class="games">
+        {entries?.map((one) => (
+          <li key={one.id}>
+            <a href={`#/problems/${encodeURIComponent(one.id)}`}>
+              <Stone colour={one.colour} />
+              <span>
+                {one.size}×{one.size}, {t("atMove", { n: one.number })}
+              </span>
+              <span class="meta">
+                {t("lostPoints", { points: one.points_lost.toFixed(1) })} ·{" "}
+                {isDue(one) ? t("dueNow") : day(one.due)}
+              </span>
+            </a>
+            <button class="plain" onClick={() => forget(one.id)} aria-label={t("deleteProblem")}>
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+}
+
+export function ProblemPage({ id }: { id: string }) {
+  const path = `/problems/${encodeURIComponent(id)}`;
+  const [problem] = useLoaded<Problem>(path);
+  const [entries, reload] = useLoaded<Entry[]>("/problems");
+  const [tried, setTried] = useState<BoardState | null>(null);
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    setTried(null);
+    setVerdict(null);
+    setShown(false);
+  }, [id]);
+  if (!problem) return <main class="table" aria-busy="true" />;
+  const attempt = async (move: string) => {
+    const next = afterMove({ ...problem, turn: problem.you }, move);
+    if (!next || tried) return;
+    setTried(next);
+    knock();
+    try {
+      setVerdict({ ...(await api<Verdict>(`${path}/answer`, { json: { move } })), move });
+      reload();
+    } catch (trouble) {
+      setTried(null);
+      complain(trouble);
+    }
+  };
+  const again = () => {
+    setTried(null);
+    setVerdict(null);
+  };
+  const next = entries?.find((one) => isDue(one) && one.id !== id);
+  const marks: Record<string, Marker> = {};
+  if (!tried) marks[problem.move] = { type: "cross" };
+  if (verdict && (verdict.solved || shown) && verdict.best !== "pass")
+    marks[verdict.best] = { type: "label", label: "A" };
+  const state = tried ?? problem;
+  return (
+    <main class="table">
+      <div class="board-column">
+        <Board
+          stones={state.stones}
+          label={t("problemKeys")}
+          last={state.last}
+          hover={tried ? null : problem.you}
+          onPoint={tried ? undefined : (vertex) => void attempt(vertex)}
+          marks={marks}
+        />
+      </div>
+      <div class="side">
+        <h1>{t("findBetter")}</h1>
+        <p>
+          {t("problemQuestion", {
+            colour: t(problem.you),
+            move: moveName(problem.move),
+            points: problem.points_lost.toFixed(1),
+          })}
+        </p>
+        <p class="status" role="status">
+          {tried && !verdict && t("thinking")}
+          {verdict &&
+            t(verdict.solved ? "solved" : "notSolved", {
+              move: moveName(verdict.move),
+              points: verdict.points_lost.toFixed(1),
+              day: day(verdict.due),
+            })}
+        </p>
+        {verdict && (verdict.solved || shown) && <p>{t("bestWas", { move: moveName(verdict.best) })}</p>}
+        <div class="actions">
+          {verdict && !verdict.solved && (
+            <>
+              <button class="primary" onClick={again}>
+                {t("tryAgain")}
+              </button>
+              <button onClick={() => setShown(true)}>{t("showBetter")}</button>
+            </>
+          )}
+          {verdict?.solved && next && (
+            <a class="button primary" href={`#/problems/${encodeURIComponent(next.id)}`}>
+              {t("nextProblem")}
+            </a>
+          )}
+          <a class="button" href="#/problems">
+            {t("allProblems")}
+          </a>
+        </div>
+        <BoardText stones={state.stones} />
+      </div>
+    </main>
+  );
+}

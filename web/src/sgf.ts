@@ -1,0 +1,191 @@
+// A tree of moves that can be edited, read from SGF and written as SGF.
+
+import type { BoardState, Colour } from "./api";
+import { toVertex, toXY } from "./points";
+import { afterMove, blank } from "./rules";
+
+export interface Node {
+  props: Record<string, string[]>;
+  parent: Node | null;
+  children: Node[];
+}
+
+export function newNode(parent: Node | null, props: Node["props"] = {}): Node {
+  const node: Node = { props, parent, children: [] };
+  parent?.children.push(node);
+  return node;
+}
+
+export function newTree(size: number): Node {
+  return newNode(null, { GM: ["1"], FF: ["4"], CA: ["UTF-8"], AP: ["tengen"], SZ: [String(size)], KM: ["7.5"] });
+}
+
+/** Read the first game of a text; throws where there is none. */
+export function parse(text: string): Node {
+  let root: Node | null = null;
+  let current: Node | null = null;
+  const branches: (Node | null)[] = [];
+  let name = "";
+  const start = text.search(/\(\s*;/);
+  for (let i = Math.max(start, 0); start >= 0 && i < text.length; i++) {
+    const c = text[i]!;
+    if (c === "(") branches.push(current);
+    else if (c === ")") {
+      current = branches.pop() ?? null;
+      if (!branches.length) break;
+    } else if (c === ";") {
+      current = newNode(current);
+      root ??= current;
+      name = "";
+    } else if (/[A-Za-z]/.test(c)) {
+      name = /[\[\]\s;()]/.test(text[i - 1] ?? "") ? c : name + c;
+    } else if (c === "[") {
+      let value = "";
+      for (i++; i < text.length && text[i] !== "]"; i++) {
+        if (text[i] === "\\") i++;
+        value += text[i] ?? "";
+      }
+      const key = name.replace(/[a-z]/g, "");
+      if (current && key) (current.props[key] ??= []).push(value);
+    }
+  }
+  if (!root) throw new Error("SGF");
+  return root;
+}
+
+export function write(root: Node): string {
+  const escaped = (value: string) => value.replace(/[\\\]]/g, "\\$&");
+  const parts: string[] = [];
+  const visit = (start: Node) => {
+    parts.push("(");
+    let node: Node | undefined = start;
+    while (node) {
+      parts.push(";");
+      for (const [key, values] of Object.entries(node.props)) {
+        if (values.length) parts.push(key, ...values.map((value) => `[${escaped(value)}]`));
+      }
+      if (node.children.length > 1) {
+        node.children.forEach(visit);
+        break;
+      }
+      node = node.children[0];
+    }
+    parts.push(")");
+  };
+  visit(root);
+  return `${parts.join("")}\n`;
+}
+
+/** Return rows and columns of a tree's board. */
+export function sizeOf(root: Node): [rows: number, cols: number] {
+  const [cols, rows] = (root.props.SZ?.[0] ?? "19").split(":").map(Number);
+  const fits = (n: number | undefined) => n !== undefined && n >= 2 && n <= 25;
+  return fits(cols) ? [fits(rows) ? rows! : cols!, cols!] : [19, 19];
+}
+
+export function toSgf(vertex: string, rows: number): string {
+  const point = toXY(vertex, rows);
+  return point ? point.map((n) => String.fromCharCode(97 + n)).join("") : "";
+}
+
+function fromSgf(value: string, rows: number, cols: number): string {
+  const [x, y] = [value.charCodeAt(0) - 97, value.charCodeAt(1) - 97];
+  return value.length === 2 && x >= 0 && x < cols && y >= 0 && y < rows ? toVertex([x, y], rows) : "pass";
+}
+
+/** Return the points of a list, in which AB may stand for a rectangle. */
+function points(values: string[]): string[] {
+  return values.flatMap((value) => {
+    const [from, to] = value.split(":");
+    if (!to) return [value];
+    const found: string[] = [];
+    for (let x = from!.charCodeAt(0); x <= to.charCodeAt(0); x++) {
+      for (let y = from!.charCodeAt(1); y <= to.charCodeAt(1); y++) found.push(String.fromCharCode(x, y));
+    }
+    return found;
+  });
+}
+
+export function moveOf(node: Node, rows: number, cols: number): [Colour, string] | null {
+  if (node.props.B) return ["black", fromSgf(node.props.B[0]!, rows, cols)];
+  if (node.props.W) return ["white", fromSgf(node.props.W[0]!, rows, cols)];
+  return null;
+}
+
+export function pathTo(node: Node): Node[] {
+  const path: Node[] = [];
+  for (let at: Node | null = node; at; at = at.parent) path.unshift(at);
+  return path;
+}
+
+/** Return the line through a node: to it, and from there along the first variations. */
+export function lineThrough(node: Node): Node[] {
+  const line = pathTo(node);
+  for (let at = node.children[0]; at; at = at.children[0]) line.push(at);
+  return line;
+}
+
+/** Return the board at a node; a move that cannot be played changes nothing but the turn. */
+export function boardAt(node: Node): BoardState {
+  const path = pathTo(node);
+  const [rows, cols] = sizeOf(path[0]!);
+  let state = blank(rows, cols);
+  for (const { props } of path) {
+    if (props.AB || props.AW || props.AE) {
+      const grid = state.stones.map((row) => [...row]);
+      for (const [key, stone] of [["AB", "X"], ["AW", "O"], ["AE", "."]] as const) {
+        for (const value of points(props[key] ?? [])) {
+          const point = toXY(fromSgf(value, rows, cols), rows);
+          if (point) grid[point[1]]![point[0]] = stone;
+        }
+      }
+      const handicap = !props.AW && (props.AB?.length ?? 0) > 1;
+      state = { ...state, stones: grid.map((row) => row.join("")), turn: handicap ? "white" : state.turn };
+    }
+    if (props.PL) state = { ...state, turn: /^[Ww]/.test(props.PL[0]!) ? "white" : "black" };
+    const move = moveOf({ props, parent: null, children: [] }, rows, cols);
+    if (move) {
+      const [turn, vertex] = move;
+      const next = afterMove({ ...state, turn }, vertex);
+      state = next ?? { ...state, turn: turn === "black" ? "white" : "black" };
+    }
+  }
+  return state;
+}
+
+/** Play a move after a node: go to the child that has it, or add one. */
+export function addMove(node: Node, turn: Colour, vertex: string): Node {
+  const rows = sizeOf(pathTo(node)[0]!)[0];
+  const key = turn === "black" ? "B" : "W";
+  const value = toSgf(vertex, rows);
+  return node.children.find((child) => child.props[key]?.[0] === value) ?? newNode(node, { [key]: [value] });
+}
+
+/** Put a stone down or take it away, at a node without a move or in a new one after it. */
+export function editStone(node: Node, vertex: string, stone: "AB" | "AW" | "AE"): Node {
+  const rows = sizeOf(pathTo(node)[0]!)[0];
+  const edited = node.props.B || node.props.W || node.children.length ? newNode(node) : node;
+  const value = toSgf(vertex, rows);
+  for (const key of ["AB", "AW", "AE"]) {
+    const left = points(edited.props[key] ?? []).filter((one) => one !== value);
+    if (left.length) edited.props[key] = left;
+    else delete edited.props[key];
+  }
+  (edited.props[stone] ??= []).push(value);
+  return edited;
+}
+
+/** Remove a node with all that follows; return its parent. */
+export function removeNode(node: Node): Node {
+  const parent = node.parent!;
+  parent.children = parent.children.filter((child) => child !== node);
+  return parent;
+}
+
+/** Make the line to a node the first one everywhere. */
+export function promote(node: Node): void {
+  for (let at = node; at.parent; at = at.parent) {
+    const rest = at.parent.children.filter((child) => child !== at);
+    at.parent.children = [at, ...rest];
+  }
+}
