@@ -135,7 +135,7 @@ def test_looking_through_the_machines(
     assert cards.count() == shown - 1
     page.get_by_role("checkbox", name="Search").check()
     search = page.get_by_role("region", name="Search")
-    search.locator(".hints caption", has_text="visits").wait_for()
+    search.locator(".hints caption", has_text="positions").wait_for()
     search.get_by_text("deep network").wait_for()
     page.get_by_role("radio", name="13×13").check()
     page.get_by_role("region", name="Evolved opening").locator("figure").first.wait_for()

@@ -476,7 +476,7 @@ def review_last_move(board: Board, reviewer: Reviewer) -> tuple[MoveReview, Posi
     return review_move(len(board.moves), board.moves[-1], first, after), after
 
 
-def _network_of(reviewer: Reviewer) -> Network:
+def _network_of(reviewer: Reviewer) -> SearchNetwork:
     if reviewer.network is None:
         raise SpecError(f"{reviewer.name} has no network for a first pass")
     return reviewer.network
