@@ -1,4 +1,4 @@
-"""Time the deep networks on one core beside ONNX Runtime, in one run, in batches as a search asks.
+"""Time the networks on one core beside ONNX Runtime, in one run, in batches as a search makes them.
 
     python benchmarks/network_inference.py
 
@@ -24,14 +24,14 @@ from tengen.learners.network.export import export_onnx
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return the processor time of doing something once."""
+    """Return the processor time of one call."""
     began = time.process_time()
     work()
     return time.process_time() - began
 
 
 def main() -> None:
-    """Print one row a network and board."""
+    """Print one row per network and board."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", nargs="+", default=["tengen-small", "tengen-large", "zero-9x9"])
     parser.add_argument("--batch", type=int, default=8)

@@ -115,7 +115,7 @@ def _multiply(typing, a, at, row, b, first, depth, c, to, far):
         a, at, row, b, first, depth, c, to, far = arguments
         vector = ir.VectorType(_FLOAT, WIDTH)
         shape = ir.FunctionType(vector, [vector] * 3)
-        fma = cgutils.get_or_insert_function(builder.module, shape, f"llvm.fma.v{WIDTH}f32")
+        fma = cgutils.get_or_insert_function(builder.module, shape, f"llvm.fmuladd.v{WIDTH}f32")
         count = COLS // WIDTH
 
         def load(kind, array, offset, width=WIDTH):
