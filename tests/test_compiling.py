@@ -145,7 +145,8 @@ def test_what_is_compiled_already_is_used(tmp_path: Path) -> None:
         "(folder / 'kernels.f-1.nbi').touch()\n"
         "assert compiling.is_compiled('board.kernels') and not compiling.is_compiled(SCORING)\n"
         "assert compiling.interpreted(os.getpid, unless='board.kernels') == os.getpid()\n"
-        "assert compiling.interpreted(os.getpid, unless=SCORING) != os.getpid()\n"
+        "asked = [compiling.interpreted(os.getpid, unless=SCORING) for _ in range(20)]\n"
+        "assert asked[0] != os.getpid() == asked[-1]\n"  # many calls are worth compiling for
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)

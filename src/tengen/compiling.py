@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,6 +57,9 @@ _COLLECT_RARELY = 100_000, 50, 100
 _UNUSED_SECONDS = 30 * 86_400
 _REPORT_SECONDS = 5.0
 
+_FEW_CALLS = 10
+
+_calls = count()
 _spared = False
 
 
@@ -179,9 +183,9 @@ def interpreted(function: Callable[..., Result], *arguments: Any, unless: str) -
     """Call a function in a process in which kernels run as plain Python, unless some are compiled.
 
     For an answer that takes seconds so and longer to compile; `unless` names a module of its
-    kernels. The process is kept for further calls.
+    kernels. The process is kept, but after a few calls compiling pays.
     """
-    if plain() or is_compiled(unless):
+    if plain() or is_compiled(unless) or next(_calls) >= _FEW_CALLS:
         return function(*arguments)
     return _interpreter().submit(function, *arguments).result()
 
