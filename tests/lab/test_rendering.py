@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -11,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from tengen.board import Board
 from tengen.lab.drawing import COLOURS, INK, draw, kernel_sheet, pattern
-from tengen.lab.rendering import PARTS, Page, Section, gather, markdown, print_result, write_report
+from tengen.lab.rendering import PARTS, Page, Section, gather, markdown, write_report
 from tengen.lab.result import (
     Bars,
     Findings,
@@ -150,10 +148,13 @@ def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
     assert markdown(page).count("## ") >= len(PARTS) - 1
 
 
-def test_a_result_prints_its_text_tables_and_comparisons(tmp_path: Path) -> None:
-    out = Console(file=io.StringIO(), width=100)
-    print_result(good(LabContext(tmp_path, 3, 1)), out)
-    text = out.file.getvalue()  # type: ignore[attr-defined]
+def test_the_command_prints_text_tables_and_comparisons(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tengen.cli.lab import _print_findings
+
+    _print_findings(good(LabContext(tmp_path, 3, 1)))
+    text = capsys.readouterr().out
     for part in ("Some <b>text</b> by", "Why:", "  1. One.", "T <1>", "80.0 %", "refuted"):
         assert part in text
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tengen.cli.options import Seed, Shown, WorkOptions, argument, command, flag, option
 from tengen.cli.printing import emit, remark, table
+
+if TYPE_CHECKING:
+    from tengen.lab.result import Findings
 
 app = typer.Typer()
 
@@ -36,7 +39,7 @@ def lab(
     from tengen.errors import SpecError, TengenError, unknown
     from tengen.lab import experiments
     from tengen.lab.progress import show_progress
-    from tengen.lab.rendering import print_result, write_report
+    from tengen.lab.rendering import write_report
     from tengen.lab.steps import FULL, QUICK, LabContext, results, run_steps
 
     mode = FULL if full else QUICK
@@ -84,8 +87,23 @@ def lab(
     }
     if not shown.json:
         for name in names:
-            print_result(done[name].result)
+            _print_findings(done[name].result)
     emit(answer, json=shown.json, text=f"Open {path} in a browser.")
+
+
+def _print_findings(found: Findings) -> None:
+    """Print text, tables and comparisons; figures are only on the page."""
+    if found.text:
+        print(found.text)
+    if found.points:
+        print("\n  ".join([f"{found.points_title}:", *found.points]))
+    for each in found.tables:
+        table(each.title, each.columns, each.rows)
+        if each.note:
+            print(each.note)
+    if found.comparisons:
+        rows = [(c.where, c.what, c.paper, c.ours, c.verdict) for c in found.comparisons]
+        table("Compared with the paper", ["where", "what", "paper", "ours", "verdict"], rows)
 
 
 def _print_list(experiments: list[Any], mode: str, *, json: bool) -> None:

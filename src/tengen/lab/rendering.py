@@ -1,4 +1,4 @@
-"""Show results: one experiment in the terminal, or a whole run as an HTML page and Markdown.
+"""Show the results of a run as an HTML page and as Markdown.
 
 `gather` collects what the page says from the results of the steps; HTML and Markdown are made from
 it and say the same. The same results give the same page, except for times.
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -21,13 +21,10 @@ from tengen import __version__
 from tengen.lab.drawing import draw
 from tengen.lab.papers import PAPERS
 from tengen.lab.progress import span
-from tengen.lab.result import Findings, Picture, Table, table
+from tengen.lab.result import Findings, Picture, Table
 from tengen.lab.steps import FULL, QUICK, Step, StepResult, settings_of
 from tengen.lab.verdicts import UNMEASURED, WORDS, Comparison, RecordedRun, beside, recorded_runs
 from tengen.models import write_atomic
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 PARTS: dict[str, tuple[str, str, str]] = {
     "players": ("Players that learn nothing", "", "One board, its rules, and simple players."),
@@ -37,43 +34,6 @@ PARTS: dict[str, tuple[str, str, str]] = {
 """The sections of the page in order: title, authors, one line."""
 
 _PACKAGES = ("numpy", "numba", "scipy", "matplotlib", "safetensors")
-
-
-# ----- One result in the terminal -----
-
-
-def print_result(result: Findings, console: Console | None = None) -> None:
-    """Print text, tables and comparisons; figures are only on the page."""
-    from rich.console import Console
-
-    out = console or Console()
-    if result.text:
-        out.print(result.text, markup=False)
-    if result.points:
-        out.print(f"{result.points_title}:", markup=False)
-        for point in result.points:
-            out.print(f"  {point}", markup=False)
-    tables = list(result.tables)
-    if result.comparisons:
-        rows = [(c.where, c.what, c.paper, c.ours, c.verdict) for c in result.comparisons]
-        tables.append(
-            table("Beside the paper", ["where", "what", "paper", "ours", "verdict"], rows)
-        )
-    for each in tables:
-        _print_table(each, out)
-
-
-def _print_table(shown: Table, out: Console) -> None:
-    from rich.table import Table as Grid
-
-    from tengen.sanitize import for_rich
-
-    grid = Grid(title=for_rich(shown.title) or None, caption=for_rich(shown.note) or None)
-    for column in shown.columns:
-        grid.add_column(for_rich(column))
-    for row in shown.rows:
-        grid.add_row(*(for_rich(cell) for cell in row))
-    out.print(grid)
 
 
 # ----- What the page says -----
