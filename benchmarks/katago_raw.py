@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tengen.board import BLACK, PASS, Board, Rules, format_gtp, points_at
+from tengen.board import BLACK, PASS, Board, Rules, format_gtp, point_at
 from tengen.errors import TengenError
 from tengen.learners.network import DeepNetwork
 from tengen.learners.network.katago import Teacher, inputs_of, positions_of
@@ -110,12 +110,12 @@ def positions(paths: list[Path], count: int, seed: int) -> Iterator[tuple[Board,
             side = (7, 13)[kind - len(paths)]
             board = Board(side, komi=komi, rules=Rules.preset(rules))
             for _ in range(int(chance.integers(1, side * side))):
-                priors = np.asarray(drawn.views([board])[0].priors, np.float64)
+                priors = np.asarray(drawn.evaluate([board])[0].priors, np.float64)
                 choice = int(chance.choice(len(priors), p=priors / priors.sum()))
-                move = PASS if choice == side * side else int(points_at(choice, side, side))
-                if move == PASS and board.last_move == PASS:
+                point = PASS if choice == side * side else point_at(choice, side, side)
+                if point == PASS and board.last_move == PASS:
                     break
-                board.push(move)
+                board.push(point)
         yield board, rules
 
 
