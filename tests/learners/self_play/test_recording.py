@@ -21,7 +21,7 @@ from tengen.learners.network.torch_network import (  # noqa: E402
 )
 from tengen.learners.network.training import use_fast_products  # noqa: E402
 from tengen.learners.self_play.loop import Pupil  # noqa: E402
-from tengen.learners.self_play.recording import play_out, record_games, shard_of  # noqa: E402
+from tengen.learners.self_play.parallel_games import play_out, record_games, shard_of  # noqa: E402
 from tengen.learners.self_play.settings import (  # noqa: E402
     SelfPlaySettings,
     design_of,

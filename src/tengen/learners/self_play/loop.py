@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from tengen.errors import SpecError
 from tengen.learners.network.batches import Batch
 from tengen.learners.network.inputs import TERRITORY_PLANE
-from tengen.learners.network.torch_network import FoldedNetwork
+from tengen.learners.network.inputs_kernels import HISTORY
+from tengen.learners.network.torch_network import FoldedNetwork, network_arrays, network_of
 from tengen.learners.network.training import Trainer
-from tengen.learners.self_play.parallel_games import Tally
-from tengen.learners.self_play.replay_buffer import ReplayBuffer
+from tengen.learners.self_play.parallel_games import Tally, ask_for_memory, make_games, play_out
 from tengen.learners.self_play.settings import FIRST_BATCHES, SelfPlaySettings, design_of
+from tengen.parallel import Team, spawn_seeds
 
 _YOUNG = 0.5
 """Share of all positions that are drawn from while a buffer is not full: the first are poor."""
@@ -166,3 +169,187 @@ class Loop:
 
 def _part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+_NAMES = Batch._fields[2:]
+
+
+class ReplayBuffer:
+    """The latest positions on boards of one size, on a device."""
+
+    def __init__(self, lines: int, capacity: int, device: torch.device) -> None:
+        def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
+            return torch.zeros((capacity, *shape), dtype=dtype, device=device)
+
+        points = lines * lines
+        self.capacity, self.device, self.total, self.lost = capacity, device, 0, 0
+        """`total` counts all positions ever added, `lost` those that were not kept."""
+        self.rows = Batch(
+            rows=lines,
+            cols=lines,
+            codes=zeros(points, dtype=torch.uint8),
+            history=zeros(HISTORY, dtype=torch.int16),
+            passed=zeros(dtype=torch.bool),
+            komi=zeros(dtype=torch.float32),
+            territory=zeros(dtype=torch.bool),
+            moves=zeros(points + 1, dtype=torch.float16),
+            winner=zeros(dtype=torch.float32),
+            score=zeros(dtype=torch.float32),
+            scored=zeros(dtype=torch.bool),
+            owner=zeros(points, dtype=torch.int8),
+            owned=zeros(dtype=torch.bool),
+        )
+
+    def __len__(self) -> int:
+        return min(self.total - self.lost, self.capacity)
+
+    def _batch(self, tensors: Mapping[str, Tensor]) -> Batch:
+        return self.rows._replace(**tensors)
+
+    def add(self, batch: Batch) -> None:
+        """Add positions; the oldest make room."""
+        count = len(batch.codes)
+        batch = batch.part(slice(-self.capacity, None))
+        kept = len(batch.codes)
+        places = torch.arange(self.total + count - kept, self.total + count, device=self.device)
+        places %= self.capacity
+        for mine, new in zip(self.rows[2:], batch[2:], strict=True):
+            mine[places] = new.to(mine.dtype)
+        self.total += count
+
+    def blank(self, count: int) -> Batch:
+        """Return empty rows, shaped as drawn ones."""
+        tensors = zip(_NAMES, self.rows[2:], strict=True)
+        return self._batch({n: part.new_zeros((count, *part.shape[1:])) for n, part in tensors})
+
+    def draw(self, count: int, latest: int, generator: torch.Generator) -> Batch:
+        """Draw positions by chance from the `latest` ones."""
+        span = min(len(self), latest)
+        ago = torch.randint(1, span + 1, (count,), generator=generator, device=self.device)
+        return self._batch(self._at((self.total - ago) % self.capacity))
+
+    def _at(self, places: Tensor) -> dict[str, Tensor]:
+        return {name: getattr(self.rows, name)[places] for name in _NAMES}
+
+    def tensors(self, most: int | None = None) -> dict[str, Tensor]:
+        """Return the latest positions (all, or `most`), by name, oldest first."""
+        count = len(self) if most is None else min(len(self), most)
+        return self._at(
+            torch.arange(self.total - count, self.total, device=self.device) % self.capacity
+        )
+
+    def restore(self, tensors: Mapping[str, Tensor], total: int) -> None:
+        """Take over what `tensors` returned; `total` as it was then."""
+        batch = self._batch({name: tensors[name].to(self.device) for name in _NAMES})
+        self.total = self.lost = total - len(batch.codes)
+        self.add(batch)
+
+
+_CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Games to play to their end."""
+
+    settings: SelfPlaySettings
+    lines: int
+    weights: dict[str, NDArray[Any]]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of a piece."""
+
+    tally: Tally
+    arrays: tuple[NDArray[Any], ...]
+    """The tensors of a `Batch`."""
+
+
+def play_piece(piece: Piece) -> Played:
+    """Play games side by side until all have ended."""
+    network = network_of(piece.weights, design_of(piece.settings))
+    player = FoldedNetwork(network, _CPU, torch.float32)
+    generator = torch.Generator(_CPU)
+    generator.manual_seed(piece.seed)
+    tally, batch = play_out(piece.settings, piece.lines, player, generator)
+    tally = tally._replace(moves=tally.positions)  # of the games that count
+    return Played(tally, tuple(part.numpy() for part in batch[2:]))
+
+
+class _RemoteGames:
+    """Games of one size that workers play, a round at a time."""
+
+    def __init__(
+        self, settings: SelfPlaySettings, lines: int, pupil: Pupil, team: Team[Piece, Played]
+    ) -> None:
+        self.settings, self.lines, self.pupil, self.team = settings, lines, pupil, team
+        self.tally = Tally()
+        self.round = 0
+
+    def play(self) -> None:
+        """Do nothing yet: workers play while we wait in `collect`."""
+
+    def collect(self) -> Batch | None:
+        """Have one round played with the weights as they are."""
+        weights = network_arrays(self.pupil.network)
+        seeds = spawn_seeds(self.settings.seed, self.settings.pieces, self.lines, self.round)
+        pieces = [Piece(self.settings, self.lines, weights, seed) for seed in seeds]
+        played = self.team.map(pieces)
+        self.round += 1
+        self.tally = self.tally.plus(*(each.tally for each in played))
+        batches = [map(torch.from_numpy, each.arrays) for each in played]
+        return Batch.join([Batch(self.lines, self.lines, *batch) for batch in batches])
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return what the next round depends on: only its number."""
+        return {"round": torch.tensor([self.round])}
+
+    def restore(self, tensors: Mapping[str, Any]) -> None:
+        """Take over what `tensors` returned."""
+        self.round = int(tensors["round"][0])
+
+
+def make_loop(settings: SelfPlaySettings, device: torch.device) -> Loop:
+    """Make a loop that plays and learns on one device, in this process."""
+    pupil = Pupil(settings, device)
+    generator = torch.Generator(device)
+    generator.manual_seed(settings.seed)
+    try:
+        ask_for_memory(sum(4 * lines * lines * settings.window for lines in settings.size), device)
+        rooms = [
+            Room(
+                lines,
+                make_games(settings, lines, pupil.player, generator),
+                ReplayBuffer(lines, settings.window, device),
+            )
+            for lines in settings.size
+        ]
+        if device.type == "cuda":
+            for room in rooms:
+                pupil.warm_up(room.buffer.blank(settings.batch))
+    except RuntimeError as failure:  # CUDA's kind is one of these, the processor has no other
+        if "memory" not in str(failure):
+            raise
+        raise SpecError(
+            f"{device}: no memory for {settings.games} games of each size and a window of "
+            f"{settings.window} positions; ask for fewer games in parallel, or for a smaller window"
+        ) from None
+    return Loop(settings, pupil, rooms, generator)
+
+
+def make_remote_loop(settings: SelfPlaySettings, team: Team[Piece, Played]) -> Loop:
+    """Make a loop that learns here and has its games played by others, by `play_piece`."""
+    pupil = Pupil(settings, _CPU)
+    generator = torch.Generator(_CPU)
+    generator.manual_seed(settings.seed)
+    rooms = [
+        Room(
+            lines,
+            _RemoteGames(settings, lines, pupil, team),
+            ReplayBuffer(lines, settings.window, _CPU),
+        )
+        for lines in settings.size
+    ]
+    return Loop(settings, pupil, rooms, generator)

@@ -10,17 +10,26 @@ regardless: a game is resigned below the value that only few later winners ever 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import psutil
 import torch
 from torch import Tensor
 
+from tengen.errors import SpecError
+from tengen.learners.network import DeepNetwork
 from tengen.learners.network.batches import Batch
-from tengen.learners.network.inputs_kernels import HISTORY
+from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
+from tengen.learners.network.shards import Made, Shard, refuse_shards
+from tengen.learners.network.torch_network import FoldedNetwork, network_of
+from tengen.learners.network.training import use_fast_products
 from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE
 from tengen.learners.self_play.search import Search
 from tengen.learners.self_play.settings import SelfPlaySettings, longest
 from tengen.learners.self_play.tensor_boards import legal
+from tengen.parallel import spawn_seeds
 
 _RANDOM_PASS = 0.02
 """How likely a random move is a pass, against a point."""
@@ -319,3 +328,193 @@ class ParallelGames:
         self._judged.copy_(tensors["played_judged"])
         if self.resigning is not None:
             self.resigning.restore(tensors)
+
+
+_WARM_UPS = 2
+"""Searches before one is captured: kernels are compiled and chosen in them."""
+
+
+def make_games(
+    settings: SelfPlaySettings,
+    lines: int,
+    network: FoldedNetwork,
+    generator: torch.Generator,
+    *,
+    games: int | None = None,
+    endless: bool = True,
+) -> ParallelGames:
+    """Start games of one size in which a network plays both sides.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no memory for them.
+    """
+    device = generator.device
+    compiled = _compiler(device)
+    games = settings.games if games is None else games
+    # Four numbers a move for every position of the search, and what is kept of every ply.
+    ask_for_memory(games * lines * lines * (20 * settings.evaluations + 3 * longest(lines)), device)
+    search = Search(
+        lines,
+        games,
+        compiled(network),
+        device=device,
+        evaluations=settings.evaluations,
+        considered=settings.considered,
+        score_share=settings.score_share,
+        compiled=compiled,
+    )
+    started = ParallelGames(settings, search, generator, endless=endless)
+    if device.type == "cuda":
+        started.run_search = _captured(search.run)
+    return started
+
+
+def ask_for_memory(size: int, device: torch.device) -> None:
+    """Raise `RuntimeError` if a processor has not so many bytes: Linux promises them, and kills."""
+    if device.type == "cpu" and size > psutil.virtual_memory().available:
+        raise RuntimeError(f"no memory for {size} bytes")
+
+
+def _captured(work: Callable[[], None]) -> Callable[[], None]:
+    """Capture work on a GPU that asks the host nothing as one graph; return what runs it again.
+
+    Where capturing fails, the work itself is returned: slower, and right.
+    """
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(_WARM_UPS):
+            work()
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    try:
+        with torch.cuda.graph(graph):
+            work()
+    except RuntimeError:
+        torch.cuda.synchronize()
+        return work
+    again: Callable[[], None] = graph.replay
+    return again
+
+
+def _compiler(device: torch.device) -> Callable[[Any], Any]:
+    if device.type != "cuda":
+        return lambda function: function
+    return lambda function: torch.compile(function, dynamic=False)
+
+
+def play_out(
+    settings: SelfPlaySettings,
+    lines: int,
+    network: FoldedNetwork,
+    generator: torch.Generator,
+    *,
+    on_games: Callable[[int], None] = lambda ended: None,
+) -> tuple[Tally, Batch]:
+    """Play `settings.games` games side by side until all have ended."""
+    games = make_games(settings, lines, network, generator, endless=False)
+    batches = []
+    while bool(games.counts.any()):
+        before = games.tally.games
+        games.play()
+        batch = games.collect()
+        if batch is not None:
+            batches.append(batch)
+            on_games(games.tally.games - before)
+            games = _closed_up(games, settings, network)
+    return games.tally, Batch.join(batches)
+
+
+def _closed_up(
+    games: ParallelGames, settings: SelfPlaySettings, network: FoldedNetwork
+) -> ParallelGames:
+    """Leave out the places of ended games, once that is worth it."""
+    left, lines = int(games.counts.sum()), games.search.lines
+    # A GPU would have to compile and capture anew, which costs it more than empty places.
+    if games.device.type != "cpu" or not 0 < left <= games.search.games * 3 // 4:
+        return games
+    smaller = make_games(settings, lines, network, games.generator, games=left, endless=False)
+    smaller.restore({k: v[games.counts] for k, v in games.tensors().items()})
+    smaller.tally = games.tally
+    return smaller
+
+
+def shard_of(batch: Batch) -> Shard:
+    """Return the games of a batch that both sides ended by passing; others were cut."""
+    lines, points = batch.rows, batch.rows * batch.cols
+    last, passed = batch.history[:, 0].cpu().numpy(), batch.passed.cpu().numpy()
+    starts = np.flatnonzero((last == NOWHERE) & ~passed)
+    lengths = np.diff(np.append(starts, len(last)))
+    # What was played is what the next position calls the last move; the last move ends the game.
+    moves = np.append(np.where(passed, points, last)[1:], points).astype(np.int16)
+    moves[starts[1:] - 1] = points
+    ply = np.arange(len(last)) - np.repeat(starts, lengths)
+    finished = lengths < longest(lines)
+    kept, games = np.repeat(finished, lengths), starts[finished]
+    score = batch.score.cpu().numpy()[games].astype(np.float32)  # Black moves first
+    return Shard(
+        rows=lines,
+        cols=lines,
+        moves=moves[kept],
+        colours=(1 + ply % 2).astype(np.int8)[kept],
+        lengths=lengths[finished].astype(np.int32),
+        setup=np.zeros(0, np.int16),
+        setup_colours=np.zeros(0, np.int8),
+        setup_lengths=np.zeros(len(games), np.int32),
+        komi=-batch.komi.cpu().numpy()[games].astype(np.float32),
+        territory=np.zeros(len(games), np.int8),
+        winner=np.select([score > 0, score < 0], [1, 2], 0).astype(np.int8),
+        score=score,
+        labelled=np.arange(len(games), dtype=np.int32),
+        ownership=batch.owner.cpu().numpy()[games].astype(np.int8),
+    )
+
+
+def record_games(
+    network: DeepNetwork,
+    settings: SelfPlaySettings,
+    folder: Path,
+    *,
+    rounds: int = 1,
+    device: str = "cpu",
+    on_games: Callable[[int], None] = lambda ended: None,
+) -> Made:
+    """Play rounds of games on every size and write each as a shard when it is done.
+
+    Raises
+    ------
+    RunError
+        If the folder holds shards already.
+    SpecError
+        If the games do not fit into the device's memory.
+    """
+    refuse_shards(folder)
+    place = torch.device(device)
+    use_fast_products(place)
+    learned = network_of(network.weights_, network.design_).to(place)
+    dtype = torch.bfloat16 if place.type == "cuda" else torch.float32
+    player = FoldedNetwork(learned, place, dtype)
+    generator = torch.Generator(place)
+    folder.mkdir(parents=True, exist_ok=True)
+    files, games, positions, cut = [], 0, 0, 0
+    for lines in settings.size:
+        for number, seed in enumerate(spawn_seeds(settings.seed, rounds, lines)):
+            generator.manual_seed(seed)
+            try:
+                tally, batch = play_out(settings, lines, player, generator, on_games=on_games)
+            except RuntimeError as failure:  # CUDA's kind is one of these
+                if "memory" not in str(failure):
+                    raise
+                raise SpecError(
+                    f"{device}: no memory for {settings.games} games on {lines}x{lines}; ask for "
+                    "fewer games, in more rounds"
+                ) from None
+            shard = shard_of(batch)
+            files.append(folder / f"{lines}x{lines}-{number:05d}.safetensors")
+            shard.save(files[-1])
+            games, positions = games + len(shard), positions + shard.positions
+            cut += tally.games - len(shard)
+    return Made(tuple(files), games, positions, passed_over=cut, counted=games, labelled=games)

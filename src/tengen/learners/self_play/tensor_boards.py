@@ -8,11 +8,19 @@ play; on a GPU `rules.cu`, which the tests hold against them. Ko is simple, suic
 
 from __future__ import annotations
 
+import ctypes
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from tengen.errors import TengenError
 from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
 from tengen.learners.self_play import rules_kernels
 from tengen.learners.self_play.rules_kernels import FACTS
@@ -34,7 +42,7 @@ class Boards:
         self._new = torch.tensor([1, 0, 0, 0], dtype=torch.int32, device=device)
         self._cuda = None
         if device.type == "cuda":
-            from tengen.learners.self_play.cuda import Module
+            from tengen.learners.self_play.tensor_boards import Module
 
             self._cuda = Module(SOURCE.read_text(), [f"-DLINES={lines}"])
             words = 3 * -(-lines * (lines + 1) // 64) + 1
@@ -86,3 +94,122 @@ def _empty_codes(lines: int) -> Tensor:
         side[0] = side[-1] = 1
         inside = inside + (side[:, None] if axis == 0 else side[None, :])
     return (inside.clamp(max=3) << 2).to(torch.uint8).flatten()
+
+
+_THREADS = 128
+
+
+class _CudaError(TengenError):
+    """CUDA text that could not be compiled or launched."""
+
+
+class Module:
+    """Kernels of one text, compiled for the current device."""
+
+    def __init__(self, text: str, options: Sequence[str]) -> None:
+        torch.zeros(1, device="cuda")  # so that this thread has a context to load into
+        self._driver = ctypes.CDLL("libcuda.so.1")
+        image = _compiled(text, options)
+        self._image = ctypes.create_string_buffer(image, len(image))
+        self._module = ctypes.c_void_p()
+        self._check(self._driver.cuModuleLoadData(ctypes.byref(self._module), self._image))
+        self._kernels: dict[str, ctypes.c_void_p] = {}
+
+    def _check(self, status: int) -> None:
+        if status:
+            raise _CudaError(f"CUDA's driver answered {status}")
+
+    def load(self, name: str) -> None:
+        """Find a kernel by its name."""
+        found = ctypes.c_void_p()
+        self._check(
+            self._driver.cuModuleGetFunction(ctypes.byref(found), self._module, name.encode())
+        )
+        self._kernels[name] = found
+
+    def launch(self, name: str, threads: int, *arguments: Tensor | int) -> None:
+        """Start a kernel on the current stream, one thread for each of `threads`."""
+        if name not in self._kernels:
+            self.load(name)
+        values: list[Any] = []
+        for argument in arguments:
+            if isinstance(argument, Tensor):
+                assert argument.is_cuda and argument.is_contiguous(), name
+                values.append(ctypes.c_void_p(argument.data_ptr()))
+            else:
+                values.append(ctypes.c_int(argument))
+        pointers = (ctypes.c_void_p * len(values))(
+            *(ctypes.cast(ctypes.pointer(value), ctypes.c_void_p) for value in values)
+        )
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        blocks = -(-threads // _THREADS)
+        self._check(
+            self._driver.cuLaunchKernel(
+                self._kernels[name], blocks, 1, 1, _THREADS, 1, 1, 0, stream, pointers, None
+            )
+        )
+
+
+def _compiled(text: str, options: Sequence[str]) -> bytes:
+    """Return machine code for the current device."""
+    major, minor = torch.cuda.get_device_capability()
+    target = f"sm_{major}{minor}"
+    reasons = []
+    for compiler in (_by_nvrtc, _by_nvcc):
+        try:
+            return compiler(text, target, options)
+        except (_CudaError, OSError, AttributeError) as failure:
+            reasons.append(str(failure))
+    raise _CudaError(f"no CUDA compiler works here: {'; '.join(reasons)}")
+
+
+def _by_nvrtc(text: str, target: str, options: Sequence[str]) -> bytes:
+    library = _nvrtc()
+    program = ctypes.c_void_p()
+    if library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"rules.cu", 0, None, None):
+        raise _CudaError("NVRTC takes no program")
+    flags = [f"--gpu-architecture={target}".encode(), *(option.encode() for option in options)]
+    failed = library.nvrtcCompileProgram(
+        program, len(flags), (ctypes.c_char_p * len(flags))(*flags)
+    )
+    size = ctypes.c_size_t()
+    if failed:
+        library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+        log = ctypes.create_string_buffer(size.value + 1)
+        library.nvrtcGetProgramLog(program, log)
+        raise _CudaError(f"NVRTC: {log.value.decode(errors='replace').strip()[:500]}")
+    if library.nvrtcGetCUBINSize(program, ctypes.byref(size)):
+        raise _CudaError("NVRTC gives no machine code")
+    image = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetCUBIN(program, image)
+    library.nvrtcDestroyProgram(ctypes.byref(program))
+    return image.raw
+
+
+def _nvrtc() -> Any:
+    """Load the NVRTC that belongs to PyTorch's CUDA."""
+    major = str(torch.version.cuda or "").split(".")[0]
+    names = [f"libnvrtc.so.{major}", "libnvrtc.so"]
+    folders = [*map(Path, sys.path), *Path("/usr/local").glob("cuda*/lib64")]
+    for folder in folders:
+        for pattern in (f"nvidia/*/lib/libnvrtc.so.{major}*", f"libnvrtc.so.{major}*"):
+            if folder.is_dir():
+                names += sorted(str(path) for path in folder.glob(pattern))
+    for name in names:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise _CudaError("NVRTC is not found")
+
+
+def _by_nvcc(text: str, target: str, options: Sequence[str]) -> bytes:
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    with tempfile.TemporaryDirectory() as folder:
+        source, made = Path(folder, "rules.cu"), Path(folder, "rules.cubin")
+        source.write_text(text)
+        command = [nvcc, "-O3", "-cubin", f"-arch={target}", *options, "-o", str(made), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise _CudaError(f"nvcc: {done.stderr.strip()[:500]}")
+        return made.read_bytes()

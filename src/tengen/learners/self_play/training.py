@@ -115,8 +115,7 @@ def _opened_loop(
 ) -> Iterator[Loop]:
     """Make a loop; workers, if there are any, stay until it is left."""
     torch = torch_or_refuse()
-    from tengen.learners.self_play.assembly import make_loop
-    from tengen.learners.self_play.remote_games import make_remote_loop, play_piece
+    from tengen.learners.self_play.loop import make_loop, make_remote_loop, play_piece
 
     if workers == 1 and ray is None:
         yield make_loop(settings, torch.device(chosen_device(device)))
