@@ -322,7 +322,7 @@ def _show_maps(where: RecordPosition, model: str, out: Path | None, shown: Shown
     from tengen.board import PASS, index_of
     from tengen.files import write_atomic
     from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.pictures import format_maps
+    from tengen.learners.symmetry_network.learner import format_maps
 
     network = SymmetryNetwork.load(model)
     _, board, number = where.read()

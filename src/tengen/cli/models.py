@@ -88,7 +88,7 @@ def _details(name: str, card: Card) -> dict[str, Any]:
     """Return the size and the equivariance error of a network; nothing for other models."""
     if card.kind == "network":
         from tengen.learners.network import DeepNetwork
-        from tengen.learners.network.describe import describe
+        from tengen.learners.network.evaluation import describe
 
         return describe(DeepNetwork.load(name))
     if card.kind == "symmetry-network":

@@ -269,7 +269,7 @@ def _record(
     from tengen.learners.network.fitting import chosen_device
 
     place = chosen_device(device)  # raises a clear error if PyTorch is missing
-    from tengen.learners.self_play.recording import record_games
+    from tengen.learners.self_play.parallel_games import record_games
 
     network = DeepNetwork.load(model)
     games = settings.games * rounds * len(settings.size)

@@ -34,7 +34,7 @@ from tengen.models.defaults import PREDICTOR
 
 if TYPE_CHECKING:
     from tengen.board.counting import Method
-    from tengen.learners.move_prediction.reading import Skipped
+    from tengen.learners.move_prediction.training import Skipped
     from tengen.learners.scoring.training import Making
     from tengen.records import GameArrays
 
@@ -383,7 +383,7 @@ def train_move_prediction(
 
 def _games(paths: list[str], size: int, *, quiet: bool) -> tuple[GameArrays, Skipped]:
     """Read the usable games of one size and report how many were skipped, and why."""
-    from tengen.learners.move_prediction.reading import read_games
+    from tengen.learners.move_prediction.training import read_games
 
     games, skipped = read_games(paths, size)
     for line in skipped.lines():

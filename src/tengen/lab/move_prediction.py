@@ -90,7 +90,7 @@ class GameSource:
         return hold_out(train, self.test_games, context.seed)
 
     def _read(self, context: LabContext, name: str) -> GameArrays:
-        from tengen.learners.move_prediction.reading import read_games
+        from tengen.learners.move_prediction.training import read_games
 
         return read_games([str(context.games(name))], self.board)[0]
 

@@ -10,9 +10,13 @@ from prediction_games import tasteful_game
 
 from tengen.board import parse_gtp
 from tengen.errors import TengenError
-from tengen.learners.move_prediction import reading
-from tengen.learners.move_prediction.reading import read_games, refuse_unsuitable
-from tengen.learners.move_prediction.training import GAMES_PER_JOB, jobs_of
+from tengen.learners.move_prediction import training
+from tengen.learners.move_prediction.training import (
+    GAMES_PER_JOB,
+    jobs_of,
+    read_games,
+    refuse_unsuitable,
+)
 from tengen.records.arrays import from_records
 from tengen.records.corpus import replay_refusals
 from tengen.records.record import GameRecord
@@ -57,7 +61,7 @@ def test_moves_lie_on_disk_and_are_not_copied(mixed, monkeypatch) -> None:
     whole, _ = read_games([str(path)], 7)
     assert isinstance(whole.moves.base, np.memmap) and isinstance(whole.colours.base, np.memmap)
     refuse_unsuitable(whole)
-    monkeypatch.setattr(reading, "MERGE", 1)
+    monkeypatch.setattr(training, "MERGE", 1)
     again, _ = read_games([str(path), str(path)], 7)
     assert len(again) == 2 * len(good)
     assert np.array_equal(again.moves, np.tile(whole.moves, 2))

@@ -13,9 +13,9 @@ from tengen.board import Board
 from tengen.board.playouts import play_random
 from tengen.errors import ModelError, SpecError
 from tengen.learners.network import DESIGNS, DeepNetwork, Design, inputs
-from tengen.learners.network.describe import SIZES, describe, equivariance_error
 from tengen.learners.network.engine import Engine, best_tile, packed, transformed
 from tengen.learners.network.engine_kernels import ADD, RELU, STORE, convolve
+from tengen.learners.network.evaluation import SIZES, describe, equivariance_error
 from tengen.learners.network.group import group_places, lifting_places, spreading
 from tengen.learners.network.inputs import N_PLANES
 from tengen.learners.network.layers import lay_out, operations, weights_of

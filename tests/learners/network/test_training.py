@@ -23,7 +23,6 @@ torch = need("torch")
 
 from tengen.learners.network.batches import Sampler, Source, gather  # noqa: E402
 from tengen.learners.network.fitting import learn_one  # noqa: E402
-from tengen.learners.network.optimizer import Both, Muon  # noqa: E402
 from tengen.learners.network.torch_network import (  # noqa: E402
     Network,
     _LearningLayers,
@@ -32,7 +31,7 @@ from tengen.learners.network.torch_network import (  # noqa: E402
     planes_of,
     statistics,
 )
-from tengen.learners.network.training import Trainer, losses  # noqa: E402
+from tengen.learners.network.training import Both, Muon, Trainer, losses  # noqa: E402  # noqa: E402
 
 CPU = torch.device("cpu")
 

@@ -272,7 +272,7 @@ def test_a_stopped_training_goes_on_exactly(tmp_path):
 
 def test_a_count_is_trusted_where_unseen_games_came_out_right():
     from tengen.learners.scoring.features import describe_games
-    from tengen.learners.scoring.safety import Evidence, Safety, fit_safety, judge_games
+    from tengen.learners.scoring.judgement import Evidence, Safety, fit_safety, judge_games
     from tengen.learners.scoring.self_labelling import learn_from_scores
     from tengen.learners.scoring.settings import ScorerSettings
 

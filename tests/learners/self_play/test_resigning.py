@@ -9,11 +9,11 @@ from tests.needs import need
 
 torch = need("torch")
 
+from tengen.learners.self_play.loop import make_loop  # noqa: E402
 from tengen.learners.self_play.parallel_games import (  # noqa: E402
     ENOUGH,
     NOBODY,
     Resigning,
-    make_loop,
 )
 from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
 from tengen.learners.self_play.settings import SelfPlaySettings  # noqa: E402

@@ -26,13 +26,13 @@ from tengen.learners.network.torch_network import (  # noqa: E402
 )
 from tengen.learners.network.training import rate_at  # noqa: E402
 from tengen.learners.self_play import training  # noqa: E402
-from tengen.learners.self_play.loop import (  # noqa: E402  # noqa: E402
+from tengen.learners.self_play.loop import (  # noqa: E402
     Loop,
     Piece,
     Pupil,
     ReplayBuffer,
-    make_remote_loop,
     make_loop,
+    make_remote_loop,
     play_piece,
 )
 from tengen.learners.self_play.parallel_games import Tally  # noqa: E402

@@ -17,8 +17,13 @@ from tengen.contracts import check_evaluator, check_learner, check_policy
 from tengen.errors import ModelError, RunError, SpecError
 from tengen.learners.symmetry_network import OUTPUTS, SymmetryNetwork, SymmetrySettings
 from tengen.learners.symmetry_network.game_kernels import BEST, open_at_random
-from tengen.learners.symmetry_network.learner import load_snapshots, play_games, play_match
-from tengen.learners.symmetry_network.pictures import TITLES, format_maps
+from tengen.learners.symmetry_network.learner import (
+    TITLES,
+    format_maps,
+    load_snapshots,
+    play_games,
+    play_match,
+)
 from tengen.learners.symmetry_network.training import SelfPlay, SelfPlayReport, open_run
 from tengen.models.runs import read_metrics
 

@@ -13,8 +13,8 @@ import numpy as np
 from tengen.arrays import FloatArray
 from tengen.errors import ModelError, SpecError
 from tengen.learners.move_prediction.model import Measured, PredictionModel
-from tengen.learners.move_prediction.reading import refuse_unsuitable
 from tengen.learners.move_prediction.settings import PredictionSettings
+from tengen.learners.move_prediction.training import refuse_unsuitable
 from tengen.models import (
     Card,
     Measurement,

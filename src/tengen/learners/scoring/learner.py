@@ -30,9 +30,8 @@ from tengen.learners.scoring.features import (
     describe_games,
     pool,
 )
-from tengen.learners.scoring.judgement import DOUBTS, Judgement, judge
+from tengen.learners.scoring.judgement import DOUBTS, Evidence, Judgement, Safety, fit_safety, judge
 from tengen.learners.scoring.network import Ensemble, shapes
-from tengen.learners.scoring.safety import Evidence, Safety, fit_safety
 from tengen.learners.scoring.self_labelling import LabelledBlocks, Report, learn_from_scores
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.models.settings import from_recipe, to_plain

@@ -1,7 +1,8 @@
 """The loop of self-play: play a move in all games, learn from the games that ended, play on.
 
 A *room* holds the games of one board size and the buffer of their latest positions; one network
-plays in all rooms and learns from all. The whole state can be saved and restored.
+plays in all rooms and learns from all. The whole state can be saved and restored. Games are played
+on this device, or by other processes and machines.
 """
 
 from __future__ import annotations
@@ -171,6 +172,8 @@ def _part(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
+# ----- The replay buffer -----
+
 _NAMES = Batch._fields[2:]
 
 
@@ -244,6 +247,11 @@ class ReplayBuffer:
         self.total = self.lost = total - len(batch.codes)
         self.add(batch)
 
+
+# ----- Games played by other processes or machines -----
+
+# A piece of a round is one job: weights and a seed go out, positions of finished games come back.
+# So a worker that is lost costs only its unfinished games, which another plays again, the same.
 
 _CPU = torch.device("cpu")
 

@@ -330,6 +330,8 @@ class ParallelGames:
             self.resigning.restore(tensors)
 
 
+# ----- Games on a device; on a GPU, a search is captured as one graph -----
+
 _WARM_UPS = 2
 """Searches before one is captured: kernels are compiled and chosen in them."""
 
@@ -404,6 +406,9 @@ def _compiler(device: torch.device) -> Callable[[Any], Any]:
     if device.type != "cuda":
         return lambda function: function
     return lambda function: torch.compile(function, dynamic=False)
+
+
+# ----- Games played to their end, and recorded as shards for other networks to learn from -----
 
 
 def play_out(

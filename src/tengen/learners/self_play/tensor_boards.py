@@ -42,8 +42,6 @@ class Boards:
         self._new = torch.tensor([1, 0, 0, 0], dtype=torch.int32, device=device)
         self._cuda = None
         if device.type == "cuda":
-            from tengen.learners.self_play.tensor_boards import Module
-
             self._cuda = Module(SOURCE.read_text(), [f"-DLINES={lines}"])
             words = 3 * -(-lines * (lines + 1) // 64) + 1
             self._sets = torch.zeros((slots, words), dtype=torch.int64, device=device)
@@ -95,6 +93,11 @@ def _empty_codes(lines: int) -> Tensor:
         inside = inside + (side[:, None] if axis == 0 else side[None, :])
     return (inside.clamp(max=3) << 2).to(torch.uint8).flatten()
 
+
+# ----- CUDA text, compiled for this machine's GPU and launched on tensors -----
+
+# NVRTC, CUDA's compiler as a library, comes with every PyTorch that drives NVIDIA's GPUs, so no
+# toolkit need be installed; where it is not found, `nvcc` is tried.
 
 _THREADS = 128
 

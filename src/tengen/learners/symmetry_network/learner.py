@@ -6,15 +6,17 @@ Values and maps are Black's here; inside the kernels everything is White's.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.arrays import Float32Array, FloatArray
+from tengen.board.drawing import format_svg, panels
 from tengen.board.kernels import new_state
 from tengen.board.layout_kernels import BLACK, WHITE
 from tengen.errors import ModelError, SpecError
@@ -358,3 +360,38 @@ def play_games(
     else:
         rows = [play(i) for i in range(games)]
     return np.array([score for _, score in rows]), np.array([float(plies) for plies, _ in rows])
+
+
+TITLES: dict[str, str] = dict(
+    zip(
+        OUTPUTS,
+        (
+            "empty point: White's",
+            "white stone: lives",
+            "black stone: captured",
+            "empty point: White's eye",
+            "empty point: Black's eye",
+            "white stone: dies, Black's eye",
+            "black stone: dies, White's eye",
+        ),
+        strict=True,
+    )
+)
+
+
+def format_maps(
+    grid: NDArray[np.int8],
+    maps: Mapping[str, FloatArray],
+    *,
+    last: int | None = None,
+    title: str = "",
+) -> str:
+    """Return the position and its maps side by side: red squares, the stronger the likelier.
+
+    `maps` are those of `SymmetryNetwork.heat_maps`, with nan where a map does not apply.
+    """
+    found = [(title or "position", format_svg(grid, last=last, coordinates=False))]
+    for name, values in maps.items():
+        picture = format_svg(grid, last=last, heat=np.ravel(values), coordinates=False)
+        found.append((TITLES.get(name, name), picture))
+    return panels(found, columns=4) + "\n"
