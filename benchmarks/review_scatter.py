@@ -18,8 +18,8 @@ import numpy as np
 from tengen.board import PASS
 from tengen.records import GameRecord, read_games
 from tengen.reviews.game import (
+    EvaluatedPosition,
     MoveReview,
-    Position,
     boards_of,
     find_reviewer,
     review_move,
@@ -30,7 +30,7 @@ from tengen.reviews.settings import ReviewSettings
 
 def reviewed(
     record: GameRecord, number: int, settings: ReviewSettings
-) -> tuple[Position, MoveReview]:
+) -> tuple[EvaluatedPosition, MoveReview]:
     """Review one move of a game, and nothing else of it."""
     player = find_reviewer(record.rows, record.cols, settings).player
     assert player is not None

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tengen.board import Board
-from tengen.contracts import Analysis, Candidate, Player
+from tengen.contracts import Candidate, Player, Report
 from tengen.contracts.protocols import limit_visits
 from tengen.gtp.analysis_server import AnalysisServer
 from tengen.learners.network import DESIGNS
@@ -42,12 +42,12 @@ class Toy:
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         return 0
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
         ownership = np.full(board.rows * board.cols, 0.5)
         first = Candidate(board.point("A1"), 3, 0.7, 3.0, pv=(board.point("A1"), board.point("B1")))
         candidates = (first, Candidate(0, 1, 0.2, -3.0))
         for visits in (2, 4):
-            mine = Analysis(candidates, first.move, visits, 0.6, 2.0).seen_by(board.turn)
+            mine = Report(candidates, first.move, visits, 0.6, 2.0).seen_by(board.turn)
             yield replace(mine, ownership=ownership)
 
 
@@ -183,7 +183,7 @@ class Gate(Toy):
         self.begun, self.go = threading.Event(), threading.Event()
         self.seen: list[int] = []
 
-    def analyse(self, board: Board, rng: np.random.Generator, **options: Any) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **options: Any) -> Iterator[Report]:
         self.seen.append(len(board.moves))
         self.begun.set()
         while not self.go.wait(0.01) and not options["stop"]():

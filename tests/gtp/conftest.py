@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tengen.board import PASS, Board, point_at
-from tengen.contracts import Analysis, Candidate
+from tengen.contracts import Candidate, Report
 from tengen.errors import SpecError
 from tengen.gtp.engine import Engine
 from tengen.gtp.protocol import Dispatcher
@@ -44,10 +44,10 @@ class AnyFree(FirstFree):
     def explain(self, board: Board, move: int) -> str:
         return f"point {move} looked nice"
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
         move = self.choose(board, rng)
         for visits in (10, 20):
-            yield Analysis(
+            yield Report(
                 (Candidate(move, visits, 0.25, -3.5, 0.5, (move, PASS)),),
                 move,
                 visits,

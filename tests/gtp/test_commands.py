@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, index_of
-from tengen.contracts import Analysis, Candidate
+from tengen.contracts import Candidate, Report
 from tengen.game.judging import Judge, Outlook, count_without
 from tengen.game.sgf import record_of_board, sgf_of_game, start_of, territory_marks
 from tengen.gtp import thinking
@@ -100,7 +100,7 @@ def test_an_outlook_is_a_count_when_the_game_is_over() -> None:
 @pytest.mark.parametrize("dialect", ["lz", "kata", "cgos"])
 def test_a_report_names_its_moves_in_every_dialect(dialect: Dialect) -> None:
     moves = (Candidate(7, 20, 0.25, -3.5, 0.5, (7, 8)), Candidate(8, 10, 0.2, -4.0, 0.3, (8,)))
-    report = Analysis(moves, 7, 30, 0.25, -3.5, np.full(4, 0.5))
+    report = Report(moves, 7, 30, 0.25, -3.5, np.full(4, 0.5))
     options = AnalysisOptions(max_moves=1, ownership=True)
     line = format_report(report, lambda move: f"P{move}", dialect, options, WHITE)
     assert "P7" in line and "\n" not in line
@@ -180,11 +180,11 @@ def test_a_query_wants_what_it_allows_and_does_not_avoid() -> None:
 def test_visits_make_a_policy_that_sums_to_one() -> None:
     board = Board(9)
     moves = {board.point("E5"): 30, board.point("C3"): 10, PASS: 0, RESIGN: 99}
-    found = Analysis(tuple(Candidate(move, n, 0.5) for move, n in moves.items()), PASS, 40)
+    found = Report(tuple(Candidate(move, n, 0.5) for move, n in moves.items()), PASS, 40)
     shares = visit_shares(found, board)
     assert shares.sum() == 1.0 and np.count_nonzero(shares) == 2
     assert shares[index_of(board.point("E5"), 9, 9)] == 0.75
-    nothing = visit_shares(Analysis((), PASS), board)
+    nothing = visit_shares(Report((), PASS), board)
     assert nothing[-1] == nothing.sum() == 1.0  # nothing was looked at: the pass
 
 

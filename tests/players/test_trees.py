@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tengen.board import RESIGN, Board, index_of
-from tengen.contracts import Analysis
+from tengen.contracts import Report
 from tengen.game.endgame import candidates
 from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.players import make_player
@@ -45,9 +45,9 @@ def test_a_way_that_is_given_up_leaves_no_trace_and_nodes_know_their_branch() ->
 
 
 def test_a_choice_alone_is_a_report_too() -> None:
-    told = Analysis.of_choice(7)
+    told = Report.of_choice(7)
     assert (told.choice, told.visits, [c.move for c in told.candidates]) == (7, 1, [7])
-    assert Analysis.of_choice(RESIGN) == Analysis((), RESIGN, visits=1)
+    assert Report.of_choice(RESIGN) == Report((), RESIGN, visits=1)
 
 
 def test_a_kept_subtree_has_its_node_as_root_and_all_below() -> None:
@@ -101,10 +101,10 @@ def test_a_search_chooses_what_its_last_report_says() -> None:
     class Twice(Searching):
         seconds, clock = None, "wall"
 
-        def _think(self, board: Board, rng: object, pace: Pace) -> Iterator[Analysis]:
+        def _think(self, board: Board, rng: object, pace: Pace) -> Iterator[Report]:
             assert pace.limited and pace.budget is None
             for move in (board.point("A1"), board.point("B2")):
-                yield Analysis((), move, 1, 0.5, 0.0)
+                yield Report((), move, 1, 0.5, 0.0)
 
     board = Board(3)
     assert str(Twice().choose(board, rng())) == "B2"

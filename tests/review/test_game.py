@@ -13,7 +13,7 @@ import pytest
 
 from tengen.board import BLACK, PASS, WHITE, Board
 from tengen.cli import run
-from tengen.contracts import Analysis, BlockStatus, Candidate, Status, Verdict
+from tengen.contracts import BlockStatus, Candidate, Report, Status, Verdict
 from tengen.errors import IllegalMoveError, SpecError
 from tengen.game.judging import Judge
 from tengen.learners.network import Evaluation
@@ -25,8 +25,8 @@ from tengen.reviews.game import (
     NETWORK_SCATTER,
     SCATTER,
     Ending,
+    EvaluatedPosition,
     MoveReview,
-    Position,
     Review,
     Reviewer,
     assemble,
@@ -60,20 +60,20 @@ class Known:
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         return board.point("A5")
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
         self.searched.append(len(board.moves))
         best = board.point("A5")
         value = 40.0 if len(board.moves) == 3 else 10.0
         candidate = Candidate(best, 1000, 0.8, value, pv=(best, board.point("B1")))
         ownership = np.full(board.rows * board.cols, 0.5 if board.turn == BLACK else -0.5)
-        mine = Analysis((candidate,), best, 1000, 0.8, value).seen_by(board.turn)
+        mine = Report((candidate,), best, 1000, 0.8, value).seen_by(board.turn)
         yield replace(mine, ownership=ownership)
 
 
 class Networked(Known):
     """The same with the spread of a network, a line of visits and few visits."""
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
         for report in super().analyse(board, rng, **how):
             [candidate] = report.candidates
             told = replace(candidate, pv_visits=(9, 2))
@@ -141,10 +141,10 @@ def reviewed() -> Review:
     return by_known(seed=1)
 
 
-def position(score: float, moves: str = "", **more: Any) -> Position:
+def position(score: float, moves: str = "", **more: Any) -> EvaluatedPosition:
     board = Board(5, moves=moves)
     best = board.point("C3")
-    return Position(board, 0.5, score, 4.0, 16, best, (best,), **more)
+    return EvaluatedPosition(board, 0.5, score, 4.0, 16, best, (best,), **more)
 
 
 # ----- First pass -----
@@ -303,8 +303,8 @@ def test_neutral_points_are_never_mistakes_unless_they_cost_a_group() -> None:
         played = board.copy()
         played.play("C1")
         best = board.point("A1")
-        before = Position(board, 0.5, 6.0, 1.0, 50, best, ownership=owner)
-        after = Position(played, 0.5, 2.0, 1.0, 50, best, ownership=after_owner)
+        before = EvaluatedPosition(board, 0.5, 6.0, 1.0, 50, best, ownership=owner)
+        after = EvaluatedPosition(played, 0.5, 2.0, 1.0, 50, best, ownership=after_owner)
         return review_move(1, (BLACK, int(board.point("C1"))), before, after).points_lost
 
     assert lost(owner) == 0  # the score fell, but nothing on the board changed hands
@@ -317,8 +317,8 @@ def test_a_point_inside_a_large_region_is_not_neutral() -> None:
     played = board.copy()
     played.play("C3")
     owner = np.zeros(25)
-    before = Position(board, 0.5, 6.0, 1.0, 50, board.point("C1"), ownership=owner)
-    after = Position(played, 0.5, 2.0, 1.0, 50, board.point("C1"), ownership=owner)
+    before = EvaluatedPosition(board, 0.5, 6.0, 1.0, 50, board.point("C1"), ownership=owner)
+    after = EvaluatedPosition(played, 0.5, 2.0, 1.0, 50, board.point("C1"), ownership=owner)
     assert review_move(1, (BLACK, int(board.point("C3"))), before, after).points_lost == 4.0
 
 
@@ -523,7 +523,7 @@ def test_an_interrupted_search_leaves_the_page_of_the_first_pass(
 ) -> None:
     from tengen.players.network_search import NetworkPlayer
 
-    def stop(*args: Any, **options: Any) -> Iterator[Analysis]:
+    def stop(*args: Any, **options: Any) -> Iterator[Report]:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(NetworkPlayer, "analyse", stop)

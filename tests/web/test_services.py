@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from tengen.board import HANDICAP_KOMI, Board
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.records import loads
-from tengen.reviews.game import Position
+from tengen.reviews.game import EvaluatedPosition
 from tengen.web import openings
 from tengen.web.app import Services, make_app
 from tengen.web.game_service import UnknownGameError, WebGame
@@ -149,7 +149,7 @@ def test_what_is_wrong_with_a_dropped_collection_names_no_folder(tmp_path: Path)
 
 def test_a_finished_review_is_written_into_its_record() -> None:
     board = Board(5)
-    judged = Position(board, 0.5, 0.0, 1.0, 10, board.point("C3"))
+    judged = EvaluatedPosition(board, 0.5, 0.0, 1.0, 10, board.point("C3"))
     parts = [{"number": 0, "position": to_value(judged), "move": None}]
     arguments = {"sgf": "(;SZ[5]KM[0])", "parts": parts}
     arguments |= {"summary": {"judge": "somebody"}}

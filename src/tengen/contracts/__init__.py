@@ -26,9 +26,9 @@ from tengen.contracts.protocols import (
     TimedPlayer,
 )
 from tengen.contracts.values import (
-    Analysis,
     BlockStatus,
     Candidate,
+    Report,
     ScoreEstimate,
     Status,
     Verdict,
@@ -37,7 +37,6 @@ from tengen.contracts.values import (
 
 __all__ = [
     "Analyser",
-    "Analysis",
     "BlockStatus",
     "Candidate",
     "ContractBroken",
@@ -50,6 +49,7 @@ __all__ = [
     "OwnershipEvaluator",
     "Player",
     "Policy",
+    "Report",
     "ScoreEstimate",
     "ScoreEstimator",
     "Scorer",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypedDict, runtime_checka
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.contracts.values import Analysis, ScoreEstimate, Verdict
+from tengen.contracts.values import Report, ScoreEstimate, Verdict
 
 if TYPE_CHECKING:
     from tengen.board import Board, Point
@@ -64,7 +64,7 @@ class Analyser(Player, Protocol):
         interval: float = 1.0,
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Analysis]:
+    ) -> Iterator[Report]:
         """Yield a report every `interval` seconds until `stop()` or the end, at least one.
 
         With `limited` it ends where `choose` would, and the last report's `choice` is the move.

@@ -89,7 +89,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class Report:
     """A player's opinion of a position: candidates, best first, and the whole.
 
     `choice` is the move the player would play now. Optional: `spread` (standard deviation of the
@@ -113,19 +113,19 @@ class Analysis:
     human_policy: FloatArray | None = field(default=None, compare=False)
 
     @classmethod
-    def of_choice(cls, move: int) -> Analysis:
+    def of_choice(cls, move: int) -> Report:
         """Return the report of a player that names only a move; resigning has no candidate.
 
-        >>> Analysis.of_choice(12).candidates[0].pv
+        >>> Report.of_choice(12).candidates[0].pv
         (12,)
         """
         told = () if move == _RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
         return cls(told, move, visits=1)
 
-    def seen_by(self, colour: int) -> Analysis:
+    def seen_by(self, colour: int) -> Report:
         """Return the same opinion from one side's view, for protocols that want it.
 
-        >>> Analysis((), 0, winrate=0.75, score=2.0).seen_by(2).winrate
+        >>> Report((), 0, winrate=0.75, score=2.0).seen_by(2).winrate
         0.25
         """
         if colour == _BLACK:

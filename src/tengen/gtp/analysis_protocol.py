@@ -25,7 +25,7 @@ from pydantic import (
 
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, WHITE, Board, Point, Rules, format_gtp, index_of, parse_gtp
-from tengen.contracts.values import Analysis, Candidate
+from tengen.contracts.values import Candidate, Report
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.gtp.commands import rule_change
 from tengen.gtp.protocol import COLOURS, LARGEST, RESIGN, SMALLEST
@@ -168,7 +168,7 @@ class Query:
             return False
         return colour not in self.allow or move in self.allow[colour]
 
-    def allowed(self, colour: int, report: Analysis) -> list[Candidate]:
+    def allowed(self, colour: int, report: Report) -> list[Candidate]:
         """Return the candidates that may be reported."""
         return [c for c in report.candidates if self.allows(colour, c.move)]
 
@@ -317,7 +317,7 @@ def _replay(
 def format_result(
     query: Query,
     turn: Turn,
-    report: Analysis,
+    report: Report,
     *,
     during: bool = False,
     policy: FloatArray | None = None,
@@ -346,7 +346,7 @@ def format_result(
     return answer
 
 
-def _root_info(board: Board, report: Analysis) -> dict[str, Any]:
+def _root_info(board: Board, report: Report) -> dict[str, Any]:
     found = {
         "currentPlayer": "B" if board.turn == BLACK else "W",
         "visits": report.visits,
@@ -412,7 +412,7 @@ def _legal(policy: FloatArray, board: Board) -> list[float]:
     return [round(float(p), 8) if ok else -1.0 for p, ok in zip(policy, legal, strict=True)]
 
 
-def visit_shares(report: Analysis, board: Board) -> FloatArray:
+def visit_shares(report: Report, board: Board) -> FloatArray:
     """Make a policy of a search's visits, for lack of a model."""
     shares = np.zeros(board.rows * board.cols + 1)
     for c in report.candidates:

@@ -29,7 +29,7 @@ from tengen.contracts.protocols import (
     Policy,
     limit_visits,
 )
-from tengen.contracts.values import Analysis, Candidate
+from tengen.contracts.values import Candidate, Report
 from tengen.errors import TengenError
 from tengen.gtp.analysis_protocol import (
     Query,
@@ -268,7 +268,7 @@ class AnalysisServer:
         shares = self._policy(query, report, board)
         return format_result(query, turn, report, policy=shares)
 
-    def _explore(self, player: Player, task: _Task, report: Analysis) -> Analysis:
+    def _explore(self, player: Player, task: _Task, report: Report) -> Report:
         """Search the moves that a query allows and the player ignored.
 
         They are the likeliest by the policy, or random; each gets an equal share of visits.
@@ -294,7 +294,7 @@ class AnalysisServer:
         found.sort(key=lambda c: c.winrate, reverse=board.turn == BLACK)
         return replace(report, candidates=(*found, *report.candidates))
 
-    def _reports(self, player: Player, task: _Task) -> Iterator[Analysis]:
+    def _reports(self, player: Player, task: _Task) -> Iterator[Report]:
         """Yield an analyser's reports, or one report of another player's choice."""
         query, board = task.query, task.turn.board
         rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number])
@@ -307,9 +307,9 @@ class AnalysisServer:
         if isinstance(player, Analyser):
             every = query.fields.reportDuringSearchEvery or _NEVER
             return player.analyse(board.copy(), rng, interval=every, limited=True, stop=stop)
-        return iter([Analysis.of_choice(int(player.choose(board.copy(), rng)))])
+        return iter([Report.of_choice(int(player.choose(board.copy(), rng)))])
 
-    def _policy(self, query: Query, report: Analysis, board: Board) -> FloatArray | None:
+    def _policy(self, query: Query, report: Report, board: Board) -> FloatArray | None:
         """Return the policy, if asked for: the player's network's, a model's, or by visits."""
         if not query.fields.includePolicy:
             return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tengen.arrays import FloatArray
 from tengen.contracts.protocols import Analyser, Explainer, NarrowablePlayer, Player, TimedPlayer
-from tengen.contracts.values import Analysis, Candidate
+from tengen.contracts.values import Candidate, Report
 from tengen.errors import TengenError
 from tengen.gtp.engine import COMMANDS, Engine, command
 from tengen.gtp.protocol import COLOURS, RESIGN, Call, GtpFailure, need, read_colour
@@ -128,7 +128,7 @@ _KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
 
 
 def format_report(
-    report: Analysis, vertex: _Vertex, dialect: Dialect, options: AnalysisOptions, turn: int
+    report: Report, vertex: _Vertex, dialect: Dialect, options: AnalysisOptions, turn: int
 ) -> str:
     """Write one report as one line, in the view of the side to move (ownership for CGOS: Black)."""
     if dialect == "cgos":
@@ -180,7 +180,7 @@ def _format_info(c: Candidate, order: int, vertex: _Vertex, dialect: Dialect) ->
     )
 
 
-def _format_cgos(report: Analysis, vertex: _Vertex, ownership: FloatArray | None) -> str:
+def _format_cgos(report: Report, vertex: _Vertex, ownership: FloatArray | None) -> str:
     """Write the JSON line that CGOS shows to watchers."""
     value: dict[str, object] = {
         "winrate": round(report.winrate, 4),
@@ -276,7 +276,7 @@ def _genmove_analyze(engine: Engine, call: Call, dialect: Dialect) -> str:
     start = time.monotonic()
     call.open()
 
-    def shown() -> Iterator[Analysis]:
+    def shown() -> Iterator[Report]:
         for report in _reports(player, board, engine, call, options.interval):
             if dialect != "cgos":
                 _show(engine, call, report, dialect, options, colour)
@@ -332,11 +332,11 @@ def _reports(
     call: Call,
     interval: float = 1e9,
     stop: Callable[[], bool] | None = None,
-) -> Iterator[Analysis]:
+) -> Iterator[Report]:
     """Yield reports until `stop`, or by default until the move is chosen."""
     rng = engine.game.generator()
     if not isinstance(player, Analyser):
-        return iter([Analysis.of_choice(board.answer(player.choose(board.copy(), rng)))])
+        return iter([Report.of_choice(board.answer(player.choose(board.copy(), rng)))])
     limited = stop is None
     if stop is None:
         # Interrupts count from the second look on: a search that never began would only pass.
@@ -345,7 +345,7 @@ def _reports(
     return player.analyse(board, rng, interval=interval, limited=limited, stop=stop)
 
 
-def _last(engine: Engine, reports: Iterator[Analysis]) -> Analysis:
+def _last(engine: Engine, reports: Iterator[Report]) -> Report:
     found = deque(reports, maxlen=1)
     if not found:
         raise RuntimeError(f"player {engine.spec} gave no move")
@@ -355,7 +355,7 @@ def _last(engine: Engine, reports: Iterator[Analysis]) -> Analysis:
 def _show(
     engine: Engine,
     call: Call,
-    report: Analysis,
+    report: Report,
     dialect: Dialect,
     options: AnalysisOptions,
     colour: int,
@@ -365,7 +365,7 @@ def _show(
         call.stream(line)
 
 
-def _finish(engine: Engine, colour: int, player: Player, board: Board, report: Analysis) -> str:
+def _finish(engine: Engine, colour: int, player: Player, board: Board, report: Report) -> str:
     """Play the chosen move on the engine's board, name it, and keep its explanation."""
     move = report.choice
     if isinstance(player, Explainer):
@@ -380,7 +380,7 @@ def _finish(engine: Engine, colour: int, player: Player, board: Board, report: A
     return engine.vertex(move)
 
 
-def _explain(engine: Engine, report: Analysis) -> str:
+def _explain(engine: Engine, report: Report) -> str:
     for c in report.candidates:
         if c.move == report.choice and c.visits > 1:
             return (

@@ -20,7 +20,7 @@ from tengen.arrays import FloatArray, IntArray
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, indices_of
 from tengen.board.playouts import shape_table
 from tengen.board.rules import KO_NUMBERS
-from tengen.contracts import Analysis, Candidate, Evaluator, Policy, win_probability
+from tengen.contracts import Candidate, Evaluator, Policy, Report, win_probability
 from tengen.errors import SpecError
 from tengen.game.endgame import is_over
 from tengen.players import mcts_kernels as k
@@ -176,7 +176,7 @@ class MctsPlayer(Searching):
         """Return the same player that searches only these moves at the root."""
         return replace(self, root_moves=frozenset(moves), _kept=[])
 
-    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Analysis]:
+    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:
         trees = self._trees(board, rng)
         goal = self._limit if pace.limited else None
         with ThreadPoolExecutor(self.threads) as pool:
@@ -320,7 +320,7 @@ class MctsPlayer(Searching):
             return [PASS], np.zeros((1, k.F_WIDTH))
         return list(total), np.array(list(total.values()))
 
-    def _report(self, board: Board, trees: list[PlayoutTree]) -> Analysis:
+    def _report(self, board: Board, trees: list[PlayoutTree]) -> Report:
         moves, numbers = self._sum(trees)
         visits = numbers[:, k.F_N]
         order = np.argsort(-visits, kind="stable")
@@ -345,7 +345,7 @@ class MctsPlayer(Searching):
         score = sum(float(tree.tf[0, k.F_SCORE]) for tree in trees) / max(total, 1.0)
         won = 1.0 - wins / total if total else 0.5
         owner = sum(tree.ownership for tree in trees) / max(total, 1.0)
-        return Analysis(
+        return Report(
             tuple(candidates),
             self._choice(board, candidates, won),
             int(total),

@@ -16,7 +16,7 @@ import numpy as np
 
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, RESIGN, Board, indices_of
-from tengen.contracts import Analysis, Candidate, Scorer
+from tengen.contracts import Candidate, Report, Scorer
 from tengen.errors import SpecError
 from tengen.game import judging
 from tengen.game.endgame import (
@@ -181,7 +181,7 @@ class NetworkPlayer(Searching):
         """Return the same player that searches only these moves at the root."""
         return replace(self, root_moves=frozenset(int(m) for m in moves), _kept=[])
 
-    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Analysis]:
+    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:
         if not self.supports(board.rows, board.cols):
             raise SpecError(f"{self.name} does not play on {board.rows}x{board.cols}")
         goal = self.visits if self.seconds is not None else self.visits or _VISITS
@@ -341,7 +341,7 @@ class NetworkPlayer(Searching):
 
     # ----- Reporting -----
 
-    def _report(self, search: NetworkSearch, rng: np.random.Generator) -> Analysis:
+    def _report(self, search: NetworkSearch, rng: np.random.Generator) -> Report:
         tree = search.tree
         branches = tree.branches()
         candidates = []
@@ -366,7 +366,7 @@ class NetworkPlayer(Searching):
         _, raw_winrate, raw_score, square = tree.own[0].tolist()
         raw_spread = max(square - raw_score**2, 0.0) ** 0.5
         best = candidates[0] if candidates else None
-        found = Analysis(
+        found = Report(
             tuple(candidates),
             PASS,
             int(tree.visits[0]),
@@ -383,7 +383,7 @@ class NetworkPlayer(Searching):
         )
         return replace(found, choice=self._choice(search, found, rng))
 
-    def _choice(self, search: NetworkSearch, found: Analysis, rng: np.random.Generator) -> int:
+    def _choice(self, search: NetworkSearch, found: Report, rng: np.random.Generator) -> int:
         """Return the most visited move (or likeliest), or one that ends the game."""
         board = search.board
         first = _first_choice(search, found)
@@ -408,7 +408,7 @@ class NetworkPlayer(Searching):
             return _best_point(search, found)
         return move
 
-    def _is_hopeless(self, search: NetworkSearch, found: Analysis) -> bool:
+    def _is_hopeless(self, search: NetworkSearch, found: Report) -> bool:
         """Return whether both the best move and the mean of the search are lost."""
         board = search.board
         if len(board.moves) * 4 < board.rows * board.cols or found.visits < _LEAST_TO_RESIGN:
@@ -417,7 +417,7 @@ class NetworkPlayer(Searching):
         hope = max(hopes) if board.turn == BLACK else 1 - min(hopes)
         return hope < self.resign
 
-    def _play_out(self, search: NetworkSearch, found: Analysis) -> int:
+    def _play_out(self, search: NetworkSearch, found: Report) -> int:
         """Return a move where the network would pass and lose the count.
 
         It learned from people, who remove dead stones by agreement; here they must be captured.
@@ -432,7 +432,7 @@ class NetworkPlayer(Searching):
     def _is_early(self, board: Board) -> bool:
         return self.temperature > 0 and len(board.moves) * _OPENING_SHARE < board.rows * board.cols
 
-    def _drawn(self, found: Analysis, rng: np.random.Generator) -> int:
+    def _drawn(self, found: Report, rng: np.random.Generator) -> int:
         """Draw one of the moves that are as good as the best."""
         best = found.candidates[0]
         good = [
@@ -444,14 +444,14 @@ class NetworkPlayer(Searching):
         return good[int(rng.choice(len(good), p=weights / weights.sum()))].move
 
 
-def _first_choice(search: NetworkSearch, found: Analysis) -> int:
+def _first_choice(search: NetworkSearch, found: Report) -> int:
     """Return the most visited move, or the likeliest without visits."""
     if found.candidates:
         return found.candidates[0].move
     return int(search.tree.edge_move[0]) if search.tree.edges else PASS
 
 
-def _best_point(search: NetworkSearch, found: Analysis) -> int:
+def _best_point(search: NetworkSearch, found: Report) -> int:
     """Return the best move other than a pass, if there is one."""
     tried = [c.move for c in found.candidates]
     untried = search.tree.edge_move[: search.tree.count[0]].tolist()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tengen.board import Board, Point
-from tengen.contracts import Analysis
+from tengen.contracts import Report
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Searching(ABC):
         interval: float = 1.0,
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Analysis]:
+    ) -> Iterator[Report]:
         """Yield what the search says every `interval` seconds; with `limited` until the budget
         ends.
         """
@@ -77,5 +77,5 @@ class Searching(ABC):
         yield from self._think(board, rng, pace)
 
     @abstractmethod
-    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Analysis]:
+    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:
         """Yield a report whenever one is due, and one at the end."""

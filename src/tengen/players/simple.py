@@ -27,7 +27,7 @@ from tengen.board import layout_kernels as layout
 from tengen.board.playouts import shape_table
 from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
 from tengen.contracts import Evaluator, Player, Policy, TimedPlayer
-from tengen.contracts.values import Analysis, Candidate
+from tengen.contracts.values import Candidate, Report
 from tengen.errors import SpecError
 from tengen.game.endgame import can_pass_and_win, candidates, finishing_move, sensible
 from tengen.game.judging import is_sound, neutral_points, shared_judge
@@ -164,7 +164,7 @@ class SamplePlayer:
             index = int(rng.choice(len(weights), p=weights / weights.sum()))
         return board.answer(point_at(index, board.rows, board.cols))
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
         """Report the likeliest moves once; visits are their chances in 10,000ths.
 
         A policy does not evaluate positions, so every win rate is one half.
@@ -173,7 +173,7 @@ class SamplePlayer:
         shares = priors / max(float(priors.sum()), 1e-300)
         best = [int(i) for i in np.argsort(-shares, kind="stable")[:_SHOWN] if shares[i] > 0]
         moves = [point_at(index, board.rows, board.cols) for index in best]
-        yield Analysis(
+        yield Report(
             tuple(
                 Candidate(move, round(10_000 * shares[i]), 0.5, prior=float(shares[i]), pv=(move,))
                 for move, i in zip(moves, best, strict=True)
@@ -277,14 +277,14 @@ class GreedyPlayer:
             move = moves[int(rng.choice(best))]
         return sensible(board, move, resign=self.resign)
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Analysis]:
+    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
         """Report once: a policy's likeliest moves, or the one that an evaluator chooses."""
         if self.model is None:
             assert self.policy is not None
             player = SamplePlayer(model=self.policy, temperature=self.temperature)
             yield from player.analyse(board, rng)
             return
-        yield Analysis.of_choice(self.choose(board, rng))
+        yield Report.of_choice(self.choose(board, rng))
 
     def explain(self, board: Board, move: int) -> str:
         """Return the policy's probability of the move in words; nothing for an evaluator."""

@@ -14,7 +14,7 @@ from typing import Unpack
 import numpy as np
 
 from tengen.board import Board, Point
-from tengen.contracts import Analysis
+from tengen.contracts import Report
 from tengen.contracts.protocols import AnalyseOptions
 from tengen.errors import SpecError
 from tengen.models import has_model, load_policy, load_scorer
@@ -96,7 +96,7 @@ class TengenPlayer:
 
     def analyse(
         self, board: Board, rng: np.random.Generator, **asked: Unpack[AnalyseOptions]
-    ) -> Iterator[Analysis]:
+    ) -> Iterator[Report]:
         """Yield what the search says every `interval` seconds.
 
         With `limited`, when a move is to be played, a level that draws says what it draws from.

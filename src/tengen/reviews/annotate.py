@@ -12,7 +12,7 @@ from tengen.game.sgf import territory_marks
 from tengen.records import GameRecord, loads
 from tengen.records.sgf_grammar import GameTree, format_tree
 from tengen.records.sgf_properties import format_number, format_text, parse_text
-from tengen.reviews.game import LINE, MoveReview, Position, Review
+from tengen.reviews.game import LINE, EvaluatedPosition, MoveReview, Review
 
 _Node = dict[str, list[bytes]]
 LABELS = "ABCDE"
@@ -113,7 +113,7 @@ def _comment(node: _Node, text: str) -> None:
     node["C"] = [format_text(old + text)]
 
 
-def _label(node: _Node, position: Position) -> None:
+def _label(node: _Node, position: EvaluatedPosition) -> None:
     """Label the likeliest next moves, unless the record has labels of its own."""
     if "LB" in node:
         return
@@ -127,7 +127,7 @@ def _label(node: _Node, position: Position) -> None:
         node["LB"] = labels
 
 
-def _mark_owners(node: _Node, position: Position) -> None:
+def _mark_owners(node: _Node, position: EvaluatedPosition) -> None:
     """Mark the likely owner of each point."""
     if position.ownership is None or "TB" in node or "TW" in node:
         return
@@ -158,7 +158,7 @@ def _mark_territory(node: _Node, review: Review) -> None:
     node.update(territory_marks(count))
 
 
-def _better_line(before: Position, move: MoveReview) -> list[_Node]:
+def _better_line(before: EvaluatedPosition, move: MoveReview) -> list[_Node]:
     """Return the nodes of the better line."""
     rows, cols = before.board.rows, before.board.cols
     nodes: list[_Node] = []

@@ -86,7 +86,7 @@ _DAME_CHANGE = 0.3
 
 
 @dataclass(frozen=True)
-class Position:
+class EvaluatedPosition:
     """The evaluation of one position, from Black's view."""
 
     board: Board = field(repr=False)
@@ -186,7 +186,7 @@ class Review:
     """A reviewed game."""
 
     record: GameRecord
-    positions: list[Position]
+    positions: list[EvaluatedPosition]
     moves: list[MoveReview]
     ending: Ending | None
     judge: str
@@ -361,7 +361,7 @@ def review_game(
 
     Raises `IllegalMoveError` if the record has an illegal move; the message names it.
     """
-    found: dict[int, Position] = {}
+    found: dict[int, EvaluatedPosition] = {}
     for stage, number, position, steps in evaluate(record, reviewer, seed=seed):
         found[number] = position
         on_step(stage, *steps)
@@ -370,11 +370,11 @@ def review_game(
     return assemble(record, _in_order(found), judge=judge, name=reviewer.name)
 
 
-def _in_order(found: Mapping[int, Position]) -> list[Position]:
+def _in_order(found: Mapping[int, EvaluatedPosition]) -> list[EvaluatedPosition]:
     return [found[number] for number in sorted(found)]
 
 
-Step = tuple[Stage, int, Position, tuple[int, int]]
+Step = tuple[Stage, int, EvaluatedPosition, tuple[int, int]]
 """Stage, number of the position, its evaluation, steps done and their total."""
 
 
@@ -383,7 +383,7 @@ def evaluate(
     reviewer: Reviewer,
     *,
     seed: int = 0,
-    known: Mapping[int, Position] | None = None,
+    known: Mapping[int, EvaluatedPosition] | None = None,
 ) -> Iterator[Step]:
     """Yield every position once, and again whenever a later stage improves it.
 
@@ -395,7 +395,7 @@ def evaluate(
     if reviewer.network is None:
         yield from _search_all(boards, reviewer, seed, known)
         return
-    found: list[Position] = []
+    found: list[EvaluatedPosition] = []
     for start in range(0, len(boards), _BATCH):
         for position in _first_pass(boards[start : start + _BATCH], reviewer.network, found):
             found.append(position)
@@ -417,14 +417,14 @@ def evaluate(
     yield from _complete_lines(record, found, reviewer.network)
 
 
-def _joined(searched: Position, first: Position) -> Position:
+def _joined(searched: EvaluatedPosition, first: EvaluatedPosition) -> EvaluatedPosition:
     """Return a searched position with what only the first pass found."""
     return replace(searched, priors=first.priors, proposals=first.proposals, first=first.first)
 
 
 def _first_pass(
-    boards: Sequence[Board], network: SearchNetwork, before: Sequence[Position]
-) -> Iterator[Position]:
+    boards: Sequence[Board], network: SearchNetwork, before: Sequence[EvaluatedPosition]
+) -> Iterator[EvaluatedPosition]:
     """Evaluate boards once; one after the end of the game keeps the values before it."""
     last = before[-1] if before else None
     for board, view in zip(boards, network.evaluate(boards), strict=True):
@@ -433,7 +433,7 @@ def _first_pass(
             last.first if over and last and last.first else (view.win_probability, view.score)
         )
         best = PASS if over else point_at(int(view.proposals.argmax()), board.rows, board.cols)
-        last = Position(
+        last = EvaluatedPosition(
             board=board,
             winrate=winrate,
             score=score,
@@ -449,7 +449,7 @@ def _first_pass(
         yield last
 
 
-def glance(board: Board, reviewer: Reviewer) -> Position:
+def glance(board: Board, reviewer: Reviewer) -> EvaluatedPosition:
     """Evaluate one position once, as the first pass of a review does.
 
     Raises
@@ -460,7 +460,7 @@ def glance(board: Board, reviewer: Reviewer) -> Position:
     return next(_first_pass([board], _network_of(reviewer), ()))
 
 
-def review_last_move(board: Board, reviewer: Reviewer) -> tuple[MoveReview, Position]:
+def review_last_move(board: Board, reviewer: Reviewer) -> tuple[MoveReview, EvaluatedPosition]:
     """Review the last move of a game in progress by the first pass, at once.
 
     Returns the move and the position after it.
@@ -482,7 +482,9 @@ def _network_of(reviewer: Reviewer) -> SearchNetwork:
     return reviewer.network
 
 
-def _chosen(record: GameRecord, found: Sequence[Position], reviewer: Reviewer) -> list[int]:
+def _chosen(
+    record: GameRecord, found: Sequence[EvaluatedPosition], reviewer: Reviewer
+) -> list[int]:
     """Return the numbers of the moves worth a search: most points at stake first."""
     if reviewer.player is None:
         return []
@@ -502,11 +504,11 @@ def _chosen(record: GameRecord, found: Sequence[Position], reviewer: Reviewer) -
 
 
 def _search_all(
-    boards: Sequence[Board], reviewer: Reviewer, seed: int, known: Mapping[int, Position]
+    boards: Sequence[Board], reviewer: Reviewer, seed: int, known: Mapping[int, EvaluatedPosition]
 ) -> Iterator[Step]:
     """Search every position, where there is no network for a first pass."""
     assert reviewer.player is not None
-    last: Position | None = None
+    last: EvaluatedPosition | None = None
     for number, board in enumerate(boards):
         if number in known:
             last = _predicted(known[number], reviewer.policy)
@@ -518,11 +520,13 @@ def _search_all(
         yield "search", number, last, (number + 1, len(boards))
 
 
-def _predicted(position: Position, policy: Policy | None) -> Position:
+def _predicted(position: EvaluatedPosition, policy: Policy | None) -> EvaluatedPosition:
     return position if policy is None else replace(position, priors=policy.priors(position.board))
 
 
-def search_position(board: Board, player: Analyser, seed: int = 0, number: int = 0) -> Position:
+def search_position(
+    board: Board, player: Analyser, seed: int = 0, number: int = 0
+) -> EvaluatedPosition:
     """Search one position."""
     rng = np.random.default_rng([seed & (2**64 - 1), number])
     *_, report = player.analyse(board.copy(), rng, interval=1e9, limited=True)
@@ -532,7 +536,7 @@ def search_position(board: Board, player: Analyser, seed: int = 0, number: int =
     if best and best.pv_visits:
         trusted = sum(visits >= _LEAST_LINE_VISITS for visits in best.pv_visits)
         line = line[: max(trusted, 1)]
-    return Position(
+    return EvaluatedPosition(
         board=board,
         winrate=report.winrate,
         score=report.score,
@@ -552,7 +556,7 @@ def _playout_spread(board: Board, seed: int) -> float:
 
 
 def _complete_lines(
-    record: GameRecord, found: list[Position], network: SearchNetwork
+    record: GameRecord, found: list[EvaluatedPosition], network: SearchNetwork
 ) -> Iterator[Step]:
     """Continue the better lines of mistakes and doubtful moves with the network's choices."""
     moves = [
@@ -583,7 +587,7 @@ def _complete_lines(
 
 def assemble(
     record: GameRecord,
-    positions: list[Position],
+    positions: list[EvaluatedPosition],
     *,
     judge: Judge | None = None,
     name: str = "",
@@ -608,7 +612,7 @@ def boards_of(record: GameRecord) -> Iterator[Board]:
 
 
 def review_move(
-    number: int, played: tuple[int, int], before: Position, after: Position
+    number: int, played: tuple[int, int], before: EvaluatedPosition, after: EvaluatedPosition
 ) -> MoveReview:
     """Compare the positions before and after a move.
 
@@ -648,12 +652,12 @@ def review_move(
     )
 
 
-def _is_edited(played: tuple[int, int], after: Position) -> bool:
+def _is_edited(played: tuple[int, int], after: EvaluatedPosition) -> bool:
     """Return whether the record put down or removed stones after a move."""
     return after.board.moves[-1:] != [played]
 
 
-def _is_neutral(move: int, before: Position, after: Position) -> bool:
+def _is_neutral(move: int, before: EvaluatedPosition, after: EvaluatedPosition) -> bool:
     """Return whether a move fills a neutral point (dame).
 
     It lies in a small empty region that touches both colours, and ownership of all other points

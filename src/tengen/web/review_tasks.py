@@ -19,8 +19,8 @@ from tengen.board import Board, point_at
 from tengen.records import GameRecord, loads
 from tengen.reviews.annotate import annotate
 from tengen.reviews.game import (
+    EvaluatedPosition,
     MoveReview,
-    Position,
     Review,
     Reviewer,
     assemble,
@@ -62,7 +62,7 @@ def review(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     boards = list(boards_of(record))
     reviewer = _reviewer(record.rows, record.cols, arguments["visits"], arguments["quick"])
     known = {number: _from_value(value, boards[number]) for number, value in arguments["known"]}
-    found: dict[int, Position] = {}
+    found: dict[int, EvaluatedPosition] = {}
     for stage, number, position, (done, total) in evaluate(record, reviewer, known=known):
         found[number] = position
         progress = {"stage": stage, "done": done, "total": total}
@@ -89,11 +89,11 @@ def estimate(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     return {**to_value(glance(board, reviewer)), "by": reviewer.name.partition(",")[0]}
 
 
-def _assembled(record: GameRecord, found: dict[int, Position], name: str) -> Review:
+def _assembled(record: GameRecord, found: dict[int, EvaluatedPosition], name: str) -> Review:
     return assemble(record, [found[number] for number in sorted(found)], name=name)
 
 
-def _part(record: GameRecord, found: dict[int, Position], number: int) -> dict[str, Any]:
+def _part(record: GameRecord, found: dict[int, EvaluatedPosition], number: int) -> dict[str, Any]:
     """Return a position, and the move that led to it, as plain values."""
     move = None
     if number:
@@ -119,7 +119,7 @@ def parts_of(review: Review) -> list[dict[str, Any]]:
     ]
 
 
-def to_value(position: Position) -> dict[str, Any]:
+def to_value(position: EvaluatedPosition) -> dict[str, Any]:
     """Return an evaluated position as plain values."""
     board = position.board
     return {
@@ -148,7 +148,7 @@ def packed(ownership: Any) -> str:
     return "".join(_LEVELS[step] for step in steps)
 
 
-def _from_value(value: dict[str, Any], board: Board) -> Position:
+def _from_value(value: dict[str, Any], board: Board) -> EvaluatedPosition:
     """Make the position that `to_value` described; of the predictions only the likeliest."""
     priors = np.zeros(board.rows * board.cols + 1)
     names = {
@@ -159,7 +159,7 @@ def _from_value(value: dict[str, Any], board: Board) -> Position:
         priors[names[guess["move"]]] = guess["probability"]
     owners = value["ownership"]
     first = value["first"]
-    return Position(
+    return EvaluatedPosition(
         board=board,
         winrate=value["winrate"],
         score=value["score"],

@@ -12,7 +12,7 @@ import numpy as np
 
 from tengen.board import PASS, index_of, points_at
 from tengen.board.counting import count_both, overruled
-from tengen.contracts import Analyser, Analysis, Player, Status
+from tengen.contracts import Analyser, Player, Report, Status
 from tengen.game.judging import Judge
 from tengen.game.session import choose_move, move_generator
 from tengen.models import load_policy
@@ -58,7 +58,7 @@ def hint(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     rng = move_generator(arguments["seed"], board)
     if not isinstance(player, Analyser):
         return {"moves": [{"move": vertex(int(player.choose(board, rng)), board)}]}
-    report: Analysis | None = None
+    report: Report | None = None
     reports = player.analyse(board, rng, interval=0.25, limited=True, stop=context.stop)
     for report in reports:
         context.tell(describe(report, board))
@@ -103,7 +103,7 @@ def score(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     }
 
 
-def describe(report: Analysis, board: Any) -> dict[str, Any]:
+def describe(report: Report, board: Any) -> dict[str, Any]:
     """Write an analysis in plain values; win rates and points are those of the side to move."""
     owners, report = report.ownership, report.seen_by(board.turn)
     return {
