@@ -12,9 +12,12 @@ export function setSound(on: boolean): void {
   store("sound", on ? "on" : "off");
 }
 
-/** Knock once; silent where sound is off or the browser does not allow it yet. */
+/** Knock once, after the stone is drawn; silent where sound is off or not allowed yet. */
 export function knock(): void {
-  if (!isSoundOn() || !("AudioContext" in window)) return;
+  if (isSoundOn() && "AudioContext" in window) requestAnimationFrame(() => setTimeout(sound));
+}
+
+function sound(): void {
   context ??= new AudioContext();
   if (context.state !== "running") {
     void context.resume();

@@ -93,9 +93,16 @@ def make_app(services: Services) -> FastAPI:
         compiled = is_compiled(SCORING_KERNELS)
         arguments = {"board": board, "player": opponent, "judge": compiled}
         ready = services.playing.submit("warm", arguments)
-        services.looking.submit("warm", {**arguments, "player": play_routes.HINT_PLAYER})
-        if not compiled:  # the first move before everything else
-            ready.future.add_done_callback(_compile_the_rest)
+
+        def prepare_the_rest(ready: Future[Any]) -> None:
+            """Prepare hints, or compile all kernels, unless the server was closed meanwhile."""
+            if ready.exception() is None and not compiled:
+                compile_kernels()
+            elif ready.exception() is None:
+                services.looking.submit("warm", {**arguments, "player": play_routes.HINT_PLAYER})
+
+        # The first move before everything else.
+        ready.future.add_done_callback(prepare_the_rest)
         try:
             yield
         finally:
@@ -138,12 +145,6 @@ def make_app(services: Services) -> FastAPI:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Guard, settings=services.settings)
     return app
-
-
-def _compile_the_rest(ready: Future[Any]) -> None:
-    """Compile all kernels unless the server was closed meanwhile."""
-    if ready.exception() is None:
-        compile_kernels()
 
 
 async def _tell(request: Request, failure: Exception) -> JSONResponse:
