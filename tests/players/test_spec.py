@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from tengen.arena import play_match
 from tengen.board import PASS, RESIGN, Board
-from tengen.cli import players
+from tengen.cli import run
 from tengen.contracts.checks import check_evaluator, check_player, check_policy
 from tengen.errors import SpecError, TengenError
 from tengen.players import PLAYERS, make_expert, make_player, parse_spec
@@ -108,10 +107,12 @@ def test_every_example_of_the_table_parses() -> None:
         assert kind.help.endswith(".")
 
 
-def test_the_command_lists_all_players_as_json() -> None:
-    rows = json.loads(CliRunner().invoke(players.app, ["--json"]).stdout)
+def test_the_command_lists_all_players_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["players", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in rows] == list(PLAYERS)
-    one = json.loads(CliRunner().invoke(players.app, ["mcts", "--json"]).stdout)
+    assert run(["players", "mcts", "--json"]) == 0
+    one = json.loads(capsys.readouterr().out)
     assert {"playouts", "seconds"} <= {option["name"] for option in one["options"]}
 
 
@@ -287,7 +288,7 @@ def test_packages_name_their_players(module: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_installed_players_are_listed_and_broken_ones_say_why(
-    module: str, monkeypatch: pytest.MonkeyPatch
+    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entries = [
         importlib.metadata.EntryPoint(name, f"plugged_in_a_test:{target}", "tengen.players")
@@ -301,9 +302,11 @@ def test_installed_players_are_listed_and_broken_ones_say_why(
     ]  # fmt: skip
     assert kinds["first"].help == "Play the first legal move after `skip` others."
     assert "plugged_in_a_test has no Nobody" in kinds["lost"].help
-    listed = json.loads(CliRunner().invoke(players.app, ["--json"]).stdout)
+    assert run(["players", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in listed][-2:] == ["first", "lost"]
-    told = CliRunner().invoke(players.app, ["first"]).stdout
+    assert run(["players", "first"]) == 0
+    told = capsys.readouterr().out
     assert "first" in told and "skip" in told
 
 
