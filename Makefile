@@ -8,7 +8,7 @@ EXTRAS = torch,onnx,ray,gym,bench,docs,browser
 # CI names an older PyTorch here, because the newest brings gigabytes.
 TORCH = torch
 
-.PHONY: setup lab web page check-page test test-all test-slow test-wheel extras coverage lint docs bench clean
+.PHONY: setup lab web page check-page test test-all test-slow test-hostile test-wheel extras coverage lint docs bench clean
 
 setup: .venv/ready  ## install everything and compile the kernels
 
@@ -73,6 +73,9 @@ test-wheel: setup  ## the wheel in a bare environment and with each extra by its
 
 test-slow: setup  ## thousands of games, kills, clusters, kernels without the JIT
 	$(BIN)/pytest -m slow
+
+test-hostile: setup  ## damaged inputs, kills and full disks, in 40 minutes; SHORT=1 in a few
+	$(BIN)/python tests/robustness/attack.py hostile $(if $(SHORT),--short,--note)
 
 coverage: setup  ## lines outside kernels that the tests run
 	$(PYTEST) $(QUICK) --cov=tengen --cov-report=term:skip-covered

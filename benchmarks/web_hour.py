@@ -1,59 +1,92 @@
-"""Play game after game through the page in a browser, and show that memory does not grow.
+"""Let eight clients play on one server, and measure clicks, memory and lost moves.
 
     python benchmarks/web_hour.py --minutes 60
 
-needs Playwright and Chromium; prints games, moves, the resident memory of the server with its
-workers, and the script heap of the page, every tenth of the time.
+Each client holds the stream of events of its game, as a page does, and plays against level 1 on
+9x9. Prints moves, the time of a click (a move of the person until the server has stored it), and
+the memory of the server with its workers, every tenth of the time. At the end the server is killed
+and started again, and every move that it had confirmed must be there.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
 import psutil
-from playwright.sync_api import sync_playwright
 
-from tengen.board import Board, format_gtp
-from tengen.players import make_player
-
-READY = re.compile("Your move|Counting: |you win|you lose")
-LONGEST = 200
+LONGEST = 80
 """Moves after which a game is left for a new one."""
+COLUMNS = "ABCDEFGHJ"
 
 
-def main() -> None:
-    """Play, and tell how memory went."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--pause", type=float, default=0.3, help="seconds before every click")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        server, url = start(Path(folder))
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page()
-        page.set_default_timeout(180_000)
-        try:
-            play_on(page, url, psutil.Process(server.pid), options)
-        finally:
-            browser.close()
-            server.terminate()
-            server.wait(30)
+@dataclass
+class Player:
+    """One client: its games with the moves that the server confirmed, and the seconds of clicks."""
+
+    url: str
+    rng: random.Random
+    games: dict[str, list[Any]] = field(default_factory=dict)
+    clicks: list[float] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def play(self, until: float) -> None:
+        """Play game after game until the time is up."""
+        with httpx.Client(base_url=self.url, timeout=120) as client:
+            while time.monotonic() < until:
+                state = client.post("/api/games", json={"size": 9}).json()
+                way = f"/api/games/{state['id']}"
+                with client.stream("GET", f"{way}/events") as stream:
+                    for line in stream.iter_lines():
+                        if line.startswith("data:"):
+                            state = json.loads(line[5:])
+                            if not self._answer(client, way, state, until):
+                                break
+
+    def _answer(self, client: httpx.Client, way: str, state: dict[str, Any], until: float) -> bool:
+        """Note a position and make a move in it; return False when the game is left."""
+        self.games[state["id"]] = state["moves"]
+        if state["trouble"]:
+            self.problems.append(state["trouble"])
+        over = state["status"] != "playing" or len(state["moves"]) > LONGEST
+        if over or time.monotonic() > until:
+            return False
+        if state["turn"] != "black":
+            return True
+        empty = [
+            f"{COLUMNS[x]}{9 - y}"
+            for y, row in enumerate(state["stones"])
+            for x, stone in enumerate(row)
+            if stone == "."
+        ]
+        legal = [vertex for vertex in empty if vertex not in state["illegal"]]
+        if not legal:
+            return False
+        time.sleep(self.rng.uniform(0.2, 0.8))
+        move = {"move": self.rng.choice(legal), "version": state["version"]}
+        begun = time.monotonic()
+        answer = client.post(f"{way}/moves", json=move)
+        self.clicks.append(time.monotonic() - begun)
+        if answer.status_code != 200:
+            self.problems.append(answer.text)
+            return False
+        self.games[state["id"]] = answer.json()["moves"]
+        return True
 
 
 def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
-    """Start a server of its own and return where it is."""
+    """Start a server and return its address."""
     log = folder / "log"
     command = [sys.executable, "-m", "tengen", "web", "--port", "0", "--no-browser"]
     with log.open("w") as stream:
@@ -64,66 +97,65 @@ def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
     return server, told.group(1).rstrip("/")
 
 
-def play_on(page: Any, url: str, server: psutil.Process, options: argparse.Namespace) -> None:
-    """Play until the time is up."""
-    helper, rng = make_player("static"), np.random.default_rng(1)
-    began = time.monotonic()
-    reports, games, moves, seen = 0, 0, 0, []
-    while (passed := time.monotonic() - began) < 60 * options.minutes:
-        begin(page, url)
-        games += 1
-        for _ in range(LONGEST):
-            page.locator(".status", has_text=READY).wait_for()
-            number = page.url.rsplit("/", 1)[1]
-            state = httpx.get(f"{url}/api/games/{number}", timeout=60).json()
-            if state["status"] != "playing":
-                break
-            time.sleep(options.pause)
-            move_by_click(page, state, helper, rng)
-            moves += 1
-            passed = time.monotonic() - began
-            if passed >= 6 * options.minutes * (reports + 1):
-                reports += 1
-                seen.append(memory(server))
-                heap = page.evaluate("() => performance.memory.usedJSHeapSize") / 2**20
-                line = f"{passed / 60:.0f} min, {games} games, {moves} moves"
-                print(f"{line}: server {seen[-1]:.0f} MB, page {heap:.1f} MB", flush=True)
-    if len(seen) > 3:
-        print(f"server grown by {seen[-1] - seen[2]:+.0f} MB since the third line")
-
-
-def begin(page: Any, url: str) -> None:
-    """Begin a game on 9x9 against the weakest opponent."""
-    page.goto("about:blank")
-    page.goto(url)
-    page.get_by_role("radio", name="9×9").check()
-    opponents = page.get_by_label("Opponent")
-    weakest = opponents.locator("option", has_text="Level 1").first
-    weakest.wait_for(state="attached")
-    opponents.select_option(weakest.get_attribute("value"))
-    page.get_by_role("button", name="Begin").click()
-    page.wait_for_url("**/#/play/*")
-
-
-def move_by_click(page: Any, state: dict[str, Any], helper: Any, rng: np.random.Generator) -> None:
-    """Click the helper's move and wait until it is on the page."""
-    board = Board(9)
-    for colour, move in state["moves"]:
-        board.play(move, {"B": 1, "W": 2}[colour])
-    move = format_gtp(int(helper.choose(board, rng)), 9, 9)
-    if move == "pass":
-        page.get_by_role("button", name="Pass").click()
-    else:
-        column, row = "ABCDEFGHJ".index(move[0]), 9 - int(move[1:])
-        page.locator(f".shudan-vertex[data-x='{column}'][data-y='{row}']").click()
-    count = "n => document.querySelectorAll('.moves li').length > n"
-    page.wait_for_function(count, arg=len(state["moves"]))
-
-
 def memory(server: psutil.Process) -> float:
     """Return the resident memory of a server and all its processes, in MB."""
     every = [server, *server.children(recursive=True)]
     return float(sum(one.memory_info().rss for one in every)) / 2**20
+
+
+def report(players: list[Player], megabytes: list[float]) -> dict[str, Any]:
+    """Return the figures so far."""
+    clicks = sorted(second for player in players for second in player.clicks)
+    return {
+        "games": sum(len(player.games) for player in players),
+        "moves": sum(len(moves) for player in players for moves in player.games.values()),
+        "clicks": len(clicks),
+        "click_ms": {
+            str(share): round(1000 * clicks[int(share * (len(clicks) - 1))])
+            for share in (0.5, 0.99, 1.0)
+            if clicks
+        },
+        "megabytes": [round(each) for each in megabytes],
+        "problems": [problem for player in players for problem in player.problems][:5],
+    }
+
+
+def main() -> None:
+    """Play, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--clients", type=int, default=8)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        server, url = start(Path(folder))
+        until = time.monotonic() + 60 * given.minutes
+        players = [Player(url, random.Random(number)) for number in range(given.clients)]
+        threads = [threading.Thread(target=one.play, args=(until,)) for one in players]
+        megabytes: list[float] = []
+        try:
+            for thread in threads:
+                thread.start()
+            while time.monotonic() < until:
+                time.sleep(6 * given.minutes)
+                megabytes.append(memory(psutil.Process(server.pid)))
+                print(json.dumps(report(players, megabytes)), flush=True)
+            for thread in threads:
+                thread.join()
+        finally:
+            server.kill()
+            server.wait()
+        server, url = start(Path(folder))
+        with httpx.Client(base_url=url, timeout=60) as client:
+            lost = sum(
+                client.get(f"/api/games/{key}").json()["moves"][: len(moves)] != moves
+                for player in players
+                for key, moves in player.games.items()
+            )
+        server.terminate()
+        server.wait(30)
+    grown = round(megabytes[-1] - megabytes[2]) if len(megabytes) > 3 else None
+    final = {**report(players, megabytes), "games_with_lost_moves": lost, "grown_megabytes": grown}
+    print(json.dumps(final))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import sync_playwright
 
-from web_hour import begin, start
+from web_hour import start
 
 POINTS = (4, 4), (2, 2), (6, 6), (2, 6), (6, 2)
 PAINTS = "() => performance.getEntriesByType('paint').map(e => Math.round(e.startTime))"
@@ -69,7 +69,9 @@ def main() -> None:
                 page.goto(url)
                 page.get_by_label("Opponent").wait_for()
                 print("first paint, with content:", page.evaluate(PAINTS))
-            begin(page, url)
+            page.get_by_role("radio", name="9×9").check()
+            page.get_by_role("button", name="Begin").click()
+            page.wait_for_url("**/#/play/*")
             for x, y in POINTS:
                 page.get_by_text("Your move", exact=True).wait_for()
                 if page.locator(

@@ -28,6 +28,10 @@ class RunError(TengenError):
     """A training run's folder that cannot be used as asked; nothing in it was changed."""
 
 
+class BusyError(RunError):
+    """A file or folder that another process is using."""
+
+
 class SpecError(TengenError):
     """A player specification, option or configuration that makes no sense."""
 

@@ -1,4 +1,4 @@
-"""Write files so that readers find the old content or the new, never a part; read with a limit."""
+"""Write files whole or not at all, read them with a limit, lock them against other processes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from tengen.errors import TengenError
+from tengen.errors import BusyError, TengenError
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 TEMPORARY = ".tmp"
 """How the names of half-written files end; those of killed writers may be swept up."""
@@ -86,6 +89,33 @@ def read_limited(path: str | os.PathLike[str], limit: int = 1 << 24) -> bytes:
     if len(content) > limit:
         raise TengenError(f"{os.fspath(path)}: more than {limit:,} bytes")
     return content
+
+
+def lock(path: Path, shown: Path, advice: str) -> FileLock:
+    """Lock a file; the lock ends when it is released, or with this process, even if killed.
+
+    Raises `BusyError` if another process holds it; the message names that process, what is `shown`,
+    and `advice`.
+    """
+    from filelock import FileLock, Timeout  # takes as long to import as all of `tengen`
+
+    held = FileLock(path, thread_local=False)
+    try:
+        held.acquire(timeout=0)
+    except Timeout:
+        raise BusyError(f"{shown}: in use by another process{_owner(path)}; {advice}") from None
+    return held
+
+
+def _owner(path: Path) -> str:
+    """Return the number of the process that has a file open, as far as it can be found."""
+    import psutil
+
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if any(Path(opened.path) == path.resolve() for opened in process.open_files()):
+                return f" ({process.pid})"
+    return ""
 
 
 def refuse_inputs(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:

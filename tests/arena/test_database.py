@@ -11,9 +11,9 @@ import textwrap
 
 import pytest
 
-from tengen.arena import ArenaBusyError, Database, play_game
+from tengen.arena import Database, play_game
 from tengen.arena.database import reading
-from tengen.errors import TengenError
+from tengen.errors import BusyError, TengenError
 
 
 def some_game(job, scripted, **options):
@@ -60,7 +60,7 @@ def test_void_games_are_kept_apart(tmp_path, tournament, job, scripted) -> None:
 def test_two_runs_on_one_database_are_refused(tmp_path, tournament) -> None:
     path = tmp_path / "r.sqlite"
     with Database.open(path, tournament()):
-        with pytest.raises(ArenaBusyError, match=str(os.getpid())):
+        with pytest.raises(BusyError, match=str(os.getpid())):
             Database.open(path, tournament())
         with reading(path) as database:
             assert database.games() == []
@@ -81,7 +81,7 @@ def test_the_lock_dies_with_its_owner(tmp_path, tournament) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE) as owner:
         assert owner.stdout is not None
         assert owner.stdout.readline() == b"locked\n"
-        with pytest.raises(ArenaBusyError, match=str(owner.pid)):
+        with pytest.raises(BusyError, match=str(owner.pid)):
             Database.open(path, tournament())
         owner.send_signal(signal.SIGKILL)
         owner.wait()

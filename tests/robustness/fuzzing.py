@@ -1,18 +1,27 @@
 """Give damaged inputs to everything that reads: records, GTP, analysis, models, the web's API.
 
-Each attack returns what it saw. A fault is a traceback, an end of the process, an answer slower
-than ten seconds or a process larger than 600 megabytes.
+A fault is a traceback, an end of the process, an answer slower than ten seconds, a process larger
+than 600 megabytes, or a web server that keeps a second client waiting for more than half a second.
 """
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
 import json
+import lzma
 import random
 import socket
 import subprocess
 import sys
+import tarfile
+import threading
 import time
-from collections.abc import Callable
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -219,8 +228,9 @@ def attack_analysis(seen: Seen, count: int, rng: random.Random, folder: Path) ->
 
 
 def attack_models(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
-    """Load damaged models: bytes changed anywhere, and cards bent under a right header."""
+    """Load damaged models, models with damaged cards, and damaged checkpoints of a training."""
     from tengen.errors import TengenError
+    from tengen.models.checkpoints import Checkpoints
     from tengen.models.registry import load_learner, model_names
     from tengen.models.store import CARD_KEY, pack, unpack
 
@@ -229,46 +239,109 @@ def attack_models(seen: Seen, count: int, rng: random.Random, folder: Path) -> N
     cards = {path: unpack(path) for path in small}
     for path in small:  # the first time they load, and compile, what they need
         load_learner(path)
-    words = [
-        b'"F32"',
-        b'"shape":[',
-        b'"data_offsets":[0,',
-        b"99999999999",
-        b"{",
-        b"}",
-        b'\\"',
-        b"\x00",
-    ]
+    words = rb'"F32" "shape":[ "data_offsets":[0, 99999999999 { } \\"'.split() + [b"\x00"]
     path = folder / "model.safetensors"
+    states = Checkpoints(folder / "checkpoints")
+    for step in (1, 2):
+        states.save(step, cards[small[0]][0], {"step": step})
+    state = states.path(2).read_bytes()
+
+    def damaged(data: bytes) -> bytes:
+        length = int.from_bytes(data[:8], "little") + 8
+        head = damage(data[:length], list(whole.values()), words, rng)
+        if rng.randrange(2):  # a length that fits the damaged header
+            head = (len(head) - 8).to_bytes(8, "little", signed=True) + head[8:]
+        return head + data[length:]
+
     while seen.go_on(count):
         seen.tried += 1
         chosen = rng.choice(small)
-        if rng.randrange(2):
-            length = int.from_bytes(whole[chosen][:8], "little") + 8
-            head = damage(whole[chosen][:length], list(whole.values()), words, rng)
-            if rng.randrange(2):  # a length that fits the damaged header
-                head = (len(head) - 8).to_bytes(8, "little", signed=True) + head[8:]
-            data = head + whole[chosen][length:]
-        else:
+        kind = rng.choice(("model", "card", "checkpoint"))
+        if kind == "model":
+            data = damaged(whole[chosen])
+        elif kind == "card":
             arrays, metadata = cards[chosen]
             card = bent(json.loads(metadata[CARD_KEY]), rng)
             if isinstance(card, dict) and rng.randrange(2):
                 card = {**card, "sha256": json.loads(metadata[CARD_KEY])["sha256"]}
             data = pack(arrays, {CARD_KEY: json.dumps(card)})
-        path.write_bytes(data)
-        with seen.timed((chosen.name, data[:2000])):
+        else:
+            data = bytearray(state)
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+            data = bytes(data) if rng.randrange(2) else damaged(state)
+        (states.path(2) if kind == "checkpoint" else path).write_bytes(data)
+        with seen.timed((kind, chosen.name, data[:2000])):
             try:
-                with at_most(6 * SLOWEST):
-                    load_learner(path)
+                with at_most(6 * SLOWEST), warnings.catch_warnings(record=True) as told:
+                    warnings.simplefilter("always")
+                    if kind != "checkpoint":
+                        load_learner(path)
+                    elif (found := states.latest()) is None or (data != state and found.step != 1):
+                        seen.fault("a damaged checkpoint was used", data[:600])
+                    elif data != state and len(told) != 1:
+                        seen.fault("nothing was said of the damaged checkpoint", data[:600])
             except TengenError:
                 pass
             except Exception as bug:
-                seen.fault(f"{type(bug).__name__}: {bug}", (chosen.name, data[:600]))
+                seen.fault(f"{type(bug).__name__}: {bug}", (kind, chosen.name, data[:600]))
     seen.holds(own_peak())
 
 
-def requests(keys: dict[str, str]) -> list[tuple[str, str, Any]]:
-    """List requests as the page makes them."""
+def lying_archive(rng: random.Random) -> tuple[str, bytes]:
+    """Return an archive that is damaged, or claims to hold what it does not, and its name."""
+    name = rng.choice(("a.sgf", "b/c.sgf", "d.png", "../e.sgf", "f" * 90 + ".sgf"))
+    size = rng.choice((0, 1, 2**31, 2**33, 2**36, 2**40, 8**11 - 1))
+    content = rng.choice(GAMES) + bytes(rng.choice((0, 512, 3000, 1 << 22)))
+    if rng.randrange(3):
+        kinds = tarfile.REGTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.GNUTYPE_SPARSE
+        member = tarfile.TarInfo(name)
+        member.size, member.type = size, rng.choice(kinds)
+        data, ending = member.tobuf(tarfile.GNU_FORMAT) + content, ".tar"
+    else:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for number in range(rng.choice((1, 3, 300))):
+                archive.writestr(f"{number}{name}", content)
+        data, ending = buffer.getvalue(), ".zip"
+        if rng.randrange(2):  # a central directory that lies of the size
+            at = data.rfind(b"PK\x01\x02") + 24
+            data = data[:at] + min(size, 2**32 - 1).to_bytes(4, "little") + data[at + 4 :]
+    if not rng.randrange(3):
+        data = damage(data[: 1 << 16], GAMES, SGF_WORDS, rng)
+    pack, more = rng.choice(
+        [(bytes, ""), (gzip.compress, ".gz"), (bz2.compress, ".bz2"), (lzma.compress, ".xz")]
+    )
+    data = pack(data)
+    return f"upload{ending}{more}", data[: rng.choice((len(data), len(data), len(data) // 2))]
+
+
+def attack_archives(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
+    """Read archives that lie, as a file and as an upload."""
+    from tengen.errors import TengenError
+    from tengen.records import read_games
+    from tengen.web.settings import Settings
+    from tengen.web.uploads import read_upload
+
+    while seen.go_on(count):
+        seen.tried += 1
+        name, data = lying_archive(rng)
+        path = folder / name
+        path.write_bytes(data)
+        with seen.timed((name, data[:200])):
+            try:
+                with at_most(6 * SLOWEST):
+                    list(read_games(path, on_fault=lambda fault: None))
+                    read_upload(data, name, Settings(folder))
+            except TengenError:
+                pass
+            except Exception as bug:
+                seen.fault(f"{type(bug).__name__}: {bug}", (name, data[:200]))
+        path.unlink()
+    seen.holds(own_peak())
+
+
+def requests(keys: dict[str, str], described: dict[str, Any]) -> list[tuple[str, str, Any]]:
+    """List requests as the page makes them, and one for every route that is described."""
     stones = [".........", "..X......", "....O....", *["........."] * 6]
     position = {"size": 9, "moves": [["B", "D4"], ["W", "E5"]], "komi": 7.5, "rules": "cgos"}
     game, review = keys["game"], keys["review"]
@@ -295,7 +368,30 @@ def requests(keys: dict[str, str]) -> list[tuple[str, str, Any]]:
         ("GET", "/api/trainings/run", None),
         ("GET", "/api/reports/lab", None),
         ("GET", "/static/index.html", None),
+        *described_requests(keys, described),
     ]
+
+
+def described_requests(
+    keys: dict[str, str], described: dict[str, Any]
+) -> Iterator[tuple[str, str, Any]]:
+    """Make a request for every route of the server's own description, but for endless streams."""
+    schemas = described["components"]["schemas"]
+    samples = {"integer": 1, "number": 7.5, "string": "D4", "boolean": True, "array": []}
+    for way, methods in described["paths"].items():
+        kind = "review" if "/reviews/" in way else "game"
+        path = way.replace("{key}", keys[kind]).replace("{machine}", "deep-network")
+        path = path.replace("{number}", "1")
+        for method, about in methods.items():
+            if method == "delete" or way.endswith("/events"):
+                continue
+            content = about.get("requestBody", {}).get("content", {})
+            body: Any = GAMES[0] if content else None
+            if "application/json" in content:
+                name = content["application/json"]["schema"].get("$ref", "").rpartition("/")[2]
+                fields = schemas.get(name, {}).get("properties", {})
+                body = {key: samples.get(field.get("type")) for key, field in fields.items()}
+            yield method.upper(), path, body
 
 
 WEB_WORDS = [
@@ -343,11 +439,15 @@ def _attack_server(
     keys = {"game": client.post("/api/games", json={"size": 5}).json()["id"]}
     made = client.post("/api/reviews?name=a.sgf&visits=2", content=b"(;SZ[5];B[cc])")
     keys["review"] = made.json()[0]["id"]
-    for method, way, body in requests(keys):  # the first time they load what they need
+    described = client.get("/api/openapi.json").json()
+    asked = requests(keys, described)
+    for method, way, body in asked:  # the first time they load what they need
         form = {"content": body} if isinstance(body, bytes) else {"json": body}
         client.request(method, way, timeout=300, **form)
+    second = threading.Thread(target=measure, args=(seen, url), daemon=True)
+    second.start()
     while seen.go_on(count):
-        method, way, body = damaged_request(rng.choice(requests(keys)), rng)
+        method, way, body = damaged_request(rng.choice(asked), rng)
         begun = time.monotonic()
         seen.tried += 1
         try:
@@ -372,6 +472,18 @@ def _attack_server(
         seen.fault("traceback", text[text.index("Traceback") :][:2000])
 
 
+def measure(seen: Seen, url: str) -> None:
+    """Ask for nothing, again and again, and note how long the event loop kept us waiting."""
+    import httpx
+
+    with httpx.Client(base_url=url, timeout=3 * SLOWEST) as client, suppress(httpx.HTTPError):
+        while True:
+            begun = time.monotonic()
+            client.get("/api/none")
+            seen.waited(time.monotonic() - begun)
+            time.sleep(0.02)
+
+
 def damaged_request(asked: tuple[str, str, Any], rng: random.Random) -> tuple[str, str, bytes]:
     """Damage a way, a body, or the method."""
     method, way, body = asked
@@ -394,5 +506,6 @@ ATTACKS: dict[str, Attack] = {
     "GTP": attack_gtp,
     "analysis": attack_analysis,
     "models": attack_models,
+    "archives": attack_archives,
     "web": attack_web,
 }

@@ -1,10 +1,11 @@
-"""Kill arena, review, laboratory and web server, and let them go on: as if nothing had been."""
+"""Kill arena, review, laboratory and web server, or fill their disk: nothing is lost or doubled."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -117,13 +118,25 @@ def attack_reviews(seen: Seen, kills: int, rng: random.Random, folder: Path) -> 
         number += 1
 
 
+MAIN, WORK = 'if __name__ == "__main__":', "def work():"
+AT_THE_END = """
+if __name__ == "__main__":
+    try:
+        work()
+    except (ValueError, OSError) as failure:
+        print(f"tengen: {failure}", file=sys.stderr)
+        sys.exit(1)
+"""
+
+
 def attack_lab(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
     """Kill a small laboratory with two workers: a training, a table and a breeding."""
     sys.path.insert(0, str(TESTS / "lab"))
     from test_resume import SCRIPT, numbers, page
 
     script = folder / "laboratory.py"
-    script.write_text(SCRIPT)
+    # What the command line says of a full disk, it says of every command.
+    script.write_text(SCRIPT.replace(MAIN, WORK) + AT_THE_END)
     steps = ("opening-td", "opening-td-inputs", "opening-evolution")
     span = Victim(seen, [sys.executable, script, folder / "calm", *steps], folder).finish()
     number = 0
@@ -187,10 +200,17 @@ def attack_web(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
     game = client.post("/api/games", json={"size": 9, "opponent": "level-1"}).json()
     kept: list[Any] = []
     while seen.go_on(kills):
-        deadline = time.monotonic() + 4 * rng.random()
-        while time.monotonic() < deadline:
-            kept = play(client, game["id"], kept, rng, seen)
-        victim.kill(rng.choice(("first", "first", "below")), rng)
+        if len(kept) > 60:
+            game, kept = client.post("/api/games", json={"size": 9}).json(), []
+        for full in (False, True) if seen.fills else (False,):
+            if full:
+                assert victim.process is not None
+                room = 1, resource.RLIM_INFINITY
+                resource.prlimit(victim.process.pid, resource.RLIMIT_FSIZE, room)
+            deadline = time.monotonic() + 4 * rng.random()
+            while time.monotonic() < deadline:
+                kept = play(client, game["id"], kept, rng, seen)
+        victim.kill("first" if seen.fills else rng.choice(("first", "first", "below")), rng)
         if victim.process is not None and victim.process.poll() is not None:
             client = listening(victim, port)
     if reviewed(client) != expected:
@@ -212,12 +232,16 @@ def play(client: Any, key: str, kept: list[Any], rng: random.Random, seen: Seen)
     return answer.json()["moves"] if answer.status_code == 200 else moves
 
 
-ATTACKS: dict[str, Callable[[Seen, int, random.Random, Path], None]] = {
-    "kill arena": attack_arena,
-    "kill review": attack_review,
-    "kill reviews": attack_reviews,
-    "kill lab": attack_lab,
-    "kill web": attack_web,
+_BOTH: dict[str, Callable[[Seen, int, random.Random, Path], None]] = {
+    "arena": attack_arena,
+    "reviews": attack_reviews,
+    "lab": attack_lab,
+    "web": attack_web,
     **killing_trainers.ATTACKS,
+}
+ATTACKS = {
+    "kill review": attack_review,
+    **{f"kill {name}": attack for name, attack in _BOTH.items()},
+    **{f"full disk: {name}": attack for name, attack in _BOTH.items()},
     **killing_nodes.ATTACKS,
 }

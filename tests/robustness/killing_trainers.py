@@ -99,4 +99,4 @@ def attack_trainer(name: str) -> Callable[[Seen, int, random.Random, Path], None
     return attack
 
 
-ATTACKS = {f"kill {name}": attack_trainer(name) for name in trainers(Path())}
+ATTACKS = {name: attack_trainer(name) for name in trainers(Path())}

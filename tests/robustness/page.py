@@ -32,12 +32,18 @@ def table(rows: list[dict[str, Any]]) -> str:
     """Return the table: attack, how many, result, date."""
     lines = ["| attack | how many | result | slowest answer | largest process | seed | date |"]
     lines.append("|---|---|---|---|---|---|---|")
-    for row in sorted(rows, key=lambda row: str(row["attack"]).startswith("kill")):
-        well = "as undisturbed" if row["attack"].startswith("kill") else "no fault"
+    disturbing = ("kill", "full disk")
+    for row in sorted(rows, key=lambda row: str(row["attack"]).startswith(disturbing)):
+        well = "as undisturbed" if row["attack"].startswith(disturbing) else "no fault"
         result = f"faults: {len(row['faults'])}" if row["faults"] else well
         slowest = f"{row['slowest']:.2f} s" if row["slowest"] else ""
         peak = f"{row['peak']:.0f} MB" if row["peak"] else ""
+        if row.get("blocked"):
+            slowest += f", event loop blocked for {row['blocked']:.2f} s at most"
         name = row["attack"] + (f" ({row['note']})" if row["note"] else "")
-        cells = [name, f"{row['tried']:,}", result, slowest, peak, row["seed"], row["date"]]
+        tried = f"{row['tried']:,}"
+        if row["tried"] < row.get("asked", 0):
+            tried += f" of {row['asked']:,}"
+        cells = [name, tried, result, slowest, peak, row["seed"], row["date"]]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines) + "\n"

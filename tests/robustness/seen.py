@@ -19,8 +19,13 @@ from typing import Any
 
 import psutil
 
-SLOWEST, LARGEST = 10.0, 600.0
-"""Seconds an answer may take, megabytes a process may hold."""
+SLOWEST, LARGEST, BLOCKED = 10.0, 600.0, 0.5
+"""Seconds of an answer, megabytes of a process, seconds that an event loop is blocked: at most."""
+
+
+def crowd() -> float:
+    """Return how much longer everything takes because others use the cores, too."""
+    return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
 @dataclass
@@ -34,11 +39,20 @@ class Seen:
     """Seconds of the slowest answer."""
     peak: float = 0.0
     """Megabytes that the largest process held."""
+    blocked: float = 0.0
+    """Seconds that a second client of the web server waited at most for its answer."""
+    asked: int = 0
+    """How many were to be tried."""
     faults: list[str] = field(default_factory=list)
     note: str = ""
     date: str = ""
     until: float = float("inf")
     """When to begin no more, by the monotonic clock."""
+
+    @property
+    def fills(self) -> bool:
+        """Whether disks are filled instead of processes killed."""
+        return self.attack.startswith("full disk")
 
     def go_on(self, count: int) -> bool:
         """Tell whether fewer were tried than asked for, and there is time."""
@@ -54,10 +68,14 @@ class Seen:
     def took(self, seconds: float, what: object) -> None:
         """Note the time of one answer."""
         self.slowest = max(self.slowest, seconds)
-        # Where others want the cores too, everything takes longer by that factor.
-        crowd = os.getloadavg()[0] / (os.cpu_count() or 1)
-        if seconds > SLOWEST * max(crowd, 1.0):
+        if seconds > SLOWEST * max(crowd(), 1.0):
             self.fault(f"took {seconds:.1f} s", what)
+
+    def waited(self, seconds: float) -> None:
+        """Note how long an event loop was blocked."""
+        self.blocked = max(self.blocked, seconds)
+        if seconds > BLOCKED * max(crowd(), 1.0):
+            self.fault(f"the event loop was blocked for {seconds:.2f} s")
 
     def holds(self, megabytes: float) -> None:
         """Note the memory of a process."""
@@ -74,6 +92,7 @@ class Seen:
         if self.peak > LARGEST:
             self.fault(f"held {self.peak:.0f} MB")
         self.slowest, self.peak = round(self.slowest, 2), round(self.peak)
+        self.blocked = round(self.blocked, 2)
         return json.dumps(self.value())
 
     def value(self) -> dict[str, Any]:
@@ -92,7 +111,7 @@ def at_most(seconds: float) -> Iterator[None]:
         raise TimeoutError(f"longer than {seconds} s")
 
     before = signal.signal(signal.SIGALRM, too_long)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds * max(crowd(), 1.0))
     try:
         yield
     finally:

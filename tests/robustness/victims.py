@@ -1,14 +1,15 @@
-"""Start commands, kill them at random moments, and see that nothing of them is left; know none.
+"""Start commands, kill them at random moments or fill their disk, and check that nothing is left.
 
-Mostly the first process is killed alone, and what it started has to go by itself; sometimes a
-worker or an engine, sometimes all at once. Processes are known by a word in their environment, so
-that none hides in a group of its own. For Linux.
+Mostly the first process is killed alone, and its children must end by themselves; sometimes a
+worker or an engine is killed, sometimes all at once. Processes are found by a word in their
+environment, so that none hides in a group of its own. For Linux.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -39,16 +40,27 @@ class Victim:
         self.process: subprocess.Popen[bytes] | None = None
         Victim.every.append(self)
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """Start it."""
+    def start(self, room: int = resource.RLIM_INFINITY) -> subprocess.Popen[bytes]:
+        """Start it; with `room`, no file may grow beyond so many bytes, as on a full disk."""
+
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+
         with (self.folder / "errors").open("ab") as errors:
             self.process = subprocess.Popen(
                 self.command,
                 cwd=self.folder,
                 stdout=subprocess.DEVNULL,
-                stderr=errors,
+                stderr=errors if room == resource.RLIM_INFINITY else subprocess.PIPE,
+                preexec_fn=limit,
                 # On cores that others want too, small tensors only wait for a second thread.
-                env={**os.environ, WORD: self.mark, "TENGEN_QUIET": "1", "OMP_NUM_THREADS": "1"},
+                env={
+                    **os.environ,
+                    WORD: self.mark,
+                    "TENGEN_QUIET": "1",
+                    "OMP_NUM_THREADS": "1",
+                    "PYTHONDONTWRITEBYTECODE": "1",  # half of a module's bytecode goes unnoticed
+                },
                 start_new_session=True,
             )
         return self.process
@@ -114,6 +126,23 @@ def end_victims() -> None:
                 os.kill(pid, signal.SIGKILL)
 
 
+def fill_until_done(
+    victim: Victim, times: int, rng: random.Random, look: Callable[[], None]
+) -> None:
+    """Start with too little room on the disk, again and again, and at last with enough."""
+    while victim.seen.go_on(times):
+        process = victim.start(room=int(10 ** rng.uniform(3.7, 5.7)))
+        told = process.communicate(timeout=1200)[1].decode(errors="replace")
+        victim.nothing_left()
+        if process.returncode == 0:
+            return
+        victim.seen.tried += 1
+        if process.returncode != 1 or told.count("\n") != 1:
+            victim.seen.fault(f"ended with {process.returncode}", told[-1500:])
+        look()
+    victim.finish()
+
+
 def kill_until_done(
     victim: Victim,
     kills: int,
@@ -124,8 +153,11 @@ def kill_until_done(
 ) -> None:
     """Start and kill within a span of seconds until it is done or was killed often enough.
 
-    `look` is called after each kill.
+    `look` is called after each kill. Where the attack is a full disk, the disk is filled instead.
     """
+    if victim.seen.fills:
+        fill_until_done(victim, kills, rng, look)
+        return
     process: subprocess.Popen[bytes] | None = None
     while victim.seen.go_on(kills):
         process = victim.start()

@@ -120,16 +120,16 @@ def test_archives_and_old_files_are_read(tmp_path: Any) -> None:
 
 
 def test_a_token_is_asked_for(make_server: Callable[..., Any]) -> None:
-    server = make_server("--host", "0.0.0.0", "--token", "s3cret")
+    server = make_server("--host", "0.0.0.0", "--token", "long-s3cret-word")
     base = f"http://127.0.0.1:{server.port}"
     with httpx.Client(base_url=base, timeout=60) as client:
         assert client.get("/api/games").status_code == 401
         assert client.get("/").status_code == 401
         assert client.get("/api/games", headers={"authorization": "Bearer no"}).status_code == 401
-        shown = {"authorization": "Bearer s3cret"}
+        shown = {"authorization": "Bearer long-s3cret-word"}
         assert client.get("/api/games", headers=shown).status_code == 200
         assert client.get("/?token=wrong").status_code == 401
-        answer = client.get("/?token=s3cret")
+        answer = client.get("/?token=long-s3cret-word")
         assert answer.status_code == 303 and "HttpOnly" in answer.headers["set-cookie"]
         assert client.get("/api/games").status_code == 200  # by the cookie
         assert client.get("/api/games", headers={"host": "evil.example"}).status_code == 421
@@ -138,7 +138,8 @@ def test_a_token_is_asked_for(make_server: Callable[..., Any]) -> None:
 def test_another_host_needs_a_token() -> None:
     from tengen.cli import run
 
-    assert run(["web", "--host", "0.0.0.0", "--no-browser"]) == 1
+    for token in ([], ["--token", ""], ["--token", "a"]):
+        assert run(["web", "--host", "0.0.0.0", "--no-browser", *token]) == 1
 
 
 def test_only_the_command_line_brings_specs() -> None:

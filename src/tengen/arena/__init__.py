@@ -12,7 +12,7 @@ from tengen.arena.config import (
     load_tournament,
     parse_tournament,
 )
-from tengen.arena.database import ArenaBusyError, Database, GameRow
+from tengen.arena.database import Database, GameRow
 from tengen.arena.game import PlayedGame, play_game
 from tengen.arena.match import play_match
 from tengen.arena.ratings import PairScore, Rating, Sprt, rate
@@ -21,7 +21,6 @@ from tengen.arena.runner import RunSummary, run_tournament
 from tengen.arena.schedule import GameJob, pairings, schedule
 
 __all__ = [
-    "ArenaBusyError",
     "Conditions",
     "Database",
     "Entrant",

@@ -16,22 +16,17 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import psutil
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from tengen import __version__
 from tengen.arena.config import Entrant, Tournament, checked
 from tengen.arena.game import PlayedGame, winner_name
 from tengen.arena.schedule import GameKey
 from tengen.errors import TengenError
-from tengen.files import neighbour
+from tengen.files import lock, neighbour
 
 _FORMAT = 1
 """Version of the tables; a file of another version is refused."""
-
-
-class ArenaBusyError(TengenError):
-    """Another run is writing into this database."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +111,8 @@ class Database:
         Without a path it lives in memory. A later run may have more games and more players;
         everything else must be the same.
 
-        Raises `ArenaBusyError` if another run writes into it and `TengenError` if the file is no
-        results database, or holds another tournament.
+        Raises `BusyError` if another run writes into it and `TengenError` if the file is no results
+        database, or holds another tournament.
         """
         if path is None:
             database = cls(sqlite3.connect(":memory:"), "memory", None)
@@ -125,10 +120,11 @@ class Database:
             return database
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = _take_lock(path)
+        beside = path.with_name(path.name + ".lock")
+        held = lock(beside, path, "wait for it or stop it")
         try:
             connection = sqlite3.connect(path, timeout=30)
-            database = cls(connection, str(path), lock)
+            database = cls(connection, str(path), held)
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
                 # A power cut must not lose a game that was reported as finished.
@@ -138,7 +134,7 @@ class Database:
                 connection.close()
                 raise TengenError(f"{path}: no results database: {failure}") from None
         except BaseException:
-            lock.release()
+            held.release()
             raise
         return database
 
@@ -309,31 +305,6 @@ def _joined(old: Tournament, new: Tournament, path: str) -> Tournament:
         return new
     kind = "round-robin" if new.kind == "match" else new.kind
     return new.model_copy(update={"kind": kind, "entrants": (*new.entrants, *extra)})
-
-
-def _take_lock(path: Path) -> FileLock:
-    """Lock the file beside the database; the lock dies with the process that holds it.
-
-    Raises `ArenaBusyError` if another process holds it.
-    """
-    beside = path.with_name(path.name + ".lock")
-    lock = FileLock(beside, thread_local=False)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise ArenaBusyError(
-            f"{path}: another run ({_owner(beside)}) is writing into it; wait or stop that one"
-        ) from None
-    return lock
-
-
-def _owner(file: Path) -> str:
-    """Name the process that has a file open."""
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error, OSError):
-            if any(Path(opened.path) == file.resolve() for opened in process.open_files()):
-                return f"process {process.pid}"
-    return "unknown process"
 
 
 @contextlib.contextmanager

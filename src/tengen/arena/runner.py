@@ -26,6 +26,8 @@ from tengen.errors import EngineError, TengenError
 from tengen.gtp.client import Limits
 from tengen.parallel import map_jobs
 
+_GRACE = 5.0
+"""Seconds after its time for a move until a silent engine is ended."""
 # Workers that one game may lose before the run stops; generous, since accidents happen.
 _RETRIES = 10
 
@@ -274,8 +276,8 @@ def _player(entrant: Entrant, chair: int, conditions: Conditions) -> Player:
     if key not in _players:
         player = make_player(entrant.spec)
         if isinstance(player, ExternalPlayer) and conditions.move_seconds is not None:
-            # Only an engine that hangs is ended here; the referee deals with one that is late.
-            player.limits = Limits(move=2 * conditions.move_seconds + 1)
+            # One that is late loses on time; one that stays silent is ended.
+            player.limits = Limits(move=conditions.move_seconds + _GRACE)
         _players[key] = player
     return _players[key]
 

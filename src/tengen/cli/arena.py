@@ -51,7 +51,10 @@ class _Conditions(Options):
         typer.Option("--judge", help="Counts the games: auto, tromp-taylor or scorer."),
     ] = "auto"
     move_seconds: Annotated[
-        float | None, typer.Option("--move-seconds", help="Time limit per move.")
+        float | None,
+        typer.Option(
+            "--move-seconds", help="Time limit per move; a silent engine is ended 5 s later."
+        ),
     ] = None
     seed: Seed = 0
 

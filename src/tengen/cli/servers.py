@@ -146,6 +146,9 @@ class _Models:
 
 # ----- web -----
 
+_TOKEN_LENGTH = 12
+"""Characters of a token that protects the server from other machines."""
+
 
 @app.command()
 def web(
@@ -180,6 +183,8 @@ def web(
         token = secrets.token_urlsafe(18)
     if host not in LOOPBACK and not token:
         raise TengenError(f"--host {host}: others can reach it; give --token (`new` makes one)")
+    if host not in LOOPBACK and token and len(token) < _TOKEN_LENGTH:
+        raise TengenError(f"--token: at least {_TOKEN_LENGTH} characters (`new` makes one)")
     settings = Settings(
         database=database or default_database(),
         host=host,

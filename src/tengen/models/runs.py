@@ -44,12 +44,12 @@ from typing import Any, BinaryIO, Generic, Self, TypeVar
 
 import numpy as np
 import tomli_w
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from numpy.typing import NDArray
 
 from tengen import __version__
 from tengen.errors import RunError, SpecError
-from tengen.files import sweep, write_atomic
+from tengen.files import lock, sweep, write_atomic
 from tengen.models.checkpoints import Checkpoint, Checkpoints
 from tengen.models.settings import (
     differences,
@@ -87,11 +87,11 @@ class Run(Generic[_Settings]):
     """
 
     def __init__(
-        self, folder: Path, settings: _Settings, checkpoints: Checkpoints, lock: FileLock
+        self, folder: Path, settings: _Settings, checkpoints: Checkpoints, held: FileLock
     ) -> None:
         self.folder, self.settings = folder, settings
         self.start: Checkpoint | None = None
-        self._checkpoints, self._lock = checkpoints, lock
+        self._checkpoints, self._lock = checkpoints, held
         self._rows: BinaryIO | None = None
         self._step = -1
         """Of the newest state."""
@@ -122,15 +122,15 @@ class Run(Generic[_Settings]):
         """
         place, sources = Path(folder), dict(data or {})
         found = _look(place, learner, settings, sources, resume)
-        lock = _claim(place)
+        held = _claim(place)
         try:
             # Somebody may have begun a run here since we looked.
             found = _look(place, learner, settings, sources, resume)
             name = fingerprint(learner, fixed(settings), sources)
-            run = cls(place, settings, Checkpoints(place / _CHECKPOINTS, keep=keep, run=name), lock)
+            run = cls(place, settings, Checkpoints(place / _CHECKPOINTS, keep=keep, run=name), held)
             run._begin(learner, sources, found)
         except BaseException:
-            lock.release()
+            held.release()
             raise
         return run
 
@@ -314,18 +314,14 @@ def _look(
 
 def _claim(folder: Path) -> FileLock:
     """Lock a folder, making it if need be."""
-    lock = FileLock(folder / _LOCK, thread_local=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise PermissionError("no permission to write there")
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise RunError(f"{folder}: in use by another process; {_ELSEWHERE}") from None
+        return lock(folder / _LOCK, folder, _ELSEWHERE)
     except (OSError, NotImplementedError) as failure:
         reason = getattr(failure, "strerror", None) or failure
         raise RunError(f"{folder}: cannot be written ({reason}); {_ELSEWHERE}") from None
-    return lock
 
 
 def _cut_metrics(folder: Path, step: int) -> None:

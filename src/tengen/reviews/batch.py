@@ -20,11 +20,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from tengen import __version__
 from tengen.errors import RunError, TengenError
-from tengen.files import sweep, write_atomic
+from tengen.files import lock, sweep, write_atomic
 from tengen.models.settings import differences, fingerprint, from_plain, to_plain
 from tengen.parallel import map_jobs
 from tengen.records import GameRecord
@@ -183,16 +183,12 @@ def _claimed(folder: Path, settings: ReviewSettings, resume: bool) -> FileLock:
     elif folder.is_dir() and any(each.name != _LOCK for each in folder.iterdir()):
         raise RunError(f"{folder}: holds other files; choose another folder")
     (folder / _GAMES).mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / _LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise RunError(f"{folder}: in use by another process; choose another folder") from None
+    held = lock(folder / _LOCK, folder, "choose another folder")
     for part in (folder, folder / _GAMES):
         sweep(part)
     value = {"tengen": __version__, "settings": to_plain(settings)}
     write_atomic(path, json.dumps(value, indent=1) + "\n")
-    return lock
+    return held
 
 
 def _check_settings(path: Path, settings: ReviewSettings) -> None:

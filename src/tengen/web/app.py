@@ -27,13 +27,13 @@ from tengen.web.game_service import GameService, StaleMoveError, UnknownGameErro
 from tengen.web.opponents import list_opponents
 from tengen.web.positions import to_value
 from tengen.web.reviews import Reviews, UnknownReviewError
-from tengen.web.security import Guard
+from tengen.web.security import Connection, Guard
 from tengen.web.settings import Settings
 from tengen.web.shelves import UnknownItemError
-from tengen.web.store import Store
+from tengen.web.store import StorageError, Store
 from tengen.web.workers import CancelledJob, Lane, compile_kernels
 
-TASKS = "tengen.web.tasks"
+TASKS, READING = "tengen.web.tasks", "tengen.web.uploads"
 
 
 @dataclass
@@ -43,6 +43,7 @@ class Services:
     settings: Settings
     playing: Lane = field(default_factory=lambda: Lane(TASKS))
     looking: Lane = field(default_factory=lambda: Lane(TASKS))
+    reading: Lane = field(default_factory=lambda: Lane(READING, spare="board.kernels"))
     exploring: Lane = field(default_factory=lambda: Lane(TASKS, background=True))
     studying: Lane = field(default_factory=lambda: Lane(TASKS, background=True))
     store: Store = field(init=False)
@@ -61,7 +62,7 @@ class Services:
         # First, so that what workers still report is not written to a closed database.
         self.games.close()
         self.reviews.close()
-        for lane in (self.playing, self.looking, self.exploring, self.studying):
+        for lane in (self.playing, self.looking, self.reading, self.exploring, self.studying):
             lane.close()
         self.store.close()
 
@@ -75,6 +76,7 @@ _STATUS: dict[type[Exception], int] = {
     UnknownItemError: 404,
     problems.UnknownProblemError: 404,
     StaleMoveError: 409,
+    StorageError: 507,
     IllegalMoveError: 422,
     TengenError: 422,
     CancelledJob: 499,
@@ -186,7 +188,11 @@ def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]
         # Before the server runs: what fails inside of it ends in a traceback.
         services = Services(settings)
         config = uvicorn.Config(
-            make_app(services), log_level="warning", lifespan="on", timeout_graceful_shutdown=2
+            make_app(services),
+            http=Connection,
+            log_level="warning",
+            lifespan="on",
+            timeout_graceful_shutdown=2,
         )
         server = _Server(config, lambda: _ready(address, open_browser, tell))
         server.run(sockets=[listening])

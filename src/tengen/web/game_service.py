@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,7 +33,7 @@ from tengen.web.positions import (
 )
 from tengen.web.problems import keep
 from tengen.web.services import tell
-from tengen.web.store import Store
+from tengen.web.store import StorageError, Store
 from tengen.web.workers import BRIEF, CancelledJob, Job, Lane
 
 KIND = "game"
@@ -40,6 +41,8 @@ _WORST = 3
 """Expensive moves that are kept as problems."""
 _MOST_OPEN = 500
 """Games held in memory; the others are read again when asked for."""
+_PAUSE = 10.0
+"""Seconds until the machine tries again to store its move."""
 _STORED = (
     *("id", "human", "opponent", "seed", "ladder", "version", "teach", "lesson", "lessons"),
     *("resigned", "timed_out", "accepted", "stopped", "open"),
@@ -392,11 +395,39 @@ class GameService:
         """Store a change, go on from there, and tell it."""
         self._cancel(opened)
         game = opened.game
-        self._store.put(KIND, game.id, game.summary(), game.body(self._now()))
-        if game.is_over:
-            keep(self._store, game.id, game.worst, self._now())
+        try:
+            self._store.put(KIND, game.id, game.summary(), game.body(self._now()))
+            if game.is_over:
+                keep(self._store, game.id, game.worst, self._now())
+        except StorageError:
+            self._reload(opened)
+            raise
         self._continue(opened)
         tell(opened.watchers)
+
+    def _reload(self, opened: _Open) -> None:
+        """Return to the stored game; what could not be stored was never played."""
+        body = self._store.get(KIND, opened.game.id)
+        if body is None:
+            self._open.pop(opened.game.id, None)
+            return
+        opened.game = WebGame.from_body(body)
+        opened.game.clock.since = self._now()
+        if not opened.game.waits_for_machine:  # else it would fail to store its move forever
+            self._continue(opened)
+        tell(opened.watchers)
+
+    @contextmanager
+    def _postponing(self, opened: _Open) -> Iterator[None]:
+        """Try again later what the machine or the clock did and what could not be stored."""
+        try:
+            yield
+        except StorageError as failure:
+            self._cancel(opened)
+            opened.game.trouble = str(failure)
+            loop = asyncio.get_running_loop()
+            opened.alarm = loop.call_later(_PAUSE, self._continue, opened)
+            tell(opened.watchers)
 
     def _cancel(self, opened: _Open) -> None:
         if opened.job is not None:
@@ -433,7 +464,8 @@ class GameService:
 
     def _ring(self, opened: _Open) -> None:
         opened.alarm = None
-        self._is_late(opened, self._now())
+        with self._postponing(opened):
+            self._is_late(opened, self._now())
 
     def _is_late(self, opened: _Open, now: float) -> bool:
         """End the game of a side whose time is up; tell whether it was."""
@@ -454,10 +486,14 @@ class GameService:
         failure = job.future.exception()
         if opened.job is not job or isinstance(failure, CancelledJob):
             return
-        game, now = opened.game, self._now()
         opened.job = None
-        if self._is_late(opened, now):
-            return
+        with self._postponing(opened):
+            if not self._is_late(opened, self._now()):
+                self._take(opened, job, failure)
+
+    def _take(self, opened: _Open, job: Job, failure: BaseException | None) -> None:
+        """Play the move or mark the stones that a worker found, or say what went wrong."""
+        game, now = opened.game, self._now()
         try:
             if failure is not None:
                 raise failure

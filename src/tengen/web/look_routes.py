@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
@@ -17,8 +15,8 @@ from tengen.board import BLACK, Board
 from tengen.errors import TengenError
 from tengen.web import openings, shelves, sights
 from tengen.web.positions import COLOURS, illegal_points, named_moves, position_of, to_value, whole
-from tengen.web.services import parts_of, result_of, services_of
-from tengen.web.uploads import read_upload
+from tengen.web.services import parts_of, read, result_of, services_of
+from tengen.web.uploads import packed
 from tengen.web.workers import BRIEF
 
 router = APIRouter(prefix="/api")
@@ -156,17 +154,15 @@ async def analyse(
 
 
 @router.post("/records", tags=["positions"])
-def records(
+async def records(
     request: Request,
     data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
     name: Annotated[str, Query(max_length=200)] = "game.sgf",
     game: Annotated[int, Query(ge=1)] = 1,
 ) -> dict[str, Any]:
     """Read one game of a file and return all its positions; nothing is kept."""
-    found = read_upload(data, name, services_of(request).settings)
-    if game > len(found):
-        raise TengenError(f"the file has {len(found)} games")
-    return {**whole(found[game - 1]), "games": len(found)}
+    found: dict[str, Any] = await read(request, "game", data, name, game=game)
+    return found
 
 
 class Asked(Position):
@@ -190,12 +186,12 @@ async def add(
 ) -> dict[str, Any]:
     """Index the games of a file or an archive, and keep the index."""
     services = services_of(request)
-    with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
-        arguments = await run_in_threadpool(openings.prepare, data, name, folder, services.settings)
-        job = services.exploring.submit("index", arguments, grace=BRIEF)
-        made = await result_of(job, request)
-    found = openings.collections(services.settings)
-    entry = next(one for one in found if str(one.path) == arguments["out"])
+    settings = services.settings
+    arguments = {**packed(data, name, settings), "folder": str(openings.dropped(settings))}
+    job = services.exploring.submit("index", arguments, grace=BRIEF, limit=openings.SECONDS)
+    made = await result_of(job, request)
+    out = made.pop("out")
+    entry = next(one for one in openings.collections(settings) if str(one.path) == out)
     return {"id": entry.id, "name": entry.name, **made}
 
 

@@ -7,6 +7,7 @@ and those that visitors dropped; requests name them by id. See `explorer` for ho
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,11 @@ from tengen.web.positions import likely_moves, to_board
 from tengen.web.settings import Settings
 from tengen.web.shelves import Found
 from tengen.web.sights import wanted
-from tengen.web.uploads import unpacked
+from tengen.web.uploads import unpack_arguments, unpacked
 from tengen.web.workers import Context
 
+SECONDS = 300.0
+"""Most seconds for indexing a dropped collection."""
 _LIKED = 3
 """Moves that each model names of its own accord."""
 KEPT = 20
@@ -34,33 +37,29 @@ def collections(settings: Settings) -> list[Found]:
     """List the collections: given ones, dropped ones, and those indexed by `tengen explore`."""
     found = [Found(path.name, path) for path in settings.collections]
     taken = {cached_path([str(path)], PLIES) for path in settings.collections}
-    for path in (*_indexes(_dropped(settings)), *_indexes(cached_path([], 0).parent)):
+    for path in (*_indexes(dropped(settings)), *_indexes(cached_path([], 0).parent)):
         if path not in taken:
             found.append(Found(_title(path), path))
     return found
 
 
-def prepare(data: bytes, name: str, folder: str, settings: Settings) -> dict[str, Any]:
-    """Unpack a dropped collection into a folder and say what `index_upload` needs to know."""
+def index_upload(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Unpack and index a dropped collection; messages name it as its sender did."""
+    data, name, settings = unpack_arguments(arguments)
     shown = Path(name).name[:80] or "games.sgf"
     data, suffix = unpacked(data, shown, settings)
-    # The index names its games by file, so the file goes by the name that its sender gave it.
-    path = Path(folder) / f"{_plain(shown.removesuffix(suffix))}{suffix}"
-    path.write_bytes(data)
-    kept = _dropped(settings)
+    kept = Path(arguments["folder"])
     for old in _indexes(kept)[KEPT - 1 :]:
         old.unlink(missing_ok=True)
     out = kept / f"{hashlib.sha256(data).hexdigest()[:16]}{SUFFIX}"
-    return {"games": str(path), "out": str(out)}
-
-
-def index_upload(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Index a dropped collection; what is wrong with it is told by its own name."""
-    games = Path(arguments["games"])
-    try:
-        return _entry(build([games], arguments["out"]))
-    except RecordError as wrong:
-        raise RecordError(str(wrong).replace(str(games), games.name)) from None
+    with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
+        # The index names its games by file, so the file goes by the name that its sender gave it.
+        games = Path(folder) / f"{_plain(shown.removesuffix(suffix))}{suffix}"
+        games.write_bytes(data)
+        try:
+            return {**_entry(build([games], out)), "out": str(out)}
+        except RecordError as wrong:
+            raise RecordError(str(wrong).replace(str(games), games.name)) from None
 
 
 def ask(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
@@ -107,7 +106,8 @@ def _opened(path: str, changed: int) -> Openings:
     return index_of_games([path])
 
 
-def _dropped(settings: Settings) -> Path:
+def dropped(settings: Settings) -> Path:
+    """Return the folder of the indexes of dropped collections."""
     return settings.database.parent / "openings"
 
 

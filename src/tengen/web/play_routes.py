@@ -12,12 +12,10 @@ from pydantic import BaseModel, Field
 
 from tengen.errors import TengenError
 from tengen.game.session import BOTH
-from tengen.records.record import board_at, rules_of
 from tengen.web.game_service import GameService, UnknownGameError, WebGame
 from tengen.web.opponents import next_rung
-from tengen.web.positions import to_value
-from tengen.web.services import changes, event, result_of, services_of, stream
-from tengen.web.uploads import read_upload
+from tengen.web.positions import to_board, to_value
+from tengen.web.services import changes, event, read, result_of, services_of, stream
 from tengen.web.workers import BRIEF
 
 router = APIRouter(prefix="/api", tags=["play"])
@@ -117,12 +115,8 @@ async def upload(
     opponent: str = "level-1",
 ) -> dict[str, Any]:
     """Go on with a game from an SGF file."""
-    services = services_of(request)
-    record = read_upload(data, name, services.settings)[0]
-    board = board_at(record, rules=rules_of(record))
-    if record.result.kind != "unknown":
-        raise TengenError(f"{record.file}: this game is finished; review or score it instead")
-    return services.games.add(WebGame.resume(board, human=colour, opponent=opponent))
+    board = to_board(await read(request, "unfinished", data, name))
+    return _games(request).add(WebGame.resume(board, human=colour, opponent=opponent))
 
 
 @router.get("/games/{key}")

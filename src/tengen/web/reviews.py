@@ -14,22 +14,20 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from tengen.errors import TengenError
-from tengen.records import GameRecord
-from tengen.reviews.batch import headline
 from tengen.web import review_tasks
 from tengen.web.play_routes import attachment
-from tengen.web.positions import whole
-from tengen.web.services import changes, event, result_of, services_of, stream, tell
+from tengen.web.services import changes, event, read, result_of, services_of, stream, tell
 from tengen.web.settings import Settings
-from tengen.web.store import Store
-from tengen.web.uploads import read_upload
+from tengen.web.store import StorageError, Store
+from tengen.web.uploads import SECONDS
 from tengen.web.workers import BRIEF, CancelledJob, Job, Lane
 
 KIND = "review"
+_PAUSE = 10.0
+"""Seconds until a review that could not be stored goes on."""
 
 
 class UnknownReviewError(TengenError):
@@ -64,25 +62,25 @@ class Reviews:
                     self._start(body)
 
     def add(
-        self, records: list[GameRecord], *, visits: int | None = None, quick: bool = False
+        self, games: list[dict[str, Any]], *, visits: int | None = None, quick: bool = False
     ) -> list[dict[str, Any]]:
-        """Queue one review for each game.
+        """Queue one review for each game, given as SGF with its headline.
 
         Raises
         ------
         TengenError
             If too many are waiting.
         """
-        if len(self._running) + len(records) > self._settings.queued_reviews:
+        if len(self._running) + len(games) > self._settings.queued_reviews:
             raise TengenError("too many reviews are waiting; try again when some are done")
         made = []
-        for record in records:
+        for game in games:
             body: dict[str, Any] = {
                 "id": secrets.token_urlsafe(9),
-                "sgf": record.utf8_sgf().decode("utf-8", "replace"),
+                "sgf": game["sgf"],
                 "visits": visits,
                 "quick": quick,
-                "headline": headline(record),
+                "headline": game["headline"],
                 "status": "waiting",
                 "trouble": "",
                 "summary": None,
@@ -124,12 +122,21 @@ class Reviews:
 
     def delete(self, key: str) -> None:
         """Stop and delete a review."""
+        if not self._store.delete(KIND, key):
+            raise UnknownReviewError("there is no such review")
         running = self._running.pop(key, None)
         if running is not None:
             running.job.cancel()
             tell(running.watchers)
-        if not self._store.delete(KIND, key):
-            raise UnknownReviewError("there is no such review")
+
+    def retry(self, key: str) -> None:
+        """Queue a failed review again; the positions that were searched before are kept."""
+        body = self.get(key)
+        if body["status"] != "failed":
+            raise TengenError("only a failed review can be tried again")
+        body = {**body, "status": "waiting", "trouble": ""}
+        self._put(body)
+        self._start(body)
 
     def cancel_all(self) -> int:
         """Stop and delete all reviews that wait or run; return how many."""
@@ -175,19 +182,36 @@ class Reviews:
             "known": [(part["number"], part["position"]) for part in searched],
         }
         job = self._lane.submit("review", arguments, take)
-        self._running[key] = _Running(body, job)
+        running = self._running.setdefault(key, _Running(body, job))
+        running.body, running.job = body, job
         job.future.add_done_callback(
             lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._finish, key, job)
         )
 
     def _take(self, key: str, job: Job, part: dict[str, Any]) -> None:
         running = self._running.get(key)
-        if running is None or running.job is not job:
+        if running is None or running.job is not job or job.is_cancelled:
             return
-        number = part["number"]
-        running.progress = part.pop("progress")
+        number, progress = part["number"], part.pop("progress")
+        try:
+            self._store.put_part(KIND, key, number, part)
+        except StorageError as failure:
+            self._postpone(running, failure)
+            return
+        running.progress = progress
         running.changed.append(number)
-        self._store.put_part(KIND, key, number, part)
+        tell(running.watchers)
+
+    def _postpone(self, running: _Running, failure: StorageError) -> None:
+        """Go on later with a review that cannot be stored now."""
+        running.job.cancel()
+        body = running.body = {**running.body, "trouble": str(failure)}
+
+        def go_on() -> None:
+            if self._running.get(body["id"]) is running:
+                self._start({**body, "trouble": ""})
+
+        asyncio.get_running_loop().call_later(_PAUSE, go_on)
         tell(running.watchers)
 
     def _finish(self, key: str, job: Job) -> None:
@@ -195,15 +219,19 @@ class Reviews:
         failure = job.future.exception()
         if running is None or running.job is not job or isinstance(failure, CancelledJob):
             return
-        del self._running[key]
-        body = running.body
+        body = dict(running.body)
         if failure is None:
             body["summary"] = job.future.result()
             body["status"] = "done"
         else:
             body["status"], body["trouble"] = "failed", str(failure)
         body["finished"] = time.time()
-        self._put(body)
+        try:
+            self._put(body)
+        except StorageError as problem:
+            self._postpone(running, problem)
+            return
+        del self._running[key]
         tell(running.watchers)
 
 
@@ -230,18 +258,19 @@ async def add(
 ) -> list[dict[str, Any]]:
     """Queue reviews of all games in a file: SGF, other game formats, a collection, an archive."""
     services = services_of(request)
-    settings = services.settings
-    if visits is not None and visits > settings.most_visits:
-        raise TengenError(f"at most {settings.most_visits} visits per position")
-    return services.reviews.add(read_upload(data, name, settings), visits=visits, quick=quick)
+    most = services.settings.most_visits
+    if visits is not None and visits > most:
+        raise TengenError(f"at most {most} visits per position")
+    games = await read(request, "games", data, name)
+    return services.reviews.add(games, visits=visits, quick=quick)
 
 
 @router.post("/games/{key}/review", status_code=201)
 async def add_game(request: Request, key: str) -> list[dict[str, Any]]:
     """Queue a review of a game that was played here."""
     services = services_of(request)
-    records = read_upload(services.games.sgf(key), "game.sgf", services.settings)
-    return services.reviews.add(records)
+    games = await read(request, "games", services.games.sgf(key), "game.sgf")
+    return services.reviews.add(games)
 
 
 @router.get("/reviews/{key}")
@@ -252,8 +281,8 @@ async def show(request: Request, key: str) -> dict[str, Any]:
     """
     found = _reviews(request)
     body = found.get(key)
-    # A long game takes a while to replay; other requests are answered meanwhile.
-    game = await run_in_threadpool(whole, review_tasks.record_of(body["sgf"]))
+    lane = services_of(request).reading
+    game = await result_of(lane.submit("replay", {"sgf": body["sgf"]}, limit=SECONDS), request)
     return {
         "id": key,
         "status": body["status"],
@@ -264,6 +293,13 @@ async def show(request: Request, key: str) -> dict[str, Any]:
         "game": {**game, **body["headline"]},
         "parts": found.parts(key),
     }
+
+
+@router.post("/reviews/{key}/retry")
+async def retry(request: Request, key: str) -> list[dict[str, Any]]:
+    """Queue a failed review again, and list all reviews."""
+    _reviews(request).retry(key)
+    return _reviews(request).entries()
 
 
 @router.delete("/reviews/{key}", status_code=204)

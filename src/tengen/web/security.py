@@ -1,11 +1,13 @@
-"""Decide who may ask the server, before any route sees the request; know no route.
+"""Decide whose requests are answered, before any route gets them.
 
 Refuses foreign hosts (rebinding of names), requests from other sites, bodies that are too large,
 and, where a token is set, everybody without it. Adds the headers that keep the page to itself.
+Closes connections that are idle or too slow.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import json
@@ -16,6 +18,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from fastapi import HTTPException
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tengen.web.settings import LOOPBACK, Settings
 
@@ -39,6 +42,70 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+
+
+_ARRIVAL = 60.0
+"""Seconds within which a request must arrive, and within which a visitor must take an answer."""
+_FAREWELL = 0.5
+"""Seconds for finishing answers when the server ends."""
+
+
+class Connection(H11Protocol):
+    """A connection that is closed if its visitor is too slow, and soon when the server ends."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request; the deadline is that of the whole."""
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._watch()
+
+    def pause_writing(self) -> None:
+        """Wait until the visitor has taken what was sent."""
+        super().pause_writing()
+        self._set_deadline()
+
+    def resume_writing(self) -> None:
+        """Go on sending."""
+        super().resume_writing()
+        self._clear_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more."""
+        self._clear_deadline()
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Let answers be finished, then hang up: streams of events have no end of their own."""
+        super().shutdown()
+        self.loop.call_later(_FAREWELL, self.transport.abort)
+
+    def _watch(self) -> None:
+        cycle = self.cycle
+        if cycle is not None and not cycle.more_body and not cycle.response_complete:
+            self._clear_deadline()
+        elif self._deadline is None:
+            self._set_deadline()
+
+    def _set_deadline(self) -> None:
+        self._clear_deadline()
+        if not self.transport.is_closing():
+            self._deadline = self.loop.call_later(_ARRIVAL, self.transport.abort)
+
+    def _clear_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
 
 class Guard:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 
+from tengen.web.uploads import SECONDS, packed
 from tengen.web.workers import Job, Lane
 
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ async def result_of(job: Job, request: Request) -> Any:
     except asyncio.CancelledError:
         job.cancel()
         raise
+
+
+async def read(request: Request, task: str, data: bytes, name: str, **more: Any) -> Any:
+    """Read an upload in a worker process; see `uploads` for the tasks."""
+    services = services_of(request)
+    arguments = {**packed(data, name, services.settings), **more}
+    return await result_of(services.reading.submit(task, arguments, limit=SECONDS), request)
 
 
 async def parts_of(

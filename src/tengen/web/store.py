@@ -1,6 +1,7 @@
-"""Keep games and reviews in one SQLite database; every change is committed before it is told.
+"""Keep games and reviews in one SQLite database; every change is committed before it is shown.
 
-Knows rows, not Go. Killing the server at any moment loses nothing that a page was shown.
+Rows and JSON only, no Go. Killing the server at any moment loses nothing that a page was shown, and
+a second server on the same database is refused.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tengen.errors import TengenError
+from tengen.files import lock
 
 _FORMAT = 1
 _LISTED = 200
@@ -36,21 +40,30 @@ def _part_of(kind: str) -> str:
     return f"{kind}-part"
 
 
+class StorageError(TengenError):
+    """A change that cannot be stored, such as on a full disk; nothing was changed."""
+
+
 class Store:
     """Items by kind and id: a summary for lists, and a body with everything."""
 
     def __init__(self, path: Path) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            real = path.resolve()  # one lock per database, whatever links lead to it
+            beside = real.with_name(real.name + ".lock")
+            self._lock = lock(beside, path, "stop that server or choose another --database")
+        except OSError as failure:
+            raise TengenError(f"{path}: cannot be made ({failure.strerror})") from None
+        try:
             self._connection = sqlite3.connect(path, check_same_thread=False, timeout=10)
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.executescript(_TABLES)
             self._check_format(path)
         except sqlite3.DatabaseError as failure:
+            self._lock.release()
             raise TengenError(f"{path}: not a database of games ({failure})") from None
-        except OSError as failure:
-            raise TengenError(f"{path}: cannot be made ({failure.strerror})") from None
 
     def _check_format(self, path: Path) -> None:
         with self._connection as connection:
@@ -59,10 +72,19 @@ class Store:
         if int(found) > _FORMAT:
             raise TengenError(f"{path}: written by a newer version of tengen (format {found})")
 
+    @contextmanager
+    def _change(self) -> Iterator[sqlite3.Connection]:
+        """Commit what a block changes, or nothing."""
+        try:
+            with self._connection as connection:
+                yield connection
+        except sqlite3.OperationalError as failure:
+            raise StorageError(f"nothing can be stored ({failure}); is the disk full?") from None
+
     def put(self, kind: str, key: str, summary: dict[str, Any], body: dict[str, Any]) -> None:
         """Insert or replace an item."""
         now = time.time()
-        with self._connection as connection:
+        with self._change() as connection:
             connection.execute(
                 "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET "
                 "changed=excluded.changed, summary=excluded.summary, body=excluded.body",
@@ -102,7 +124,7 @@ class Store:
 
     def delete(self, kind: str, key: str) -> bool:
         """Remove an item and its parts; tell whether there was one."""
-        with self._connection as connection:
+        with self._change() as connection:
             connection.execute(
                 "DELETE FROM items WHERE kind=? AND id >= ? AND id < ?",
                 (_part_of(kind), f"{key}/", f"{key}0"),
@@ -111,5 +133,6 @@ class Store:
             return connection.execute(query, (kind, key)).rowcount > 0
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database and let another server use it."""
         self._connection.close()
+        self._lock.release()

@@ -1,10 +1,12 @@
-"""Read what somebody sent as game records, within limits; no name of a request is ever opened.
+"""Read uploads as game records, in a worker process and within limits of size and time.
 
-Packed bytes are unpacked here up to a limit, so that a small file cannot grow without end.
+No name of a request is ever opened. Packed bytes are unpacked up to a limit, so that a small file
+cannot grow without end.
 """
 
 from __future__ import annotations
 
+import base64
 import bz2
 import gzip
 import io
@@ -17,8 +19,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from tengen.errors import RecordError
-from tengen.records import Fault, GameRecord, read_games
+from tengen.records import Fault, GameRecord, loads, read_games
+from tengen.records.record import board_at, rules_of
+from tengen.reviews.batch import headline
+from tengen.web.positions import to_value, whole
 from tengen.web.settings import Settings
+from tengen.web.workers import Context, Task
+
+SECONDS = 20.0
+"""Most seconds for reading one upload."""
 
 _GROWTH = 8
 """How many times larger than the largest upload its contents may be."""
@@ -29,6 +38,56 @@ _PACKED: dict[bytes, Callable[[IO[bytes]], Any]] = {
 }
 """How each packing begins, and what unpacks it; the content counts, not the name."""
 _KNOWN = (".sgf", ".gib", ".ngf", ".txt", ".mgt")
+
+
+def packed(data: bytes, name: str, settings: Settings) -> dict[str, Any]:
+    """Return an upload and its limits as arguments of a task."""
+    limits = {key: getattr(settings, key) for key in ("upload_bytes", "upload_games", "game_moves")}
+    return {"data": base64.b64encode(data).decode(), "name": name, "limits": limits}
+
+
+def unpack_arguments(arguments: dict[str, Any]) -> tuple[bytes, str, Settings]:
+    """Return what `packed` put into the arguments of a task."""
+    settings = Settings(database=Path(), **arguments["limits"])
+    return base64.b64decode(arguments["data"]), arguments["name"], settings
+
+
+def _games(arguments: dict[str, Any], context: Context) -> list[dict[str, Any]]:
+    """Return every game of an upload as SGF, with its headline."""
+    return [
+        {"sgf": record.utf8_sgf().decode("utf-8", "replace"), "headline": headline(record)}
+        for record in read_upload(*unpack_arguments(arguments))
+    ]
+
+
+def _game(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Return one game of an upload with all its positions."""
+    found = read_upload(*unpack_arguments(arguments))
+    if arguments["game"] > len(found):
+        raise RecordError(f"the file has {len(found)} games")
+    return {**whole(found[arguments["game"] - 1]), "games": len(found)}
+
+
+def _unfinished(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Return the last position of the first game of an upload."""
+    record = read_upload(*unpack_arguments(arguments))[0]
+    board = board_at(record, rules=rules_of(record))
+    if record.result.kind != "unknown":
+        raise RecordError(f"{record.file}: this game is finished; review or score it instead")
+    return to_value(board)
+
+
+def _replay(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Return a stored game with all its positions."""
+    return whole(loads(arguments["sgf"])[0])
+
+
+TASKS: dict[str, Task] = {
+    "games": _games,
+    "game": _game,
+    "unfinished": _unfinished,
+    "replay": _replay,
+}
 
 
 def read_upload(data: bytes, name: str, settings: Settings) -> list[GameRecord]:

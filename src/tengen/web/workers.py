@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import math
 import multiprocessing
 import os
 import signal
@@ -21,6 +22,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from typing import Any
+
+import psutil
 
 from tengen.errors import TengenError
 
@@ -45,6 +48,10 @@ class WorkerDiedError(TengenError):
     """The process died again and again while it worked on the job."""
 
 
+class TooLongError(TengenError):
+    """The job took longer than it may."""
+
+
 @dataclass(frozen=True)
 class Context:
     """What a task can do besides its work: tell parts of its result, and ask whether to stop."""
@@ -61,6 +68,7 @@ class Job:
     arguments: dict[str, Any]
     on_part: Callable[[Any], None] = lambda part: None
     grace: float = _GRACE
+    limit: float = math.inf
     future: Future[Any] = field(default_factory=Future)
     _stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -77,11 +85,14 @@ class Job:
 class Lane:
     """Processes that do one kind of work, and the jobs that wait for them.
 
-    With `background` they take only the processor time that others leave.
+    With `background` they take only the processor time that others leave. Until the kernels named
+    `spare` are compiled, they run all kernels as plain Python.
     """
 
-    def __init__(self, tasks: str, workers: int = 1, *, background: bool = False) -> None:
-        self._tasks, self._background = tasks, background
+    def __init__(
+        self, tasks: str, workers: int = 1, *, background: bool = False, spare: str = ""
+    ) -> None:
+        self._options = tasks, background, spare
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="lane")
         self._local = threading.local()
         self._children: set[_Child] = set()
@@ -95,9 +106,13 @@ class Lane:
         on_part: Callable[[Any], None] = lambda part: None,
         *,
         grace: float = _GRACE,
+        limit: float = math.inf,
     ) -> Job:
-        """Queue a job. `on_part` is called, from another thread, with each part of the result."""
-        job = Job(task, arguments, on_part, grace)
+        """Queue a job that may use `limit` seconds of processor time.
+
+        `on_part` is called, from another thread, with each part of the result.
+        """
+        job = Job(task, arguments, on_part, grace, limit)
         self._waiting.add(job)
         self._pool.submit(self._work, job)
         return job
@@ -128,6 +143,9 @@ class Lane:
             child = self._child()
             try:
                 return child.run(job)
+            except TooLongError:
+                self._drop(child)
+                raise
             except (EOFError, OSError):
                 self._drop(child)
             except CancelledJob:
@@ -139,9 +157,12 @@ class Lane:
     def _child(self) -> _Child:
         child: _Child | None = getattr(self._local, "child", None)
         if child is None or not child.process.is_alive():
-            child = _Child(self._tasks, self._background)
+            child = _Child(*self._options)
             self._local.child = child
             self._children.add(child)
+            if self._closed:  # meanwhile, and without this process
+                self._drop(child)
+                raise CancelledJob
         return child
 
     def _drop(self, child: _Child) -> None:
@@ -153,12 +174,12 @@ class Lane:
 class _Child:
     """One process and the pipe to it; used by one thread only."""
 
-    def __init__(self, tasks: str, background: bool) -> None:
+    def __init__(self, tasks: str, background: bool, spare: str) -> None:
         # A spawned process inherits nothing of ours, neither locks nor sockets.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._stop = context.RawValue(ctypes.c_bool, False)
-        arguments = (tasks, theirs, self._stop, background)
+        arguments = (tasks, background, spare, theirs, self._stop)
         self.process = context.Process(target=_serve, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
@@ -169,10 +190,13 @@ class _Child:
         self._stop.value = False
         self.is_idle = False
         self._pipe.send_bytes(json.dumps([job.task, job.arguments]).encode())
-        asked = 0.0
+        asked, used = 0.0, 0.0
         while True:
             if self._pipe.poll(0.05):
                 kind, value = json.loads(self._pipe.recv_bytes())
+                if kind == "begun":  # a new process has been loading until now
+                    used = self._used()
+                    continue
                 if kind == "part":
                     job.on_part(value)
                     continue
@@ -182,11 +206,21 @@ class _Child:
                 if kind == "done":
                     return value
                 raise TengenError(value) if kind == "refused" else RuntimeError(value)
+            if used and self._used() - used > job.limit:
+                raise TooLongError(f"given up after {job.limit:g} seconds")
             if job.is_cancelled:
                 self._stop.value = True
                 asked = asked or time.monotonic()
                 if time.monotonic() - asked > job.grace:
                     raise CancelledJob
+
+    def _used(self) -> float:
+        """Return the seconds of processor time that the process has used."""
+        try:
+            times = psutil.Process(self.process.pid).cpu_times()
+        except psutil.Error as gone:
+            raise EOFError from gone
+        return float(times.user + times.system)
 
     def kill(self) -> None:
         """End the process at once."""
@@ -225,11 +259,15 @@ def _begin(*, background: bool) -> None:
         os.nice(_NICE)
 
 
-def _serve(tasks: str, pipe: Any, stop: Any, background: bool) -> None:
+def _serve(tasks: str, background: bool, spare: str, pipe: Any, stop: Any) -> None:
     """Do jobs until the server is gone; runs in the child process."""
     import importlib
 
+    from tengen import compiling
+
     _begin(background=background)
+    if spare:
+        compiling.spare(spare, quiet=True)
     table: dict[str, Task] = importlib.import_module(tasks).TASKS
     parent = os.getppid()
 
@@ -246,11 +284,12 @@ def _serve(tasks: str, pipe: Any, stop: Any, background: bool) -> None:
         except (EOFError, OSError):
             return
         try:
+            send("begun", None)
             send("done", table[task](arguments, context))
-        except TengenError as mistake:
-            send("refused", str(mistake))
         except BrokenPipeError:
             return
+        except (TengenError, OSError) as mistake:
+            send("refused", str(mistake))
         except Exception as failure:
             traceback.print_exc()
             send("failed", f"{type(failure).__name__}: {failure}")
