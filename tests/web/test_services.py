@@ -17,9 +17,7 @@ from fastapi import FastAPI
 
 from tengen.board import HANDICAP_KOMI, Board
 from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.records import loads
 from tengen.reviews.game import EvaluatedPosition
-from tengen.web import openings
 from tengen.web.app import Services, make_app
 from tengen.web.game_service import UnknownGameError, WebGame
 from tengen.web.openings import index_upload
@@ -32,6 +30,7 @@ from tengen.web.services import parts_of, result_of, services_of
 from tengen.web.settings import LOOPBACK, Settings, default_database
 from tengen.web.shelves import Found, UnknownItemError, pick
 from tengen.web.store import Store
+from tengen.web.uploads import packed
 from tengen.web.workers import BRIEF, CancelledJob, Context, Job, Lane, WorkerDiedError
 
 Answer = TypeVar("Answer")
@@ -136,12 +135,9 @@ def test_a_tournament_that_went_is_not_listed(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_with_a_dropped_collection_names_no_folder(tmp_path: Path) -> None:
-    path = tmp_path / "mine.sgf"
-    path.write_text("no game")
-    out = tmp_path / f"index{openings.SUFFIX}"
-    with pytest.raises(RecordError) as told:
-        index_upload({"games": str(path), "out": str(out)}, CONTEXT)
-    assert "mine.sgf" in str(told.value) and str(tmp_path) not in str(told.value)
+    arguments = packed(b"no game", "mine.sgf", Settings(tmp_path / "x.sqlite"))
+    with pytest.raises(RecordError, match=r"^mine\.sgf: "):
+        index_upload({**arguments, "folder": str(tmp_path)}, CONTEXT)
 
 
 # ----- What machines say -----
@@ -345,7 +341,7 @@ def test_a_server_that_ends_takes_in_nothing_more(settings: Settings) -> None:
         playing, studying = DyingLane("none"), DyingLane("none")
         services = Services(settings, playing=playing, studying=studying)
         key = services.games.add(WebGame.start(size=5, human="white", opponent="random"))["id"]
-        services.reviews.add(loads("(;SZ[5];B[cc])"))
+        services.reviews.add([{"sgf": "(;SZ[5];B[cc])", "headline": {}}])
         assert services.games.state(key)["moves"] == []
         services.close()
         await asyncio.sleep(0.1)
