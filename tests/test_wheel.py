@@ -58,11 +58,12 @@ from tengen.cli import run
 assert run(["score", "game.sgf", "game.sgf", "--ray", "local", "--json"]) == 0
 """,
     "gym": """
-from tengen.environment import GoEnvironment
-game = GoEnvironment(5)
+import gymnasium
+game = gymnasium.make("Tengen/Go5x5-v0")  # registered by its entry point
 game.reset(seed=1)
-game.step(12)
-assert game.agent_selection
+assert game.step(12)[1] == 0
+from tengen.environment import GoEnvironment
+assert GoEnvironment(5).possible_agents
 """,
 }
 
